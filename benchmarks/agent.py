@@ -27,7 +27,7 @@ import argparse
 import json
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -43,8 +43,8 @@ from jupyter_memory.interface.store_provider import StoreProvider
 from jupyter_memory.mcp.bound import Bound
 from jupyter_memory.mcp.server import server_of
 from jupyter_memory.mcp.tools import Tools
-from jupyter_memory.text.token_estimate import estimated_tokens
 from jupyter_memory.text.words.stopwords import STOP_WORDS
+from jupyter_memory.text.words.token_estimate import estimated_tokens
 from jupyter_memory.types import Memory
 
 BUDGET, GREP_BUDGET = 2_000, 200_000
@@ -168,9 +168,21 @@ async def _read(
     """Read the part of a hit around the question's words, and return what that cost."""
     got = await _called(client, "memory_get", ids=[id_], around=around, max_tokens=room)
     for one in got["memories"]:
-        read.setdefault(corpus.bed.documents[one["id"]], []).append((one["start"], one["end"]))
+        name = corpus.bed.documents[one["id"]]
+        read.setdefault(name, []).extend(stretches_of(corpus.memories[name].text, one))
     tokens: int = got["tokens"]
     return tokens
+
+
+def stretches_of(text: str, got: Mapping[str, Any]) -> Iterator[tuple[int, int]]:
+    """Yield which stretches of a text an agent was told."""
+    if "length" not in got:
+        yield 0, len(text)
+        return
+    at = got["start"]
+    for part in _BORDER.sub("", got["text"]).split("\n[…]\n"):
+        at = text.index(part, at)
+        yield at, at + len(part)
 
 
 async def _called(client: Client, tool: str, **arguments: object) -> dict[str, Any]:

@@ -9,6 +9,7 @@ reads them: by their headers, or whole. "one of 50 GB" is a file with a hole in 
 from __future__ import annotations
 
 import argparse
+import gzip
 import os
 import sqlite3
 import tempfile
@@ -75,6 +76,10 @@ def _rows(rows: int, separator: str) -> str:
 
 def _csv(path: Path, rows: int) -> None:
     path.write_text(_rows(rows, ","))
+
+
+def _csv_gz(path: Path, rows: int) -> None:
+    path.write_bytes(gzip.compress(_rows(rows, ",").encode()))
 
 
 def _jsonl(path: Path, rows: int) -> None:
@@ -179,13 +184,14 @@ GROWS: dict[str, Callable[[Path, bytes], None]] = {
 # By suffix: the library that is needed, rows or pages (0: as asked), what writes one.
 KINDS: tuple[tuple[str, str, int, Write], ...] = (
     (".csv", "", 0, _csv),
+    (".csv.gz", "", 0, _csv_gz),
     (".jsonl", "", 0, _jsonl),
     (".parquet", "pyarrow", 0, _arrow),
     (".feather", "pyarrow", 0, _arrow),
     (".xlsx", "openpyxl", 0, _xlsx),
     (".sqlite", "", 0, _sqlite),
     (".duckdb", "duckdb", 0, _duckdb),
-    (".pdf", "pypdf", 30, _pdf),
+    (".pdf", "pypdfium2", 30, _pdf),
     (".docx", "docx", 30, _docx),
     (".pptx", "pptx", 30, _pptx),
 )

@@ -9,10 +9,22 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
     from jupyter_server.serverapp import ServerApp
 
+    from jupyter_memory.search.profiles.own_lists import (
+        RerankWeights,
+        Scored,
+        TimeAnchor,
+        dedup,
+        fuse,
+        fuse_scores,
+        rerank,
+    )
     from jupyter_memory.store.memory_store import MemoryStore, open_store
     from jupyter_memory.types import Hit, Memory
 
-__all__ = ["MemoryStore", "Memory", "Hit", "open_store", "__version__"]
+__all__ = [
+    "MemoryStore", "Memory", "Hit", "open_store", "fuse", "fuse_scores", "dedup", "rerank", "Scored", "RerankWeights",
+    "TimeAnchor", "__version__",
+]  # fmt: skip
 
 # Here are `jupyter_memory.ranking` and `jupyter_memory.vaults`: earlier names that work for one more release.
 __path__.append(f"{__path__[0]}/interface/earlier_names")
@@ -21,6 +33,10 @@ __path__.append(f"{__path__[0]}/interface/earlier_names")
 _HOMES = {
     "MemoryStore": "jupyter_memory.store.memory_store",
     "open_store": "jupyter_memory.store.memory_store",
+    **dict.fromkeys(
+        ("fuse", "fuse_scores", "dedup", "rerank", "Scored", "RerankWeights", "TimeAnchor"),
+        "jupyter_memory.search.profiles.own_lists",
+    ),
     "Memory": "jupyter_memory.types",
     "Hit": "jupyter_memory.types",
 }

@@ -14,7 +14,8 @@ from traitlets import All, Bool, Bunch, Float, Int, List, TraitError, Unicode, o
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import JSONFileConfigLoader, LazyConfigValue, PyFileConfigLoader
 
-from jupyter_memory.errors import NoStore
+from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore
+from jupyter_memory.text.addresses import DatabaseAddress, StorePath, database_address, is_address
 from jupyter_memory.text.paths import absolute
 
 FILE_NAME = "jupyter_memory_config"
@@ -28,7 +29,9 @@ _LOADERS = {".py": PyFileConfigLoader, ".json": JSONFileConfigLoader}
 class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     """The settings of jupyter-memory, from ``jupyter_memory_config.{json,py}`` in Jupyter's config path."""
 
-    path = Unicode("", help="The store's file; empty: memory.sqlite in Jupyter's data folder.").tag(config=True)
+    path = Unicode(
+        "", help="The store: a file, or postgresql://HOST/DATABASE; empty: memory.sqlite in Jupyter's data folder."
+    ).tag(config=True)
     space = Unicode("", help="The space to search and to add to; empty: all of them.").tag(config=True)
     profile = Unicode("auto", help="How results are ranked: see `%memory profile`.").tag(config=True)
     embedder = Unicode("auto", help="What turns text into vectors: see `%memory model`.").tag(config=True)
@@ -63,10 +66,18 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     thumbnails_max_mb = Float(200.0, min=0, help="What all thumbnails of a store may take; more are left out.").tag(
         config=True
     )
+    max_store_mb = Float(
+        0.0, min=0, help="What the store should not grow beyond: you are told at 90 %; 0: any size."
+    ).tag(config=True)
     max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed.").tag(config=True)
+    undo_minutes = Float(
+        0.0, min=0, help="Minutes in which `%memory undo` brings back what was forgotten; 0: it is gone at once."
+    ).tag(config=True)
     busy_seconds = Float(30.0, min=0, help="How long to wait for another writer.").tag(config=True)
 
     def __init__(self, **values: Any) -> None:
+        # Raises where no profile has a name; set by those who know the profiles, which this module may not import.
+        self.check_profile: Callable[[str], object] | None = None
         self._origins: dict[str, str] = {}
         self._taking: str | None = None
         super().__init__(**values)
@@ -74,6 +85,11 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     @validate("path")
     def _a_file(self, proposal: Bunch) -> str:
         path = str(proposal.value)
+        if is_address(path):
+            try:
+                return str(database_address(path))
+            except InputError as error:
+                raise TraitError(f"path: {error}") from None
         # A folder that nobody may look into is told when the store is opened: until then it stops nobody.
         if path and os.path.isdir(Path(path).expanduser()):  # noqa: PTH112
             raise TraitError(f"path: {path} is a folder. Name a file in it, such as {Path(path) / 'memory.sqlite'}")
@@ -83,6 +99,11 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     def _a_name(self, proposal: Bunch) -> str:
         if not proposal.value.strip():
             raise TraitError(f"{proposal.trait.name}: a name is needed, such as 'auto'.")
+        if proposal.trait.name == "profile" and self.check_profile is not None:
+            try:
+                self.check_profile(proposal.value)
+            except JupyterMemoryError as error:
+                raise TraitError(f"profile: {error}") from None
         return str(proposal.value)
 
     @observe(All)
@@ -134,13 +155,18 @@ def _warn(problem: str) -> None:
 
 
 def load_config(
-    *, more: Mapping[str, Config] | None = None, on_problem: Callable[[str], None] = _warn
+    *,
+    more: Mapping[str, Config] | None = None,
+    on_problem: Callable[[str], None] = _warn,
+    check_profile: Callable[[str], object] | None = None,
 ) -> JupyterMemory:
     """Read the settings: config files, then ``more`` (configurations by origin), then the environment.
 
     What is broken or unknown is told to ``on_problem`` with the file's name, and the value before it stays.
+    ``check_profile`` raises where no profile has a name, now and whenever the setting changes.
     """
     loaded = JupyterMemory()
+    loaded.check_profile = check_profile
     read = [*_read_files(on_problem), *(more or {}).items()]
     for origin, config in read:
         section = config.get("JupyterMemory", {})
@@ -155,15 +181,22 @@ def load_config(
     return loaded
 
 
-def store_path(config: JupyterMemory) -> Path:
-    """Return the file of the store.
+def store_path(config: JupyterMemory) -> StorePath:
+    """Return where the store is.
 
     What this session set, else JUPYTER_MEMORY_PATH, else what the files set, else the default.
+
+    Raises:
+        InputError: JUPYTER_MEMORY_PATH is a URL of no PostgreSQL server, or one with a password.
     """
     from_environment = os.environ.get(ENVIRONMENT_VARIABLE)
     if from_environment and config.origin("path") != SESSION:
-        return Path(from_environment).expanduser()
-    return Path(config.path).expanduser() if config.path else default_path()
+        return _placed(from_environment)
+    return _placed(config.path) if config.path else default_path()
+
+
+def _placed(written: str) -> StorePath:
+    return database_address(written) if is_address(written) else Path(written).expanduser()
 
 
 def default_path() -> Path:
@@ -171,8 +204,14 @@ def default_path() -> Path:
     return Path(jupyter_data_dir()) / "memory" / "memory.sqlite"
 
 
-def existing_path(config: JupyterMemory, make: str) -> Path:
-    """Return the file of the store for those that only look: a name that is misspelt must not make a store.
+def has_store(config: JupyterMemory) -> bool:
+    """Return whether there is a store where the settings name one; of a server, only opening it can tell."""
+    path = store_path(config)
+    return isinstance(path, DatabaseAddress) or path.exists()
+
+
+def existing_path(config: JupyterMemory, make: str) -> StorePath:
+    """Return where the store is for those that only look: a name that is misspelt must not make a store.
 
     ``make`` is what to type to make one. The default store need not be there: nobody can misspell it.
 
@@ -180,9 +219,19 @@ def existing_path(config: JupyterMemory, make: str) -> Path:
         NoStore: there is no file at the path that the settings or the environment name.
     """
     path = store_path(config)
-    if path != default_path() and not path.exists():
+    if path != default_path() and not has_store(config):
         raise NoStore(f"There is no store at {path}. Check the path{_named_by(config)}, or make a store: {make}")
     return path
+
+
+def companion(store: StorePath) -> Path:
+    """Return the file beside which this machine keeps what belongs to a store: journals, locks, the golden set.
+
+    It is the file of the store itself; of a server's, one in Jupyter's data folder that is never made.
+    """
+    if isinstance(store, DatabaseAddress):
+        return Path(jupyter_data_dir()) / "memory" / f"server-{store.digest}"
+    return store
 
 
 def _named_by(config: JupyterMemory) -> str:
@@ -197,6 +246,11 @@ def models_folder(config: JupyterMemory) -> Path:
     if config.models:
         return absolute(config.models)
     return Path(jupyter_data_dir()) / "memory" / "models"
+
+
+def budget(config: JupyterMemory) -> int | None:
+    """Return how many bytes the store should not grow beyond, None where it may have any size."""
+    return int(config.max_store_mb * 1_000_000) or None
 
 
 def settings(config: JupyterMemory) -> list[Setting]:

@@ -83,7 +83,8 @@ class FileState:
     """What the catalog knows of an indexed file; ``mtime_ns`` and ``size`` as ``os.stat`` gives them.
 
     ``indexed_at`` is when it was read last, in microseconds since 1970; None for one that is only being read.
-    ``pictures`` says whether those in it were read too; None leaves what is known of that as it is.
+    ``pictures`` says whether those in it were read too, ``dated`` whether it was asked for its date; None leaves what
+    is known of that as it is.
     """
 
     path: str
@@ -92,6 +93,12 @@ class FileState:
     content_hash: str
     indexed_at: int | None = None
     pictures: bool | None = None
+    dated: bool | None = None
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Return whether the file was read while pictures were not kept, or by a version that asked for no date."""
+        return self.pictures is False or (self.dated is False and not self.is_unread)
 
     @property
     def is_unread(self) -> bool:

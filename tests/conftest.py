@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from forked import become_nobody, in_fork
 from hypothesis import HealthCheck, settings
+from postgres_server import PostgresServer, running
 from results import JOINING
 from week import write_week
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from index_like import IndexLike
 
     from jupyter_memory import Memory, MemoryStore
+    from jupyter_memory.text.addresses import DatabaseAddress
 
 # The same examples on every machine and in every run; a slow runner is no failure.
 settings.register_profile(
@@ -128,6 +130,28 @@ WEEK: tuple[dict[str, Any], ...] = (
         "event_at": datetime(2026, 3, 6, 8, 30, tzinfo=UTC),
     },
 )
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A PostgreSQL server with pgvector, for the whole session."""
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_address(postgres_server: PostgresServer) -> Iterator[DatabaseAddress]:
+    """The address of an empty database of the test's own."""
+    address = postgres_server.new_database()
+    yield address
+    postgres_server.drop(address)
+
+
+@pytest.fixture
+def emptied_postgres(postgres_server: PostgresServer) -> Iterator[DatabaseAddress]:
+    """The address of a database without a store that tests use one after the other: a new one takes twice as long."""
+    yield postgres_server.shared
+    postgres_server.clear(postgres_server.shared)
 
 
 @pytest.fixture(autouse=True)

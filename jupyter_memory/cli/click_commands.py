@@ -17,6 +17,12 @@ from jupyter_memory.interface.options import SHIELD, Option, is_option
 from jupyter_memory.interface.options import nearest as nearest_option
 
 
+class Whole(click.IntRange):
+    """A whole number, by the name that a person knows it by."""
+
+    name = "whole number"
+
+
 def click_command(command: Command[Front]) -> click.Command:
     """Return the command of click for a row: a group where it has commands below it."""
     help_text = command.terminal_help or command.summary
@@ -70,9 +76,9 @@ def _option(option: Option) -> click.Option:
 
 def _type(option: Option) -> Any:
     if option.choices:
-        return click.Choice(option.choices)
+        return click.Choice(option.choices, case_sensitive=False)
     if option.whole:
-        return click.IntRange(min=1)
+        return Whole(min=1)
     if option.path == "folder":
         return click.Path(path_type=Path, exists=True, file_okay=False)
     if option.path == "file":

@@ -22,7 +22,7 @@ from jupyter_memory.interface.commands.command import Argument, Call, Command, S
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.options import Option, yes
 from jupyter_memory.text.layout import columns
-from jupyter_memory.text.paths import absolute
+from jupyter_memory.text.paths import absolute, is_missing
 from jupyter_memory.text.unicode import marked
 
 _LEAVES = (
@@ -99,10 +99,13 @@ class _Wanted:
         known = [target.name for target in self.every]
         if unknown := next((name for name in self.names if name not in known), None):
             raise WrongUsage(f"There is no client {unknown!r}. There are: {', '.join(known)}.")
-        if JupyterTarget.name in self.names and (self.bounds != plans.Bounds() or project):
+        if JupyterTarget.name in self.names and (self.bounds != plans.Bounds() or project or self.skill):
             raise WrongUsage(f"{JupyterTarget.name} is a setting, which takes none of the options for clients.")
         if any(not given.strip() for given in (self.bounds.space, *self.bounds.paths) if given is not None):
             raise WrongUsage("--space and --path need a name: the server would not start with an empty one.")
+        missing = [path for path in self.bounds.paths if is_missing(plans.full(path))]
+        if missing and not self.remove:
+            raise WrongUsage(f"--path: there is no file or folder {missing[0]!r}. Check its name.")
         if self.yes and not (self.names or self.skills_folder or self.remove):
             raise WrongUsage("With --yes, name the clients: each of them can read the memory afterwards.")
 

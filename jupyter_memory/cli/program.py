@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from io import StringIO
-from typing import Any
+from io import StringIO, TextIOWrapper
+from typing import Any, TextIO
 
 import click
 
@@ -25,9 +26,12 @@ from jupyter_memory.text.unicode import marked
 
 # In the order in which a person at a terminal meets them; other commands follow.
 _ORDER = (
-    "add", "index", "search", "list", "explain", "fix", "pin", "unpin", "forget", "model", "status", "backup",
-    "restore", "doctor", "connect", "mcp", "profile", "eval", "bench",
+    "add", "index", "update", "search", "list", "open", "text", "explain", "related", "tag", "good", "bad", "fix",
+    "pin", "unpin", "forget", "undo", "model", "status", "backup", "restore", "doctor", "connect", "mcp", "profile",
+    "eval", "bench",
 )  # fmt: skip
+
+_AS_IN_JSON = "jupyter_memory.as_in_json"
 
 
 def commands() -> dict[str, Command[Front]]:
@@ -81,16 +85,18 @@ class Commands(click.Group):
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--store", "file", metavar="FILE", help="the store; else JUPYTER_MEMORY_PATH, the settings, the default")
+@click.option("--no-color", is_flag=True, help="no colours, as with the variable NO_COLOR")
 @click.version_option(None, "-V", "--version", package_name="jupyter-memory", prog_name="jupyter-memory")
 @click.pass_context
-def cli(context: click.Context, file: str | None) -> None:
+def cli(context: click.Context, file: str | None, no_color: bool) -> None:
     """A private memory for notebooks: search what you wrote, ran or saved, by meaning and by exact words."""
-    context.obj = Terminal(file)
+    context.obj = Terminal(file, colours=not no_color)
     context.call_on_close(context.obj.close)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 0, 1 after a failure, 2 after wrong usage, 130 after Ctrl-C."""
+    _escape_what_it_lacks(sys.stdout)
     try:
         code = cli.main(arguments, prog_name="jupyter-memory", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as help_:
@@ -116,6 +122,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (JupyterMemoryError, OSError) as error:
         return _failed(1, str(error))
     return code if isinstance(code, int) else 0
+
+
+def _escape_what_it_lacks(output: TextIO | None) -> None:
+    """Let an output whose encoding lacks a character, such as code page 1252, write it as JSON does: ``\\u03bb``."""
+    if isinstance(output, TextIOWrapper) and output.errors == "strict":
+        output.reconfigure(errors=_AS_IN_JSON)
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    # JSON writes a character beyond the first 65,536 as two halves.
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2)), error.end
+
+
+codecs.register_error(_AS_IN_JSON, _escaped)
 
 
 def _failed(code: int, *errors: str) -> int:

@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from datetime import UTC, datetime
+from math import isnan
+from pathlib import Path, PurePath
 
-from jupyter_memory.text.layout import columns, fit, fit_end, one_line, pad, visible, width
+from jupyter_memory.text.dates.ages import age
+from jupyter_memory.text.layout import columns, fit, fit_end, width
+from jupyter_memory.text.paths import is_at_or_below
+from jupyter_memory.text.rendering.colours import Paint, uncoloured
+from jupyter_memory.text.rendering.listing import Entry, listing
+from jupyter_memory.text.rendering.markdown import is_markdown, plain
 from jupyter_memory.types import Answer, Hit
 
 _DOT = " · "
+_INDENT = 4
 
 
-def results(answer: Answer, cells: int) -> str:
-    """Return the hits of a search in lines of at most so many cells: three each, more for code."""
-    return "\n\n".join("\n".join(_lines(hit, cells)) for hit in answer.hits)
+def results(answer: Answer, cells: int, paint: Paint = uncoloured) -> str:
+    """Return the hits of a search in lines of at most so many cells; ``paint`` colours a text."""
+    now = datetime.now(UTC)
+    return listing([_entry(hit, cells, now) for hit in answer.hits], cells, paint)
 
 
 def table(answer: Answer, cells: int) -> str:
     """Return memories, one per line: id, day, kind, tier, title."""
-    rows = [
-        (hit.memory.id, _day(hit), hit.memory.kind, hit.memory.tier, hit.title or one_line(hit.snippet))
-        for hit in answer.hits
-    ]
+    rows = [(hit.memory.id, _day(hit), hit.memory.kind, hit.memory.tier, hit.title) for hit in answer.hits]
     return "\n".join(fit_line(line, cells) for line in columns(rows).splitlines())
 
 
 def scan(answer: Answer, cells: int) -> str:
-    """Return hits, one per line: id, score, the length of the text in tokens, title."""
+    """Return hits, one per line: rank, id, strength, the length of the text in tokens, title."""
     rows = [
         (
+            f"{hit.rank:>2}",
             hit.memory.id,
-            f"{hit.score:.4f}",
+            f"{hit.score:.4f}" if isnan(hit.strength) else f"{hit.strength:>4.0%}",
             f"{len(hit.memory.text) // 4} tokens",
-            hit.title or one_line(hit.snippet),
+            hit.title,
         )
         for hit in answer.hits
     ]
@@ -48,33 +54,35 @@ def fit_line(line: str, cells: int) -> str:
     return line.rstrip() + "…"
 
 
-def _lines(hit: Hit, cells: int) -> Iterator[str]:
-    memory, indent = hit.memory, "    "
-    found = f"{hit.badges}  {hit.score:.4f}"
-    room = cells - len(indent) - len(found) - 2
-    title = pad(fit(hit.title or hit.snippet, room), room)
-    yield f"{hit.rank:>2}  {title}  {found}"
-    if memory.title or "\n" in hit.snippet:
-        yield from _said(hit.snippet, indent, cells)
+def _entry(hit: Hit, cells: int, now: datetime) -> Entry:
+    memory = hit.memory
+    snippet, marks = hit.snippet, hit.highlights
+    if is_markdown(memory.kind, memory.lang):
+        snippet, marks = plain(snippet, marks)
+    # Above the line with the path, the name of the notebook says nothing.
+    title = hit.title.removeprefix(f"{PurePath(memory.source).name} – ") if memory.source else hit.title
+    strength = "" if isnan(hit.strength) else f"{hit.strength:.0%}"
+    return Entry(
+        str(hit.rank),
+        title,
+        snippet,
+        marks,
+        hit.badges,
+        (strength, age(memory.event_at, now)),
+        _about(hit, cells),
+    )
+
+
+def _about(hit: Hit, cells: int) -> str:
+    """Return what identifies a hit: id, day, path with its place, tags."""
+    memory, room = hit.memory, cells - _INDENT
     about = [memory.id, _day(hit), *([fit(", ".join(memory.tags), cells // 3)] if memory.tags else [])]
-    if memory.source:
-        room = cells - len(indent) - sum(width(part) + len(_DOT) for part in about)
-        about.insert(2, fit_end(_short(memory.source) + (f":{hit.location}" if hit.location else ""), room))
     if hit.freshness in ("changed", "gone"):
         about.append(f"file {hit.freshness}")
-    yield indent + _DOT.join(about)
-
-
-def _said(snippet: str, indent: str, cells: int) -> Iterator[str]:
-    """Return a snippet in lines of a terminal: prose in one line, code line by line."""
-    if "\n" not in snippet:
-        yield indent + fit(snippet, cells - len(indent))
-        return
-    # The sign for omitted text goes to the left of the first line, so that code keeps its shape.
-    margin = indent[:-1] + "…" if snippet.startswith("…") else indent
-    for line in snippet.removeprefix("…").split("\n"):
-        yield fit_line(margin + visible(line.expandtabs(4)), cells)
-        margin = indent
+    if memory.source:
+        left = room - sum(width(part) + len(_DOT) for part in about)
+        about.insert(2, fit_end(_short(memory.source) + (f":{hit.location}" if hit.location else ""), left))
+    return _DOT.join(about)
 
 
 def _day(hit: Hit) -> str:
@@ -84,4 +92,4 @@ def _day(hit: Hit) -> str:
 
 def _short(path: str) -> str:
     home = str(Path("~").expanduser())
-    return "~" + path[len(home) :] if path.startswith(home + "/") else path
+    return "~" + path[len(home) :] if path != home and is_at_or_below(path, home) else path

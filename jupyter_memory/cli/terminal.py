@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 from traitlets import TraitError
 
 from jupyter_memory.cli import tables
-from jupyter_memory.config import existing_path, load_config, store_path
+from jupyter_memory.config import existing_path, has_store, load_config, store_path
+from jupyter_memory.interface.commands.front import Shown
+from jupyter_memory.interface.opening import line_of, open_file
 from jupyter_memory.text.layout import columns
+from jupyter_memory.text.rendering.colours import coloured, has_colours, uncoloured
 from jupyter_memory.text.unicode import marked
+from jupyter_memory.types.answer import UNSURE
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from jupyter_memory.history.recorder import Recorder
     from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.memory_store import MemoryStore
-    from jupyter_memory.types import Answer
+    from jupyter_memory.text.rendering.whole_text import WholeText
+    from jupyter_memory.types import Answer, Hit, Memory
 
 INTERRUPTED = 130
 
@@ -30,7 +37,7 @@ INTERRUPTED = 130
 class Terminal:
     """The front of one command that was typed in a terminal or run by a script."""
 
-    def __init__(self, file: str | None) -> None:
+    def __init__(self, file: str | None, *, colours: bool = True) -> None:
         self.problems: list[str] = []
         self.greets = True
         self.last: Answer | None = None
@@ -42,6 +49,8 @@ class Terminal:
             self.note(problem)
         self._named = f" --store {shlex.quote(file)}" if file is not None else ""
         self._store: MemoryStore | None = None
+        self._hits: dict[str, Hit] = {}
+        self._paint = coloured if colours and has_colours(sys.stdout, os.environ) else uncoloured
         if file is not None:
             if not file.strip():
                 raise click.BadParameter("it is empty: name the store's file", param_hint="--store")
@@ -79,7 +88,26 @@ class Terminal:
     @property
     def store_if_any(self) -> MemoryStore | None:
         """Return the open store, None where there is none yet."""
-        return self.store if store_path(self.settings).exists() else None
+        return self.store if has_store(self.settings) else None
+
+    @property
+    def shown(self) -> Shown | None:
+        """Return what ranks stand for: the last search of the command line, as the store's recent searches have it."""
+        found = self.store.activity.last_search("command line")
+        if found is None:
+            return None
+        search, ids = found
+        return Shown(ids, search.query, search.query_id, search.profile, "The last search of the command line")
+
+    @property
+    def no_results(self) -> str:
+        """Return what to say of a rank where no search is kept."""
+        if not self.settings.log_searches:
+            return "Ranks are not known, since the setting log_searches is off: name memories by their ids."
+        return (
+            "No search of the command line is kept, so there are no ranks: run jupyter-memory search first, or name a "
+            "memory by its id. A search is forgotten with what it showed."
+        )
 
     @property
     def progress(self) -> bool:
@@ -108,7 +136,7 @@ class Terminal:
         for notice in answer.notices:
             self.note(notice)
         if answer.hits:
-            self.say(tables.table(answer, _width()))
+            self._page(tables.table(answer, _width()))
         elif not answer.notices:
             self.note("There is nothing to show.")
 
@@ -118,10 +146,35 @@ class Terminal:
             self.note(notice)
         if not answer.hits:
             self.note("Nothing found.")
-        elif short:
-            self.say(tables.scan(answer, _width()))
+            return
+        self._hits = {hit.memory.id: hit for hit in answer.hits}
+        if answer.verdict == "weak":
+            self.note(UNSURE)
+        self._page(tables.scan(answer, _width()) if short else tables.results(answer, _width(), self._paint))
+
+    def _page(self, shown: str) -> None:
+        """Write lines to standard output, page by page where they are more than a terminal has.
+
+        They hold marks already for what nobody sees, and colours, which ``say`` would mark.
+        """
+        lines = shutil.get_terminal_size((100, 24)).lines
+        if _is_terminal(sys.stdout) and shown.count("\n") + 1 >= lines:
+            click.echo_via_pager(f"{shown}\n", color=self._paint is coloured)
         else:
-            self.say(tables.results(answer, _width()))
+            click.echo(shown)
+
+    def show_text(self, text: WholeText) -> None:
+        """Print a whole text: in a terminal as its reader sees it, in a pipe as it is stored."""
+        if _is_terminal(sys.stdout):
+            self._page(text.shown)
+        else:
+            self.say(text)
+
+    def open(self, memories: Sequence[Memory]) -> None:
+        """Open the files of memories, in JupyterLab or an editor."""
+        for memory in memories:
+            hit = self._hits.get(memory.id)
+            self.say(open_file(memory.source, memory.place() if hit is None else line_of(hit)))
 
     def show_profile(self, profile: Profile) -> None:
         """Print a profile's formula and a table of its constants."""
@@ -175,9 +228,13 @@ class Terminal:
         self.note(f"The setting embedder is still {said!r} ({origin}): make it 'auto' or {used!r}.")
 
 
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
 def _width() -> int:
     """Return the width of the terminal, within what reads well."""
-    return max(60, min(120, shutil.get_terminal_size((100, 24)).columns))
+    return max(40, min(120, shutil.get_terminal_size((100, 24)).columns))
 
 
 def _as_text(value: object) -> str:

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from html import escape
 from math import nan
-from os.path import relpath
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
 
 from jupyter_memory.dataframe.charts import contribution_chart
-from jupyter_memory.dataframe.frame import recent_answer
+from jupyter_memory.dataframe.places import Place
+from jupyter_memory.dataframe.searches import Search, recent_answer, recent_hits, search_of, searches_of
 from jupyter_memory.dataframe.style import styled
 from jupyter_memory.errors import InputError, JupyterMemoryError, UnknownMemory
-from jupyter_memory.text.unicode import marked
+from jupyter_memory.text.rendering.whole_text import WholeText
 from jupyter_memory.types import Answer, Explanation, Hit, Memory
+from jupyter_memory.types.answer import surest
 
 if TYPE_CHECKING:
     import altair
     from pandas.io.formats.style import Styler
+
+
+# A rank is shorter, also as text.
+_SHORTEST_ID = 8
+# A rank, the id of a memory, or the label of a row where it has several levels.
+Rank = int | str | tuple[Any, ...]
 
 
 class _Store(Protocol):
@@ -50,81 +54,61 @@ def register_store(opener: Callable[[str], _Store]) -> None:
     _open_store = opener
 
 
-class Place:
-    """Where a memory comes from: a link in a notebook, a path elsewhere."""
-
-    def __init__(self, source: str, location: str, kind: str) -> None:
-        self.source = source
-        self.location = location
-        self.kind = kind
-
-    def __repr__(self) -> str:
-        return marked(f"{self.source}:{self.location}" if self.location else self.source)
-
-    def _repr_html_(self) -> str:
-        return f'<a href="{escape(self._href())}" target="_blank" rel="noopener">{escape(repr(self))}</a>'
-
-    def _href(self) -> str:
-        if self.source.startswith(("https://", "http://")):
-            return self.source
-        path = Path(self.source)
-        # Quoted whole: a source is any text, and a colon in it must not make a scheme such as javascript.
-        href = quote(Path(relpath(path) if path.is_absolute() else path).as_posix())
-        if self.source.lower().endswith(".pdf") and self.location.startswith("page "):
-            return f"{href}#page={quote(self.location.removeprefix('page '))}"
-        # JupyterLab opens a notebook at the cell that the fragment names.
-        notebook = self.kind == "cell" and self.source.lower().endswith(".ipynb")
-        cell = notebook and self.location and not self.location.startswith("#")
-        return f"{href}#cell-id={quote(self.location)}" if cell else href
-
-
 @pd.api.extensions.register_dataframe_accessor("memory")
 class MemoryAccessor:
     """The ``df.memory`` accessor: explains the result of a search row by row.
 
     Rows are named by their rank, the index of the DataFrame, so that a filtered or sorted frame still speaks of the
-    same memories.
+    same memories. Where ``pd.concat`` put several results together, a rank that two of them have names no row: then the
+    id of the memory does, or with ``keys=`` the label of the row, such as ``("prices", 1)``.
     """
 
     def __init__(self, frame: pd.DataFrame) -> None:
         # AttributeError is what pandas expects of an accessor that does not fit.
-        if "memory_id" not in frame.columns or "memsearch" not in frame.attrs:
+        self._searches = searches_of(frame)
+        if "memory_id" not in frame.columns or not self._searches:
             raise AttributeError(
                 ".memory works on a result of %memsearch or store.search(), with its memory_id column and its attrs. "
-                "pandas drops the attrs where two different results become one, and a file has none: ask each alone."
+                "A file has no attrs, and pandas drops them where a result and another DataFrame become one."
             )
         self._frame = frame
-        self._search: dict[str, Any] = frame.attrs["memsearch"]
 
     def __repr__(self) -> str:
-        made = "explain(rank)  text(rank)  open(rank)  context(max_tokens)  breakdown()  style(evidence=True)  plot()"
-        return f"What a result tells of itself, row by row: {made}"
+        made = "explain(rank, all=True)  text(rank)  open(rank)  context(max_tokens)"
+        return f"What a result tells of itself, row by row: {made}  breakdown()  style(evidence=True)  plot()"
 
-    def explain(self, rank: int = 1) -> Explanation:
-        """Return why the memory of a row is where it is; ``print`` it for the sentences.
+    def explain(self, rank: Rank = 1, *, all: bool = False) -> Explanation:
+        """Return why the memory of a row is where it is: the main reasons, or all of them. ``print`` it to read them.
 
         Only the last answers of a session are kept: for an older one the query is searched again, as of now and
         without its filters.
         """
-        memory_id = str(self._row(rank)["memory_id"])
-        if not self._search["query"]:
+        row = self._row(rank)
+        memory_id, search = str(row["memory_id"]), search_of(row, self._searches)
+        if not search["query"]:
             raise InputError("These memories were listed without a question, so nothing was ranked. Search first.")
-        answer = recent_answer(self._search["query_id"])
+        answer = recent_answer(search)
         if answer is not None:
-            return self._store().explain_in(answer, memory_id)
-        return self._store().explain(self._search["query"], memory_id, profile=self._search["profile"])
+            why = _store(search).explain_in(answer, memory_id)
+        else:
+            why = _store(search).explain(search["query"], memory_id, profile=search["profile"])
+        return why.whole() if all else why
 
-    def text(self, rank: int = 1) -> str:
-        """Return the whole text of the memory of a row; the store counts that it was read."""
-        memory = self._store().get(str(self._row(rank)["memory_id"]))
-        self._note_access(memory.id)
-        return memory.text
+    def text(self, rank: Rank = 1) -> str:
+        """Return the whole text of the memory of a row; the store counts that it was read.
 
-    def open(self, rank: int = 1) -> Place:
+        It is a string as any other, which a notebook shows as Markdown or as code.
+        """
+        row = self._row(rank)
+        memory = _store(search_of(row, self._searches)).get(str(row["memory_id"]))
+        self._note_access(row)
+        return WholeText.of(memory.text, memory.kind, memory.lang)
+
+    def open(self, rank: Rank = 1) -> Place:
         """Return where the memory of a row comes from: in a notebook a link that opens it at the cell."""
         row = self._row(rank)
         place = self._place(row, rank)
-        self._note_access(str(row["memory_id"]))
+        self._note_access(row)
         return place
 
     def context(self, max_tokens: int = 2000) -> str:
@@ -141,16 +125,19 @@ class MemoryAccessor:
         InputError
             ``max_tokens`` is not a whole number of at least 200.
         """
-        return self._store().context(self._answer(), max_tokens)
+        searches = self._searches
+        if len({search["store"] for search in searches}) > 1:
+            raise InputError("These memories are from several stores: ask the result of each alone.")
+        return _store(searches[0]).context(self._answer(), max_tokens)
 
     def breakdown(self) -> pd.DataFrame:
         """Return one row a hit and signal: ``rank, title, signal, value, signal_rank, contribution, memory_id``."""
-        answer = recent_answer(self._search["query_id"])
-        hits = {hit.memory.id: hit for hit in answer.hits} if answer is not None else {}
         rows: list[tuple[Any, ...]] = []
         for rank, row in self._ranked().iterrows():
-            for name, value, place, contribution in _evidence(row, hits.get(row["memory_id"])):
-                rows.append((rank, row["title"], name, value, place, contribution, row["memory_id"]))
+            memory_id = str(row["memory_id"])
+            hit = recent_hits(search_of(row, self._searches)).get(memory_id)
+            for name, value, place, contribution in _evidence(row, hit):
+                rows.append((rank, row["title"], name, value, place, contribution, memory_id))
         names = ["rank", "title", "signal", "value", "signal_rank", "contribution", "memory_id"]
         dtypes = {
             "rank": "int64",
@@ -180,65 +167,85 @@ class MemoryAccessor:
 
     def _answer(self) -> Answer:
         """Return an answer with the memories of the rows, in their order: as it was given, if it is still kept."""
-        ids = list(dict.fromkeys(map(str, self._frame["memory_id"])))
-        known = recent_answer(self._search["query_id"])
-        hits = {} if known is None else {hit.memory.id: hit for hit in known.hits}
-        if known is not None and hits.keys() >= set(ids):
-            return replace(known, hits=tuple(hits[one] for one in ids))
-        store, asked = self._store(), self._search["query"]
-        memories = []
-        for one in ids:
-            with suppress(UnknownMemory):
-                memories.append(store.get(one))
-        answer = store.listed(memories)
-        query = replace(answer.query, text=asked, written=asked)
-        return replace(answer, query=query, verdict=self._search["verdict"])
+        searches = self._searches
+        first = recent_answer(searches[0])
+        found = {str(row["memory_id"]): search_of(row, searches) for _, row in self._frame.iterrows()}
+        hits = [recent_hits(search).get(memory_id) for memory_id, search in found.items()]
+        kept = [hit for hit in hits if hit is not None]
+        questions = " / ".join(dict.fromkeys(search["query"] for search in searches if search["query"]))
+        if first is not None and len(kept) == len(hits):
+            answer = replace(first, hits=tuple(kept))
+        else:
+            store, memories = _store(searches[0]), []
+            for memory_id in found:
+                with suppress(UnknownMemory):
+                    memories.append(store.get(memory_id))
+            answer = store.listed(memories)
+        query = replace(answer.query, text=questions, written=questions)
+        return replace(answer, query=query, verdict=surest(search["verdict"] for search in searches))
 
-    def _place(self, row: pd.Series[Any], rank: int) -> Place:
+    def _place(self, row: pd.Series[Any], rank: Rank) -> Place:
         if row.get("source"):
             return Place(str(row["source"]), str(row.get("location", "")), str(row.get("kind", "")))
-        memory = self._store().get(str(row["memory_id"]))
+        memory = _store(search_of(row, self._searches)).get(str(row["memory_id"]))
         if not memory.source:
             raise InputError(f"Rank {rank} is a {memory.kind} without a source; df.memory.text({rank}) shows it whole.")
         return Place(memory.source, memory.place(), memory.kind)
 
-    def _note_access(self, memory_id: str) -> None:
+    def _note_access(self, row: pd.Series[Any]) -> None:
         # A row that names its source can be opened without its store.
         with suppress(JupyterMemoryError):
-            self._store().note_access(memory_id)
+            _store(search_of(row, self._searches)).note_access(str(row["memory_id"]))
 
-    def _row(self, rank: int) -> pd.Series[Any]:
+    def _row(self, rank: Rank) -> pd.Series[Any]:
+        ids, labels = self._frame["memory_id"], self._frame.index
+        if isinstance(rank, str) and len(rank) >= _SHORTEST_ID:
+            return _only(self._frame[ids == rank], f"memory {rank}", "Memories", ids)
+        if isinstance(rank, tuple):
+            return _only(self._frame[[label == rank for label in labels]], f"row {rank}", "Rows", labels)
         # Ranks become floats in a column with missing values.
-        if isinstance(rank, bool) or not isinstance(rank, (int, float, np.integer)):
+        if isinstance(rank, (bool, str)) or not isinstance(rank, (int, float, np.integer)):
             raise InputError(f"A rank is a number, such as 1, the index of the row; it was {rank!r:.40}.")
         frame = self._ranked()
         found = frame[frame.index == rank]
-        if found.empty:
-            known = ", ".join(map(str, frame.index[:20])) or "none: the result is empty"
-            raise InputError(f"There is no rank {rank} in this result. Ranks: {known}.")
-        if len(found) > 1 and found["memory_id"].nunique() > 1:
-            raise InputError(f"Several rows of this DataFrame have the rank {rank}: ask each result by itself.")
-        return found.iloc[0]
+        if found["memory_id"].nunique() > 1:
+            examples = " or ".join(repr(one) for one in found["memory_id"].unique()[:2])
+            raise InputError(
+                f"Several rows of this DataFrame have the rank {rank}: name the memory by its id, such as {examples}."
+            )
+        return _only(found, f"rank {rank}", "Ranks", frame.index)
 
     def _ranked(self) -> pd.DataFrame:
-        """Return the frame by rank.
+        """Return the frame by rank; where several results were put together without their ranks, by its new labels.
 
         Raises:
             InputError: the rows have other names, so a rank does not say which row is meant.
         """
-        if "rank" in self._frame.columns:
-            return self._frame.set_index("rank")
-        if self._frame.index.name != "rank":
-            raise InputError(
-                "The rows of this DataFrame have lost their ranks, so a number does not say which is meant. "
-                "Keep the index (no ignore_index=True, no reset_index(drop=True))."
-            )
-        return self._frame
+        frame = self._frame
+        if "rank" in frame.columns:
+            return frame.set_index("rank")
+        if "rank" in frame.index.names:
+            return frame.reset_index([name for name in frame.index.names if name != "rank"], drop=True)
+        if len(self._searches) > 1 and frame.index.is_unique:
+            return frame.rename_axis("rank")
+        raise InputError(
+            "The rows of this DataFrame have lost their ranks, so a number does not say which is meant. "
+            "Keep the index (no ignore_index=True, no reset_index(drop=True)), or name a memory by its id."
+        )
 
-    def _store(self) -> _Store:
-        if _open_store is None:
-            raise InputError("Import jupyter_memory first: `from jupyter_memory import open_store`.")
-        return _open_store(self._search["store"])
+
+def _store(search: Search) -> _Store:
+    if _open_store is None:
+        raise InputError("Import jupyter_memory first: `from jupyter_memory import open_store`.")
+    return _open_store(search["store"])
+
+
+def _only(found: pd.DataFrame, what: str, names: str, known: Iterable[Any]) -> pd.Series[Any]:
+    """Return the first of the rows that were found for a name; ``known`` are the names that there are."""
+    if found.empty:
+        there = ", ".join(map(str, [*known][:20])) or "none: the result is empty"
+        raise InputError(f"There is no {what} in this result. {names}: {there}.")
+    return found.iloc[0]
 
 
 def _evidence(row: pd.Series[Any], hit: Hit | None) -> list[tuple[str, float, int | None, float]]:

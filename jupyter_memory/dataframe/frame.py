@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from jupyter_memory.dataframe.style import Results
+from jupyter_memory.dataframe.results import Results
+from jupyter_memory.dataframe.searches import KEY, attrs_of
 from jupyter_memory.text.layout import one_line
 from jupyter_memory.types import Answer
 
@@ -23,9 +24,6 @@ _SCAN_COLUMNS = {
     "token_estimate": "int64",
     "memory_id": "str",
 }
-# Recent answers by the id of their query, with the evidence that a DataFrame has no columns for; the oldest goes first.
-_RECENT: dict[str, Answer] = {}
-_KEPT = 32
 
 
 def to_frame(answer: Answer) -> pd.DataFrame:
@@ -83,29 +81,9 @@ def to_scan_frame(answer: Answer) -> pd.DataFrame:
     return _finished(columns, answer)
 
 
-def recent_answer(query_id: str) -> Answer | None:
-    """Return the answer of a recent DataFrame, None if it is no longer kept."""
-    return _RECENT.get(query_id)
-
-
 def _finished(columns: dict[str, Any], answer: Answer) -> pd.DataFrame:
     frame = Results(columns, index=pd.RangeIndex(1, len(answer.hits) + 1, name="rank"))
-    pictured = [hit.memory.id for hit in answer.hits if hit.memory.thumbnails]
-    # One small JSON value: pandas copies attrs at every step, and parquet writes them as JSON.
-    frame.attrs["memsearch"] = {
-        "query": answer.query.written or answer.query.text,
-        "profile": answer.profile,
-        "verdict": answer.verdict,
-        "query_class": answer.query.query_class,
-        "time_range": answer.time_range,
-        "elapsed_ms": round(answer.timings["total"], 3),
-        "store": answer.store,
-        "query_id": answer.query_id,
-        **({"pictured": pictured} if pictured else {}),
-    }
-    _RECENT[answer.query_id] = answer
-    while len(_RECENT) > _KEPT:
-        _RECENT.pop(next(iter(_RECENT)))
+    frame.attrs[KEY] = attrs_of(answer)
     return frame
 
 

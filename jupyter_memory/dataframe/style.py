@@ -1,25 +1,21 @@
-"""Shows a result in a notebook or a terminal: its first columns, and on request the numbers behind them."""
+"""A result as a styled table of pandas: its first columns, and on request all numbers behind them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from pandas.api.types import is_string_dtype
 
-from jupyter_memory.dataframe.buttons import open_button
 from jupyter_memory.dataframe.pictures import picture
-from jupyter_memory.text.layout import columns, fit, fit_end, html, pad, visible, width
-from jupyter_memory.text.unicode import marked
+from jupyter_memory.dataframe.searches import searches_of
+from jupyter_memory.text.layout import html
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
 _SHOWN = ("title", "snippet", "badges", "score", "kind", "tags", "event_at", "token_estimate", "memory_id")
-# Fewer cells of a notebook's name are not worth showing.
-_FEW = 3
 # Half transparent, so that the words on a bar can be read on a light and on a dark page.
 _BAR = "#3572b066"
 # A bar lies behind its number, however many lines the row has.
@@ -41,41 +37,6 @@ _OF_COLUMN = {
     "tags": f"{_LEFT} white-space: normal;",
     "memory_id": f"{_LEFT} font-family: var(--jp-code-font-family, monospace); font-size: 85%; opacity: 0.75;",
 }
-
-
-class Column(pd.Series):
-    """A column or a row of a result, which shows marks for what nobody sees, as the result does."""
-
-    @property
-    def _constructor(self) -> Callable[..., pd.Series]:
-        return Column
-
-    def __repr__(self) -> str:
-        return marked(super().__repr__())
-
-
-class Results(pd.DataFrame):
-    """A DataFrame that shows only its first columns until others are selected."""
-
-    @property
-    def _constructor(self) -> Callable[..., pd.DataFrame]:
-        return Results
-
-    @property
-    def _constructor_sliced(self) -> Callable[..., pd.Series]:
-        return Column
-
-    def __repr__(self) -> str:
-        if not _is_whole(self):
-            return marked(super().__repr__())
-        return text(self, max(72, min(140, get_terminal_size((80, 24)).columns)))
-
-    def _repr_html_(self) -> str | None:  # type: ignore[override,unused-ignore]
-        if not (_is_whole(self) and pd.get_option("display.notebook_repr_html")):
-            plain = super()._repr_html_()  # type: ignore[misc,operator,unused-ignore]
-            return None if plain is None else marked(plain)
-        most = pd.get_option("display.max_rows") or len(self)
-        return f"{styled(self.head(most)).to_html()}<p>{_footer(self)}{_to_panel(self)}</p>"
 
 
 def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
@@ -107,51 +68,10 @@ def _with_picture(memory_id: str) -> Callable[[object], str]:
 
 def _pictured(frame: pd.DataFrame) -> list[tuple[Hashable, str]]:
     """Return the rows whose memories have a picture, by label, with the memories' ids."""
-    known = set(frame.attrs.get("memsearch", {}).get("pictured", ()))
+    known = {memory_id for search in searches_of(frame) for memory_id in search.get("pictured", ())}
     if not known or "memory_id" not in frame.columns:
         return []
     return [(label, str(memory_id)) for label, memory_id in frame["memory_id"].items() if memory_id in known]
-
-
-def text(frame: pd.DataFrame, cells: int) -> str:
-    """Return a result as lines of text, none wider than so many cells of a terminal."""
-    names = [name for name in _worth_showing(frame) if name in ("title", "snippet", "badges", "score", "memory_id")]
-    if cells < 100 and "memory_id" in names:
-        names.remove("memory_id")
-    rows = frame.head(pd.get_option("display.max_rows") or len(frame))
-    fixed = {name: [name, *map(_short, rows[name])] for name in names if name not in ("title", "snippet")}
-    rank = ["", *map(str, rows.index)]
-    taken = sum(max(map(len, column)) + 2 for column in (rank, *fixed.values()))
-    room = {"title": (cells - taken) * 2 // 5 - 2, "snippet": (cells - taken) * 3 // 5}
-    table = {"rank": rank} | {
-        name: fixed.get(name) or [pad(_CUTS[name](cell, room[name]), room[name]) for cell in (name, *rows[name])]
-        for name in names
-    }
-    lines = columns([list(row) for row in zip(*table.values(), strict=True)])
-    return f"{lines}\n\n{_footer(frame)}" if len(frame) else _footer(frame)
-
-
-def _title(text: str, cells: int) -> str:
-    """Return a title that fits; of ``notebook – heading`` the heading is kept, since many rows share the notebook.
-
-    >>> _title("price_hourly.ipynb – What is a normal price?", 33), _title("jupyter/docs/user/rtc.md", 16)
-    ('price_… – What is a normal price?', '…ocs/user/rtc.md')
-    """
-    notebook, sign, heading = text.partition(" – ")
-    if len(text) >= 200 or "\n" in text or width(text) <= cells:
-        return fit(text, cells)
-    if sign:
-        room = cells - width(sign + heading)
-        return fit(notebook, room) + sign + visible(heading) if room > _FEW else fit(heading, cells)
-    # The end of a path says more than its beginning.
-    return fit_end(text, cells) if "/" in text and not any(map(str.isspace, text)) else fit(text, cells)
-
-
-_CUTS = {"title": _title, "snippet": fit}
-
-
-def _is_whole(frame: pd.DataFrame) -> bool:
-    return {"title", "snippet", "score", "memory_id"} <= set(frame.columns)
 
 
 def _worth_showing(frame: pd.DataFrame) -> list[str]:
@@ -172,28 +92,6 @@ def _barred(styler: Styler, table: pd.DataFrame, names: Sequence[str]) -> Styler
     behind: dict[Any, Any] = {name: [{"selector": "td", "props": _BEHIND}] for name in names}
     styler = styler.set_table_styles(behind, overwrite=False)
     return styler.bar(subset=list[Hashable](names), color=_BAR, vmin=0.0, vmax=most or 1.0, align="left")
-
-
-def _footer(frame: pd.DataFrame) -> str:
-    most = pd.get_option("display.max_rows") or len(frame)
-    cut = f"the first {most} of " if most < len(frame) else ""
-    hits = f"{cut}{len(frame)} {'memory' if len(frame) == 1 else 'memories'}"
-    ranked = frame["score"].notna().any() and "badges" in frame.columns
-    # Most searches are bound to no name, and a reader types what is written here: df alone would be a NameError.
-    how = (
-        " · %memory explain 1 says why · as df: df.memory.explain(1), df.memory.style(evidence=True)" if ranked else ""
-    )
-    return f"{hits}{how}" if len(frame) else "No memories."
-
-
-def _to_panel(frame: pd.DataFrame) -> str:
-    """Return a button that opens the question in JupyterLab's panel; hidden where there is no panel to show it."""
-    query = frame.attrs.get("memsearch", {}).get("query", "")
-    return f" {open_button(query)}" if query else ""
-
-
-def _short(value: Any) -> str:
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
 def _day(moment: Any) -> str:

@@ -89,7 +89,7 @@ def _by_name(name: str, dimensions: int | None, models: Path | None) -> Embedder
     except ImportError as missing:
         raise EmbedderUnavailable(
             f"The embedding model {name!r} cannot run here: {missing}. Keyword search works without it. "
-            "MLX runs on Apple silicon (pip install mlx) and on Linux (pip install 'mlx[cpu]')."
+            "The larger models need MLX, on Apple silicon or Linux: pip install 'jupyter-memory[hub]'"
         ) from missing
 
 

@@ -7,11 +7,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock
 
 from jupyter_memory.storage.journal import records
 from jupyter_memory.storage.journal.files import Journal
+from jupyter_memory.text.addresses import StorePath
 from jupyter_memory.types import Run
 
 # Bytes that may wait for a store that cannot be written, in memory and on the disk.
@@ -22,7 +22,7 @@ _MOST_IN_MEMORY, _MOST_ON_DISK = 8_000_000, 64_000_000
 class Place:
     """Where runs belong: a store, and the space in it, empty for none."""
 
-    store: Path
+    store: StorePath
     space: str = ""
 
 

@@ -25,6 +25,7 @@ from jupyter_memory.history.kernel_context import KernelContext, NotebookFiles, 
 from jupyter_memory.history.recording_problems import RecordingProblems
 from jupyter_memory.history.writer import Writer
 from jupyter_memory.storage.journal.files import CAN_RECORD
+from jupyter_memory.text.addresses import DatabaseAddress
 from jupyter_memory.types import Run
 
 # Seconds that turning it on, a search and the end of the kernel wait for threads and disks.
@@ -98,10 +99,11 @@ class Recorder:
         """Record from the next cell on.
 
         Raises:
-            InputError: this system has no file locks.
+            InputError: this system has no file locks, or the store is on a server, where others would read it.
         """
         if self.is_on:
             return
+        self._refuse_shared()
         if not CAN_RECORD:
             raise InputError("The history needs file locks, which this system does not have.")
         self._writer = Writer(self._place, self._checked, self.problems)
@@ -131,9 +133,23 @@ class Recorder:
         if self._absorber is not None and self.is_on:
             self._absorber.absorb(_FLUSH)
 
+    def _refuse_shared(self) -> None:
+        if isinstance(path := store_path(self._settings), DatabaseAddress):
+            raise InputError(
+                f"What you run is not recorded in {path}: all who may read that store would read it. Record it in a "
+                "store of your own, in a file."
+            )
+
     def _moved(self, _: Bunch) -> None:
-        """Let what runs from now on go to the place that the settings name now."""
-        if self._writer is not None and self.is_on:
+        """Let what runs from now on go to the place that the settings name now, unless others read it there."""
+        if self._writer is None or not self.is_on:
+            return
+        try:
+            self._refuse_shared()
+        except InputError as error:
+            self.stop()
+            self._say(str(error))
+        else:
             self._writer.rotate(_START)
 
     def _before(self, info: ExecutionInfo) -> None:

@@ -51,6 +51,7 @@ class FileCatalog:
         self._ready: dict[str, list[Prepared]] = {}
         self._fingerprint = ""
         self._commits: Mapping[Path, datetime] = {}
+        self._undated: set[str] = set()
         self._quota = quota
 
     def expect(self, paths: Sequence[Path], root: Path, redacting: bool, /) -> None:
@@ -89,6 +90,7 @@ class FileCatalog:
         """Return the known files at or below ``root``, by path."""
         with self._storage.snapshot() as snapshot:
             known = snapshot.files_under(root, self._space)
+        self._undated |= {path for path, state in known.items() if state.dated is False}
         if self._quota is None or not self._quota.has_room():
             return known
         notebooks = [path for path in known if path.endswith(".ipynb")]
@@ -115,10 +117,13 @@ class FileCatalog:
             fits = self._fingerprint == ("" if embedder is None else embedder.fingerprint)
             ready = {id(one.draft): one for prepared in self._ready.values() for one in prepared} if fits else {}
             earlier = self._unchanged([state.path for state, _ in files], embedder)
-            dated = [(state, [earlier.dated(self._spaced(draft)) for draft in of_file]) for state, of_file in files]
+            dated = [
+                (replace(state, dated=True), [self._dated(self._spaced(draft), earlier) for draft in of_file])
+                for state, of_file in files
+            ]
             others = [draft for _, of_file in dated for draft in of_file if id(draft) not in ready]
             # Embedded before the transaction begins, so that the write lock is held for the writing only.
-            rest = iter(prepare(others, embedder, earlier.vectors))
+            rest = iter(prepare(others, embedder, earlier.vectors(others)))
             parts = [
                 (state, [ready[id(draft)] if id(draft) in ready else next(rest) for draft in of_file])
                 for state, of_file in dated
@@ -150,6 +155,12 @@ class FileCatalog:
                 found[path] = self._storage.thumbnails.of_file(str(path), self._space)
                 size += sum(len(one.image) for one in found[path].values())
         return found
+
+    def _dated(self, draft: Draft, earlier: Unchanged) -> Draft:
+        """Return a draft with the date that it keeps; that of a commit is new to what an older version read."""
+        if draft.source in self._undated and Path(draft.source) in self._commits:
+            return draft
+        return earlier.dated(draft)
 
     def _spaced(self, draft: Draft) -> Draft:
         return draft if draft.space == self._space else replace(draft, space=self._space)

@@ -154,13 +154,13 @@ def _read(
         status = path.stat()
         modified = min(status.st_mtime_ns, _LATEST)
         same = known is not None and (known.mtime_ns, known.size) == (modified, status.st_size)
-        same = same and not _lacks_pictures(known)
-        if known is not None and same and not (retry and known.is_unread) and _is_of_present_reader(known):
+        complete = known is None or not known.is_incomplete
+        if known is not None and same and complete and not (retry and known.is_unread) and _is_of_present_reader(known):
             counts.unchanged += not known.is_unread
             counts.failed_before += known.is_unread
             return None
         state = FileState(str(path), modified, status.st_size, digest(path))
-        if known is not None and known.content_hash == state.content_hash and not _lacks_pictures(known):
+        if known is not None and known.content_hash == state.content_hash and complete:
             catalog.touch(state)
             counts.unchanged += 1
             return None
@@ -178,11 +178,6 @@ def _read(
         return None
     counts.redacted += sum(int(draft.metadata.get("redacted", 0)) for draft in drafts)
     return state, drafts
-
-
-def _lacks_pictures(known: FileState | None) -> bool:
-    """Return whether a file was read while pictures were not kept."""
-    return known is not None and known.pictures is False
 
 
 def _refuse(path: str, why: str, known: FileState | None, catalog: Catalog, counts: _Counts, retry: bool) -> None:
@@ -216,7 +211,7 @@ def _likely_changed(paths: Iterable[Path], known: Mapping[str, FileState]) -> li
             status = path.stat()
             stamp = (min(status.st_mtime_ns, _LATEST), status.st_size)
             is_same = before is not None and (before.mtime_ns, before.size) == stamp
-            if before is None or not is_same or _lacks_pictures(before) or not _is_of_present_reader(before):
+            if before is None or not is_same or before.is_incomplete or not _is_of_present_reader(before):
                 found.append(path)
     return found
 

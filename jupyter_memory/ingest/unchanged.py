@@ -1,7 +1,7 @@
-"""What a changed file still holds as it was: a cell that nobody touched keeps its date, and so its vectors.
+"""What a changed file still holds as it was: a cell that nobody touched keeps its date and its vectors.
 
 The time of a file says when something in it was changed, not what. Without this, one edited cell would date, and embed,
-all cells of its notebook anew.
+all cells of its notebook anew. Where only the date of a text is another, its vectors stay too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from jupyter_memory.protocols import Embedder, Vectors
-from jupyter_memory.storage.base import Snapshot
+from jupyter_memory.storage.base import EmbeddedParts, Snapshot
 from jupyter_memory.text.structure import day, embedding_text
 from jupyter_memory.types import Draft, Memory
 
@@ -21,10 +21,10 @@ _Content = tuple[str, str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """The dates of what files held, and the vectors of the texts that were embedded for it."""
+    """The dates of what files held, and what was embedded for it, with the vectors."""
 
     dates: Mapping[_Content, datetime] = field(default_factory=dict)
-    vectors: Mapping[str, Vectors] = field(default_factory=dict)
+    embedded: Sequence[tuple[EmbeddedParts, Vectors]] = ()
 
     def dated(self, draft: Draft) -> Draft:
         """Return a draft with its earlier date, if it says what it said and nothing but its file dates it."""
@@ -34,6 +34,22 @@ class Unchanged:
         prefix = draft.context.removesuffix(day(draft.event_at))
         dated = f"{prefix}{day(earlier)}" if prefix != draft.context else draft.context
         return replace(draft, event_at=earlier, context=dated)
+
+    def vectors(self, drafts: Sequence[Draft]) -> dict[str, Vectors]:
+        """Return the vectors by the texts that they are of, also as those texts are with the new dates of drafts."""
+        found = {embedding_text(*parts): vector for parts, vector in self.embedded}
+        for before, after in self._new_days(drafts) if self.embedded else ():
+            for parts, vector in self.embedded:
+                if before in parts.context:
+                    dated = parts._replace(context=parts.context.replace(before, after))
+                    found.setdefault(embedding_text(*dated), vector)
+        return found
+
+    def _new_days(self, drafts: Sequence[Draft]) -> set[tuple[str, str]]:
+        """Return which days have become others."""
+        moments = {(self.dates.get(_content(draft)), draft.event_at) for draft in drafts}
+        days = {(day(before), day(after)) for before, after in moments if before is not None and after is not None}
+        return {(before, after) for before, after in days if before != after}
 
 
 def unchanged(snapshot: Snapshot, paths: Sequence[str], space: str, embedder: Embedder | None) -> Unchanged:
@@ -46,10 +62,11 @@ def unchanged(snapshot: Snapshot, paths: Sequence[str], space: str, embedder: Em
     if model is None:
         return Unchanged(dates)
     chunks = snapshot.chunks_of(keys)
-    texts = {chunk: embedding_text(*parts) for chunk, parts in snapshot.embedded_parts(chunks).items()}
+    parts = snapshot.embedded_parts(chunks)
     found = snapshot.vectors(model, chunks)
-    vectors = {texts[int(chunk)]: vector for chunk, vector in zip(found.ids, found.vectors, strict=True)}
-    return Unchanged(dates, vectors)
+    return Unchanged(
+        dates, [(parts[int(chunk)], vector) for chunk, vector in zip(found.ids, found.vectors, strict=True)]
+    )
 
 
 def _content(one: Draft | Memory) -> _Content:

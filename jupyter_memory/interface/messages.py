@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from jupyter_memory.config import Setting
+from jupyter_memory.text.addresses import StorePath
 from jupyter_memory.text.layout import columns, fit, size
 from jupyter_memory.types import Answer, Filters, IndexReport, Memory, Selection
+from jupyter_memory.types.report import Undoable
+from jupyter_memory.types.size import StoreSize
 
 _LISTED = 20
 # Commands that the library names in its messages are words of %memory in a notebook, but for the note of %memadd.
-_COMMAND = re.compile(r"`(index|add|model (?:list|use|drop|remove)\b[^`]*)`")
+_COMMAND = re.compile(r"`(index|add|undo|forget --now|model (?:list|use|drop|remove)\b[^`]*)`")
 _AS_TYPED = {"index": "%memory index FOLDER", "add": "%memadd TEXT"}
 
 
 class _Named(Protocol):
     """What this module needs to name a store."""
 
-    path: Path
+    path: StorePath
     space: str
 
 
@@ -51,7 +55,12 @@ def as_typed(text: str) -> str:
 
 def named(memory: Memory, did: str) -> str:
     """Return a line about what was done to a memory: ``pinned 3f2a… “Prices”``."""
-    return f"{did} {memory.id} “{fit(memory.title or memory.text, 60)}”"
+    return f"{did} {memory.id} “{fit(memory.headline, 60)}”"
+
+
+def remembered(memory: Memory, began: datetime) -> str:
+    """Return a line about a text that was to be remembered from then on: what the store had before is not new."""
+    return named(memory, "remembered" if memory.indexed_at >= began else "known already, so not stored again:")
 
 
 def indexed(report: IndexReport) -> str:
@@ -107,29 +116,54 @@ def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
     """Return what a store holds, and which arithmetic the static model uses if that is told."""
     rows = [
         ("store", stats["store"] + (" (read-only)" if stats["read_only"] else "")),
-        ("size", size(stats["bytes"])),
+        *sized(StoreSize(stats["sizes"], stats["budget"])),
         (
             "traces",
             "of forgotten text may remain; the next `forget` removes them, and so does opening the store"
             if stats["scrub_pending"]
             else "",
         ),
+        ("undo", undoable(stats["undo"]) if "undo" in stats else ""),
         ("memories", _with_parts(stats["memories"], stats["kinds"])),
         ("files", f"{stats['files']:,}"),
         ("pictures", pictures(stats["thumbnails"])),
         ("pinned", f"{stats['pinned']:,}"),
         ("history", history(stats["history"])),
-        ("spaces", ", ".join(f"{name or '(none)'} {number:,}" for name, number in stats["spaces"].items())),
+        ("spaces", _spaces(stats["spaces"])),
         ("model", models(stats["models"])),
         ("arithmetic", arithmetic),
     ]
     return columns([row for row in rows if row[1]])
 
 
+def sized(held: StoreSize) -> list[tuple[str, str]]:
+    """Return the rows about the bytes of a store: how many, what for, and how many of its budget."""
+    share = "" if held.budget is None else f"{held.held / held.budget:.0%} of max_store_mb ({size(held.budget)})"
+    return [("size", size(held.bytes)), ("of which", str(held)), ("budget", share)]
+
+
+def taking_back(command: Callable[[str], str], pending: Undoable) -> str:
+    """Return how what was forgotten comes back, and that it is not gone before the time is over."""
+    until = f"{pending.until.astimezone():%H:%M}"
+    return (
+        f"Until {until}, {command('undo')} brings it back, and its texts are still in the file. "
+        f"{command('forget --now')} removes them now."
+    )
+
+
+def undoable(held: Mapping[str, Any]) -> str:
+    """Return what can still be taken back, and so is still in the file."""
+    until = datetime.fromisoformat(held["until"]).astimezone()
+    return (
+        f"brings back {count(held['memories'])} until {until:%Y-%m-%d %H:%M}; until then their texts are in the file "
+        "(`forget --now` removes them)"
+    )
+
+
 def pictures(held: Mapping[str, int]) -> str:
     """Return how many thumbnails a store holds, and their size; empty where there are none.
 
-    >>> pictures({"number": 1200, "bytes": 8_388_608}), pictures({"number": 0, "bytes": 0})
+    >>> pictures({"number": 1200, "bytes": 8_000_000}), pictures({"number": 0, "bytes": 0})
     ('1,200 (8.0 MB)', '')
     """
     return f"{held['number']:,} ({size(held['bytes'])})" if held["number"] else ""
@@ -165,6 +199,16 @@ def models(known: Sequence[Mapping[str, Any]]) -> str:
 def configuration(rows: Sequence[Setting]) -> str:
     """Return every setting with its value and the origin of the value."""
     return columns([(row.name, str(row.value), row.origin) for row in rows])
+
+
+def _spaces(spaces: Mapping[str, int]) -> str:
+    """Return how many memories each space has, empty where nobody has made one.
+
+    >>> _spaces({"": 4_924, "work": 12}), _spaces({"": 4_924})
+    ('work 12, in none 4,924', '')
+    """
+    named = [f"{name} {number:,}" for name, number in spaces.items() if name]
+    return ", ".join([*named, f"in none {spaces['']:,}"] if named and spaces.get("") else named)
 
 
 def _with_parts(total: int, parts: Mapping[str, int]) -> str:

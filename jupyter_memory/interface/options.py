@@ -71,13 +71,20 @@ ON = Option(("--on",), 'in this day, week, month or year: yesterday, "March 2025
 DOMAIN = Option(("--domain",), "subject area that counts in favour (profile vault)", "NAME")
 SCAN = Option(("--scan",), "short rows only: title, score, first words, size")
 JSON = Option(("--json",), "as JSON")
+EVERY_REASON = Option(("--all",), "every reason, with the values behind it")
 WHOLE_JSON = Option(("--json",), "the whole answer as JSON")
 TOML = Option(("--toml",), "as a file to change and to search with: -p ./mine.toml")
 UPDATE = Option(("--update",), "let memories whose ids are known become what the folder says")
+IN_SPACE = Option(("--space",), "only this space", "SPACE")
+COPY = (
+    IN_SPACE,
+    Option(("--update",), "let memories whose ids are known become what they are in the store to copy"),
+)
 OVERWRITE = Option(("--overwrite",), "replace the store that is there", destroys=True)
 
 _TIMES = frozenset(["--since", "--until", "--on", "--event-at"])
 CONTEXT = Option(("--context",), "the results as a text for a prompt, of at most so many tokens", "TOKENS", whole=True)
+OPEN = Option(("--open",), "open the file of the result with this rank, at its place", "RANK", whole=True)
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
 SEARCH = (LIMIT, PROFILE, *FILTERS, DOMAIN, SCAN)
 BROWSE = (LIMIT, *FILTERS)
@@ -87,8 +94,10 @@ FORGET = (
     Option(("--searches",), "your recent searches and the feedback on their results; no memories", destroys=True),
     Option(("--everything",), "the whole store, or all of its space if the settings name one", destroys=True),
     Option(("--dry-run",), "list what would be forgotten, and forget nothing"),
+    Option(("--now",), "leave nothing for `undo`; alone, it removes what `undo` could bring back", destroys=True),
     yes("do not ask before several memories are forgotten"),
 )
+REMOVE = Option(("--remove",), "take the tag off")
 FROM = Option(("--from",), "a folder that has the model's files; nothing is fetched", "PATH")
 DIMS = Option(("--dims",), "length of the vectors, such as 256", "N", whole=True)
 MODEL = (

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import NoStore, StoreClosed
-from jupyter_memory.text.paths import absolute
+from jupyter_memory.text.addresses import DatabaseAddress, StorePath, store_at
 
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore
@@ -29,9 +28,16 @@ class StoreProvider:
         self._closed = False
 
     @property
-    def path(self) -> Path:
-        """Return the file of the store, whether it is there or not."""
-        return absolute(store_path(self.settings))
+    def path(self) -> StorePath:
+        """Return where the store is, whether there is one or not."""
+        return store_at(store_path(self.settings))
+
+    @property
+    def exists(self) -> bool:
+        """Return whether there is a store; of a server, only opening it can tell."""
+        path = self.path
+        # A file that may not be read is no error here.
+        return isinstance(path, DatabaseAddress) or os.path.exists(path)  # noqa: PTH110
 
     @property
     def closed(self) -> bool:
@@ -50,7 +56,7 @@ class StoreProvider:
                 self._store.close()
                 self._store = None
             if self._store is None and not self._closed:
-                if not create and not os.path.exists(self.path):  # noqa: PTH110  a file that may not be read is no error here
+                if not create and not self.exists:
                     raise NoStore(f"There is no store at {self.path} yet. Index a folder or add a note to make it.")
                 self._store = self._opened()
             store = self._store

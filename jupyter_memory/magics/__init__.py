@@ -21,7 +21,9 @@ def load(shell: InteractiveShell) -> None:
     """Register the magics, their completion and their settings with a shell; loading twice is loading once."""
     unload(shell)
     problems: list[str] = []
-    settings = load_config(more={"IPython's configuration": shell.config}, on_problem=problems.append)
+    settings = load_config(
+        more={"IPython's configuration": shell.config}, on_problem=problems.append, check_profile=_check_profile
+    )
     for problem in problems:
         note(problem)
     session = Session(shell, settings, problems)
@@ -32,6 +34,13 @@ def load(shell: InteractiveShell) -> None:
     shell.configurables.append(settings)  # type: ignore[arg-type]
     shell.input_transformers_cleanup.append(keep_questions)
     completion.install(shell, session)
+
+
+def _check_profile(name: str) -> None:
+    # Imported late: a kernel that never searches need not wait for the profiles.
+    from jupyter_memory.search.profiles import profile_named
+
+    profile_named(name)
 
 
 def unload(shell: InteractiveShell) -> None:

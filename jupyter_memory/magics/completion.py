@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from jupyter_memory.config import store_path
+from jupyter_memory.config import has_store
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.interface.commands.command import Command, offered
 from jupyter_memory.interface.options import ADD, SEARCH, Option
@@ -92,7 +92,7 @@ class Completer:
 
                 return _paths(typed) if "/" in typed else tuple(PROFILES)
             case "id":
-                return [hit.memory.id for hit in self.session.last.hits] if self.session.last else ()
+                return self.session.shown.ids if self.session.shown else ()
             case "path" | "source":
                 return _paths(typed)
             case "lang":
@@ -106,7 +106,7 @@ class Completer:
 
     def _tags(self) -> list[str]:
         # Completing tags must not create the store.
-        if not store_path(self.session.settings).exists():
+        if not has_store(self.session.settings):
             return []
         try:
             return self.session.store.tags()

@@ -8,7 +8,7 @@ from typing import Any
 
 from traitlets import Bunch
 
-from jupyter_memory.config import JupyterMemory, store_path
+from jupyter_memory.config import JupyterMemory, companion, has_store, store_path
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.magics.output import note
 
@@ -53,8 +53,8 @@ def score(settings: JupyterMemory, **other: Any) -> tuple[float, int] | None:
 
     path = store_path(settings)
     try:
-        kept = load(golden_path(path))[-MOST:]
-        if len(kept) < FEWEST or not path.exists():
+        kept = load(golden_path(companion(path)))[-MOST:]
+        if len(kept) < FEWEST or not has_store(settings):
             return None
         # Imported late: most changes of settings have nothing to measure.
         from jupyter_memory.evaluation import golden

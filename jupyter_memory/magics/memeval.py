@@ -192,10 +192,10 @@ def _kept(session: Session) -> list[GoldenQuestion]:
 
 
 def _path(session: Session) -> Any:
-    from jupyter_memory.config import store_path
+    from jupyter_memory.config import companion, store_path
     from jupyter_memory.evaluation.golden import golden_path
 
-    return golden_path(store_path(session.settings))
+    return golden_path(companion(store_path(session.settings)))
 
 
 COMMANDS = (

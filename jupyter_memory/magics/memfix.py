@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from IPython.core.error import UsageError
 
-from jupyter_memory.config import store_path
+from jupyter_memory.config import has_store
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.interface.commands.fixes import NOTHING_ALIKE, headline, nothing_found
 from jupyter_memory.interface.options import Option
@@ -80,7 +80,7 @@ class MemFix:
             self._say_nothing_found()
             return None
         store = self._session.store_at_once
-        self._session.last = store.fixes.answer(self._shown)
+        self._session.last = self._session.latest = store.fixes.answer(self._shown)
         say(headline(self._shown))
         return fixes_frame(self._shown, str(store.path))
 
@@ -120,7 +120,7 @@ class MemFix:
         """Say after an exception that a fix is known, if the setting asks for that."""
         self._shown = []
         settings = self._session.settings
-        if not settings.fix_hint or not store_path(settings).exists():
+        if not settings.fix_hint or not has_store(settings):
             return
         try:
             # What ran just now mended no error yet, and a store that others write to would keep the cell waiting.

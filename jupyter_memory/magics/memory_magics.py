@@ -77,9 +77,9 @@ class Remembered(str):
     memory: Memory
 
     @classmethod
-    def of(cls, memory: Memory) -> Remembered:
-        """Return the line for a memory."""
-        line = cls(messages.named(memory, "remembered"))
+    def of(cls, memory: Memory, began: datetime) -> Remembered:
+        """Return the line for a memory that was to be remembered from then on."""
+        line = cls(messages.remembered(memory, began))
         line.memory = memory
         return line
 
@@ -118,7 +118,9 @@ class MemoryMagics(Magics):
                 say(SEARCH_PARSER.help)
                 return None
             parsed = SEARCH_PARSER.parse(line)
-            query, silent = self._query(parsed, cell, local_ns or {})
+            names = ChainMap(dict(local_ns or {}), self.session.shell.user_ns)
+            self.session.note_unexpanded(line, names, "The value of a variable is searched for with --var NAME.")
+            query, silent = self._query(parsed, cell, names)
             if said := switch_among(parsed.words, SEARCH):
                 note(said)
             found: pd.DataFrame | MemoryExplorer | None = None
@@ -141,15 +143,11 @@ class MemoryMagics(Magics):
 
         session, arguments = self.session, search_of(values, datetime.now(UTC))
         explorer = explore(session.store, query, **{"profile": session.settings.profile, **arguments})
-        session.last = explorer.answer
-        session.store.note_search(explorer.answer, "magic")
+        session.searched(explorer.answer)
         return explorer
 
-    def _query(self, line: Line, cell: str | None, local: Mapping[str, Any]) -> tuple[str, bool]:
-        """Return the query and whether the result is silenced: from the line, the cell's body or a variable.
-
-        In a function its own variables come first.
-        """
+    def _query(self, line: Line, cell: str | None, known: Mapping[str, Any]) -> tuple[str, bool]:
+        """Return the query and whether the result is silenced: from the line, the cell's body or a known variable."""
         given = [source for source in (line.words, cell, line.values["var"]) if source]
         if len(given) > 1:
             raise UsageError("The query is given twice: write it once, in the line, below it, or as --var NAME.")
@@ -158,7 +156,6 @@ class MemoryMagics(Magics):
             return body, silent or line.silent
         if (name := line.values["var"]) is None:
             return line.query, line.silent
-        known = ChainMap(dict(local), self.session.shell.user_ns)
         if name not in known:
             raise UsageError(f"There is no variable {name} for --var.")
         value = known[name]
@@ -169,10 +166,10 @@ class MemoryMagics(Magics):
     def _answer(self, query: str, values: dict[str, Any]) -> Answer:
         session, arguments = self.session, search_of(values, datetime.now(UTC))
         if not query.strip() and values["var"] is None:
-            return session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])
+            session.latest = session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])
+            return session.latest
         answer = session.store.hits(query, **{"profile": session.settings.profile, **arguments})
-        session.last = answer
-        session.store.note_search(answer, "magic")
+        session.searched(answer)
         return answer
 
     @no_var_expand
@@ -187,12 +184,15 @@ class MemoryMagics(Magics):
             if cell is not None and parsed.words:
                 raise UsageError(f"The text belongs below the line of %%memadd; for a title write: --title {line}")
             text = parsed.text if cell is None else cell.strip("\n")
+            add = 'To remember a value: from jupyter_memory import open_store; open_store().add(f"…").'
+            self.session.note_unexpanded(line, self.session.shell.user_ns, add)
             if not text.strip():
                 raise UsageError("There is nothing to remember: %memadd is followed by a text.")
+            began = datetime.now(UTC)
             memory = self.session.store_to_fill.add(text, **memory_of(parsed.values, datetime.now(UTC)))
             if parsed.values["pin"]:
                 memory = self.session.store_to_fill.pin(memory.id)
-        return None if parsed.silent else Remembered.of(memory)
+        return None if parsed.silent else Remembered.of(memory, began)
 
     @no_var_expand
     @line_magic

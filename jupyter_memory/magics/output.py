@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
@@ -12,12 +12,14 @@ from traitlets import TraitError
 
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.interface.messages import as_typed
+from jupyter_memory.text.layout import html
 from jupyter_memory.text.unicode import marked
+from jupyter_memory.types.answer import UNANSWERED
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from jupyter_memory.types import Answer
+    from jupyter_memory.types import Answer, Memory
 
 
 def say(text: str) -> None:
@@ -36,8 +38,29 @@ def as_frame(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataF
     from jupyter_memory.store.memory_store import frame_of
 
     for notice in answer.notices:
-        note(notice)
+        # The DataFrame says above its rows that they may be no answer.
+        if notice != UNANSWERED:
+            note(notice)
     return frame_of(answer, mode)
+
+
+class Links(list[str]):
+    """The files of memories; a notebook shows links, which the panel in JupyterLab opens at the cell."""
+
+    def __init__(self, memories: Sequence[Memory], locations: Mapping[str, str]) -> None:
+        # Imported late: it loads pandas.
+        from jupyter_memory.dataframe.html import open_link
+        from jupyter_memory.dataframe.places import Place
+
+        places = [(one.id, Place(one.source, locations.get(one.id) or one.place(), one.kind)) for one in memories]
+        super().__init__(repr(place) for _, place in places)
+        self._html = [open_link(html(repr(place)), place.href, place.source, id_) for id_, place in places]
+
+    def __repr__(self) -> str:
+        return "\n".join(self)
+
+    def _repr_html_(self) -> str:
+        return "<br>".join(self._html)
 
 
 @contextmanager

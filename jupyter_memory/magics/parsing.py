@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -22,6 +22,8 @@ _WHOLE_QUOTED = re.compile(r"""(["'])(.*)\1$""", re.DOTALL)
 _END = re.compile(r"(?<![\s;])\s*+;[\s;]*+$")
 # A question mark behind the space that ``keep_questions`` puts before it.
 _QUESTION_MARK = re.compile(r"(?<!\s)\s++(\?{1,2})$")
+# What IPython puts values in for, in the lines of other magics.
+_EXPANDED = re.compile(r"\{([A-Za-z_]\w{0,99}+)\}|\$([A-Za-z_]\w{0,99}+)")
 _MAGIC = r"%mem(?:search|add|fix|ory|eval)\s+\S"
 _QUESTION = re.compile(rf"^(\s*+(?:[\w.,\s]++=\s*+)?{_MAGIC}.*?)(\?{{1,2}}\s*)$", re.DOTALL)
 _SILENCED_ASSIGNMENT = re.compile(rf"^([\w.,\s]++=\s*+{_MAGIC}.*?)(?<!\s)\s*+;\s*+$", re.DOTALL)
@@ -169,6 +171,16 @@ def _as_argument(option: Option) -> dict[str, Any]:
     }
 
 
+def unexpanded(source: str, variables: Container[str]) -> str:
+    """Return the first ``{name}`` or ``$name`` of a line that other magics would put a value in for, empty without one.
+
+    >>> unexpanded("how is {x} scaled", {"x"}), unexpanded("a dict is {x}", {}), unexpanded("costs $y", {"y"})
+    ('{x}', '', '$y')
+    """
+    found = (match for match in _EXPANDED.finditer(source) if (match[1] or match[2]) in variables)
+    return next((match[0] for match in found), "")
+
+
 def without_semicolon(source: str) -> tuple[str, bool]:
     """Return a line without the ``;`` that silences it, and whether there was one."""
     stripped = _END.sub("", source.strip())
@@ -206,6 +218,8 @@ def _whole_number(text: str) -> int:
 def _one_of(choices: Sequence[str]) -> Callable[[str], str]:
     def chosen(text: str) -> str:
         value = _value(text)
+        if value.lower() in choices:
+            return value.lower()
         if value not in choices:
             near = get_close_matches(value.lower(), choices, n=1)
             guess = f"Did you mean {near[0]}? " if near else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,16 @@ from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.shellapp import InteractiveShellApp
 
-from jupyter_memory.config import JupyterMemory, existing_path, store_path
+from jupyter_memory.config import JupyterMemory, existing_path, has_store, store_path
 from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.interface import autoload, messages
 from jupyter_memory.interface.commands.command import WrongUsage
+from jupyter_memory.interface.commands.front import Shown
+from jupyter_memory.interface.opening import open_file
 from jupyter_memory.magics import golden_watch, output
-from jupyter_memory.magics.output import as_frame
+from jupyter_memory.magics.output import Links, as_frame
+from jupyter_memory.magics.parsing import unexpanded
+from jupyter_memory.text.rendering.whole_text import WholeText
 from jupyter_memory.text.unicode import marked
 
 if TYPE_CHECKING:
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
     from jupyter_memory.evaluation.golden import GoldenRun
     from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.memory_store import MemoryStore
-    from jupyter_memory.types import Answer
+    from jupyter_memory.types import Answer, Memory
 
 _PACKAGE = "jupyter_memory"
 # The settings that a store is opened with; it reads the others each time.
@@ -35,7 +40,7 @@ class Session:
     """The front of the magics in one shell.
 
     The store is opened on first use, and again when the settings name another. ``last`` is the answer of the last
-    search, ``measured`` what the last ``%memeval run`` found.
+    search, ``latest`` the last results of any kind, ``measured`` what the last ``%memeval run`` found.
     """
 
     progress = True
@@ -45,8 +50,10 @@ class Session:
         self.settings = settings
         self.problems = problems
         self.last: Answer | None = None
+        self.latest: Answer | None = None
         self.measured: list[GoldenRun] = []
         self.greets = True
+        self._told_of_names = False
         self.recorder = Recorder(shell, settings, self.note)
         self._store: MemoryStore | None = None
         self._opened_with: tuple[Any, ...] = ()
@@ -96,7 +103,7 @@ class Session:
         """Return the open store, None where there is none yet."""
         # What was recorded first makes the store.
         self.recorder.flush()
-        return self._caught_up if store_path(self.settings).exists() else None
+        return self._caught_up if has_store(self.settings) else None
 
     @property
     def _caught_up(self) -> MemoryStore:
@@ -104,6 +111,32 @@ class Session:
         store = self.store_at_once
         store.history.catch_up()
         return store
+
+    @property
+    def shown(self) -> Shown | None:
+        """Return what ranks stand for: the last results, of a search or a list."""
+        latest = self.latest
+        if latest is None:
+            return None
+        ids = tuple(hit.memory.id for hit in latest.hits)
+        what = "The last search" if latest.query.written else "The last list"
+        return Shown(ids, latest.query.written, latest.query_id, latest.profile, what)
+
+    @property
+    def no_results(self) -> str:
+        """Return what to say of a rank where nothing was shown yet."""
+        return "There is no search yet, so no ranks: run %memsearch first, or name a memory by its id."
+
+    def searched(self, answer: Answer) -> None:
+        """Keep the answer of a search as the last one, and note it among the recent searches."""
+        self.last = self.latest = answer
+        self.store.note_search(answer, "magic")
+
+    def note_unexpanded(self, line: str, variables: Container[str], instead: str) -> None:
+        """Say, once, that a name in a line stands for itself, where other magics would put in the variable's value."""
+        if not self._told_of_names and (found := unexpanded(line, variables)):
+            self._told_of_names = True
+            self.note(f"{found} is taken as it stands, since this magic puts in no values of variables. {instead}")
 
     def close(self) -> None:
         """Close the store; the next use opens it again."""
@@ -141,11 +174,26 @@ class Session:
 
     def show_list(self, answer: Answer) -> pd.DataFrame:
         """Return memories as a DataFrame."""
+        self.latest = answer
         return as_frame(answer)
 
     def show_results(self, answer: Answer, *, short: bool) -> pd.DataFrame:
         """Return the results of a search as a DataFrame, with few columns if ``short``."""
+        self.latest = answer
         return as_frame(answer, "scan" if short else "full")
+
+    def show_text(self, text: WholeText) -> WholeText:
+        """Return a whole text, which a notebook shows as what it is."""
+        return text
+
+    def open(self, memories: Sequence[Memory]) -> Links | None:
+        """Return links to the files of memories; a terminal, which cannot show them, opens the files."""
+        hits = {} if self.latest is None else {hit.memory.id: hit.location for hit in self.latest.hits}
+        if self.shell.has_trait("kernel"):
+            return Links(memories, hits)
+        for one in memories:
+            self.say(open_file(one.source, hits.get(one.id) or one.place()))
+        return None
 
     def show_profile(self, profile: Profile) -> pd.DataFrame:
         """Write a profile's formula, and return every constant: columns part, name, form, constant, value."""

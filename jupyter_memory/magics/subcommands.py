@@ -102,6 +102,8 @@ class Subcommands(Generic[F]):
         """Return a suggestion for a name that does not exist; no guess names a command that destroys something."""
         if self.magic == "memory" and name in _DESTROYING:
             return f" That is {_DESTROYING[name]}."
+        if self.magic == "memory" and name in _ELSEWHERE:
+            return f" Did you mean {_ELSEWHERE[name]}?"
         if near := nearest(name, self.commands()):
             return f" Did you mean %{self.magic} {near}?"
         if self.magic != "memory":

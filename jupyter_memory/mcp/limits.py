@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from jupyter_memory.mcp.errors import ToolError
 
@@ -21,12 +22,22 @@ class WriteLimit:
         self._lock = threading.Lock()
         self._times: deque[float] = deque(maxlen=max(most for _, most in LIMITS))
 
-    def take(self) -> None:
-        """Count one write.
+    @contextmanager
+    def one_write(self) -> Iterator[None]:
+        """Count what is done within as one write, unless it fails.
 
         Raises:
             ToolError: there were too many; it says when there may be another one.
         """
+        taken = self._take()
+        try:
+            yield
+        except BaseException:
+            with self._lock:
+                self._times.remove(taken)
+            raise
+
+    def _take(self) -> float:
         with self._lock:
             now, times = self._clock(), list(self._times)
             for seconds, most in LIMITS:
@@ -37,3 +48,4 @@ class WriteLimit:
                         f"Nothing was changed: at most {most} changes in {every}. Try again in {round(wait) + 1} s."
                     )
             self._times.append(now)
+            return now

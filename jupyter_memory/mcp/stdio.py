@@ -14,6 +14,7 @@ from jupyter_memory.interface.store_provider import StoreProvider
 from jupyter_memory.mcp.bound import Bound
 from jupyter_memory.mcp.server import server_of
 from jupyter_memory.mcp.tools import Tools
+from jupyter_memory.text.paths import is_missing
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +25,9 @@ _PATIENCE = 5.0
 def serve(settings: JupyterMemory, bound: Bound) -> None:
     """Answer one program over standard input and output; nothing but the protocol is written to the output."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="jupyter-memory: %(message)s")
+    for missing in filter(is_missing, bound.paths):
+        # Its memories are still there, and a disk may be away for a while; but it may also be mistyped.
+        log.warning("there is no file or folder %s: is --path right?", missing)
     settings.busy_seconds = min(settings.busy_seconds, _PATIENCE)
     folder = bound.paths[0] if len(bound.paths) == 1 and "://" not in bound.paths[0] else None
     try:

@@ -38,7 +38,7 @@ from jupyter_memory.mcp.calls import Call, CallLog
 from jupyter_memory.mcp.errors import NOT_HERE, UNEXPECTED, ToolError, sentence
 from jupyter_memory.mcp.limits import WriteLimit
 from jupyter_memory.types import Filters, Memory
-from jupyter_memory.types.answer import UNANSWERED
+from jupyter_memory.types.answer import EMPTY, NO_MATCH, UNANSWERED
 
 if TYPE_CHECKING:
     from jupyter_memory.interface.store_provider import StoreProvider
@@ -50,6 +50,12 @@ log = logging.getLogger(__name__)
 # Any words will do: what they need to be looked up, the first question needs as well.
 _FIRST = "first question about prices"
 _NOTHING = "Nothing here answers this."
+# What a person is told, and what a program is told instead: it knows no commands, and _NOTHING says the rest.
+_INSTEAD = {
+    UNANSWERED: "",
+    NO_MATCH: "Try other words.",
+    EMPTY: "There is nothing yet in the part of the memory that you may see. The person adds files and notes.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +180,12 @@ class Tools:
         answer = search(limit=_one_more(asked.limit))
         if answer.verdict == "none":
             # No filler: what is nearest to a question that nothing answers would only be paid for.
-            said = tuple(notice for notice in answer.notices if notice != UNANSWERED)
-            answer = replace(answer, hits=(), notices=said)
+            answer = replace(answer, hits=())
         if answer.hits:
             notices = () if answer.verdict == "strong" else answer.notices
             return self._pages.first(answer, notices, partial(search, limit=MOST_HITS))
-        return self._pages.first(answer, (_NOTHING, *answer.notices))
+        said = (_INSTEAD.get(notice, notice) for notice in answer.notices)
+        return self._pages.first(answer, (_NOTHING, *filter(None, said)))
 
     def _related(self, asked: RelatedArguments, call: Call) -> SearchResult:
         if asked.cursor is not None:
@@ -197,7 +203,9 @@ class Tools:
 
     def _page(self, page: Page, limit: int, full: bool, max_tokens: int, call: Call) -> SearchResult:
         memories = self._seen([hit.memory.id for hit in page.hits[page.start :]], call.client)
-        result = page_result(page, memories, limit, full, max_tokens)
+        result, quotes = page_result(page, memories, limit, full, max_tokens)
+        if page.start == 0:
+            self._pages.quoted(page, quotes)
         call.shown += [hit.id for hit in result.hits]
         return result
 
@@ -216,16 +224,16 @@ class Tools:
         from jupyter_memory.ingest.redaction.redactor import redact
 
         call.about = asked.title
-        self._limit.take()
-        memory = self.provider.store(create=True).add(
-            asked.text,
-            title=asked.title or None,
-            tags=asked.tags,
-            tier="mcp",
-            source=source_of(call.client),
-            space=self.bound.space or None,
-            metadata={"client": call.client},
-        )
+        with self._limit.one_write():
+            memory = self.provider.store(create=True).add(
+                asked.text,
+                title=asked.title or None,
+                tags=asked.tags,
+                tier="mcp",
+                source=source_of(call.client),
+                space=self.bound.space or None,
+                metadata={"client": call.client},
+            )
         call.shown.append(memory.id)
         hidden = redact(f"{asked.title}\n{asked.text}")[1] if self.provider.settings.redact else 0
         result = RememberResult(id=memory.id, redacted=hidden, tokens=0)
@@ -238,13 +246,13 @@ class Tools:
                 "Nothing was forgotten: you may forget only notes that you stored yourself and that nobody has pinned. "
                 "Ask the person to forget the others."
             )
-        self._limit.take()
-        forgotten = self.provider.store().forget([memory.id for memory in memories])
+        with self._limit.one_write():
+            forgotten = self.provider.store().forget([memory.id for memory in memories])
         result = ForgetResult(forgotten=forgotten, tokens=0)
         return budget.stated(result, budget.cost(budget.stated(result, 999)))
 
     def _status(self, asked: StatusArguments, call: Call) -> StatusResult:
-        return status_result(self._part(call.client).searches.browsed(limit=1), self.bound)
+        return status_result(self._part(call.client).searches.facets(), self.bound)
 
     def _seen(self, ids: Sequence[str], client: str, *, all_of: bool = False) -> list[Memory]:
         """Return those of these memories that a client may see.

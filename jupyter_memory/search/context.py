@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from jupyter_memory.embedders.tokenizer.bundled import tokens, unknown
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
 from jupyter_memory.runtime.one_core import one_core
+from jupyter_memory.search.query import phrases
 from jupyter_memory.search.query.asked_words import AskedWord, asked_words
 from jupyter_memory.search.query.name_words import NameWords
 from jupyter_memory.search.retrieval import Retrieved, VectorQuery
@@ -129,7 +130,7 @@ class SearchContext:
         others = [one.key for one in self.candidates if one.key not in found]
         if not others or not self.query.terms:
             return found
-        return found | self._snapshot.keyword_scores(self.query.terms, self._columns, others)
+        return found | phrases.keyword_scores(self._snapshot, self.query.terms, self._columns, others)
 
     @cached_property
     def name_words(self) -> NameWords:

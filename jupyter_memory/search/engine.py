@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import nan
@@ -19,15 +19,13 @@ from jupyter_memory.search.pipeline import Result, fuse, search
 from jupyter_memory.search.presentation.doubts import doubts, unsearched
 from jupyter_memory.search.presentation.explanation import (
     Missed,
-    judged_by,
-    labels,
     ranks_without,
     traced,
     why_duplicate,
-    why_here,
     why_not,
 )
 from jupyter_memory.search.presentation.hits import facets, hits, in_order, unranked
+from jupyter_memory.search.presentation.reasons import all_reasons, judged_by, labels, why_here
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.more_like_this import Subject, of_memory, of_text
 from jupyter_memory.search.retrieval import VectorQuery, vector_query
@@ -124,9 +122,14 @@ class SearchEngine:
         begun = perf_counter()
         with self.storage.snapshot() as snapshot:
             memories = snapshot.browse(filters, query.limit)
-            counted = {facet: in_order(found) for facet, found in snapshot.facet_counts(filters).items()}
+            counted = _facets(snapshot, filters)
         timings = {"total": (perf_counter() - begun) * 1000}
         return replace(self.listed(memories, query), facets=counted, timings=timings)
+
+    def facets(self, filters: Filters) -> dict[str, Mapping[str, int]]:
+        """Return how many memories that a filter lets through have each kind, language, tier and tag."""
+        with self.storage.snapshot() as snapshot:
+            return _facets(snapshot, filters)
 
     def listed(self, memories: Sequence[Memory], query: Query) -> Answer:
         """Return memories that nothing ranked as an answer, in their order."""
@@ -161,8 +164,9 @@ class SearchEngine:
                 [hit] = hits(run.snapshot, query, run.profile, [place])
                 without = ranks_without(result.scored, run.profile, [key])[key]
                 named = labels(run.profile) | judged_by(result.scored, run.profile, key)
-                reasons = why_here(hit, len(result.ranked), query.limit, profile, without, named)
-                return Explanation(memory, query.text, profile, hit.rank, hit, reasons, without)
+                reasons = why_here(hit, len(result.ranked), query.limit, profile, named)
+                details = all_reasons(hit, len(result.ranked), query.limit, profile, without, named)
+                return Explanation(memory, query.text, profile, hit.rank, hit, reasons, without, details)
             if key in result.duplicates:
                 best = next(one for one in result.ranked if one.candidate.key == result.duplicates[key])
                 why = why_duplicate(best.candidate.memory, best.rank)
@@ -275,3 +279,7 @@ def _missed(run: Run, key: int) -> Missed:
         threshold=None if asked is None else asked.threshold,
         fetched=run.profile.fetch(query.limit),
     )
+
+
+def _facets(snapshot: Snapshot, filters: Filters) -> dict[str, Mapping[str, int]]:
+    return {facet: in_order(found) for facet, found in snapshot.facet_counts(filters).items()}

@@ -22,6 +22,7 @@ _COPY_OF = re.compile(r"^copy of ")
 # Characters at the end of a name, where its version stands; no name of a file has more.
 _LONGEST_NAME = 255
 # Possessive: "-copy 7" reads in two ways, and a name of thirty such pieces would read in a billion.
+_COPY = re.compile(r"(?:\(\d++\)|[-_ .](?:copy|old|bak|backup)(?: ?\d++)?+)$")
 _VERSION = re.compile(r"(?:[-_ .]*+(?:\(\d++\)|(?<=[-_ .])(?:copy|old|bak|backup|final|new)(?: ?\d++)?+|v?\d++))++$")
 
 
@@ -84,7 +85,8 @@ class DeduplicateFiles:
 
     Copies are recognised by their names (``a.ipynb``, ``a-Copy1.ipynb``, ``old/a.ipynb``) and by the ``share`` of their
     pairs of neighbouring words that they have in common (Jaccard; Broder, SEQUENCES 1997). Only the best ``depth``
-    candidates, or twice the limit, are compared: what is further down is not shown.
+    candidates, or twice the limit, are compared: what is further down is not shown. Of a file and its copy, the file
+    stays, even where the copy is better for being newer.
     """
 
     share: float = 0.9
@@ -99,7 +101,7 @@ class DeduplicateFiles:
         shared = Counter(stems.values())
         kept: dict[str, list[tuple[Candidate, Shingles]]] = defaultdict(list)
         duplicates = dict(fused.duplicates)
-        for one in best:
+        for one in sorted(best, key=lambda one: is_copy(one.memory.source)):
             name = stems[one.memory.source]
             if shared[name] > 1:
                 said = shingles(one.memory.text)
@@ -114,7 +116,7 @@ class DeduplicateFiles:
         return one.memory.source != other.memory.source and alike(said, its, self.share)
 
     def __str__(self) -> str:
-        return "only the best of duplicates in copied notebooks and files is kept"
+        return "only the best of duplicates in copied notebooks and files is kept, the original before its copies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +204,16 @@ def stem(source: str) -> str:
     name = path.stem.casefold()
     original = _COPY_OF.sub("", name)
     return original[:-_LONGEST_NAME] + _VERSION.sub("", original[-_LONGEST_NAME:]) or name
+
+
+def is_copy(source: str) -> bool:
+    """Return whether the name of a file says that it is a copy of another; a later version is none.
+
+    >>> [is_copy(name) for name in ("λ-Copy1.ipynb", "Copy of λ.ipynb", "λ (2).md", "λ_v3.ipynb", "copy.py")]
+    [True, True, True, False, False]
+    """
+    name = PurePath(source).stem.casefold()
+    return _COPY_OF.match(name) is not None or _COPY.search(name[-_LONGEST_NAME:]) is not None
 
 
 def shingles(text: str) -> Shingles:

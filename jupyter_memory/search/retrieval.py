@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from jupyter_memory.protocols import Embedder, Retriever, Vectors
+from jupyter_memory.search.query import phrases
 from jupyter_memory.storage.base import Model, Snapshot
 from jupyter_memory.types import Candidate, Filters, Memory, Query, ScoredChunk
 
@@ -83,7 +84,7 @@ class Retrieval:
         return [Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items()]
 
     def _keyword(self, query: Query, count: int, /) -> Sequence[ScoredChunk]:
-        found = self._snapshot.keyword_matches(query.terms, self._columns, query.filters, count)
+        found = phrases.keyword_matches(self._snapshot, query.terms, self._columns, query.filters, count)
         self._by_keyword += [one.memory for one in found[: self._depth]]
         return found
 

@@ -14,7 +14,8 @@ from jupyter_memory.protocols import Term
 from jupyter_memory.search.confidence.strength import strength_of, verdict
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.pipeline import Result, Scored, fuse
-from jupyter_memory.search.presentation.explanation import judged_by, ranks_without
+from jupyter_memory.search.presentation.explanation import ranks_without
+from jupyter_memory.search.presentation.reasons import judged_by
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.storage.cache import Lock
 from jupyter_memory.types import Answer, Hit

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.storage.journal.files import recording
 
 if TYPE_CHECKING:
+    from jupyter_memory.text.addresses import StorePath
     from jupyter_memory.types import Memory
     from jupyter_memory.types.report import HistoryStatus
 
@@ -29,7 +29,7 @@ def run_of(memory: Memory) -> dict[str, Any]:
     }
 
 
-def history(store: Path, held: HistoryStatus | None) -> dict[str, Any]:
+def history(store: StorePath, held: HistoryStatus | None) -> dict[str, Any]:
     """Return how many kernels record for a store, and what it holds of the history, as ``IHistory``."""
     since = None if held is None else held.since
     return {

@@ -55,13 +55,7 @@ class Serializer:
 
     def explanation(self, explanation: Explanation) -> dict[str, Any]:
         """Return an explanation as ``IExplanation``."""
-        return {
-            "memory_id": explanation.memory.id,
-            "rank": explanation.rank,
-            "hit": None if explanation.hit is None else explanation.hit.to_json(),
-            "reasons": list(explanation.reasons),
-            "without": dict(explanation.without),
-        }
+        return explanation.to_json()
 
     def item(self, memory: Memory) -> dict[str, Any]:
         """Return a memory in full as ``IItem``."""

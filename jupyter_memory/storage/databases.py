@@ -6,25 +6,68 @@ No other module names a database.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from jupyter_memory.errors import InputError
-from jupyter_memory.storage.base import Storage
+from jupyter_memory.errors import InputError, MissingExtra
+from jupyter_memory.storage.base import Storage, Team
 from jupyter_memory.storage.foreign.shapes import ForeignTables
 from jupyter_memory.storage.sqlite import backup
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.storage.sqlite.storage import versions as sqlite_versions
+from jupyter_memory.text.addresses import DatabaseAddress, StorePath
 from jupyter_memory.types import Run
 
 
-def open_storage(path: Path, *, busy_seconds: float) -> Storage:
-    """Open the store in a file, or make it; wait up to ``busy_seconds`` for another writer.
+def open_storage(path: StorePath, *, busy_seconds: float, space: str = "") -> Storage:
+    """Open the store in a file or on a server, or make it; wait up to ``busy_seconds`` for another writer.
+
+    With a ``space``, nothing else of a store on a server is seen or counted; a file is not divided so.
 
     Raises:
         StoreDamaged, StoreTooNew, StoreReadOnly: the file is no store, is of a newer major version, or cannot be made.
+        MissingExtra: the store is on a server, and the package that speaks with it is not installed.
+        StoreError: the server does not answer, or does not let this user in.
     """
+    if isinstance(path, DatabaseAddress):
+        return _on_server(path, busy_seconds, space)
     return SqliteStorage(Database(path, busy_seconds=busy_seconds))
+
+
+def open_team(path: StorePath, *, busy_seconds: float) -> Team:
+    """Open the rights in a store on a server, which is made if the database has none.
+
+    Raises:
+        InputError: the store is a file.
+        MissingExtra, StoreError: as ``open_storage``.
+    """
+    if not isinstance(path, DatabaseAddress):
+        raise InputError(
+            f"{path} is a file, and who may open it is a matter of the disk. Name a database: --store "
+            "postgresql://USER@HOST/DATABASE"
+        )
+    # Imported late, here and below: an extra brings the driver, and a store in a file need not wait for it.
+    with _driver():
+        from jupyter_memory.storage.postgres.team import PostgresTeam
+    return PostgresTeam(path, busy_seconds=busy_seconds)
+
+
+def _on_server(address: DatabaseAddress, busy_seconds: float, space: str) -> Storage:
+    with _driver():
+        from jupyter_memory.storage.postgres.storage import open_postgres
+    return open_postgres(address, busy_seconds=busy_seconds, space=space)
+
+
+@contextmanager
+def _driver() -> Iterator[None]:
+    """Name the extra where the driver is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("psycopg"):
+            raise
+        raise MissingExtra("A store on a PostgreSQL server", "postgres") from None
 
 
 def restore(path: Path, target: Path, *, overwrite: bool) -> None:
@@ -67,6 +110,9 @@ def foreign_tables(path: Path) -> ForeignTables:
         return sqlite_file.sqlite_tables(path)
     if first[8:12] == b"DUCK":
         return duckdb_file.duckdb_tables(path)
+    if not first:
+        # SQLite makes such a file when a program opens one, and writes into it with the first table.
+        return ForeignTables()
     raise InputError("The file is neither a SQLite nor a DuckDB database, or it is encrypted.")
 
 

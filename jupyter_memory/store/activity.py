@@ -79,11 +79,18 @@ class Activity:
         with self._storage.snapshot() as snapshot:
             return snapshot.recent_searches(limit)
 
+    def last_search(self, origin: str) -> tuple[Recent, tuple[str, ...]] | None:
+        """Return the last search of a person from one place, with the ids of its hits; None where none is kept."""
+        with self._storage.snapshot() as snapshot:
+            return snapshot.last_search(origin)
+
     def forget_recent(self) -> int:
         """Forget the recent searches, the feedback on their hits and how often memories were used, for good.
 
         Returns how many searches went.
         """
+        # Searches and feedback went with what can still be taken back, too.
+        self._storage.forgotten.drop(None)
         return self._storage.writer.forget_searches()
 
     def feedback(

@@ -142,6 +142,8 @@ class History:
         """
         chosen = self._scope.bound(Filters(kind=("history",)))
         gone = self._storage.writer.forget(chosen)
+        # Some of it may have been forgotten before, and could still be taken back.
+        self._storage.forgotten.drop(None)
         files.empty(self._storage.path)
         # A kernel may have taken in some of its runs in between.
         return gone + self._storage.writer.forget(chosen)

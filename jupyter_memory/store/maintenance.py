@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jupyter_memory.config import load_config, store_path
+from jupyter_memory.config import JupyterMemory, budget, load_config, store_path
 from jupyter_memory.embedders.registry import opened_by
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Embedder
@@ -17,22 +17,26 @@ from jupyter_memory.store.models.backfill import define, retokenise
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.models.reembedding import drop, reembed
 from jupyter_memory.store.scope import Scope
+from jupyter_memory.text.addresses import DatabaseAddress, store_at
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Filters
+from jupyter_memory.types.size import StoreSize, budget_notice
 
 
 class Maintenance:
     """The maintenance of one store: statistics, checks, vectors, copies."""
 
-    def __init__(self, storage: Storage, model: ModelChoice, scope: Scope) -> None:
+    def __init__(self, storage: Storage, model: ModelChoice, scope: Scope, settings: JupyterMemory) -> None:
         self._storage = storage
         self._model = model
         self._scope = scope
+        self._budget = budget(settings)
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Return what the store has to say about itself: read-only, no write-ahead log, migrated to a new version."""
-        return tuple(dict.fromkeys(self._storage.notices))
+        """Return what the store has to say about itself: read-only, migrated, nearly too large."""
+        said = budget_notice(self._storage.held(), self._budget) if self._budget is not None else ""
+        return tuple(dict.fromkeys([*self._storage.notices, *([said] if said else [])]))
 
     @property
     def greeting(self) -> str:
@@ -43,12 +47,22 @@ class Maintenance:
         """Return one line that offers a better model where the bundled one is weak; empty from the second time on."""
         return self._model.offer()
 
-    def stats(self) -> dict[str, Any]:
+    def stats(self, *, sizes: bool = False) -> dict[str, Any]:
         """Return what the store holds: counts by kind, tier and space, models, files, bytes on disk.
 
-        ``history`` has how many kernels record what they run at this moment, and how many runs there are.
+        ``history`` has how many kernels record what they run at this moment, and how many runs there are. ``undo`` is
+        there while something can be taken back: how many memories, and until when.
+
+        Parameters
+        ----------
+        sizes : bool, default False
+            Whether to add what the bytes are for (``sizes``, which adds up to ``bytes``), those that the budget counts
+            (``held``), and the budget (None without one). All of the file is looked at: a second for about 3 GB.
         """
         found = self._storage.stats()
+        if sizes:
+            size = StoreSize(self._storage.sizes(), self._budget)
+            found |= {"sizes": size.parts, "bytes": size.bytes, "held": size.held, "budget": size.budget}
         # The file may call the former static model and today's alike.
         models = [{**one, "name": opened_by(one["name"], one["fingerprint"])} for one in found["models"]]
         history = {
@@ -56,7 +70,10 @@ class Maintenance:
             "runs": self._storage.runs.status(self._scope.space).runs,
         }
         model = next((one["name"] for one in models if one["active"]), None)
-        return {**found, "models": models, "model": model, "history": history}
+        pending = self._storage.forgotten.pending(self._scope.space)
+        undo = {"memories": pending[0].memories, "until": pending[0].until.isoformat()} if pending else None
+        told = {"models": models, "model": model, "history": history}
+        return {**found, **told, **({} if undo is None else {"undo": undo})}
 
     def count(self) -> int:
         """Return how many memories a search can see: those of the store, or of its space if it has one."""
@@ -79,7 +96,8 @@ class Maintenance:
     def doctor(self) -> list[str]:
         """Check the store and return what is wrong, each with what to do; empty when all is well."""
         _, notices = self._model.for_searching()
-        return [*self._storage.problems(), *notices, *self.notices]
+        # A store that outgrows its budget is sound.
+        return [*self._storage.problems(), *notices, *self._storage.notices]
 
     def reembed(self, embedder: str | Embedder | None = None, *, progress: bool = True, keep: bool = True) -> int:
         """Write a model's vectors for every chunk that lacks them, then search with that model.
@@ -142,7 +160,7 @@ class Maintenance:
         return target
 
     @staticmethod
-    def restore(path: str | Path, to: str | Path | None = None, overwrite: bool = False) -> Path:
+    def restore(path: str | Path, to: str | Path | DatabaseAddress | None = None, overwrite: bool = False) -> Path:
         """Make a store out of a backup at ``to`` (your default store if left out), and return its path.
 
         Raises
@@ -150,8 +168,13 @@ class Maintenance:
         StoreOpen
             The store at ``to`` is open, here or in another program.
         InputError
-            There is no backup at ``path``, or a store at ``to`` and ``overwrite`` is False.
+            There is no backup at ``path``, or a store at ``to`` and ``overwrite`` is False; or ``to`` is a server.
         """
-        target = absolute(to) if to is not None else store_path(load_config()).absolute()
+        target = store_at(to if to is not None else store_path(load_config()))
+        if isinstance(target, DatabaseAddress):
+            raise InputError(
+                f"A backup can be restored to a file, and {target} is a server. To fill that with it: "
+                f"`jupyter-memory copy {path} {target}`."
+            )
         databases.restore(Path(path), target, overwrite=overwrite)
         return target

@@ -1,13 +1,12 @@
-"""The memories of a store: how they are added, changed and forgotten."""
+"""The memories of a store: how they are added, read and changed."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, overload
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
@@ -17,12 +16,10 @@ from jupyter_memory.protocols import Embedder
 from jupyter_memory.runtime.progress import batches, shown
 from jupyter_memory.search.query.filters import filters_from
 from jupyter_memory.storage.base import Storage
-from jupyter_memory.storage.journal import files
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.store.searching import Moment
-from jupyter_memory.store.selection import NOT_BOTH, selected
-from jupyter_memory.types import Draft, Filters, Memory, Selection
+from jupyter_memory.types import Draft, Filters, Memory, as_tuple
 from jupyter_memory.types.picture import Thumbnail
 
 # After this many memories at once the model is calibrated.
@@ -30,6 +27,16 @@ _MANY = 50
 _CHANGED = set(preparation.KNOWN) - {"kind", "source"}
 # Every memory has these: None leaves them as they are.
 _NEVER_EMPTY = ("text", "tier", "event_at")
+
+
+class Get(Protocol):
+    """The method ``get`` as callers see it: one memory for an id, a list for several."""
+
+    @overload
+    def __call__(self, memory_id: str) -> Memory: ...
+
+    @overload
+    def __call__(self, memory_id: list[str] | tuple[str, ...]) -> list[Memory]: ...
 
 
 class Memories:
@@ -106,11 +113,18 @@ class Memories:
             self._model.calibrate()
         return added
 
-    def get(self, memory_id: str) -> Memory:
-        """Return a memory by its id; raises ``UnknownMemory`` when there is none."""
+    @overload
+    def get(self, memory_id: str) -> Memory: ...
+
+    @overload
+    def get(self, memory_id: list[str] | tuple[str, ...]) -> list[Memory]: ...
+
+    def get(self, memory_id: str | list[str] | tuple[str, ...]) -> Memory | list[Memory]:
+        """Return a memory by its id, or several, in the order of their ids; raises ``UnknownMemory`` for others."""
         with self._storage.snapshot() as snapshot:
-            key = snapshot.key_of(memory_id)
-            return snapshot.memories([key])[key]
+            keys = [snapshot.key_of(one) for one in as_tuple(memory_id)]
+            found = snapshot.memories(list(dict.fromkeys(keys)))
+        return found[keys[0]] if isinstance(memory_id, str) else [found[key] for key in keys]
 
     def bound(self, filters: Filters) -> Filters:
         """Return filters as they hold in this store: in its space, with paths by every name that it knows."""
@@ -174,90 +188,6 @@ class Memories:
     def unpin(self, memory_id: str) -> Memory:
         """Take the pin off a memory, which then has the tier again that it was stored with."""
         return self._storage.writer.update(memory_id, {"pinned": False})
-
-    def selection(
-        self,
-        ids: str | Sequence[str] | None = None,
-        *,
-        source: str | Sequence[str] | None = None,
-        filters: Filters | Mapping[str, Any] | None = None,
-        everything: bool = False,
-    ) -> Selection:
-        """Return which memories ``forget`` would remove with these arguments, and what they are; nothing changes.
-
-        ``forget(selection)`` then removes these alone: what is added in the meantime stays.
-
-        Raises
-        ------
-        InputError
-            Nothing says what to choose.
-        UnknownMemory
-            One of the ids is not there.
-        """
-        chosen = selected(self._scope, ids, source, filters, everything)
-        with self._storage.snapshot() as snapshot:
-            if isinstance(chosen, Filters):
-                return replace(snapshot.selection(chosen), everything=everything)
-            found = list(snapshot.memories([snapshot.key_of(one) for one in chosen]).values())
-        kinds = dict(Counter(memory.kind for memory in found).most_common())
-        pinned, tagged = sum(memory.pinned for memory in found), sum(bool(memory.tags) for memory in found)
-        return Selection(tuple(memory.id for memory in found), kinds, pinned, tagged)
-
-    def forget(
-        self,
-        ids: str | Sequence[str] | Selection | None = None,
-        *,
-        source: str | Sequence[str] | None = None,
-        filters: Filters | Mapping[str, Any] | None = None,
-        everything: bool = False,
-        dry_run: bool = False,
-    ) -> int:
-        """Remove memories for good, from every table, index and log of the file; return how many went.
-
-        Parameters
-        ----------
-        ids : str, sequence of str or Selection, optional
-            With a ``Selection`` none but the memories counted in it are forgotten, if they are still there and still
-            fit.
-        source : str or sequence of str, optional
-            A file, or a folder with all below it; or several of them.
-        filters : Filters or mapping, optional
-            As in ``search``. With ``source``, both must fit.
-        everything : bool, default False
-            All memories of the store (of its space, if it has one).
-        dry_run : bool, default False
-            Remove nothing, and return how many memories would go; ``selection`` tells more about them.
-
-        Raises
-        ------
-        InputError
-            Nothing says what to forget.
-        UnknownMemory
-            One of the ids is not there; nothing is forgotten then.
-        """
-        if isinstance(ids, Selection):
-            if source is not None or filters or everything:
-                raise InputError(NOT_BOTH)
-            return self._forget_counted(ids, dry_run)
-        if dry_run:
-            return len(self.selection(ids, source=source, filters=filters, everything=everything))
-        chosen = selected(self._scope, ids, source, filters, everything)
-        gone = self._storage.writer.forget(chosen, everything=everything)
-        if everything:
-            files.empty(self._storage.path)
-            # A kernel may have taken in some of its runs in between.
-            gone += self._storage.writer.forget(self._scope.bound(Filters(kind=("history",))))
-        return gone
-
-    def _forget_counted(self, counted: Selection, dry_run: bool) -> int:
-        """Forget those memories of a selection that are still there and still fit; return how many they are."""
-        if dry_run:
-            with self._storage.snapshot() as snapshot:
-                return len(set(counted.ids).intersection(snapshot.selection(counted.filters).ids))
-        gone = self._storage.writer.forget(counted.filters, among=counted.ids, everything=counted.everything)
-        if counted.everything:
-            files.empty(self._storage.path)
-        return gone
 
     def _refuse_copy(self, draft: Draft, memory: Memory) -> None:
         """Keep a change from making one memory the copy of another."""

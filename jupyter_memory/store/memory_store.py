@@ -20,14 +20,16 @@ from jupyter_memory.storage.databases import open_storage
 from jupyter_memory.store.activity import Activity
 from jupyter_memory.store.delegation import delegated, keywords
 from jupyter_memory.store.fixes.lookup import Fixes
+from jupyter_memory.store.forgetting import Forgetting
 from jupyter_memory.store.history import History
 from jupyter_memory.store.maintenance import Maintenance
-from jupyter_memory.store.memories import Memories
+from jupyter_memory.store.memories import Get, Memories
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import PartOfStore, Scope
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions
 from jupyter_memory.store.sources import Sources
 from jupyter_memory.store.transfer.transfer import StoreTransfer
+from jupyter_memory.text.addresses import DatabaseAddress, StorePath, store_at
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Answer, Filters
 
@@ -36,12 +38,12 @@ if TYPE_CHECKING:
 
 
 class MemoryStore:
-    """A store of memories in one SQLite file. ``history`` has what you ran, ``fixes`` how errors were mended.
+    """A store of memories in one SQLite file, or a database. ``history`` has what you ran, ``fixes`` mended errors.
 
     Parameters
     ----------
     path : str or Path
-        The file. If it does not exist, it is created with its folder, readable by you alone.
+        The file, or the URL of a database, without a password. A new file is readable by you alone, as is its folder.
     embedder : str, Embedder or None, default "auto"
         What turns text into vectors. ``"auto"`` is the model that the store was written with; in a new store it is
         nomic if that is on this machine, else the bundled static model. None searches by words alone.
@@ -71,7 +73,7 @@ class MemoryStore:
 
     def __init__(
         self,
-        path: str | Path,
+        path: str | Path | DatabaseAddress,
         embedder: str | Embedder | None = "auto",
         profile: str | Profile = "auto",
         space: str | None = None,
@@ -80,32 +82,29 @@ class MemoryStore:
         folder: str | Path | None = None,
     ) -> None:
         settings = settings if settings is not None else load_config()
-        # A misspelt name raises now, before a file is created.
-        self._profile = profile_named(profile)
+        self._profile = profile_named(profile)  # a misspelt name raises before a file is created
         if isinstance(embedder, str):
             check_name(embedder)
-        self.path = absolute(path)
-        self.space = space or ""
+        self.path, self.space = store_at(path), space or ""
         computing.release_after(settings.idle_minutes)
-        storage = open_storage(self.path, busy_seconds=settings.busy_seconds)
+        storage = open_storage(self.path, busy_seconds=settings.busy_seconds, space=self.space)
         scope = Scope(storage, self.space, "" if folder is None else str(absolute(folder)))
-        query_vectors = QueryVectors(storage, settings)
+        query_vectors, calibrated = QueryVectors(storage, settings), partial(calibrate, storage)
         engine = SearchEngine(storage, query_vectors.vector)
-        calibrated = partial(calibrate, storage)
         model = ModelChoice(storage, embedder, settings.dimensions, models_folder(settings), calibrate=calibrated)
         self.memories = Memories(storage, model, settings, scope)
+        self.forgetting = Forgetting(storage, settings, scope)
         self.sources = Sources(storage, model, settings, self.space)
         self.searching = Searching(storage, engine, model, query_vectors, settings, self._profile, scope)
         self.activity = Activity(storage, settings)
-        self.maintenance = Maintenance(storage, model, scope)
+        self.maintenance = Maintenance(storage, model, scope, settings)
         self.transfer = StoreTransfer(storage, model, settings, self.space)
         self.history = History(storage, model, settings, scope)
         self.fixes = Fixes(storage, self.history, self.searching, scope)
-        self._storage = storage
-        self._model = model
-        self._closed = False
+        self._storage, self._model, self._closed = storage, model, False
         _ALIVE[self.path] = self
         self.history.catch_up()
+        self.forgetting.expire()
 
     def __repr__(self) -> str:
         return f"MemoryStore({str(self.path)!r}{', closed' if self._closed else ''})"
@@ -158,10 +157,9 @@ class MemoryStore:
         filters : Filters or mapping, optional
             What a memory must be: ``tag, kind, path, lang, tier, space, session, since, until``; each a value or
             several, any of them enough.
-        since, until : str, date or datetime, optional
+        since, until, now : str, date or datetime, optional
             Bounds of the event time, such as ``"2026-03-01"`` or ``"last week"``; a day given as ``until`` is included.
-        now : str, date or datetime, optional
-            The moment that ages are counted from.
+            ``now`` is the moment that ages are counted from.
         tags : sequence of str, domain : str
             Evidence for profiles that read it; nothing is left out for it.
         mode : {"full", "scan"}
@@ -199,14 +197,16 @@ class MemoryStore:
 
     add = delegated("memories", Memories.add)
     add_many = delegated("memories", Memories.add_many)
-    get = delegated("memories", Memories.get)
+    get: Get = delegated("memories", Memories.get)  # type: ignore[arg-type,assignment]  # it would keep one overload of two
     among = delegated("memories", Memories.among)
     thumbnail = delegated("memories", Memories.thumbnail)
     update = delegated("memories", Memories.update)
     pin = delegated("memories", Memories.pin)
     unpin = delegated("memories", Memories.unpin)
-    selection = delegated("memories", Memories.selection)
-    forget = delegated("memories", Memories.forget)
+    selection = delegated("forgetting", Forgetting.selection)
+    forget = delegated("forgetting", Forgetting.forget)
+    undo = delegated("forgetting", Forgetting.undo)
+    undoable = delegated("forgetting", Forgetting.undoable)
 
     index = delegated("sources", Sources.index)
     folders = delegated("sources", Sources.folders)
@@ -236,6 +236,7 @@ class MemoryStore:
     backup = delegated("maintenance", Maintenance.backup)
     export = delegated("transfer", StoreTransfer.export)
     import_ = delegated("transfer", StoreTransfer.import_)
+    copy_to = delegated("transfer", StoreTransfer.copy_to)
     restore = staticmethod(Maintenance.restore)
 
     def part(self, filters: Filters) -> Searching:
@@ -245,8 +246,7 @@ class MemoryStore:
     def interrupt(self, thread_id: int) -> bool:
         """Stop the search that a thread (``threading.get_ident()``) makes in this store; it raises ``Interrupted``.
 
-        Returns whether the thread was reading. If not, nothing happens: it writes, computes a query's vector or is
-        done, and its next steps are not stopped. If a thread runs several searches, the caller must stop the right one.
+        Returns whether the thread was reading. If not, nothing happens, and its next steps are not stopped.
         """
         return self._storage.interrupt(thread_id)
 
@@ -254,22 +254,22 @@ class MemoryStore:
         """Close the store; closing it again does nothing."""
         self._closed = True
         self.searching.close()
+        self.forgetting.close()
         self._model.close()
         self._storage.close()
 
 
-_ALIVE: WeakValueDictionary[Path, MemoryStore] = WeakValueDictionary()
-_OPENED: dict[Path, MemoryStore] = {}
+_ALIVE: WeakValueDictionary[StorePath, MemoryStore] = WeakValueDictionary()
+_OPENED: dict[StorePath, MemoryStore] = {}
 
 
 def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None = None) -> MemoryStore:
-    """Return the user's store, or the one at ``path``, with the settings of Jupyter's config path.
+    """Return the user's store, or the one at ``path`` (a file or a URL), with the settings of Jupyter's config path.
 
-    Within a process the same path gives the same object, until it is closed or its file replaced. With ``settings`` of
-    your own you always get a new one.
+    Within a process the same path gives the same object, until it is closed, its file replaced or ``settings`` given.
     """
     chosen = settings if settings is not None else load_config()
-    where = absolute(path if path is not None else store_path(chosen))
+    where = store_at(path if path is not None else store_path(chosen))
     known = _OPENED.get(where) if settings is None else None
     if known is not None and known.replaced:
         known.close()
@@ -282,10 +282,10 @@ def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None
 
 def _store_of(path: str) -> MemoryStore:
     """Return an open store by its path, for the accessor of a DataFrame that came from it."""
-    known = _ALIVE.get(Path(path))
+    known = _ALIVE.get(where := store_at(path))
     if known is not None and not (known.closed or known.replaced):
         return known
-    if not Path(path).exists():
+    if isinstance(where, Path) and not where.exists():
         raise InputError(f"The store of this result, {path}, is not there any more.")
     return open_store(path)
 

@@ -1,22 +1,27 @@
 """What a store is bound to: its space, the folder of relative paths, the names by which it knows files; a part of it.
 
-Links give a file or a folder several names: the paths of filters are looked up by those that the store has.
+Links give a file or a folder several names: the paths of filters are looked up by those that the store has. Tags and
+languages are looked up whatever their case.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.search.query.filters import from_folder
 from jupyter_memory.storage.base import SearchStorage, Snapshot, Storage
-from jupyter_memory.text.paths import absolute, is_at_or_below, plain
+from jupyter_memory.text.addresses import StorePath
+from jupyter_memory.text.paths import absolute, is_at_or_below, is_from_root, plain
 from jupyter_memory.types import Filters
+
+_ANY_CASE = ("tag", "not_tag", "lang", "not_lang")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +32,7 @@ class PartOfStore:
     within: Filters
 
     @property
-    def path(self) -> Path:
+    def path(self) -> StorePath:
         return self.storage.path
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
@@ -52,7 +57,36 @@ class Scope:
         """Return filters as they hold in this store, with paths by the names that it knows; see ``_by_known_names``."""
         found = from_folder(filters, self.folder) if self.folder else filters
         found = found.with_defaults(space=(self.space,)) if self.space else found
+        found = _as_stored(found, self.storage)
         return _by_known_names(found, self.storage, self.space, every_name=every_name)
+
+
+def _as_stored(filters: Filters, storage: SearchStorage) -> Filters:
+    """Return filters that have each tag and language as the store writes it, whatever their case."""
+    if not any(filters.names(name) for name in _ANY_CASE):
+        return filters
+    with storage.snapshot() as snapshot:
+        spelt: dict[str, dict[str, list[str]]] = {}
+        for facet in ("tag", "lang"):
+            of_facet = spelt.setdefault(facet, {})
+            for value in snapshot.facet_values(facet):
+                of_facet.setdefault(value.casefold(), []).append(value)
+    return _spelt(filters, spelt)
+
+
+def _spelt(filters: Filters, known: Mapping[str, Mapping[str, Sequence[str]]]) -> Filters:
+    """Return filters with every known spelling of their tags and languages; an unknown value stays."""
+    changed: dict[str, Any] = {
+        name: tuple(
+            dict.fromkeys(
+                one
+                for value in getattr(filters, name)
+                for one in known[name.removeprefix("not_")].get(value.casefold(), (value,))
+            )
+        )
+        for name in _ANY_CASE
+    }
+    return replace(filters, **changed, also=None if filters.also is None else _spelt(filters.also, known))
 
 
 def _by_known_names(filters: Filters, storage: SearchStorage, space: str, *, every_name: bool = False) -> Filters:
@@ -120,7 +154,7 @@ class _KnownNames:
     @cached_property
     def _sources_by_links(self) -> dict[str, str]:
         """The same of all files and their folders: a folder may have become a link since it was indexed."""
-        files = [source for source in self._snapshot.facet_values("path") if source.startswith("/")]
+        files = [source for source in self._snapshot.facet_values("path") if is_from_root(source)]
         # Far faster than with a Path for each file.
         return _by_links({os.path.dirname(file) for file in files} | {file for file in files if os.path.islink(file)})  # noqa: PTH114, PTH120
 
@@ -135,4 +169,4 @@ def _same_place(real: str, linked: dict[str, str]) -> Iterator[str]:
         if is_at_or_below(leads_to, real):
             yield name
         elif is_at_or_below(real, leads_to):
-            yield f"{name}/{os.path.relpath(real, leads_to)}"
+            yield str(Path(name, os.path.relpath(real, leads_to)))

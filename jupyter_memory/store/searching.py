@@ -14,10 +14,10 @@ from jupyter_memory.errors import QueryError, UnknownMemory
 from jupyter_memory.ingest.moves.freshness import with_freshness
 from jupyter_memory.protocols import FileState
 from jupyter_memory.search.engine import SearchEngine, SearchRequest
-from jupyter_memory.search.presentation.explanation import labels, why_here
 from jupyter_memory.search.presentation.notices import with_notices
 from jupyter_memory.search.presentation.prompts.budget import BUDGET, PromptText, checked_budget
 from jupyter_memory.search.presentation.prompts.prompt_text import prompt_text
+from jupyter_memory.search.presentation.reasons import all_reasons, labels, why_here
 from jupyter_memory.search.profiles import PROFILES, Profile, alike, profile_named
 from jupyter_memory.search.profiles.adaptive import adapted
 from jupyter_memory.search.query.filters import filters_from
@@ -128,7 +128,8 @@ class Searching:
     ) -> Explanation:
         """Say why a memory is where it is for a query, or why it is not in the answer.
 
-        The keywords are those of ``hits``. Raises ``UnknownMemory`` when no memory has this id.
+        The reasons are the main ones; ``.whole()`` has them all. The keywords are those of ``hits``. Raises
+        ``UnknownMemory`` when no memory has this id.
         """
         asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
         return self._engine.explain(self._search(asked, chosen), memory_id)
@@ -164,8 +165,10 @@ class Searching:
             if hit.memory.id == memory_id and hit.signals:
                 without, judged_by = self._engine.runs.told(answer.query_id, memory_id)
                 named = labels(*PROFILES.values(), *self._used.values()) | judged_by
-                reasons = why_here(hit, answer.counts["fused"], answer.query.limit, answer.profile, without, named)
-                return Explanation(hit.memory, answer.query.text, answer.profile, hit.rank, hit, reasons, without)
+                pool, limit, profile = answer.counts["fused"], answer.query.limit, answer.profile
+                reasons = why_here(hit, pool, limit, profile, named)
+                details = all_reasons(hit, pool, limit, profile, without, named)
+                return Explanation(hit.memory, answer.query.text, profile, hit.rank, hit, reasons, without, details)
         if not answer.query.text:
             raise QueryError("These memories were listed without a question, so nothing was ranked. Search first.")
         return self._engine.explain(self._search(answer.query, self._chosen(answer.profile)), memory_id)
@@ -211,6 +214,10 @@ class Searching:
         query = self._unasked(options)
         answer = self._engine.browse(query.filters, replace(query, text="", written=""))
         return self._reported(answer)
+
+    def facets(self) -> Mapping[str, Mapping[str, int]]:
+        """Return how many memories have each kind, language, tier and tag; to list some of them takes longer."""
+        return self._engine.facets(self._unasked({}).filters)
 
     def listed(self, memories: Sequence[Memory]) -> Answer:
         """Return memories that were chosen otherwise as an answer, in their order, without scores."""

@@ -8,15 +8,17 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory.config import JupyterMemory, budget
 from jupyter_memory.errors import InputError
 from jupyter_memory.runtime.progress import shown
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.models.backfill import define, retokenise
 from jupyter_memory.store.models.choice import ModelChoice
+from jupyter_memory.text.addresses import DatabaseAddress
 from jupyter_memory.text.paths import called_before, is_at_or_below, normal
 from jupyter_memory.types import IndexReport
 from jupyter_memory.types.report import Folder, PictureReport
+from jupyter_memory.types.size import budget_notice
 
 
 class Sources:
@@ -62,12 +64,11 @@ class Sources:
         # Imported late: a search does not need what reads files.
         from jupyter_memory.ingest.catalog import FileCatalog
         from jupyter_memory.ingest.indexer import index
-        from jupyter_memory.ingest.pictures.quota import Quota
+        from jupyter_memory.ingest.pictures.quota import quota_of
 
         self._model.for_writing()  # raises before anything is read, where the model does not fit
-        held, settings = self._storage.thumbnails, self._settings
-        quota = Quota(held, int(settings.thumbnails_max_mb * 1_000_000), self._space) if settings.thumbnails else None
-        removed = held.clear() if quota is None else 0
+        quota = quota_of(self._storage, self._settings, self._space)
+        removed = self._storage.thumbnails.clear() if quota is None else 0
         catalog = FileCatalog(self._storage, self._model, self._space, quota)
         where = called_before(normal(path), self._noted())  # looks at disks, which may take long
         with self._storage.snapshot() as snapshot:
@@ -90,7 +91,9 @@ class Sources:
             self._model.calibrate()
             if report.moved:
                 self._storage.writer.drop_vacated(self._space)
-            return replace(report, pictures=PictureReport(removed=removed) if quota is None else quota.report)
+            pictures = PictureReport(removed=removed) if quota is None else quota.report
+            too_large = budget_notice(self._storage.held(), budget(self._settings))
+            return replace(report, pictures=pictures, notice=too_large)
         finally:
             catalog.close()
             self._note_folder(where)
@@ -193,6 +196,8 @@ class Sources:
 
     def _ignored(self, where: Path) -> Sequence[str]:
         """Return what is left out of a folder: what the settings name, and the store itself if it is in there."""
+        if isinstance(self._storage.path, DatabaseAddress):
+            return self._settings.ignore
         store = normal(self._storage.path)
         if not store.is_relative_to(where) or store == where:
             return self._settings.ignore

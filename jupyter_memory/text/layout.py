@@ -90,14 +90,15 @@ def columns(rows: Sequence[Sequence[str]], indent: str = "") -> str:
 def size(count: int) -> str:
     """Return a number of bytes as people say it.
 
-    >>> size(2_621_440)
+    >>> size(2_500_000)
     '2.5 MB'
     """
+    # A megabyte has a million bytes, as in the settings, in the panel and in file managers.
     amount, unit = float(count), "bytes"
-    for larger in ("KB", "MB", "GB", "TB"):
-        if amount < 1024:
+    for larger in ("kB", "MB", "GB", "TB"):
+        if amount < 1000:
             break
-        amount, unit = amount / 1024, larger
+        amount, unit = amount / 1000, larger
     return f"{count} bytes" if unit == "bytes" else f"{amount:.1f} {unit}"
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable
 from itertools import product
-from pathlib import Path
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from unicodedata import normalize
 
 from jupyter_memory.errors import InputError
 
 # Up to so many names of a path are tried in every mix of their forms; of more names, all have the same form.
 _MOST_MIXED = 4
+# A drive, or a server with a share.
+_WINDOWS = re.compile(r"[A-Za-z]:\\|\\\\[^\\]")
 
 
 def absolute(path: str | Path) -> Path:
@@ -70,12 +73,54 @@ def normal(path: str | Path) -> Path:
 
 
 def is_at_or_below(path: str, folder: str) -> bool:
-    """Return whether a path is that of a folder, or lies in it, going by their names.
+    r"""Return whether a path is that of a folder, or lies in it, going by their names.
 
     >>> is_at_or_below("/notes/week", "/notes"), is_at_or_below("/notes2", "/notes")
     (True, False)
+    >>> is_at_or_below(r"C:\notes\week", r"C:\notes"), is_at_or_below(r"D:\notes", "C:\\")
+    (True, False)
     """
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
+    return path == folder or path.startswith(inside(folder))
+
+
+def separator(path: str) -> str:
+    r"""Return what separates the folders of a path: a backslash behind a drive or a server of Windows, else a slash.
+
+    A store knows paths of the machine that indexed them, whichever machine reads them.
+
+    >>> separator(r"C:\notes"), separator(r"\\server\share"), separator("/home/a\\b"), separator("https://x")
+    ('\\', '\\', '/', '/')
+    """
+    return "\\" if _WINDOWS.match(path) else "/"
+
+
+def pure(path: str) -> PurePath:
+    """Return a path of a store as one of the system that it is of, whichever system this is."""
+    return PurePosixPath(path) if separator(path) == "/" else PureWindowsPath(path)
+
+
+def inside(folder: str) -> str:
+    r"""Return how the paths begin that lie in a folder: its own, which ends in a separator only at the root.
+
+    >>> inside("/notes"), inside("/"), inside("C:\\"), inside(r"C:\notes")
+    ('/notes/', '/', 'C:\\', 'C:\\notes\\')
+    """
+    mark = separator(folder)
+    return folder.rstrip(mark) + mark
+
+
+def is_from_root(path: str) -> bool:
+    r"""Return whether a source is a path from the root, on any system.
+
+    >>> is_from_root("/notes"), is_from_root(r"C:\notes"), is_from_root("notes"), is_from_root("https://x")
+    (True, True, False, False)
+    """
+    return path.startswith("/") or bool(_WINDOWS.match(path))
+
+
+def is_missing(path: str) -> bool:
+    """Return whether a file or folder is not on this disk; the address of something else is not looked for."""
+    return "://" not in path and not Path(path).exists()
 
 
 def make_private(folder: Path) -> None:
@@ -134,11 +179,12 @@ def forms(path: str) -> list[str]:
     """
     if path.isascii():
         return [path]
-    names = [list(dict.fromkeys((name, normalize("NFC", name), normalize("NFD", name)))) for name in path.split("/")]
+    mark = separator(path)
+    names = [list(dict.fromkeys((name, normalize("NFC", name), normalize("NFD", name)))) for name in path.split(mark)]
     several = sum(len(one) > 1 for one in names)
     if several > _MOST_MIXED:
         return list(dict.fromkeys((path, normalize("NFC", path), normalize("NFD", path))))
-    return ["/".join(one) for one in product(*names)]
+    return [mark.join(one) for one in product(*names)]
 
 
 def _folded(name: str) -> str:
@@ -146,7 +192,7 @@ def _folded(name: str) -> str:
 
 
 def _as_on_disk(path: Path) -> Path:
-    found = Path(path.anchor)
+    found = Path(path.anchor.upper() if path.drive else path.anchor)  # c: is C:, and a server has one name in any case
     for name in path.parts[1:]:
         try:
             # What does not exist is spelt as it was typed.

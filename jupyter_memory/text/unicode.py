@@ -78,12 +78,13 @@ def _mark(found: re.Match[str]) -> str:
     return chr(_PICTURES + ord(character)) if character < " " else f"[U+{ord(character):04X}]"
 
 
-def json_text(value: Any, *, indent: int | None = None, allow_nan: bool = True) -> str:
+def json_text(value: Any, *, indent: int | None = None, allow_nan: bool = True, compact: bool = False) -> str:
     """Return a value as JSON that is safe to print: what ``marked`` marks is escaped, so it is read back unchanged.
 
     >>> json_text({"λ": "0.3 \\u202e"})
     '{"λ": "0.3 \\\\u202e"}'
     """
-    text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=allow_nan)
+    separators = (",", ":") if compact else None
+    text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=allow_nan, separators=separators)
     # They can only be inside of strings: JSON itself is ASCII, with line breaks as its only controls.
     return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jupyter_memory.text.layout import count_of, preview
@@ -13,8 +13,12 @@ from jupyter_memory.types.query import Query
 from jupyter_memory.types.ranking import Evidence
 from jupyter_memory.types.run import RunError
 
-# The notice of an answer whose verdict is "none".
+# What an answer says whose verdict is "none", and one whose verdict is "weak".
 UNANSWERED = "Nothing here seems to answer this. These are the closest results."
+UNSURE = "None of these surely answers this: read them with care."
+# What one says without hits: that there is nothing yet, and that nothing fits.
+EMPTY = "This store is empty. Add files with `index`, or a note with `add`."
+NO_MATCH = "No memory contains these words or comes close to their meaning. Try other words, or index more files."
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +63,12 @@ class Hit:
 
     @property
     def title(self) -> str:
-        """Return the title of the memory; of what was run, also the error that the last run ended with."""
+        """Return the title of the memory, or its first words; of what was run, also the error that it ended with."""
         memory = self.memory
         if not memory.error:
-            return memory.title
+            return memory.headline
         how = "interrupted" if RunError(memory.error, "").is_interruption else "failed"
-        return f"{memory.title} – {how}: {memory.error}"
+        return f"{memory.headline} – {how}: {memory.error}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the hit as JSON values, which the command line, REST and the panel share."""
@@ -152,7 +156,8 @@ class Explanation:
     """Why a memory ranks where it does for a query, or why it is not in the answer at all.
 
     ``rank`` counts every candidate, not only the answer; it is None if no retriever found the memory. ``reasons`` are
-    sentences; ``without`` has, by term, the rank that the memory would have without the points of the term.
+    the main ones, in sentences, and ``details`` are all of them; ``without`` has, by term, the rank that the memory
+    would have without the points of the term.
     """
 
     memory: Memory
@@ -162,6 +167,22 @@ class Explanation:
     hit: Hit | None
     reasons: tuple[str, ...]
     without: Mapping[str, int] = field(default_factory=dict)
+    details: tuple[str, ...] = ()
+
+    def whole(self) -> Explanation:
+        """Return the same with all reasons in place of the main ones."""
+        return replace(self, reasons=self.details or self.reasons)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the explanation as JSON values, which the command line, REST and the panel share."""
+        return {
+            "memory_id": self.memory.id,
+            "rank": self.rank,
+            "hit": None if self.hit is None else self.hit.to_json(),
+            "reasons": list(self.reasons),
+            "details": list(self.details or self.reasons),
+            "without": dict(self.without),
+        }
 
     def __str__(self) -> str:
         return marked("\n".join(self.reasons))
@@ -172,6 +193,25 @@ class Explanation:
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
+
+
+def doubt(verdict: str | None) -> str:
+    """Return what is said above the hits of an answer with this verdict, nothing where it is sure.
+
+    >>> doubt("strong"), doubt("weak")
+    ('', 'None of these surely answers this: read them with care.')
+    """
+    return {"none": UNANSWERED, "weak": UNSURE}.get(verdict or "", "")
+
+
+def surest(verdicts: Iterable[str | None]) -> str | None:
+    """Return the surest of the verdicts of several answers, None where one was not judged.
+
+    >>> surest(["weak", "none"]), surest(["strong", None])
+    ('weak', None)
+    """
+    told = set(verdicts)
+    return None if None in told else next((one for one in ("strong", "weak") if one in told), "none")
 
 
 def _number(value: float) -> float | None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from jupyter_memory.text.layout import preview
+from jupyter_memory.text.rendering.markdown import first_words, is_markdown
 from jupyter_memory.text.structure import first_line
 from jupyter_memory.types.picture import NO_PICTURES, Pictures
 
@@ -63,6 +64,11 @@ class Memory:
         """Return the name of the error that the last run of what was run ended with; empty where it ended otherwise."""
         error = self.metadata.get("error")
         return error if self.outcome == "error" and isinstance(error, str) else ""
+
+    @property
+    def headline(self) -> str:
+        """Return the title, or of what has none its first words."""
+        return self.title or first_words(self.text, markdown=is_markdown(self.kind, self.lang))
 
     def place(self, line: int | None = None) -> str:
         """Return where it is in its source: its line, if it has one there, else its location.

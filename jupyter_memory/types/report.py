@@ -49,7 +49,8 @@ class IndexReport:
     ``cells`` counts the memories that were written: cells of notebooks and parts of other files alike. ``redacted``
     counts secrets; the other counts are files. ``skipped`` and ``failed`` pair a path with the reason.
     ``failed_before`` counts the files that failed in an earlier run, have not changed since, and are not listed again.
-    ``left_out`` counts the files that nothing reads, by the ending of their names, the most frequent first.
+    ``left_out`` counts the files that nothing reads, by the ending of their names, the most frequent first. ``notice``
+    says that the store is nearly as large as the settings allow, or larger.
     """
 
     files: int = 0
@@ -64,6 +65,7 @@ class IndexReport:
     failed_before: int = 0
     left_out: Mapping[str, int] = field(default_factory=dict)
     pictures: PictureReport = field(default_factory=PictureReport)
+    notice: str = ""
 
     def __str__(self) -> str:
         indexed = f"{count_of(self.files, 'file')} indexed ({count_of(self.cells, 'memory', 'memories')})"
@@ -82,7 +84,7 @@ class IndexReport:
             parts.append(f"{len(self.failed):,} failed")
         if self.failed_before:
             parts.append(f"{self.failed_before:,} failed before")
-        lines = [", ".join(parts) + f" in {self.seconds:.1f} s"]
+        lines = [", ".join(parts) + f" in {self.seconds:.1f} s", *([f"  {self.notice}"] if self.notice else [])]
         if kinds := self.kinds_left_out:
             lines.append(f"  left out: {kinds}")
         if self.failed_before:
@@ -145,6 +147,17 @@ class Selection:
 
     def __repr__(self) -> str:
         return f"<Selection: {self}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Undoable:
+    """A forgetting that can be taken back: how many memories went, and until when their texts are kept (in UTC)."""
+
+    memories: int
+    until: datetime
+
+    def __str__(self) -> str:
+        return f"{count_of(self.memories, 'memory', 'memories')} until {self.until.astimezone():%Y-%m-%d %H:%M}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +229,7 @@ class HistoryStatus:
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What an export wrote: how many memories, the notes among them as Markdown too, runs, files, folders, feedback."""
+    """What an export wrote, in numbers. ``notes`` are those of the memories that are there as Markdown too."""
 
     folder: Path
     memories: int
@@ -225,12 +238,14 @@ class ExportReport:
     files: int
     folders: int
     feedback: int
+    pictures: int = 0
 
     def __str__(self) -> str:
         parts = [
             count_of(self.memories, "memory", "memories"),
             count_of(self.runs, "run"),
             count_of(self.files, "file"),
+            *([count_of(self.pictures, "picture")] if self.pictures else []),
         ]
         return f"exported {', '.join(parts)} to {visible(str(self.folder))}"
 
@@ -240,7 +255,8 @@ class ImportReport:
     """What became of the memories of a folder.
 
     ``added`` were new; ``kept`` were there with their ids and stay as they are, ``updated`` were there and changed.
-    ``merged`` were there under another id. ``left_out`` are of files that the store has indexed itself.
+    ``merged`` were there under another id. ``left_out`` are of files that the store has indexed itself. ``pictures``
+    says which pictures were left out, and why.
     """
 
     added: int = 0
@@ -248,11 +264,30 @@ class ImportReport:
     updated: int = 0
     merged: int = 0
     left_out: int = 0
+    pictures: PictureReport = field(default_factory=PictureReport)
 
     def __str__(self) -> str:
-        said = [f"imported {count_of(self.added, 'memory', 'memories')}"]
+        return self.said("imported {}")
+
+    def said(self, done: str) -> str:
+        """Return the report as a line; ``done`` says what was done, with a place for what was added."""
+        said = [done.format(count_of(self.added, "memory", "memories"))]
         said += [f"{self.updated:,} updated"] if self.updated else []
         said += [f"{self.kept:,} known already and kept"] if self.kept else []
         said += [f"{self.merged:,} merged with the same content"] if self.merged else []
         said += [f"{self.left_out:,} left out, since their files are indexed here"] if self.left_out else []
-        return ", ".join(said)
+        return "\n".join([", ".join(said), *self.pictures.lines()])
+
+
+@dataclass(frozen=True, slots=True)
+class CopyReport:
+    """What a copy brought to ``target``: what became of the memories, how many new ones have no vectors, searches."""
+
+    target: str
+    memories: ImportReport
+    without_vectors: int = 0
+    searches: int = 0
+
+    def __str__(self) -> str:
+        line = self.memories.said(f"copied {{}} to {visible(self.target.replace('{', '{{').replace('}', '}}'))}")
+        return line + (f", {count_of(self.searches, 'search', 'searches')}" if self.searches else "")

@@ -6,6 +6,7 @@ import { IDocumentManager } from '@jupyterlab/docmanager';
 import { FileDialog, IDefaultFileBrowser } from '@jupyterlab/filebrowser';
 import { IEditorTracker } from '@jupyterlab/fileeditor';
 import { INotebookTracker } from '@jupyterlab/notebook';
+import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStateDB } from '@jupyterlab/statedb';
 import { IStatusBar } from '@jupyterlab/statusbar';
@@ -18,8 +19,9 @@ import { LabActions, notifyErrors } from './integrations/actions';
 import { addCommands, CommandIDs } from './integrations/commands';
 import { addContextCommands } from './integrations/contextMenu';
 import { followHistory } from './integrations/history';
+import { markdownRenderer } from './integrations/markdown';
 import { Opener } from './integrations/open';
-import { followOutputs, keepArrows, nameSliders, showPictures } from './integrations/outputs';
+import { followOutputs, followSources, keepArrows, nameSliders, showPictures } from './integrations/outputs';
 import { Pointer, toQuery } from './integrations/pointer';
 import { addStatusItem } from './integrations/statusBar';
 import { IndexModel } from './models/indexModel';
@@ -52,7 +54,8 @@ const plugin: JupyterFrontEndPlugin<IMemoryPanel> = {
     ISettingRegistry,
     IStateDB,
     IStatusBar,
-    ITranslator
+    ITranslator,
+    IRenderMimeRegistry
   ],
   activate
 };
@@ -72,14 +75,16 @@ function activate(
   registry: ISettingRegistry | null,
   state: IStateDB | null,
   statusBar: IStatusBar | null,
-  translator: ITranslator | null
+  translator: ITranslator | null,
+  rendermime: IRenderMimeRegistry | null
 ): IMemoryPanel {
   const trans = (translator ?? nullTranslator).load('jupyter_memory');
   const api = new MemoryApi(app.serviceManager.serverSettings);
   const model = new SearchModel({ api });
   const index = new IndexModel({ api, events: app.serviceManager.events });
   const opener = new Opener({ app, api, docs, notebooks, editors, hasTabs: labShell !== null, trans });
-  const actions = new LabActions({ api, opener, notebooks, trans, onMissing: id => model.drop(id) });
+  const render = rendermime && markdownRenderer(rendermime);
+  const actions = new LabActions({ api, opener, notebooks, render, trans, onMissing: id => model.drop(id) });
   const pointer = new Pointer({ notebooks, editors, clicked: fits => app.contextMenuHitTest(fits) });
   const related = new RelatedCells({ api, search: model, isSeen: () => panel.isSeen });
   const panel: MemoryPanel = new MemoryPanel({
@@ -126,6 +131,7 @@ function activate(
     insert: (source, button) => actions.insertText(source, button),
     used: memory_id => void api.access(memory_id)
   });
+  followSources(memory_id => void actions.openMemory(memory_id));
   showPictures({
     pictureOf: memory_id => api.thumbnail(memory_id, 0),
     label: title => trans.__('Picture: %1', title),

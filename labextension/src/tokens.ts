@@ -18,8 +18,17 @@ export interface IActions {
   drag(hit: IHit, event: MouseEvent): Promise<void>;
   /** Put `%memsearch …` for this query into the notebook in front. */
   toNotebook(query: string): Promise<void>;
+  /** Render Markdown as Lab does, or null where Lab has no renderer. */
+  readonly render: ((text: string) => Promise<IRendered>) | null;
   /** Whether a notebook is in front that can take cells. */
   readonly hasNotebook: boolean;
+}
+
+/** A rendered text; its formulas are set once it is on the page. */
+export interface IRendered {
+  readonly node: HTMLElement;
+  typeset(): void;
+  dispose(): void;
 }
 
 /** The model of a section that asks the server only while the section can be seen. */

@@ -5,6 +5,7 @@ Kinds whose library is not installed are left out.
 
 from __future__ import annotations
 
+import gzip
 import sqlite3
 import zipfile
 from collections.abc import Callable, Iterator
@@ -14,10 +15,12 @@ from pathlib import Path
 from random import Random
 
 from pdfs import pdf_of
+from workbooks import ods, row, xls
 
 from campaign import Dose, Figures, Loss
 from campaign.mutations import _WAYS, _check_good, _good
 from jupyter_memory import MemoryStore
+from jupyter_memory.ingest.readers.registry import suffix_of
 
 _TOGETHER = 50
 _GOOD = 5
@@ -29,7 +32,7 @@ def run(dose: Dose) -> Figures:
     """Index damaged files of each kind; raise where a good file is missing, a value is told or the store is unsound."""
     random, wanted, read, failed = dose.random(), dose.times(1_500, least=20), 0, 0
     (dose.folder / "seeds").mkdir()
-    seeds = [(path.suffix, path.read_bytes()) for path in _seeds(dose.folder / "seeds")]
+    seeds = [(suffix_of(path), path.read_bytes()) for path in _seeds(dose.folder / "seeds")]
     with MemoryStore(dose.folder / "memory.sqlite") as store:
         for batch in range(0, wanted, _TOGETHER):
             folder = dose.folder / f"batch {batch}"
@@ -74,7 +77,11 @@ def _texts(folder: Path) -> list[Path]:
     (folder / "a.csv").write_text(f"order_id,name,day\n{rows}")
     (folder / "a.tsv").write_text(f"order_id,name,day\n{rows}".replace(",", "\t"))
     (folder / "a.jsonl").write_text("".join(f'{{"order_id": {i}, "name": "zeppelin"}}\n' for i in range(200)))
-    return [folder / f"a{ending}" for ending in (".csv", ".tsv", ".jsonl")]
+    plain = [folder / f"a{ending}" for ending in (".csv", ".tsv", ".jsonl")]
+    packed = [path.with_name(f"{path.name}.gz") for path in plain]
+    for path, compressed in zip(plain, packed, strict=True):
+        compressed.write_bytes(gzip.compress(path.read_bytes()))
+    return [*plain, *packed]
 
 
 def _sqlite(folder: Path) -> list[Path]:
@@ -128,6 +135,12 @@ def _stored(path: Path) -> Path:
     return other
 
 
+def _other_workbooks(folder: Path) -> list[Path]:
+    (folder / "a.xls").write_bytes(xls())
+    ods(folder / "a.ods", row("order_id", "name") + "".join(row("order-17", value) for value in _VALUES * 20))
+    return [folder / "a.xls", folder / "a.ods", _stored(folder / "a.ods")]
+
+
 def _pdf(folder: Path) -> list[Path]:
     (folder / "a.pdf").write_bytes(pdf_of(["Prices rose.", "Tariffs fell."], "Annual report", "D:20260302101500Z"))
     return [folder / "a.pdf"]
@@ -158,7 +171,8 @@ _WRITERS: tuple[tuple[str, Callable[[Path], list[Path]]], ...] = (
     ("pyarrow", _pyarrow),
     ("duckdb", _duckdb),
     ("openpyxl", _workbook),
-    ("pypdf", _pdf),
+    ("python_calamine", _other_workbooks),
+    ("pypdfium2", _pdf),
     ("docx", _word),
     ("pptx", _slides),
 )

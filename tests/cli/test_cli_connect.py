@@ -93,6 +93,7 @@ def test_a_dry_run_writes_nothing(machine: Path, run: Run) -> None:
 
 def test_options_reach_the_entry(machine: Path, run: Run) -> None:
     """The store, the bounds and the project that were typed are in the entry that is written."""
+    (machine / "notes").mkdir()
     done = run(
         "--store", str(machine / "other.sqlite"), "connect", "claude-code", "--yes", "--project", str(machine),
         "--read-only", "--space", "work", "--path", str(machine / "notes"), "--history",
@@ -165,7 +166,7 @@ def test_a_broken_file_holds_up_no_other(machine: Path, run: Run) -> None:
     done = run("connect", "cursor", "codex", "--yes")
 
     assert done.code == 1
-    assert "mcp.json was left as it is: it is not valid JSON" in done.err and "Mend it, then connect again" in done.err
+    assert "mcp.json was left as it is: it is not valid JSON" in done.err and "Mend it, then try again" in done.err
     assert (machine / ".cursor" / "mcp.json").read_text() == '{"mcpServers": '
     assert "Codex: connected." in done.out
 
@@ -177,6 +178,8 @@ def test_a_broken_file_holds_up_no_other(machine: Path, run: Run) -> None:
         (["--yes"], "With --yes, name the clients"),
         (["cursor"], "There is nobody to ask, so nothing was written. Add --yes"),
         (["jupyter", "--read-only"], "jupyter is a setting"),
+        (["jupyter", "--skill"], "jupyter is a setting"),
+        (["codex", "--path", "/no/such/folder"], "there is no file or folder '/no/such/folder'"),
         (["cursor", "--project", "nowhere"], "does not exist"),
     ],
 )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import pytest
 from commands import Run
 
 from jupyter_memory import MemoryStore
@@ -15,6 +17,23 @@ def test_status(week: Run, home: Path) -> None:
     assert "3 (3 note)" in week("status").out
     stats = json.loads(week("status", "--json").out)
     assert (stats["memories"], stats["store"]) == (3, str(home / "m.sqlite"))
+
+
+def test_status_says_what_the_bytes_are_for(week: Run, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """`status` names the bytes by kind; with a budget, how much of it is used. Close to it, every command says so."""
+    said = week("status").out
+    assert re.search(r"^of which +texts [\d.]+ kB, keyword index [\d.]+ kB, vectors ", said, re.MULTILINE)
+    assert "max_store_mb" not in said
+    stats = json.loads(week("status", "--json").out)
+    assert sum(stats["sizes"].values()) == stats["bytes"] and stats["budget"] is None
+
+    folder = home / "config"
+    folder.mkdir()
+    (folder / "jupyter_memory_config.json").write_text('{"JupyterMemory": {"max_store_mb": 0.1}}')
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(folder))
+    told = week("status")
+    assert re.search(r"^budget +\d{3}% of max_store_mb \(100\.0 kB\)$", told.out, re.MULTILINE)
+    assert "max_store_mb" in told.err and "Texts are stored all the same" in told.err
 
 
 def test_looking_makes_no_store(run: Run, home: Path) -> None:
@@ -57,6 +76,27 @@ def test_export_and_import(week: Run, home: Path) -> None:
     assert week("import", folder).out == "imported 3 memories\n"
     assert week("import", "--update", folder).out == "imported 0 memories, 3 known already and kept\n"
     assert json.loads(week("status", "--json").out)["memories"] == 3
+
+
+def test_copy(week: Run, home: Path) -> None:
+    """A copy has what the store has; typed again, it adds nothing, and with --update it brings changes."""
+    a, b = str(home / "m.sqlite"), str(home / "b.sqlite")
+    assert week("copy", a, b).out.startswith(f"copied 3 memories to {b}")
+    assert week("copy", a, b).out == f"copied 0 memories to {b}, 3 known already and kept\n"
+    [pinned] = week("list", "--limit", "1").out.split()[:1]
+    week("pin", pinned)
+    assert "1 updated" in week("copy", "--update", a, b).out
+    assert week("--store", b, "list").out == week("list").out
+    refused = week("copy", str(home / "c.sqlite"), b)
+    assert (refused.code, refused.err) == (1, f"Error: There is no store at {home / 'c.sqlite'}. Check the path.\n")
+    assert not (home / "c.sqlite").exists()
+
+
+def test_copy_of_a_space(week: Run, home: Path) -> None:
+    """A space is copied alone."""
+    week("add", "A private price.", "--space", "private")
+    copied = week("copy", "--space", "private", str(home / "m.sqlite"), str(home / "b.sqlite"))
+    assert copied.out == f"copied 1 memory to {home / 'b.sqlite'}\n"
 
 
 def test_restore_over_an_open_store_is_refused(week: Run, home: Path) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from commands import Run, memory_id
 
-from jupyter_memory.text.token_estimate import estimated_tokens
+from jupyter_memory.text.words.token_estimate import estimated_tokens
 
 
 def test_add_and_search(week: Run) -> None:
@@ -40,7 +42,7 @@ def test_code_line_by_line(run: Run, tmp_path: Path) -> None:
     assert lines[1:4] == [
         "   …λ = 3",
         "    def cap(prices):",
-        "        return prices.clip(λ, mean_of_zürich, mean_of_zürich, mean_of_zürich, m…",
+        "        return prices.clip(λ, mean_of_zürich, mean_of_zürich, mean_of_zürich,…",
     ]
 
 
@@ -103,6 +105,81 @@ def test_search_options(week: Run) -> None:
     assert "Müller" in week("search", "--scan", "Müller").out
 
 
+def test_list_as_json(week: Run) -> None:
+    """`list --json` prints the memories in the shape of `search --json`, without scores."""
+    answer = json.loads(week("list", "--json", "-n", "2").out)
+
+    assert [hit["title"] for hit in answer["hits"]] == ["Merge", "Müller"]
+    assert {hit["score"] for hit in answer["hits"]} == {None} and answer["query"] == ""
+
+
+def test_a_doubtful_answer_says_so(week: Run) -> None:
+    """Above hits that may be no answer it stands so, on standard error: results alone go through a pipe."""
+    weak, none = week("search", "zero mean volcano"), week("search", "volcanoes of the customer in kamchatka")
+
+    for done, said in ((weak, "None of these surely answers this"), (none, "Nothing here seems to answer this")):
+        assert said in done.err and said not in done.out and " 1  " in done.out
+    assert "answer" not in week("search", "who wants λ").err
+
+
+def test_a_quoted_name_is_looked_for_as_it_is_written(run: Run, home: Path) -> None:
+    """Dots and underscores in quotes are meant; where nothing holds the name, a line says so."""
+    for text in ("df.groupby('shop')", "df_groupby = λ", "the df groupby"):
+        assert run("add", text).code == 0
+    found = json.loads(run("search", "--json", '"df.groupby"').out)
+    assert [hit["snippet"] for hit in found["hits"] if "KW" in hit["badges"]] == ["df.groupby('shop')"]
+
+    missing = run("search", '"df.merge"').err
+    assert "No memory contains “df.merge” as it is written. Remove the quotes" in missing
+    assert missing.count("df.merge") == 1
+
+
+def test_a_result_is_opened(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--open` shows the results, and opens the file of one in the editor, at the line where it was found."""
+    (home / "müller.md").write_text("# Plans\n\n" + "We wait. " * 200 + "\n\n# Ridge\n\nMüller wants λ = 0.3.\n")
+    assert run("index", str(home / "müller.md")).code == 0
+    editor = home / "vim"
+    editor.write_text(f"#!/bin/sh\necho \"$@\" > '{home / 'opened'}'\n")
+    editor.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(editor))
+    done = run("search", "Müller", "--open", "1", "-n", "1")
+
+    assert done.code == 0 and done.out.startswith(" 1  müller.md") and "opened" in done.out.splitlines()[-1]
+    assert (home / "opened").read_text() == f"+7 {home / 'müller.md'}\n"
+    assert (run("search", "Müller", "--open", "3").code, run("search", "Müller", "--open", "1", "--json").code) == (
+        1,
+        2,
+    )
+
+
+PAINTED = """
+import os, pty, sys
+os.environ |= {"TERM": "xterm", "COLUMNS": "80", "LINES": sys.argv[1], "PAGER": "cat -n"}
+sys.exit(os.waitstatus_to_exitcode(pty.spawn([sys.executable, "-m", "jupyter_memory", *sys.argv[2:]])))
+"""
+
+
+def on_a_terminal(lines: int, *arguments: str) -> str:
+    """Return what a command writes to a terminal of 80 columns with so many lines."""
+    command = [sys.executable, "-c", PAINTED, str(lines), *arguments]
+    done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=True, timeout=100)
+    return done.stdout.decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it needs a pseudo-terminal")
+def test_on_a_terminal(week: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal has colours and pages; NO_COLOR, --no-color and pipes have none of the first, pipes none of either."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    painted = on_a_terminal(60, "search", "who wants λ")
+    assert "\x1b[1;31mwants\x1b[0m" in painted and "1\t" not in painted
+
+    assert "\x1b" not in on_a_terminal(60, "--no-color", "search", "who wants λ")
+    assert "     1\t" in on_a_terminal(3, "search", "who wants λ")
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = on_a_terminal(60, "search", "who wants λ").replace("\r\n", "\n")
+    assert plain == week("search", "who wants λ").out == re.sub(r"\x1b\[[\d;]*m", "", painted).replace("\r\n", "\n")
+
+
 def test_nothing_found(week: Run) -> None:
     """A search without hits is done, says so on stderr, and prints nothing."""
     done = week("search", "λ", "--tag", "none")
@@ -127,6 +204,14 @@ def test_pin_unpin_explain(week: Run) -> None:
     assert json.loads(week("status", "--json").out)["pinned"] == 1
     assert week("unpin", found).out == f"unpinned {found} “Müller”\n"
     assert "Rank 1 of" in week("explain", "Müller λ", found).out
+    told = json.loads(week("explain", "Müller λ", found, "--json").out)
+    assert (told["memory_id"], told["rank"]) == (found, 1) and len(told["reasons"]) <= 5 < len(told["details"])
+    assert week("explain", "Müller λ", found, "--all").out.splitlines() == told["details"]
+
+
+def test_a_number_that_is_none_is_told_in_plain_words(run: Run) -> None:
+    """An option that takes a whole number says so."""
+    assert "'abc' is not a valid whole number" in run("search", "λ", "--context", "abc").err
 
 
 def test_the_default_store_may_be_new(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

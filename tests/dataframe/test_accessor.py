@@ -20,7 +20,8 @@ def test_explain(found):
         assert isinstance(why, Explanation)
         assert (why.rank, why.memory.id, why.query) == (rank, row["memory_id"], JOINING)
         assert why.hit.score == row["score"]
-        assert f"Rank {rank} of {len(found)} candidates with the profile auto: score {row['score']:.6f} = " in str(why)
+        assert f"Rank {rank} of {len(found)} candidates with the profile auto: score {row['score']:.6f}, " in str(why)
+        assert len(why.reasons) <= 5 < len(found.memory.explain(rank, all=True).reasons)
 
 
 def test_the_explanation_is_of_the_answer_that_was_given(week_store, found):
@@ -62,7 +63,7 @@ def test_without_a_rank_it_is_the_first(found):
     """The first result is meant where no rank is named, and the accessor itself names what it can tell."""
     assert str(found.memory.explain()) == str(found.memory.explain(1))
     assert found.memory.text() == found.memory.text(1)
-    assert "explain(rank)" in repr(found.memory) and "plot()" in repr(found.memory)
+    assert "explain(rank, all=True)" in repr(found.memory) and "plot()" in repr(found.memory)
 
 
 @pytest.mark.parametrize("verb", ["explain", "text", "open"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from results import JOINING
 
-from jupyter_memory.dataframe import frame
+from jupyter_memory.dataframe import searches
 from jupyter_memory.errors import InputError
-from jupyter_memory.text.token_estimate import estimated_tokens
+from jupyter_memory.text.words.token_estimate import estimated_tokens
 
 
 def test_a_text_has_the_rows_that_fit(week_store, found):
@@ -38,7 +38,7 @@ def test_a_scan_frame_works_as_well(week_store):
 def test_an_answer_that_is_no_longer_kept_is_read_anew(found, monkeypatch):
     """An old frame gives the same sources; where its words were is not known any more."""
     kept = found.memory.context()
-    monkeypatch.setattr(frame, "_RECENT", {})
+    monkeypatch.setattr(searches, "_RECENT", {})
 
     assert found.memory.context() == kept
 

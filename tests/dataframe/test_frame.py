@@ -106,7 +106,7 @@ def test_a_signal_of_ones_own_has_its_columns(week_store):
     assert list(frame.columns)[-2:] == ["contrib_length", "memory_id"]
     assert frame["value_length"].notna().equals(frame["kind"] == "note")
     assert frame["contrib_length"].equals((frame["value_length"] * 0.001).fillna(0.0))
-    assert "length: 2nd by length (81) adds 0.081000" in str(frame.memory.explain(1))
+    assert "0.081000 for length (length, value 81)." in str(frame.memory.explain(1, all=True))
 
 
 def test_the_score_is_the_sum_of_its_columns(found):

@@ -45,14 +45,59 @@ def test_the_result_goes_through_pandas(found):
         assert frame.memory.explain(1).memory.id == first
 
 
-def test_results_can_be_put_together(week_store, found):
-    """pd.concat of two results works; whose answer it is, nobody can tell, and the accessor says so."""
-    both = pd.concat([found, week_store.search("prices")])
+@pytest.fixture
+def other(week_store):
+    """The result of another question, which shares memories with ``found``."""
+    return week_store.search("prices")
 
-    assert len(both) > len(found)
-    with pytest.raises(AttributeError, match="pandas drops the attrs where two different results become one"):
-        _ = both.memory
+
+def test_results_can_be_put_together(found, other):
+    """pd.concat keeps .memory for the rows of either: by the memory's id, and by a rank that one alone has."""
+    both = pd.concat([found.head(2), other.iloc[2:]])
+
+    assert json.loads(json.dumps(both.attrs, allow_nan=False)) == both.attrs
+    assert both.memory.explain(1).query == JOINING and both.memory.explain(3).query == "prices"
+    for frame in (found, other):
+        first = frame.loc[1, "memory_id"]
+        whole = pd.concat([found, other]).memory
+        assert whole.text(first) == frame.memory.text(1)
     assert pd.concat([found, found]).memory.text(1) == found.memory.text(1)
+
+
+def test_rows_of_results_that_were_put_together_know_their_question(found, other):
+    """A memory that both found is explained for the question of its row; keys= and new labels name a row as well."""
+    both = pd.concat([found, other])
+    shared = set(found["memory_id"]) & set(other["memory_id"])
+    assert shared
+
+    named = pd.concat([found, other], keys=["joins", "prices"]).memory
+    assert named.explain(("prices", 1)).memory.id == other.loc[1, "memory_id"]
+    assert named.explain(("prices", 1)).query == "prices" and named.explain(("joins", 1)).query == JOINING
+    fresh = pd.concat([found, other], ignore_index=True).memory
+    assert fresh.explain(len(found)).query == "prices"
+    assert len(both.memory.breakdown()) == len(found.memory.breakdown()) + len(other.memory.breakdown())
+    assert both.memory.context().count("\n[") == both["memory_id"].nunique()
+
+
+def test_several_results_and_one_more(week_store, found, other):
+    """What was put together can be put together again; pickled, it still knows its searches."""
+    third = week_store.search("customers")
+    more = pickle.loads(pickle.dumps(pd.concat([pd.concat([found, other]), third])))
+
+    assert [one["query"] for one in more.attrs["memsearch"]["results"]] == [JOINING, "prices", "customers"]
+    assert more.memory.text(third.loc[1, "memory_id"]) == third.memory.text(1)
+    assert len(more) == len(found) + len(other) + len(third) and f"{len(more)} memories" in repr(more)
+
+
+def test_a_name_that_no_row_has(found, other):
+    """An id or a label that is not there is refused with those that are."""
+    both = pd.concat([found, other], keys=["a", "b"]).memory
+
+    for name in ("0" * 16, ("c", 1)):
+        with pytest.raises(InputError, match="There is no"):
+            both.text(name)
+    with pytest.raises(InputError, match=f"name the memory by its id, such as '{found.loc[1, 'memory_id']}'"):
+        both.text(1)
 
 
 def test_ranks_that_two_answers_share(week_store, found):

@@ -6,8 +6,6 @@ import pandas as pd
 import pytest
 from results import JOINING, Page
 
-from jupyter_memory.text.layout import width
-
 SCRIPT = "<script>alert('ü')</script>"
 
 
@@ -57,21 +55,6 @@ def test_style_of_some_columns(week_store, found):
     assert "contrib_title" in week_store.search("λ", filters={"tag": "zz"}).memory.style(evidence=True).to_html()
 
 
-@pytest.mark.parametrize("cells", ["60", "80", "120"])
-def test_a_result_is_shown_in_lines_that_fit(store, monkeypatch, cells):
-    """In a terminal a result has a line a memory, as wide as the terminal, also with characters of two cells."""
-    monkeypatch.setenv("COLUMNS", cells)
-    memory = store()
-    memory.add("東京都の価格を λ で正規化した " * 30, title="東京都の価格 " * 20)
-    memory.add("The ridge model of Müller has λ = 0.3.", title="Müller")
-    lines = repr(memory.search("λ")).splitlines()
-
-    assert len(lines) == 5
-    assert max(map(width, lines[:3])) <= max(72, int(cells))
-    assert "memory_id" in repr(memory.search("λ")) or int(cells) < 100
-    assert lines[-1].startswith("2 memories · %memory explain 1 says why")
-
-
 def test_what_a_result_shows_and_what_it_holds(found, week_store):
     """The display has few columns, the frame all of them; parts of it and lists are shown as they are."""
     page = Page(found._repr_html_())
@@ -84,29 +67,6 @@ def test_what_a_result_shows_and_what_it_holds(found, week_store):
     assert repr(found[["title", "score"]]) == repr(pd.DataFrame(found)[["title", "score"]])
     assert "score" not in repr(week_store.browse(limit=2)) and "explain" not in repr(week_store.browse(limit=2))
     assert repr(week_store.search("λ", filters={"tag": "zz"})) == "No memories."
-
-
-def test_of_long_titles_the_heading_is_shown(store):
-    """A row of a terminal keeps the end of a title that begins with its notebook."""
-    memory = store()
-    memory.add("λ = 0.3", title="2026-03_ridge_models_for_frau_müller.ipynb – Choosing λ")
-
-    assert "… – Choosing λ " in repr(memory.search("λ"))
-
-
-def test_a_row_begins_as_its_title_and_snippet_do(store, monkeypatch):
-    """Of a heading and of a snippet the beginning is kept, of a path the end."""
-    monkeypatch.setenv("COLUMNS", "80")
-    memory = store()
-    memory.add(
-        "In Malmö λ is 0.3 – a value of spring " * 4,
-        title="müller.ipynb – Choosing λ for the ridge models of the spring",
-    )
-    memory.add("In Lübeck λ is 0.5", title="project/archive/reports/spring/müller.md")
-    shown = repr(memory.search("λ"))
-
-    assert "  Choosing λ for " in shown and "  In Malmö λ is 0.3 – " in shown
-    assert "spring/müller.md  In Lübeck" in shown
 
 
 def test_rows_that_are_not_shown_are_told(found):

@@ -98,4 +98,4 @@ def test_no_mlx_here(tmp_path):
 
     assert "cannot run here" in said
     assert "Keyword search works" in said
-    assert "pip install 'mlx[cpu]'" in said
+    assert "pip install 'jupyter-memory[hub]'" in said

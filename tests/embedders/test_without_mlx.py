@@ -97,8 +97,8 @@ def test_nothing_is_copied(name, tmp_path):
 
     said = run_without(["mlx"], TAKE, name, str(source), str(tmp_path / "models"))
 
-    assert said.startswith(f"{name} needs MLX, which is not installed here, so nothing was fetched or copied.")
-    assert said.endswith("model use static False")
+    assert said.startswith(f"{name} needs mlx, which this Python environment does not have, so nothing was fetched")
+    assert "pip install 'jupyter-memory[hub]'" in said and said.endswith("False")
 
 
 def test_what_an_uninstall_leaves_is_not_mlx(tmp_path):

@@ -34,7 +34,9 @@ class Plain:
         text = text.replace(datetime.now(UTC).date().isoformat(), "TODAY")
         text = re.sub(r"in \d+\.\d s", "in 0.0 s", text)
         text = re.sub(r"\b[\d,.]+ (kB|KB|MB|GB)\b", "N MB", text)
-        text = re.sub(r'("(?:bytes|size)[a-z_]*": )\d+', r"\1 0", text)
+        text = re.sub(r"^of which  .*", "of which  N MB", text, flags=re.MULTILINE)
+        text = re.sub(r'("(?:bytes|size|held)[a-z_]*": )\d+', r"\1 0", text)
+        text = re.sub(r'("sizes": )\{[^{}]*\}', r"\1 {}", text)
         return text.replace(jupyter_memory.__version__, "VERSION")
 
     def _numbered(self, found: str) -> str:

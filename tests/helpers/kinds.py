@@ -21,6 +21,67 @@ tariffs = pd.read_csv("tariffs.csv")
 # %% tags=["parameters"]
 rate = 0.081
 """
+LIGHT = """\
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: light
+#       format_version: '1.5'
+# ---
+
+# # Tariffs
+#
+# Net of tax, in Zürich.
+
+import pandas as pd
+
+
+# +
+def net(x):
+    # why
+    y = x / 1.081
+
+    return y
+
+
+class Tariff:
+    pass
+
+
+# -
+
+# a comment, and
+x = 1
+
+# + Rates tags=["parameters"]
+tariffs = 1
+
+rate = 2
+# -
+
+# Prose one.
+
+# Prose two.
+
+# %matplotlib inline
+import numpy
+
+text = '''
+a
+
+b
+'''
+
+for one in x:
+    a
+
+    b
+
+# + active=""
+# raw λ
+"""
 QUARTO = """\
 ---
 title: "Tariffs in Zürich"

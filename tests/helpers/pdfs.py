@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 def pdf_of(pages: Sequence[str], title: str = "", date: str = "", *, pictures: bool = False) -> bytes:
     """Return a PDF with a page for each text; ``date`` is as PDF writes it. With ``pictures``, each page has one."""
-    texts = [f"BT /F1 12 Tf 50 700 Td ({page}) Tj ET".encode() if page else b"" for page in pages]
+    shown = b"q 600 0 0 800 0 0 cm /I Do Q " if pictures else b""
+    texts = [shown + (f"BT /F1 12 Tf 50 700 Td ({page}) Tj ET".encode() if page else b"") for page in pages]
     kids = " ".join(f"{5 + 2 * place} 0 R" for place in range(len(pages)))
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",

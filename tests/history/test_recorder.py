@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_memory import MemoryStore
+from jupyter_memory.errors import InputError
 from jupyter_memory.history.kernel_context import environment
 
 
@@ -367,3 +368,16 @@ def test_off_leaves_nothing_beside_the_store(recorded):
     assert [run.source for run in recorded.runs()] == ["x = 1"]
     assert recorded.left() == []
     assert not [file for file in recorded.path.parent.iterdir() if "runs" in file.name]
+
+
+def test_a_store_that_others_read_gets_no_runs(recorded):
+    """The history is not turned on for a database, and moving to one ends it with a notice."""
+    recorded.run("a = 1")
+    recorded.settings.path = "postgresql://db.invalid/team"
+    assert not recorded.recorder.is_on
+    [notice] = recorded.notices
+    assert "all who may read that store" in notice
+    with pytest.raises(InputError, match="a store of your own"):
+        recorded.recorder.start()
+    recorded.settings.path = str(recorded.path)
+    assert [run.source for run in recorded.runs()] == ["a = 1"]

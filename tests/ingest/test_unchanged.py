@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import apsw
 import numpy as np
 import pytest
 from hashing import Hashing
+from work_trees import WorkTree
 
 from jupyter_memory import MemoryStore
 
@@ -105,3 +108,50 @@ def test_a_date_that_the_document_states_is_taken_anew(store: Callable[..., Memo
     memory.index(five_hundred, progress=False)
 
     assert {hit.memory.event_at.year for hit in memory.hits("kind:cell", limit=500).hits} == {2022}
+
+
+def undated(memory: MemoryStore) -> None:
+    """Let a store be as a version left it that knew only the times of files."""
+    with closing(apsw.Connection(str(memory.path))) as connection:
+        connection.execute("update files set dated = 0")
+
+
+def test_files_of_an_earlier_version_get_their_dates_once_and_nothing_is_embedded(
+    store: Callable[..., MemoryStore], tmp_path: Path
+) -> None:
+    """Those of their commits; ids and tags stay, the new day is found by its words, and the next run reads nothing."""
+    texts: list[str] = []
+    memory = store(embedder=Hashing(before=texts.extend))
+    tree = WorkTree(tmp_path / "work")
+    (tree.top / "tariffs.md").write_text("# Tariffs\n\nNet of tax.\n")
+    (tree.top / "new.md").write_text("# New\n\nNot committed.\n")
+    memory.index(tree.top, progress=False)
+    before = {hit.memory.title: hit.memory for hit in memory.browsed(limit=9).hits}
+    memory.update(before["tariffs.md"].id, tags=["decision"])
+    tree.git("add", "tariffs.md")
+    tree.git("commit", "-q", "-m", "λ", when=LONG_AGO)
+    undated(memory)
+    texts.clear()
+
+    assert memory.index(tree.top, progress=False).files == 2
+    after = {hit.memory.title: hit.memory for hit in memory.browsed(limit=9).hits}
+    assert texts == []
+    assert after["tariffs.md"].event_at == LONG_AGO and after["new.md"].event_at == before["new.md"].event_at
+    assert {title: one.id for title, one in after.items()} == {title: one.id for title, one in before.items()}
+    assert after["tariffs.md"].tags == ("decision",) and memory.doctor() == []
+    [found] = memory.hits("monday february 2024", limit=1).hits
+    assert found.memory.title == "tariffs.md"
+    assert memory.index(tree.top, progress=False).unchanged == 2
+
+
+def test_a_file_that_cannot_be_read_is_not_asked_for_its_date_each_time(
+    store: Callable[..., MemoryStore], tmp_path: Path
+) -> None:
+    """It failed before an update, and is still counted as that."""
+    (tmp_path / "a.csv").write_bytes(b"\0\0")
+    memory = store()
+    memory.index(tmp_path, progress=False)
+    undated(memory)
+
+    report = memory.index(tmp_path, progress=False)
+    assert (report.failed, report.failed_before) == ((), 1)

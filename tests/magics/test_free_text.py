@@ -279,3 +279,40 @@ def test_any_text_is_searched(week, text: str) -> None:
 def test_an_empty_cell_is_a_mistake(week) -> None:
     """A cell without a body says so."""
     assert "cell body is empty" in week.mistake("%%memsearch")
+
+
+def test_a_name_in_braces_is_noted_once(week, capsys) -> None:
+    """Where other magics would put in a value, a notice says once that this one does not; other braces need none."""
+    week.run("x, total = 'prices', 3")
+    capsys.readouterr()
+    for cell in ("%memsearch a dict {a} or $HOME", "%memsearch {'x': 1}", "%%memsearch\n{x}"):
+        week.run(cell)
+    assert "as it stands" not in capsys.readouterr().err
+    assert week.asked("%memsearch how is {x} scaled") == "how is {x} scaled"
+    assert "{x} is taken as it stands" in (said := capsys.readouterr().err) and "--var NAME" in said
+    week.run("%memsearch $x")
+    week.run("%memadd the $total of {x}")
+    assert "as it stands" not in capsys.readouterr().err
+
+
+def test_a_note_with_a_name_in_braces_is_kept_as_it_stands(week, capsys) -> None:
+    """The notice says how a value is remembered."""
+    week.run("total = 3")
+    noted = week.run("%memadd the sum is {total}")
+    assert noted.memory.text == "the sum is {total}" and "open_store().add(" in capsys.readouterr().err
+
+
+def test_tags_languages_and_kinds_in_any_case(week, tmp_path) -> None:
+    """A tag, a language or a kind is found however it is written, as an option and among the words of the query."""
+    (tmp_path / "fit.R").write_text("prices <- scale(prices)\n", encoding="utf-8")
+    week.run(f"%memory index {tmp_path / 'fit.R'}")
+    for line in (
+        "--tag Decision prices",
+        "prices tag:DECISION",
+        '--tag "To Do" frames',
+        "--kind Note --tag decision prices",
+    ):
+        assert week.titles(f"%memsearch {line}"), line
+    assert week.titles("%memsearch prices --lang R") == week.titles("%memsearch prices lang:r") == ["fit.R"]
+    assert "Prices" not in week.titles("%memsearch prices merge -tag:Decision")
+    assert week.titles("%memory list --tag DECISION") == ["Prices"]

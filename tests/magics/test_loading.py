@@ -115,13 +115,26 @@ def test_a_broken_config_file_is_named_once(bare, home: Path, capsys) -> None:
     assert "jupyter_memory_config.py cannot be read" in capsys.readouterr().out
 
 
-def test_a_wrong_profile_in_the_settings_can_be_mended(week) -> None:
-    """A profile that does not exist stops a search with one line, not the way out."""
+def test_a_wrong_profile_is_refused_at_once(week, caplog) -> None:
+    """A profile that does not exist is refused at once; the one before it stays, and later settings are taken."""
+    week.run("%config JupyterMemory.profile = 'vault'")
     week.run("%config JupyterMemory.profile = 'autp'")
+    assert "profile: There is no profile 'autp'. Did you mean 'auto'?" in caplog.text
 
-    assert "Did you mean 'auto'?" in week.mistake("%memsearch Müller")
-    week.run("%memory profile auto")
-    assert week.titles("%memsearch Müller -n 1") == ["Müller"]
+    week.run("%config JupyterMemory.limit = 1")
+    assert week.run("%memsearch Müller").attrs["memsearch"]["profile"] == "vault"
+    assert week.titles("%memsearch Müller") == ["Müller"]
+
+
+def test_a_wrong_profile_in_a_file_is_named_when_the_extension_is_loaded(bare, home: Path, capsys) -> None:
+    """The file is named, and searches use the profile that there was before."""
+    (home / "config").mkdir()
+    (home / "config" / "jupyter_memory_config.py").write_text("c.JupyterMemory.profile = 'autp'\n")
+    bare.run("%load_ext jupyter_memory")
+
+    said = capsys.readouterr().err
+    assert "jupyter_memory_config.py: profile: There is no profile 'autp'" in said and "stays 'auto'" in said
+    assert bare.run("%memsearch λ").attrs["memsearch"]["profile"] == "auto"
 
 
 def test_a_damaged_store_is_one_line(shell, home: Path) -> None:

@@ -102,3 +102,12 @@ def test_secrets_are_not_stored(shell) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
     assert token not in shell.run(f"%memadd the token is {token}").memory.text
+
+
+def test_known_text_is_said_to_be_known(shell) -> None:
+    """What is added again is not stored again, and the line says so; its tags are merged."""
+    first = shell.run("%memadd net of tax --tag a")
+    again = shell.run("%memadd net of tax --tag ü")
+
+    assert str(again) == f"known already, so not stored again: {first.memory.id} “net of tax”"
+    assert set(again.memory.tags) == {"a", "ü"}

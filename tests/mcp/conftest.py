@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from tool_answers import with_shared
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.config import JupyterMemory
@@ -42,7 +43,7 @@ def ask() -> Callable[..., dict[str, Any]]:
     def call(tools: Tools, name: str, client: str = "codex", **arguments: Any) -> dict[str, Any]:
         outcome = tools.call(f"memory_{name}", arguments, client)
         assert outcome.result is not None, outcome.error
-        return outcome.result.values()
+        return with_shared(outcome.result.values())
 
     return call
 

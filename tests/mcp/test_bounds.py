@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tool_answers import with_shared
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.config import JupyterMemory
@@ -236,7 +237,7 @@ def test_no_call_tells_of_the_rest(bounded, mixed, name):
         outcome = bounded.call(name, asked, "codex")
         said, sent = told(outcome).lower(), json.dumps(asked).lower()
         assert not [word for word in HIDDEN if word.lower() in said and word.lower() not in sent], said
-        hits = outcome.result.values().get("hits", []) if outcome.result is not None else []
+        hits = with_shared(outcome.result.values()).get("hits", []) if outcome.result is not None else []
         assert all(hit["path"].startswith((OPEN, "mcp://codex")) for hit in hits)
 
     hold()

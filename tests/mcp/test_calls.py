@@ -78,7 +78,18 @@ def test_an_hour_is_limited_too():
     now = [0.0]
     limit = WriteLimit(lambda: now[0])
     for _ in range(LIMITS[1][1]):
-        limit.take()
-        now[0] += 10.0
-    with pytest.raises(ToolError, match="in an hour"):
-        limit.take()
+        with limit.one_write():
+            now[0] += 10.0
+    with pytest.raises(ToolError, match="in an hour"), limit.one_write():
+        pass
+
+
+def test_a_write_that_is_refused_counts_nothing(tools_over, ask, refused, week_store):
+    """A note that cannot be stored leaves as many writes as there were."""
+    tools = tools_over(week_store, limit=WriteLimit(lambda: 0.0))
+    for _ in range(2 * LIMITS[0][1]):
+        assert "cannot be stored" in refused(tools, "remember", text=" \n")
+
+    for number in range(LIMITS[0][1]):
+        assert ask(tools, "remember", text=f"Fix {number}: pin pandas.")["id"]
+    assert "in a minute" in refused(tools, "remember", text="One more.")

@@ -59,7 +59,10 @@ def test_options_bound_what_is_seen(week_store):
     )  # fmt: skip
     assert "memory_remember" not in names and found.structured_content["hits"] == []
     assert status.structured_content["memories"] == 1
-    assert status.structured_content["bounds"] == ["path /projects/week/notes", "without what was run"]
+    assert status.structured_content["bounds"] == [
+        "path /projects/week/notes (nothing is there now)",
+        "without what was run",
+    ]
 
 
 def test_nothing_but_the_protocol_is_written_and_the_end_of_input_is_the_end(week_store):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import os
 import re
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +16,7 @@ from jupyter_memory.ingest.readers.registry import BUILT_IN
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "jupyter_memory"
+BOOK = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", ROOT.parent / "shared" / "data")) / "notebooks"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "notebooks").glob("*.md")])
 # A block that is not to be run is fenced as `text`.
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -69,7 +71,7 @@ def test_the_guide_names_every_kind_of_file():
     guide = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
     listed = "".join(re.findall(r"^\| (`\..*?) \|", guide, re.MULTILINE))
 
-    assert sorted(re.findall(r"`(\.\w+)`", listed)) == sorted(suffix for one in BUILT_IN for suffix in one.suffixes)
+    assert sorted(re.findall(r"`(\.[\w.]+)`", listed)) == sorted(suffix for one in BUILT_IN for suffix in one.suffixes)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -116,3 +118,53 @@ def test_there_is_something_to_run():
     } <= set(modules())
     assert ROOT / "README.md" in PAGES and BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))
     assert list((ROOT / "notebooks").glob("0*.ipynb"))
+
+
+QUESTION = re.compile(r"^%memsearch (.+?) --limit 2$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def first_question():
+    """The question that the README asks first."""
+    return QUESTION.search((ROOT / "README.md").read_text(encoding="utf-8")).group(1)
+
+
+def test_the_first_question_of_the_readme(store, first_question):
+    """On the sample notebooks it finds what the README shows, and is explained as it shows, but for the numbers."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"^```text\n(Rank 1 of .*?)```$", readme, re.MULTILINE | re.DOTALL).group(1)
+    memories = store()
+    memories.index(ROOT / "notebooks" / "samples", progress=False)
+    answer = memories.hits(first_question, limit=3)
+
+    first = answer.hits[0]
+    assert answer.verdict == "strong" and "pd.concat([pd.read_csv(f) for f in files], " in first.memory.text
+    explained = str(memories.explain_in(answer, first.memory.id)) + "\n"
+    assert re.sub(r"\d", "0", explained) == re.sub(r"\d", "0", shown)
+
+
+def test_the_first_result_of_the_readme(store, first_question, monkeypatch):
+    """A terminal of 80 columns shows it as the README does, but for the ids, the age and how sure it is."""
+    monkeypatch.setenv("COLUMNS", "80")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"^```text\n( 1  .*?)```$", readme, re.MULTILINE | re.DOTALL).group(1)
+    memories = store()
+    memories.index(ROOT / "notebooks" / "samples", progress=False)
+    rows = repr(memories.search(first_question, limit=2)).rpartition("\n\n")[0] + "\n"
+
+    assert _without_what_varies(rows) == _without_what_varies(shown)
+
+
+def _without_what_varies(shown):
+    return re.sub(r" +\d+%  +\d+ \w+ ago$| [0-9a-f]{16}$", "", shown, flags=re.MULTILINE)
+
+
+@pytest.mark.skipif(not BOOK.is_dir(), reason=f"no notebooks of other people in {BOOK}")
+def test_the_first_question_on_other_notebooks(store, first_question):
+    """On the notebooks of somebody else, a book's, it finds cells that read CSV files, and the answer is no doubt."""
+    memories = store()
+    for name in ("tools_pandas.ipynb", "tools_numpy.ipynb"):
+        memories.index(BOOK / name, progress=False)
+    answer = memories.hits(first_question, limit=3)
+
+    assert answer.verdict == "strong" and "read_csv" in answer.hits[0].memory.text

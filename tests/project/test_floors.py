@@ -31,7 +31,7 @@ FLOORS = (
 )
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
-DRIVERS = {"apsw", "sqlite3", "duckdb"}
+DRIVERS = {"apsw", "sqlite3", "duckdb", "psycopg"}
 
 
 def name_of(path: Path) -> str:
@@ -91,6 +91,12 @@ def test_only_storage_knows_a_database():
     """No module outside storage imports a database driver."""
     others = [path for path in MODULES if room_of(name_of(path)) != "storage"]
     assert [name_of(path) for path in others if DRIVERS & {name.split(".")[0] for name in imported(path)}] == []
+
+
+def test_only_the_package_of_postgresql_knows_its_driver():
+    """psycopg is an extra: no module outside storage/postgres imports it, so that all else runs without it."""
+    others = [path for path in MODULES if not name_of(path).startswith("jupyter_memory.storage.postgres")]
+    assert [name_of(path) for path in others if "psycopg" in {name.split(".")[0] for name in imported(path)}] == []
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

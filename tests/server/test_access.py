@@ -13,7 +13,7 @@ from jupyter_memory.server.handlers import ROUTES
 VERBS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 # What each route and verb needs; a search is a reading, although it is a POST.
 READ = {
-    *(("GET", name) for name in ("status", "jobs", "folders", "profiles", "models", "doctor", "thumbnail")),
+    *(("GET", name) for name in ("status", "jobs", "folders", "profiles", "models", "doctor", "sizes", "thumbnail")),
     *(("POST", name) for name in ("search", "explain", "related", "related-to", "item", "browse", "recent")),
 }
 WRITE = {

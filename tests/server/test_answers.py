@@ -96,6 +96,13 @@ async def test_profiles_models_and_doctor(ask, fits, week_in):
     assert (await ask("doctor")).json == {"problems": []}
 
 
+async def test_sizes(ask, fits, week_in):
+    """The bytes of the store come by what they are for, with what counts and the budget, None without one."""
+    sizes = fits("sizes", (await ask("sizes")).json)
+    assert sum(sizes["sizes"].values()) == sizes["bytes"] > sizes["held"] > sizes["sizes"]["texts"] > 0
+    assert sizes["budget"] is None
+
+
 async def test_a_cell_opens_at_its_id(ask, week_in, notebook):
     """A cell of a notebook below Lab's root has a contents path, its id, and the line that it begins with."""
     week_in.index(notebook, progress=False)

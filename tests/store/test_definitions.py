@@ -175,11 +175,11 @@ def test_the_file_that_defines_it_comes_first(store, tmp_path):
     memories = store()
     memories.index(root, progress=False)
     first = memories.hits("Session").hits[0].memory
-    told = str(memories.explain("Session", first.id))
+    told = memories.explain("Session", first.id).details
 
     assert first.title == "client.py"
-    assert "defines: 1st by its definition of `Session` (1) adds 0.500000." in told
-    assert "defined_names: 1st by its definition of `Session` (0.5) adds 0.500000." in told
-    assert "file_stem: the names of its file and folder are not in the query." in told
+    assert "0.500000 for its definition of `Session` (defines, 1st, value 1)." in told
+    assert "0.500000 for its definition of `Session` (defined_names, 1st, value 0.5)." in told
+    assert "Nothing for file_stem: the names of its file and folder are not in the query." in told
     answer = memories.hits("Session")
-    assert "defines: 1st by its definition of `Session` (1)" in str(memories.explain_in(answer, first.id))
+    assert told == memories.explain_in(answer, first.id).details

@@ -17,16 +17,50 @@ from jupyter_memory.search.profiles import PROFILES, auto
 
 
 def test_explain_a_hit(week_store, week_memories, now):
-    """A hit's explanation has its place, its sum and a sentence for each signal."""
+    """A hit's explanation has its place and its sum in five lines at most; the whole one tells of each signal."""
     id_ = week_memories["Joining orders"].id
     why = week_store.explain("joining orders", id_, now=now)
     hit = week_store.hits("joining orders", now=now).hits[0]
 
     assert (why.rank, why.profile, why.memory.id) == (1, "auto", id_)
     assert why.hit.score == hit.score and why.hit.signals == hit.signals
-    assert why.reasons[0].startswith("Rank 1 of ") and f"score {hit.score:.6f} = keyword " in why.reasons[0]
-    assert len(why.reasons) == 1 + len(hit.signals) + 1
-    assert str(why) == "\n".join(why.reasons)
+    assert why.reasons[0].startswith("Rank 1 of ") and why.reasons[0].endswith(f"score {hit.score:.6f}, the sum of")
+    assert len(why.reasons) <= 5 and str(why) == "\n".join(why.reasons)
+    assert len(why.details) == 1 + len(hit.signals) + 1
+    assert str(why.whole()) == "\n".join(why.details) and why.details[-1].startswith("Without ")
+
+
+def points(reasons):
+    """Return the points that the lines of an explanation name, in their order."""
+    return [float(found[0]) for line in reasons if (found := re.match(r"-?\d+\.\d{6}(?= for )", line))]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_lines_add_up(week_store, profile, now):
+    """With every profile, the lines name what gave points, the most first, and add up to the score that they show."""
+    for query in ("joining orders", "prices last week", "what is the λ of the model"):
+        for hit in week_store.hits(query, profile=profile, now=now).hits:
+            why = week_store.explain(query, hit.memory.id, profile=profile, now=now)
+            short, whole = points(why.reasons), points(why.details)
+
+            assert len(why.reasons) <= 5
+            assert sum(short) == pytest.approx(hit.score, abs=1e-5) == sum(whole)
+            assert whole == sorted(whole, key=abs, reverse=True)
+            assert short[:-1] == whole[: len(short) - 1]
+            assert len(whole) == sum(1 for seen in hit.signals.values() if round(seen.contribution, 6))
+            assert not any("nothing" in line.lower() for line in why.reasons)
+
+
+def test_nothing_is_told_twice(store, week, now):
+    """In all reasons a number that counts under one name is not told under another; what adds nothing says why."""
+    memory = store(embedder="static")
+    memory.add_many(week, progress=False)
+    found = memory.hits("joining orders", profile="vault", now=now).hits[0]
+    details = memory.explain("joining orders", found.memory.id, profile="vault", now=now).details
+
+    assert sum("cosine" in line for line in details) == 1
+    assert "Nothing for domain: the query is about no domain, or about another one." in details
+    assert "Nothing for history: it is no code that was run." in details
 
 
 def test_explain_beyond_the_limit(week_store, now):
@@ -35,7 +69,7 @@ def test_explain_beyond_the_limit(week_store, now):
     why = week_store.explain("prices", second, limit=1, now=now)
 
     assert why.rank == 2
-    assert why.reasons[1] == "The answer shows only the first 1; to see this memory, use limit=2."
+    assert why.reasons[1] == "(The answer shows only the first 1; to see this memory, use limit=2.)"
 
 
 def test_explain_what_was_filtered(week_store, week_memories):
@@ -58,12 +92,12 @@ def test_explain_what_no_retriever_found(store, week):
     why = memory.explain("joining orders", id_)
 
     assert why.rank is None
-    assert why.reasons[0] == "Neither retriever found it, so it was not ranked."
+    assert why.reasons[0] == "Neither the search by words nor the one by meaning found it, so it was not ranked."
     assert why.reasons[1] == (
-        "keyword: none of the query's words occur in the columns that auto searches "
+        "By words: none of the query's words occur in the columns that auto searches "
         "(title, context, text, tags, ident)."
     )
-    assert why.reasons[2].startswith("vector: its cosine ") and why.reasons[2].endswith("below the threshold 0.9.")
+    assert why.reasons[2].startswith("By meaning: its cosine ") and why.reasons[2].endswith("below the threshold 0.9.")
 
 
 def test_explain_what_others_beat(store):
@@ -76,8 +110,8 @@ def test_explain_what_others_beat(store):
     last = memory.add("In a long note about deliveries to Malmö in the snow there is one word on prices.").id
     why = str(memory.explain("prices", last, limit=1, profile="trovella"))
 
-    assert "keyword: it matches with BM25" in why and "but 20 memories match better" in why
-    assert "vector: its cosine is" in why and "but 20 memories are closer" in why
+    assert "By words: it matches with BM25" in why and "but 20 memories match better" in why
+    assert "By meaning: its cosine is" in why and "but 20 memories are closer" in why
 
 
 def test_explain_without_a_model(store, week):
@@ -87,9 +121,9 @@ def test_explain_without_a_model(store, week):
     ids = {hit.memory.title: hit.memory.id for hit in memory.browsed(limit=20).hits}
 
     assert "the search used words only" in str(memory.explain("joining orders", ids["Late deliveries"]))
-    assert "vector: did not find it." in str(
-        memory.explain("joining orders", ids["Joining orders"], profile="covalence")
-    )
+    why = memory.explain("joining orders", ids["Joining orders"], profile="covalence")
+    assert "meaning" not in str(why)
+    assert "Nothing for vector: the search by meaning did not find it." in why.details
 
 
 def test_explain_an_unknown_memory(week_store):
@@ -122,15 +156,15 @@ def test_a_signal_is_named_by_its_label(week_store, week_memories, now):
 
     profile = auto.with_signal(Length(), weight=0.001)
     profile = profile.replace(terms=(*profile.terms, Weighted("again", 0.0, "length")))
-    why = str(week_store.explain("joining orders", week_memories["Joining orders"].id, profile=profile, now=now))
+    why = week_store.explain("joining orders", week_memories["Joining orders"].id, profile=profile, now=now)
 
-    [place] = re.findall(r"\nlength: (\w+) by the number of its characters \(81\) adds 0\.081000\.", why)
-    assert f"\nagain: {place} by the number of its characters (81) adds nothing." in why
+    assert "0.081000 for the number of its characters (length, 1st, value 81)." in why.details
+    assert not any(line.startswith("Nothing for again") for line in why.details)
 
 
 @pytest.mark.parametrize("signal", [signal for profile in PROFILES.values() for signal in profile.signals])
 def test_every_signal_says_what_it_measures(signal):
-    """Each built-in signal has a label that fits into "by …", and a sentence that describes it."""
+    """Each built-in signal has a label that fits after "for", and a sentence that describes it."""
     assert isinstance(signal, Described)
     assert signal.label and not signal.label.endswith(".")
     assert signal.description.endswith(".")

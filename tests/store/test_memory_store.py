@@ -52,7 +52,7 @@ def test_a_store_closes_itself(store, tmp_path):
         with pytest.raises(StoreClosed, match=r"open_store\(\) or MemoryStore\(path\)"):
             use()
     memory.close()
-    assert titles(store("../λ.sqlite").browse()) == [""]
+    assert titles(store("../λ.sqlite").browse()) == ["λ is 3.2"]
 
 
 def test_what_is_kept_is_kept(store, week, now):

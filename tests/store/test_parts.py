@@ -8,6 +8,7 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.store.activity import Activity
+from jupyter_memory.store.forgetting import Forgetting
 from jupyter_memory.store.maintenance import Maintenance
 from jupyter_memory.store.memories import Memories
 from jupyter_memory.store.searching import Searching
@@ -15,7 +16,8 @@ from jupyter_memory.store.sources import Sources
 from jupyter_memory.store.transfer.transfer import StoreTransfer
 
 METHODS = {
-    "memories": (Memories, "add add_many get among thumbnail update pin unpin selection forget"),
+    "memories": (Memories, "add add_many get among thumbnail update pin unpin"),
+    "forgetting": (Forgetting, "selection forget undo undoable"),
     "sources": (Sources, "index folders watch remove_folder forget_gone stale rename"),
     "searching": (Searching, "hits browsed trace pooled explain explain_in related related_to listed context"),
     "activity": (Activity, "note_search note_call note_access recent forget_recent feedback feedbacks"),
@@ -23,7 +25,7 @@ METHODS = {
         Maintenance,
         "stats count known tags doctor reembed drop_vectors rebuild model_offer backup restore",
     ),
-    "transfer": (StoreTransfer, "export import_"),
+    "transfer": (StoreTransfer, "export import_ copy_to"),
 }
 # These are written out in the store itself.
 OWN = "search browse part interrupt close notices greeting profile closed replaced"
@@ -47,7 +49,8 @@ def test_nothing_else_is_public(week_store):
     assert public == methods | set(METHODS) | {"fixes", "history", "path", "space"}
     for part, (kind, _) in METHODS.items():
         assert type(getattr(week_store, part)) is kind
-        assert {name for name in dir(kind) if not name.startswith("_")} - {"close", "bound", "within"} <= methods
+        own = {"close", "bound", "within", "expire", "facets", "finish", "last_search"}
+        assert {name for name in dir(kind) if not name.startswith("_")} - own <= methods
 
 
 def test_what_a_part_does_the_store_sees(week_store):

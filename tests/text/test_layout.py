@@ -40,7 +40,7 @@ def test_columns_stand_below_each_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "text"), [(0, "0 bytes"), (1023, "1023 bytes"), (1024, "1.0 KB"), (5 * 2**40, "5.0 TB")]
+    ("count", "text"), [(0, "0 bytes"), (999, "999 bytes"), (1000, "1.0 kB"), (5 * 10**12, "5.0 TB")]
 )
 def test_sizes(count: int, text: str) -> None:
     """Bytes are told in the largest unit that they fill."""

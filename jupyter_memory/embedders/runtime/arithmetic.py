@@ -1,4 +1,4 @@
-"""Which arithmetic the static model uses: MLX where it runs, else NumPy, with the same numbers up to rounding."""
+"""Which arithmetic the static model uses: MLX where that is fast, else NumPy, with the same numbers up to rounding."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from platform import machine
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from jupyter_memory.runtime.one_core import one_core
 
 def load_table(file: Path) -> TokenTable:
     """Return the table of a checked safetensors file in float32."""
+    if not _mlx_is_fast():
+        return NumpyTable(file)
     try:
         from jupyter_memory.embedders.runtime.mlx_table import MlxTable
     except ImportError:
@@ -27,25 +30,46 @@ def load_table(file: Path) -> TokenTable:
     return MlxTable(file)
 
 
+def _mlx_is_fast() -> bool:
+    """Return whether MLX is here and, on Linux, a BLAS for it: with its own it takes four times as long as NumPy."""
+    if not has_mlx():
+        return False
+    if sys.platform != "linux":
+        return True
+    from jupyter_memory.embedders.runtime.blas import fast_blas
+
+    return fast_blas().library is not None
+
+
 def arithmetic() -> str:
     """Return what the static model computes with, and the library that multiplies matrices for it."""
     if not has_mlx():
-        return "NumPy, since MLX does not run here"
+        why = "is not installed, and only larger models need it" if runs_mlx() else "does not run here"
+        return f"NumPy, since MLX {why}"
     if sys.platform != "linux":
         return "MLX"
     from jupyter_memory.embedders.runtime.blas import fast_blas
 
     blas = fast_blas()
-    return f"MLX ({blas.notice})" if blas.notice else f"MLX with {blas.name}"
+    return f"NumPy ({blas.notice})" if blas.notice else f"MLX with {blas.name}"
 
 
 def has_mlx() -> bool:
     """Return whether MLX is installed; an uninstall may leave the empty folder ``mlx``, which does not count."""
+    return is_installed("mlx.core")
+
+
+def is_installed(module: str) -> bool:
+    """Return whether a module can be found; it is not imported, as that takes longer than all else of a status."""
     try:
-        # Found, not imported: that takes longer than all else that a status says.
-        return find_spec("mlx.core") is not None
+        return find_spec(module) is not None
     except (ImportError, ValueError):
         return False
+
+
+def runs_mlx() -> bool:
+    """Return whether MLX has wheels for this kind of machine: Linux, and Macs with Apple silicon."""
+    return sys.platform == "linux" or (sys.platform == "darwin" and machine() == "arm64")
 
 
 class NumpyTable:

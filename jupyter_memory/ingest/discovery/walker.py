@@ -86,7 +86,7 @@ def _known(path: Path) -> Path:
     if extra := readers.extras.get(suffix_of(path)):
         raise InputError(f"{_shown(path)} cannot be read yet. To read it: {install(extra)}")
     known = readers.suffixes
-    if path.suffix.lower() not in known or not path.is_file():
+    if suffix_of(path) not in known or not path.is_file():
         raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(known)}, and folders.")
     if not _is_text(str(path)):
         raise InputError(f"The name of {_shown(path)} is not valid Unicode. Rename the file.")

@@ -15,6 +15,7 @@ from jupyter_memory.ingest.moves.similarity import SimilarFiles
 from jupyter_memory.ingest.readers.fingerprint import digest
 from jupyter_memory.ingest.readers.registry import Readers, suffix_of
 from jupyter_memory.protocols import FileState
+from jupyter_memory.text.paths import is_at_or_below
 from jupyter_memory.types import Draft
 
 _TOGETHER = 100  # files whose texts are in memory at a time
@@ -50,7 +51,7 @@ class MissingFiles:
         # A file that is there and no longer wanted was not moved, only copied.
         left: dict[str, FileState] = {}
         for path, state in known.items():
-            if path in present or any(_is_below(path, folder) for folder in unreadable):
+            if path in present or any(is_at_or_below(path, folder) for folder in unreadable):
                 continue
             missing = _is_missing(path)
             if not missing and _is_unread(path, seen.readers):
@@ -254,7 +255,3 @@ def _is_unread(path: str, readers: Readers) -> bool:
     """Return whether a file may belong to a reader that cannot be used at the moment: it is not gone for that."""
     may_be_read = bool(readers.problems) or suffix_of(path) in readers.extras
     return may_be_read and not path.lower().endswith(readers.suffixes)
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")

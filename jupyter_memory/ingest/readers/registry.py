@@ -26,6 +26,7 @@ from jupyter_memory.ingest.readers.base import (
     Versioned,
 )
 from jupyter_memory.ingest.readers.data.kinds import DATA_FILES
+from jupyter_memory.ingest.readers.data.sample import COMPRESSED
 from jupyter_memory.ingest.readers.documents.kinds import DOCUMENTS
 from jupyter_memory.ingest.readers.html import HtmlReader
 from jupyter_memory.ingest.readers.literate import LiterateReader
@@ -49,7 +50,7 @@ BUILT_IN: tuple[Reader, ...] = (
     MarkdownReader(),
     TextReader("text", (".txt",)),
     TextReader("rst", (".rst",)),
-    ScriptReader("python", (".py",), version=1),
+    ScriptReader("python", (".py",), version=2),
     LiterateReader(),
     ScriptReader("r", (".r",)),
     ScriptReader("julia", (".jl",)),
@@ -144,8 +145,15 @@ class Readers:
 
 
 def suffix_of(path: Path | str) -> str:
-    """Return the ending of a file's name, by which its reader is found: in lower case and with the dot."""
-    return PurePath(path).suffix.lower()
+    """Return the ending of a file's name, by which its reader is found: in lower case and with the dot.
+
+    >>> suffix_of("Report.MD"), suffix_of("orders.csv.gz"), suffix_of("access.log.1.gz")
+    ('.md', '.csv.gz', '.gz')
+    """
+    suffix = PurePath(path).suffix.lower()
+    if suffix == COMPRESSED and (inner := PurePath(PurePath(path).stem).suffix.lower())[1:].isalpha():
+        return inner + suffix
+    return suffix
 
 
 @dataclass(frozen=True, slots=True)

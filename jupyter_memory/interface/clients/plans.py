@@ -9,11 +9,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from jupyter_core.paths import jupyter_config_dir
+
+from jupyter_memory.config import FILE_NAME
 from jupyter_memory.errors import ClientConfigError
 from jupyter_memory.interface.clients.clients import Client
 from jupyter_memory.interface.clients.files import Change, backup_of, decoded, encoded, read
 from jupyter_memory.interface.clients.places import Places
-from jupyter_memory.interface.clients.shapes import NAME, Shape
+from jupyter_memory.interface.clients.shapes import NAME, JsonMember, Shape
+from jupyter_memory.text.addresses import StorePath, store_at
 from jupyter_memory.text.paths import absolute
 
 
@@ -31,11 +35,16 @@ class Bounds:
         """Return the options as the command takes them."""
         switches = [("--read-only", self.read_only), ("--history", self.history), ("--forget-any", self.forget_any)]
         named = [("--space", self.space)] if self.space is not None else []
-        named += [("--path", str(absolute(path))) for path in self.paths]
+        named += [("--path", full(path)) for path in self.paths]
         return [*(name for name, on in switches if on), *(word for pair in named for word in pair)]
 
 
-def command_of(store: Path | None, bounds: Bounds) -> tuple[str, list[str]]:
+def full(path: str) -> str:
+    """Return the path of a bound from the root; the address of something else is whole already."""
+    return path if "://" in path else str(absolute(path))
+
+
+def command_of(store: StorePath | None, bounds: Bounds) -> tuple[str, list[str]]:
     """Return the program that serves the memory, and its arguments; ``store`` is None for the default one.
 
     It is this Python by its whole path: what starts it may have another PATH, or none. ``-P`` keeps Python from
@@ -46,8 +55,37 @@ def command_of(store: Path | None, bounds: Bounds) -> tuple[str, list[str]]:
     """
     if not sys.executable:
         raise ClientConfigError("This Python does not know where it is: run the command with its whole path.")
-    chosen = [] if store is None else ["--store", str(absolute(store))]
+    chosen = [] if store is None else ["--store", str(store_at(store))]
     return sys.executable, ["-P", "-m", "jupyter_memory", *chosen, "mcp", *bounds.options()]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting of ours that is on or off, in the file that every Jupyter of this person reads."""
+
+    name: str
+
+    @property
+    def file(self) -> Path:
+        """Return the file of settings that is written."""
+        return Path(jupyter_config_dir()) / f"{FILE_NAME}.json"
+
+    @property
+    def is_on(self) -> bool:
+        """Return whether the file turns it on, as far as that can be read."""
+        return is_connected(self._shape, self.file)
+
+    def turned_on(self) -> Change | None:
+        """Return the change that turns it on, None where it is."""
+        return connection(self._shape, self.file, True)
+
+    def turned_off(self) -> Change | None:
+        """Return the change that takes it out of the file, None where it is not there."""
+        return disconnection(self._shape, self.file)
+
+    @property
+    def _shape(self) -> Shape:
+        return JsonMember(("JupyterMemory",), self.name)
 
 
 def config_file(client: Client, places: Places, project: Path | None) -> Path:
@@ -120,7 +158,7 @@ def _edited(path: Path, before: bytes | None, edit: Callable[[str], str]) -> byt
         return encoded(edit(decoded(before)), before)
     except ClientConfigError as error:
         reason = str(error)
-    raise ClientConfigError(f"{path} was left as it is: {reason}. Mend it, then connect again.")
+    raise ClientConfigError(f"{path} was left as it is: {reason}. Mend it, then try again.")
 
 
 def skill_text() -> str:

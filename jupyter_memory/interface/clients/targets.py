@@ -7,14 +7,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from jupyter_memory.history.always import config_file
 from jupyter_memory.interface.clients import plans
 from jupyter_memory.interface.clients.clients import Client
 from jupyter_memory.interface.clients.files import Change
 from jupyter_memory.interface.clients.places import Places
-from jupyter_memory.interface.clients.shapes import JsonMember
 
-_SETTING = JsonMember(("JupyterMemory",), "jupyter_mcp")
+_SETTING = plans.Setting("jupyter_mcp")
 
 
 class Target(Protocol):
@@ -161,7 +159,7 @@ class JupyterTarget:
     @property
     def file(self) -> Path:
         """Return our own file of settings."""
-        return config_file()
+        return _SETTING.file
 
     def is_here(self) -> bool:
         """Return whether there is something to offer the tools, or they are on."""
@@ -169,16 +167,16 @@ class JupyterTarget:
 
     def is_connected(self) -> bool:
         """Return whether the setting is in the file, and on."""
-        return plans.is_connected(_SETTING, self.file)
+        return _SETTING.is_on
 
     def connection(self) -> list[Change]:
         """Return the change that switches it on."""
-        change = plans.connection(_SETTING, self.file, True)
+        change = _SETTING.turned_on()
         return [] if change is None else [change]
 
     def removal(self) -> list[Change]:
         """Return the change that takes the setting away."""
-        change = plans.disconnection(_SETTING, self.file)
+        change = _SETTING.turned_off()
         return [] if change is None else [change]
 
 

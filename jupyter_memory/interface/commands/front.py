@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from jupyter_memory.config import JupyterMemory
-from jupyter_memory.types import Answer
+from jupyter_memory.text.rendering.whole_text import WholeText
+from jupyter_memory.types import Answer, Memory
 
 if TYPE_CHECKING:
     from jupyter_memory.history.recorder import Recorder
     from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.memory_store import MemoryStore
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Results that ranks stand for: the ids of their memories in order, and what was asked, if anything was.
+
+    ``what`` names them at the beginning of a message.
+    """
+
+    ids: tuple[str, ...]
+    query: str
+    query_id: str
+    profile: str
+    what: str = "The last search"
 
 
 class Front(Protocol):
@@ -47,6 +64,16 @@ class Front(Protocol):
     @property
     def last(self) -> Answer | None:
         """Return the answer of the last search; None in a terminal."""
+        ...
+
+    @property
+    def shown(self) -> Shown | None:
+        """Return what ranks stand for: the last results here, in a terminal the last search that the store keeps."""
+        ...
+
+    @property
+    def no_results(self) -> str:
+        """Return what to say of a rank where nothing was shown yet."""
         ...
 
     @property
@@ -87,6 +114,14 @@ class Front(Protocol):
 
     def show_results(self, answer: Answer, *, short: bool) -> object:
         """Show the results of a search; a notebook returns a DataFrame."""
+        ...
+
+    def show_text(self, text: WholeText) -> object:
+        """Show a whole text; a notebook returns it."""
+        ...
+
+    def open(self, memories: Sequence[Memory]) -> object:
+        """Open the files of memories; a notebook returns links."""
         ...
 
     def show_profile(self, profile: Profile) -> object:

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 
 from jupyter_memory.config import load_config
 from jupyter_memory.errors import InputError
-from jupyter_memory.history import always
 from jupyter_memory.interface import messages
+from jupyter_memory.interface.clients.plans import Setting
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.messages import count
 from jupyter_memory.text.layout import columns
+from jupyter_memory.text.paths import make_private
 
 if TYPE_CHECKING:
     from jupyter_memory.history.recorder import Recorder
 
+_ALWAYS = Setting("history")
 USAGE = "%memory history is followed by on, off, status, clear or import."
 
 
@@ -46,8 +48,10 @@ def history(front: Front, call: Call) -> None:
 def on(front: Front, call: Call) -> None:
     """Remember what this kernel runs, from the next cell on."""
     if call.values["always"]:
-        file = always.turn_on()
-        front.say(f"on for every kernel that loads the extension, from its start ({file})")
+        if (change := _ALWAYS.turned_on()) is not None:
+            make_private(change.path.parent)
+            change.apply()
+        front.say(f"on for every kernel that loads the extension, from its start ({_ALWAYS.file})")
         if not front.is_loaded_at_start:
             front.hint("New kernels do not load the extension by themselves: `%memory autoload on` changes that.")
     _recorder(front).start()
@@ -57,8 +61,9 @@ def on(front: Front, call: Call) -> None:
 def off(front: Front, call: Call) -> None:
     """Remember no more what this kernel runs; what is remembered stays."""
     if call.values["always"]:
-        was_set = always.turn_off()
-        front.say("off for new kernels" if was_set else f"the setting was not in {always.config_file()}")
+        if (change := _ALWAYS.turned_off()) is not None:
+            change.apply()
+        front.say("off for new kernels" if change is not None else f"the setting was not in {_ALWAYS.file}")
     recorder = _recorder(front)
     was_on = recorder.is_on
     recorder.stop()

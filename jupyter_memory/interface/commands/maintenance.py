@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from importlib.metadata import version
+from pathlib import Path
 from platform import platform
 
 from jupyter_memory.config import load_config, models_folder, settings, store_path
+from jupyter_memory.errors import NoStore
 from jupyter_memory.interface import autoload as startup
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
+from jupyter_memory.text.addresses import store_at
 from jupyter_memory.text.layout import columns
 from jupyter_memory.text.unicode import json_text
 
@@ -20,7 +23,7 @@ def status(front: Front, call: Call) -> None:
     # Imported late, here and below: a kernel that only searches need not wait for models and their downloads.
     from jupyter_memory.embedders.runtime.arithmetic import arithmetic
 
-    stats = front.store.stats()
+    stats = front.store.stats(sizes=True)
     if call.values.get("json"):
         front.say(json_text(stats, indent=2))
     else:
@@ -128,3 +131,35 @@ def import_(front: Front, call: Call) -> None:
     """
     report = front.store_to_fill.import_(call.words[0], update=call.values["update"], progress=front.progress)
     front.say(str(report))
+
+
+def copy(front: Front, call: Call) -> None:
+    """Copy a store into another one, with its vectors; each is a file or the URL of a database.
+
+    The other store is made if it does not exist. Ids, tags, pins, the history of what you ran, files, feedback and
+    recent searches come along, and nothing is embedded. If it is interrupted, the same command goes on. A memory whose
+    id is known there stays as it is, or becomes what it is here with `--update`.
+
+    Examples::
+
+        %memory copy ~/memory.sqlite postgresql://db.example/team
+        %memory copy --space papers ~/memory.sqlite ~/papers.sqlite
+    """
+    from jupyter_memory.store.memory_store import MemoryStore
+
+    source, target = (store_at(word) for word in call.words)
+    if isinstance(source, Path) and not source.exists():
+        raise NoStore(f"There is no store at {source}. Check the path.")
+    settings_ = front.settings
+    with MemoryStore(source, settings_.embedder, space=call.values["space"], settings=settings_) as store:
+        try:
+            report = store.copy_to(target, update=call.values["update"], progress=front.progress)
+        except KeyboardInterrupt:
+            front.interrupted("Interrupted: what was copied stays. Type the same again to go on from here.")
+            return
+    front.say(str(report))
+    if report.without_vectors:
+        front.hint(
+            f"{messages.count(report.without_vectors)} came without vectors. To write them, open that store and name "
+            "its model: `model use NAME`"
+        )

@@ -1,4 +1,4 @@
-"""The commands about memories: add, index, search, list, explain, related, pin, unpin, forget."""
+"""The commands about memories: add, index, update, search, list, explain, context, pin, unpin."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.commands.front import Front
-from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
+from jupyter_memory.interface.commands.picks import picked
+from jupyter_memory.interface.options import SEARCH, filters_of, memory_of, search_of, switch_among
 from jupyter_memory.search.presentation.prompts.budget import BUDGET, PromptText, checked_budget
+from jupyter_memory.text.layout import count_of
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types import Answer, Selection
+from jupyter_memory.types import Answer
 
 # Results of a search for a prompt: as many as its budget may have room for.
 IN_CONTEXT = 20
-_ALL = 1_000_000  # more searches than a store keeps
-
-# An id may consist of digits; a rank is shorter.
-_ID_LENGTH = 16
 
 
 def add(front: Front, call: Call) -> None:
@@ -29,10 +27,11 @@ def add(front: Front, call: Call) -> None:
     text = sys.stdin.read() if call.words == ("-",) else call.text("The text")
     with usage():
         about = memory_of(call.values, datetime.now(UTC))
+    began = datetime.now(UTC)
     memory = front.store_to_fill.add(text, **about)
     if call.values["pin"]:
         memory = front.store_to_fill.pin(memory.id)
-    front.say(messages.named(memory, "remembered"))
+    front.say(messages.remembered(memory, began))
 
 
 def index(front: Front, call: Call) -> None:
@@ -50,11 +49,8 @@ def index(front: Front, call: Call) -> None:
     wrong = []
     for path in call.words:
         try:
-            report = front.store_to_fill.index(path, progress=front.progress, retry=call.values["retry"])
-            front.say(messages.indexed(report))
-        except KeyboardInterrupt:
-            front.interrupted(messages.interrupted(front.store_to_fill.stats()))
-            return
+            if not _index(front, path, retry=call.values["retry"]):
+                return
         except InputError as error:
             wrong.append(str(error))  # the others are indexed all the same: `index *` names whatever is there
     if offer := front.store_to_fill.model_offer():
@@ -63,12 +59,34 @@ def index(front: Front, call: Call) -> None:
         raise SeveralErrors(wrong)
 
 
+def update(front: Front, call: Call) -> None:
+    """Index the folders and files again that were indexed before; what has not changed is not read.
+
+    Examples::
+
+        %memory update
+    """
+    known = front.store.folders()
+    if not known:
+        raise WrongUsage(f"Nothing was indexed yet. Name a folder: {front.command('index ~/notebooks')}")
+    for folder in known:
+        if not folder.exists:
+            front.note(f"{folder.path} is not there now, so it is left as it is.")
+            continue
+        front.say(folder.path)
+        if not _index(front, folder.path, retry=call.values["retry"]):
+            return
+
+
 def search(front: Front, call: Call) -> None:
     """Search by meaning and by exact words; '"quoted words"' are looked for as a phrase."""
     with usage():
         query, arguments = call.text("The query"), search_of(call.values, datetime.now(UTC))
         _check_profile(call.values["profile"])
         tokens = _context_tokens(call.values)
+        rank = call.values["open"]
+        if rank is not None and (tokens is not None or call.values["json"]):
+            raise WrongUsage("--open opens a result, and --json and --context print them: leave one of them out.")
     if said := switch_among(call.words, SEARCH):
         front.note(said)
     if tokens is not None:
@@ -81,6 +99,19 @@ def search(front: Front, call: Call) -> None:
         front.say(json_text(answer.to_json(), indent=2))
     else:
         front.show_results(answer, short=call.values["scan"])
+    if rank is not None:
+        _open(front, answer, rank)
+
+
+def _open(front: Front, answer: Answer, rank: int) -> None:
+    if rank > len(answer.hits):
+        raise InputError(f"There is no result {rank} to open: this search has {count_of(len(answer.hits), 'result')}.")
+    memory = answer.hits[rank - 1].memory
+    if not memory.source:
+        text = front.command(f"text {memory.id}")
+        raise InputError(f"Result {rank} is a {memory.kind} that stands in no file. To read it: {text}")
+    front.store.note_access(memory.id)
+    front.open([memory])
 
 
 def list_(front: Front, call: Call) -> object:
@@ -93,43 +124,40 @@ def list_(front: Front, call: Call) -> object:
     """
     with usage():
         filters = filters_of(call.values, datetime.now(UTC))
-    return front.show_list(front.store.browsed(limit=call.values["limit"], filters=filters))
+    answer = front.store.browsed(limit=call.values["limit"], filters=filters)
+    if call.values.get("json"):
+        front.say(json_text(answer.to_json(), indent=2))
+        return None
+    return front.show_list(answer)
 
 
 def explain(front: Front, call: Call) -> None:
     """Show why a memory ranks where it does, in the last search or for a query.
 
+    It shows the main reasons in five lines at most; with --all, each reason with the values behind it.
+
     Examples::
 
         %memory explain 3
+        %memory explain 3 --all
         %memory explain "how were prices normalised" 3f2a9c1b2d4e5f60
     """
     words = call.words
     if len(words) == 1 and words[0].isdecimal():
-        front.say(str(front.store.explain_in(*_at_rank(front, int(words[0])))))
+        why = front.store.explain_in(*_at_rank(front, int(words[0])))
     elif len(words) >= 2:
         profile = call.values.get("profile")
         with usage():
             _check_profile(profile)
         # Without quotes, the query is all but the last word.
         query = words[0] if len(words) == 2 else " ".join(words[:-1])
-        front.say(str(front.store.explain(query, words[-1], profile=profile or front.settings.profile)))
+        why = front.store.explain(query, words[-1], profile=profile or front.settings.profile)
     else:
         raise WrongUsage('Name a rank of the last search, or a query and an id: %memory explain "prices" ID')
-
-
-def related(front: Front, call: Call) -> object:
-    """Show the memories most like one: of the last search or the last fixes by rank, or any by its id.
-
-    Examples::
-
-        %memory related 1
-        %memory related 3f2a9c1b2d4e5f60
-    """
-    word = call.words[0]
-    is_rank = word.isdecimal() and len(word) < _ID_LENGTH
-    memory_id = _at_rank(front, int(word))[1] if is_rank else word
-    return front.show_results(front.store.related(memory_id), short=False)
+    if call.values.get("json"):
+        front.say(json_text(why.to_json(), indent=2))
+    else:
+        front.say(str(why.whole() if call.values["all"] else why))
 
 
 def context(front: Front, call: Call) -> PromptText:
@@ -152,10 +180,11 @@ def pin(front: Front, call: Call) -> None:
 
     Examples::
 
+        %memory pin 1
         %memory pin 3f2a9c1b2d4e5f60
     """
-    for memory_id in _ids(front, call, "pin"):
-        front.say(messages.named(front.store.pin(memory_id), "pinned"))
+    for pick in picked(front, call.words):
+        front.say(messages.named(front.store.pin(pick.memory.id), "pinned"))
 
 
 def unpin(front: Front, call: Call) -> None:
@@ -165,64 +194,19 @@ def unpin(front: Front, call: Call) -> None:
 
         %memory unpin 3f2a9c1b2d4e5f60
     """
-    for memory_id in _ids(front, call, "unpin"):
-        front.say(messages.named(front.store.unpin(memory_id), "unpinned"))
+    for pick in picked(front, call.words):
+        front.say(messages.named(front.store.unpin(pick.memory.id), "unpinned"))
 
 
-def forget(front: Front, call: Call) -> object:
-    """Remove memories for good, from every table and index of the store.
-
-    Before several memories go that were not named by their ids, it says what they are and asks; `--yes` answers
-    beforehand, and `--dry-run` lists them and removes nothing.
-
-    Files are not changed: the next indexing remembers them again, unless a .gitignore, a .jupytermemoryignore or the
-    setting `ignore` names them.
-
-    Examples::
-
-        %memory forget 3f2a9c1b2d4e5f60
-        %memory forget --source reports/old.ipynb
-        %memory forget --tag draft --until "last year" --dry-run
-        %memory forget --searches
-        %memory forget --everything --yes
-    """
-    with usage():
-        chosen = forget_of(call.words, call.values, datetime.now(UTC))
-    if call.values["searches"]:
-        _forget_searches(front, only_counted=call.values["dry_run"])
-        return None
-    _ids(front, call, "forget")
-    selection = front.store.selection(**chosen)
-    if call.values["dry_run"]:
-        return _show_selection(front, selection)
-    if (len(selection) > 1 and not chosen["ids"]) or chosen["everything"]:
-        what = messages.selected(front.store, selection)
-        loss, command = f"This would forget {what}", f"forget {call.source}"
-        if not front.confirm(f"Forget {what}?", yes=call.values["yes"], command=command, loss=loss):
-            return None
-    # What was counted, and not what fits by now: nobody was asked about the rest.
-    forgotten = front.store.forget(selection)
-    front.say(f"forgot {messages.count(forgotten)}")
-    for notice in () if forgotten else messages.unforgotten(front.store, chosen):
-        front.note(notice)
-    for said in messages.still_there(forgotten, chosen["source"] or ()):
-        front.hint(said)
-    return None
-
-
-def _forget_searches(front: Front, *, only_counted: bool) -> None:
-    number = len(front.store.recent(_ALL)) if only_counted else front.store.forget_recent()
-    said = "would forget" if only_counted else "forgot"
-    front.say(f"{said} {messages.count(number, 'search', 'searches')}")
-
-
-def _show_selection(front: Front, selection: Selection) -> object:
-    """List what would be forgotten; those named by ids in the words of the other commands."""
-    front.hint(f"Nothing was forgotten. Without --dry-run these would go: {messages.selected(front.store, selection)}.")
-    if not selection.filters and not selection.everything:
-        front.say("\n".join(messages.named(front.store.get(one), "would forget") for one in selection.ids))
-        return None
-    return front.show_list(front.store.browsed(limit=len(selection) or 1, filters=selection.filters))
+def _index(front: Front, path: str, *, retry: bool) -> bool:
+    """Index a path and say what was done; return whether nobody interrupted it."""
+    try:
+        report = front.store_to_fill.index(path, progress=front.progress, retry=retry)
+    except KeyboardInterrupt:
+        front.interrupted(messages.interrupted(front.store_to_fill.stats()))
+        return False
+    front.say(messages.indexed(report))
+    return True
 
 
 def _context_tokens(values: Mapping[str, Any]) -> int | None:
@@ -263,18 +247,6 @@ def _at_rank(front: Front, rank: int) -> tuple[Answer, str]:
     if not 1 <= rank <= len(last.hits):
         raise WrongUsage(f"The last search has {len(last.hits)} results, so there is no rank {rank}.")
     return last, last.hits[rank - 1].memory.id
-
-
-def _ids(front: Front, call: Call, what: str) -> tuple[str, ...]:
-    """Return the ids that were typed; a rank is refused, since the person may be looking at an earlier search."""
-    hits = front.last.hits if front.last else ()
-    for word in call.words:
-        if word.isdecimal() and 1 <= int(word) <= len(hits):
-            memory = hits[int(word) - 1].memory
-            meant = messages.named(memory, f"Result {word} of the last search is")
-            command = front.command(f"{what} {memory.id}")
-            raise WrongUsage(f"{word} is a rank, and an id is needed. {meant}: {command}")
-    return call.words
 
 
 def _check_profile(name: str | None) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from jupyter_memory.config import models_folder
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.text.unicode import json_text
+
+if TYPE_CHECKING:
+    from jupyter_memory.embedders.download.model_cache import CachedModel
+    from jupyter_memory.interface.models import Wanted
 
 USAGE = "%memory model is followed by nothing, list, use NAME, drop, drop NAME or remove NAME."
 
@@ -52,18 +57,32 @@ def use(front: Front, call: Call) -> None:
     cached = wanted.cached
     if path is not None and cached is None:
         raise WrongUsage(f"{name} names its folder itself: leave --from out.")
-    if cached is not None and (path is not None or not wanted.is_here):
-        if path is None and not front.confirm(
-            "Fetch it?", yes=call.values["yes"], command=f"model {call.source}", plan=models.plan(cached)
-        ):
-            return
-        if not _said(front, lambda: models.get(cached, path, progress=front.progress, dimensions=wanted.dimensions)):
-            return
+    if cached is not None and not _brought(front, call, wanted, cached):
+        return
     front.greets = False
     with front.comparing(f"the model {wanted.name}", "%memory model use NAME, with the one before"):
         switched = _said(front, lambda: models.switch(front.store_to_fill, wanted, folder, progress=front.progress))
         if switched and front.settings.embedder not in ("auto", name, wanted.name):
             front.embedder_differs(name)
+
+
+def _brought(front: Front, call: Call, wanted: Wanted, cached: CachedModel) -> bool:
+    """Install what a model needs and fetch it, as far as either is missing, after asking; return whether it is here."""
+    from jupyter_memory.interface import models
+
+    path = call.values["from"]
+    to_fetch = path is None and not wanted.is_here
+    lacking = models.lacking(cached, to_fetch=to_fetch)
+    if lacking or to_fetch:
+        question = "Install and fetch?" if lacking and to_fetch else "Install?" if lacking else "Fetch it?"
+        plan = models.plan(cached) if to_fetch else lacking
+        if not front.confirm(question, yes=call.values["yes"], command=f"model {call.source}", plan=plan):
+            return False
+    if lacking and not _said(front, lambda: models.install(cached, to_fetch=to_fetch)):
+        return False
+    if path is None and not to_fetch:
+        return True
+    return _said(front, lambda: models.get(cached, path, progress=front.progress, dimensions=wanted.dimensions))
 
 
 def drop(front: Front, call: Call) -> None:

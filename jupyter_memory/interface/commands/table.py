@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
-from jupyter_memory.interface.commands import fixes, history, maintenance, memories, models, profiles, watching
+from jupyter_memory.interface.commands import (
+    fixes,
+    forgetting,
+    history,
+    hits,
+    maintenance,
+    memories,
+    models,
+    profiles,
+    team,
+    watching,
+)
 from jupyter_memory.interface.commands.command import Argument, Command, Side, offered
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.options import (
     ADD,
     BROWSE,
     CONTEXT,
+    COPY,
     DIMS,
+    EVERY_REASON,
     FORGET,
     FROM,
     HISTORY,
+    IN_SPACE,
     JSON,
     LIMIT,
     MODEL,
     OFF,
+    OPEN,
     OVERWRITE,
     PROFILE,
+    REMOVE,
     RETRY,
     SEARCH,
     TOML,
@@ -27,9 +43,10 @@ from jupyter_memory.interface.options import (
     yes,
 )
 
-_IDS = "Name the memories by their ids, the column memory_id of a result; Tab gives them: %memory {} ID"
+_RANKS = "Name a rank of the last results, or an id: %memory {} 1"
 _MODELS = ("nomic", "static", "minilm")
-_NAME, _ID, _IDS_TYPED = Argument("NAME"), Argument("ID"), Argument("ID", many=True)
+_NAME, _ID = Argument("NAME"), Argument("ID")
+_PICK, _PICKS = Argument("RANK|ID"), Argument("RANK|ID", many=True)
 _MAYBE_NAME = Argument("NAME", required=False)
 
 # In the order in which a person at a notebook meets them.
@@ -44,6 +61,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         values="path",
         missing="Name a folder or a file: %memory index ~/notebooks",
     ),
+    Command("update", memories.update, options=(RETRY,)),
     Command(
         "watch",
         watching.in_terminal,
@@ -64,39 +82,53 @@ COMMANDS: tuple[Command[Front], ...] = (
         "search",
         memories.search,
         (Argument("QUERY", kind="query"),),
-        (*SEARCH, CONTEXT, WHOLE_JSON),
+        (*SEARCH, CONTEXT, WHOLE_JSON, OPEN),
         offered="terminal",
     ),
     Command("fix", fixes.fix, (Argument("FILE|-", required=False),), (LIMIT, JSON), offered="terminal"),
-    Command("list", memories.list_, options=BROWSE),
+    Command("list", memories.list_, options=BROWSE, terminal_options=(WHOLE_JSON,)),
     Command(
         "explain",
         memories.explain,
         (Argument("QUERY"), _ID),
+        (EVERY_REASON,),
         notebook_words="RANK | QUERY ID",
-        terminal_options=(PROFILE,),
+        terminal_options=(PROFILE, JSON),
         terminal_help="Show why a memory ranks where it does for a query, or why it is not found.",
     ),
+    Command("open", hits.open_, (_PICKS,), values="id", missing=_RANKS.format("open")),
+    Command("text", hits.text, (_PICKS,), values="id", missing=_RANKS.format("text")),
+    Command(
+        "tag",
+        hits.tag,
+        (_PICKS, Argument("TAG")),
+        (REMOVE,),
+        values="id",
+        missing="Name the hits, and then the tag: %memory tag 3 decision",
+    ),
+    Command("good", hits.good, (_PICKS,), values="id", missing=_RANKS.format("good")),
+    Command("bad", hits.bad, (_PICKS,), values="id", missing=_RANKS.format("bad")),
     Command(
         "related",
-        memories.related,
-        (_ID,),
+        hits.related,
+        (_PICK,),
         values="id",
-        missing="Name a rank of the last search, or an id: %memory related 1",
+        missing=_RANKS.format("related"),
         terminal_help="Show the memories most like one, by its words and its meaning.",
     ),
     Command("context", memories.context, (Argument("TOKENS", required=False),), offered="notebook"),
-    Command("pin", memories.pin, (_IDS_TYPED,), values="id", missing=_IDS.format("pin")),
-    Command("unpin", memories.unpin, (_IDS_TYPED,), values="id", missing=_IDS.format("unpin")),
+    Command("pin", memories.pin, (_PICKS,), values="id", missing=_RANKS.format("pin")),
+    Command("unpin", memories.unpin, (_PICKS,), values="id", missing=_RANKS.format("unpin")),
     Command(
         "forget",
-        memories.forget,
+        forgetting.forget,
         (Argument("ID", many=True, required=False),),
         FORGET,
         values="id",
         destroys=True,
         terminal_help="Remove memories for good: by id, --source, filters or --everything; files stay as they are.",
     ),
+    Command("undo", forgetting.undo),
     Command(
         "profile",
         profiles.profile,
@@ -199,6 +231,26 @@ COMMANDS: tuple[Command[Front], ...] = (
         (UPDATE,),
         values="path",
         missing="Name the folder that `export` wrote: %memory import ~/memory-export",
+    ),
+    Command(
+        "copy",
+        maintenance.copy,
+        (Argument("FROM"), Argument("TO")),
+        COPY,
+        values="path",
+        missing="Name both stores: %memory copy ~/memory.sqlite postgresql://HOST/DATABASE",
+    ),
+    Command(
+        "team",
+        team.team,
+        below=(
+            Command("grant", team.grant, (Argument("RIGHT"), Argument("ROLE", many=True)), (IN_SPACE,)),
+            Command("revoke", team.revoke, (Argument("ROLE"),), (IN_SPACE,)),
+            Command("list", team.list_),
+            Command("distribute", team.distribute),
+        ),
+        offered="terminal",
+        missing=team.USAGE,
     ),
     Command("restore", maintenance.restore, (Argument("PATH"),), (OVERWRITE,), offered="terminal", destroys=True),
 )

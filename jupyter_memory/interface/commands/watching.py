@@ -13,13 +13,14 @@ from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.watching.folder_watch import FolderWatch, WatchThread
+from jupyter_memory.text.addresses import StorePath
 from jupyter_memory.text.layout import count_of
 
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore
 
 # The thread of each store that this process follows, by the store's path.
-_threads: dict[Path, WatchThread] = {}
+_threads: dict[StorePath, WatchThread] = {}
 
 
 def in_terminal(front: Front, call: Call) -> None:
@@ -92,7 +93,7 @@ def _unwatch(front: Front, call: Call) -> None:
     front.say(f"no longer watched: {', '.join(call.words)}; what was indexed stays")
 
 
-def _start(front: Front, path: Path) -> None:
+def _start(front: Front, path: StorePath) -> None:
     """Follow the folders of a store in a thread of this kernel, unless one does."""
     if (thread := _threads.get(path)) is None or not thread.runs:
         _threads[path] = WatchThread(FolderWatch(lambda: front.store, ignore=front.settings.ignore))

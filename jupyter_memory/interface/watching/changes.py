@@ -62,7 +62,7 @@ def _look_at(store: MemoryStore, path: Path, folder: Path, ignore: Sequence[str]
         # Saved a moment ago it may be gone already, or have another name.
         return store.forget_gone(path)
     # A store in a folder that is watched changes whenever a change is noted.
-    if path.samefile(store.path) or not _is_wanted(path, folder, ignore):
+    if (isinstance(store.path, Path) and path.samefile(store.path)) or not _is_wanted(path, folder, ignore):
         return 0
     report = store.index(path, progress=False)
     return report.files + report.forgotten + report.moved

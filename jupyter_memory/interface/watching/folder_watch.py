@@ -13,8 +13,11 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from jupyter_memory.config import companion
 from jupyter_memory.errors import InputError, JupyterMemoryError
 from jupyter_memory.interface.watching.changes import Change, apply_changes
+from jupyter_memory.text.addresses import StorePath
+from jupyter_memory.text.paths import make_private
 
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore
@@ -157,7 +160,7 @@ def _may_matter(path: Path, folders: Collection[Path]) -> bool:
     """Return whether a change may concern a store: nothing hidden, no file of a kind that nobody reads."""
     # Imported late: a server starts without what reads files.
     from jupyter_memory.ingest.discovery.ignore import is_never_wanted
-    from jupyter_memory.ingest.readers.registry import known_readers
+    from jupyter_memory.ingest.readers.registry import known_readers, suffix_of
 
     parts = next((path.relative_to(folder).parts for folder in folders if path.is_relative_to(folder)), ())
     if any(is_never_wanted(part, is_folder=True) for part in parts[:-1]):
@@ -165,15 +168,17 @@ def _may_matter(path: Path, folders: Collection[Path]) -> bool:
     if parts and is_never_wanted(parts[-1], is_folder=False):
         return False
     # What has no suffix, or an unknown one, may be a folder, also one that is gone.
-    return path.suffix.lower() in known_readers().suffixes or not path.is_file()
+    return suffix_of(path) in known_readers().suffixes or not path.is_file()
 
 
 @contextmanager
-def _lease(store: Path) -> Iterator[bool]:
+def _lease(store: StorePath) -> Iterator[bool]:
     """Hold the lock beside a store; yield whether it is held."""
     from filelock import FileLock, Timeout
 
-    lock = FileLock(store.with_name(f".{store.name}.watch"), timeout=0, mode=0o600)
+    beside = companion(store)
+    make_private(beside.parent)
+    lock = FileLock(beside.with_name(f".{beside.name}.watch"), timeout=0, mode=0o600)
     try:
         lock.acquire()
     except Timeout:

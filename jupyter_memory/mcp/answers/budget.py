@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cache
+from itertools import takewhile
 from typing import Protocol, TypeVar
 
 from jupyter_memory.mcp.answers.results import Result
 from jupyter_memory.mcp.errors import ToolError
-from jupyter_memory.text.token_estimate import estimated_tokens
 from jupyter_memory.text.unicode import json_text
+from jupyter_memory.text.words.token_estimate import estimated_tokens
 
 
 class Counted(Protocol):
@@ -22,6 +22,7 @@ class Counted(Protocol):
 
 _R = TypeVar("_R", bound=Result)
 # A text is cut at the ends of such pieces: of a line, or of a word in a long line.
+_LONGEST_PIECE = 120
 _PIECE = re.compile(r"[^\n]{0,119}(?:\n|\s)|[^\n]{1,120}")
 # Only the beginning of a longer text is counted, and the rest in proportion.
 _COUNTED = 20_000
@@ -29,7 +30,7 @@ _COUNTED = 20_000
 
 def serialized(answer: Result) -> str:
     """Return an answer as a program gets it."""
-    return json_text(answer.values())
+    return json_text(answer.values(), compact=True)
 
 
 def cost(answer: Result) -> int:
@@ -74,32 +75,25 @@ def text_cost(text: str) -> int:
     return round(estimated_tokens(text[:_COUNTED]) * len(text) / _COUNTED)
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
-    """The places at which a text may be cut, its beginning first; ``costs`` are of the pieces between, as JSON."""
-
-    ends: Sequence[int]
-    costs: Sequence[int]
-
-    def end(self, tokens: int) -> int:
-        """Return the last place that is reached with so many tokens; the beginning if there is none."""
-        end, spent = self.ends[0], 0
-        for place, cost_ in zip(self.ends[1:], self.costs, strict=True):
-            spent += cost_
-            if spent > tokens:
-                break
-            end = place
-        return end
+def text_tokens(text: str) -> int:
+    """Return the estimate of a text's tokens within an answer, where it is JSON."""
+    return estimated_tokens(json_text(text)[1:-1])
 
 
-def pieces(text: str, start: int, tokens: int, shown: Callable[[str], str]) -> Pieces:
-    """Return the pieces of a text from ``start`` on, no more of them than ``tokens`` can pay for."""
-    ends, costs, spent = [start], [], 0
+def cut_end(text: str, start: int, tokens: int, shown: Callable[[str], str]) -> int:
+    """Return where a text is cut that is told from ``start`` on in so many tokens: at a line's end, or a word's.
+
+    Where not even the first of them has room, it is cut within a word.
+    """
+    end, spent = start, 0
     for found in _PIECE.finditer(text, start):
         # Pieces cost apart at least what they cost together: words, rules and blanks are counted twice at the cut.
-        costs.append(estimated_tokens(json_text(shown(found[0]))[1:-1]))
-        ends.append(found.end())
-        spent += costs[-1]
+        spent += text_tokens(shown(found[0]))
         if spent > tokens:
             break
-    return Pieces(ends, costs)
+        end = found.end()
+    if end > start:
+        return end
+    longest = min(_LONGEST_PIECE, len(text) - start)
+    costs = (text_tokens(shown(text[start : start + length])) for length in range(1, longest + 1))
+    return start + sum(1 for _ in takewhile(lambda cost: cost <= tokens, costs))

@@ -13,6 +13,7 @@ from pathlib import PurePath
 
 from jupyter_memory.mcp.answers.budget import fitted, text_cost
 from jupyter_memory.mcp.answers.results import FoundMemory, SearchResult
+from jupyter_memory.mcp.answers.shared import apart
 from jupyter_memory.mcp.errors import ToolError
 from jupyter_memory.search.presentation.prompts.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions
 from jupyter_memory.text.layout import fit_end
@@ -43,6 +44,7 @@ class Page:
     time: str | None = None
     start: int = 0
     notices: tuple[str, ...] = ()
+    quotes: Quotes | None = None
     more: Callable[[], Answer] | None = None
 
     @property
@@ -94,6 +96,12 @@ class Pages:
             self._keep(kept)
         return replace(kept, start=int(start))
 
+    def quoted(self, page: Page, quotes: Quotes) -> None:
+        """Keep the borders that the first page of an answer had: the others need not explain them."""
+        with self._lock:
+            if page.token in self._kept:
+                self._kept[page.token] = replace(self._kept[page.token], quotes=quotes)
+
     def _keep(self, page: Page) -> None:
         with self._lock:
             self._kept[page.token] = page
@@ -101,8 +109,10 @@ class Pages:
                 self._kept.popitem(last=False)
 
 
-def page_result(page: Page, memories: Sequence[Memory], limit: int, full: bool, max_tokens: int) -> SearchResult:
-    """Return a page of hits; ``memories`` are those of its answer that are still there and may be seen.
+def page_result(
+    page: Page, memories: Sequence[Memory], limit: int, full: bool, max_tokens: int
+) -> tuple[SearchResult, Quotes]:
+    """Return a page of hits, and its borders; ``memories`` are those of its answer that are there and may be seen.
 
     What costs too much is cut in this order, the last hits first: whole texts, long snippets, all but the names of
     hits, hits.
@@ -111,12 +121,13 @@ def page_result(page: Page, memories: Sequence[Memory], limit: int, full: bool, 
     rows = [(place, hit) for place, hit in enumerate(page.hits) if place >= page.start and hit.memory.id in there]
     shown, rest = rows[:limit], rows[limit:]
     found = [replace(hit, memory=there[hit.memory.id]) for _, hit in shown]
-    quotes = quotes_for(chain(page.notices, *map(_texts, found)))
+    texts = list(chain(page.notices, *map(_texts, found)))
+    quotes = page.quotes if page.quotes is not None and page.quotes.fit(texts) else quotes_for(texts)
     tokens = [text_cost(hit.memory.text) for hit in found]
     first = _FULL if full else _SNIPPET
     levels = _GONE - first
     # Notices name tags and paths of the store.
-    note = " ".join(quotes.line(notice, _LONGEST_NOTICE) for notice in page.notices[:_MOST_NOTICES]) or None
+    note = " ".join(quotes.line(notice, _LONGEST_NOTICE) for notice in page.notices[:_MOST_NOTICES])
 
     def make(cuts: int) -> SearchResult:
         whole, part = divmod(cuts, len(found)) if found else (0, 0)
@@ -125,20 +136,16 @@ def page_result(page: Page, memories: Sequence[Memory], limit: int, full: bool, 
             _hit(hit, level, cost, quotes) for hit, level, cost in zip(found, at, tokens, strict=True) if level < _GONE
         ]
         after = [place for place, _ in (*shown[len(hits) :], *rest)]
-        return SearchResult.model_validate(
-            {
-                "verdict": page.verdict,
-                "hits": hits,
-                "next": replace(page, start=after[0]).cursor if after else None,
-                "time": page.time,
-                "note": note,
-                "rule": quotes.rule,
-                "tokens": 0,
-            }
-        )
+        shared, hits = apart(hits)
+        following = replace(page, start=after[0]).cursor if after else None
+        # What the first page says of the answer holds for the others.
+        about = {"verdict": page.verdict, "time": page.time, "note": note or None} if page.start == 0 else {}
+        rule = quotes.rule if quotes != page.quotes else None
+        told = {**about, "shared": shared, "hits": hits, "next": following, "rule": rule, "tokens": 0}
+        return SearchResult.model_validate(told)
 
     # All but one hit may be cut: an answer without any would only be asked for again.
-    return fitted(make, max(0, levels * len(found) - 1), max_tokens)
+    return fitted(make, max(0, levels * len(found) - 1), max_tokens), quotes
 
 
 def place_of(memory: Memory, location: str, quotes: Quotes, *, short: bool = False) -> dict[str, object]:
@@ -153,7 +160,7 @@ def place_of(memory: Memory, location: str, quotes: Quotes, *, short: bool = Fal
         "title": quotes.line(title, _SHORT_TITLE if short else 160) or None,
         "path": quotes.line(path, 1_000) or None,
         "cell": quotes.line(memory.location, 100) if is_notebook and memory.location else None,
-        "line": int(location) if not is_notebook and location.isdecimal() else None,
+        "line": int(location) if memory.kind == "file" and not is_notebook and location.isdecimal() else None,
         "date": memory.event_at.date().isoformat(),
         "kind": memory.kind,
         "lang": None if short else quotes.line(memory.lang, 40) or None,
@@ -191,6 +198,6 @@ def _hit(hit: Hit, level: int, tokens: int, quotes: Quotes) -> FoundMemory:
             "context": quotes.line(hit.context) or None if level < _SHORTENED else None,
             "snippet": quotes.text(said) if level < _NAMED and said and not whole else None,
             "text": quotes.text(said) if whole else None,
-            "tokens": tokens,
+            "tokens": None if whole else tokens,
         }
     )

@@ -1,15 +1,14 @@
-"""Whole texts of memories, or the part around some words, within a number of tokens."""
+"""Whole texts of memories, or the parts that have some words, within a number of tokens."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 
-from jupyter_memory.mcp.answers.budget import cost, pieces, stated, text_cost
+from jupyter_memory.mcp.answers.budget import cost, cut_end, stated, text_cost
 from jupyter_memory.mcp.answers.hits import place_of
 from jupyter_memory.mcp.answers.results import GetResult, ReadMemory
+from jupyter_memory.mcp.answers.stretches import GAP, Stretch, has_any, stretches
 from jupyter_memory.mcp.errors import ToolError
 from jupyter_memory.search.presentation.prompts.quoting import (
     CAUTION,
@@ -20,21 +19,34 @@ from jupyter_memory.search.presentation.prompts.quoting import (
 )
 from jupyter_memory.types import Memory
 
-_WORD = re.compile(r"\w{2,}")
-# Characters before the words that are looked for, and tokens that the part around them has.
-_LEAD, _AROUND = 400, 600
-_WINDOW = 400
-_MOST_PLACES = 2_000
+# Tokens of the parts that have the words which are looked for. What is not longer is told whole.
+_AROUND = 900
+# What is told beside a text: all that names it, a short form of that, or its id alone.
+_NAMED, _SHORT, _BARE = range(3)
+# Tokens of a text in which too little is said for so much beside it.
+_LITTLE = 60
 _NOTHING_AROUND = "Some texts do not have the words of around: they are shown from their beginning."
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A memory, and from where its text is asked for; ``tokens`` bounds what is shown of it, if it is bounded."""
+    """A memory, and what is asked for of its text: what follows ``start``, or the parts that have the words ``around``.
+
+    ``most`` bounds the tokens of the text, if they are bounded.
+    """
 
     memory: Memory
     start: int = 0
-    tokens: int | None = None
+    around: str | None = None
+    most: int | None = None
+
+    def shown(self, room: int) -> list[Stretch]:
+        """Return the stretches that are told where there is room for so many tokens; none if nothing fits."""
+        text, room = self.memory.text, max(0, room if self.most is None else min(room, self.most))
+        if self.around is not None:
+            return stretches(text, self.around, room, seen)
+        end = cut_end(text, self.start, room, seen)
+        return [(self.start, end)] if end > self.start or self.start == len(text) else []
 
 
 def parts_of(memories: Sequence[Memory], around: str | None, offset: int) -> tuple[list[Part], str | None]:
@@ -50,25 +62,13 @@ def parts_of(memories: Sequence[Memory], around: str | None, offset: int) -> tup
             raise ToolError("offset: the text ends before it. Use the next_offset of an answer.")
         return [Part(memory, offset) for memory in memories], None
     # What is short enough is whole: its beginning says as much as the words.
-    starts = [0 if text_cost(memory.text) <= _AROUND else place_around(memory.text, around) for memory in memories]
-    found = [Part(memory, start or 0, _AROUND) for memory, start in zip(memories, starts, strict=True)]
-    return found, _NOTHING_AROUND if None in starts else None
-
-
-def place_around(text: str, words: str) -> int | None:
-    """Return where the part of a text begins that has most of these words, None where it has none.
-
-    >>> place_around("first line\\nsecond line", "second"), place_around("first line", "λλ")
-    (11, None)
-    """
-    folded, wanted = text.lower(), words.strip().strip("…").lower()
-    at = folded.find(wanted) if wanted and len(folded) == len(text) else -1
-    if at < 0:
-        at = _densest(text, frozenset(_WORD.findall(wanted)))
-    if at < 0:
-        return None
-    lead = text.rfind("\n", 0, max(0, at - _LEAD)) + 1 if at > _LEAD else 0
-    return max(lead, at - _LEAD) if at > _LEAD else _line_start(text, at)
+    long = [memory for memory in memories if text_cost(memory.text) > _AROUND]
+    without = [memory for memory in long if not has_any(memory.text, around)]
+    parts = [
+        Part(memory, around=None if memory in without else around, most=_AROUND) if memory in long else Part(memory)
+        for memory in memories
+    ]
+    return parts, _NOTHING_AROUND if without else None
 
 
 def get_result(parts: Sequence[Part], missing: Sequence[str], note: str | None, max_tokens: int) -> GetResult:
@@ -90,12 +90,16 @@ def get_result(parts: Sequence[Part], missing: Sequence[str], note: str | None, 
         return stated(made, max_tokens)
 
     for part in parts:
-        room = max_tokens - cost(answer([*read, _largest(part, quotes)]))
-        end = _end(part, room if part.tokens is None else min(room, part.tokens), quotes)
-        if (end == part.start and part.start < len(part.memory.text)) or room < 0:
+        # The first text is told with less beside it, before little or nothing of it is told.
+        for level in (_NAMED,) if read else (_NAMED, _SHORT, _BARE):
+            room = max_tokens - cost(answer([*read, _largest(part, quotes, level)]))
+            shown = part.shown(room) if room >= 0 else []
+            if room >= _LITTLE or (shown and shown[-1][1] == len(part.memory.text)):
+                break
+        if not shown:
             break
-        read.append(_read(part, end, quotes))
-        if end < len(part.memory.text) and part.tokens is None:
+        read.append(_read(part, shown, quotes, level))
+        if part.most is None and shown[-1][1] < len(part.memory.text):
             break
     whole = answer(read)
     needed = cost(whole)
@@ -104,50 +108,29 @@ def get_result(parts: Sequence[Part], missing: Sequence[str], note: str | None, 
     return stated(whole, needed)
 
 
-def _end(part: Part, room: int, quotes: Quotes) -> int:
-    """Return where a text is cut that has so many tokens of room."""
-    found = pieces(part.memory.text, part.start, max(room, 0), seen)
-    return found.end(max(room, 0))
-
-
-def _read(part: Part, end: int, quotes: Quotes) -> ReadMemory:
+def _read(part: Part, shown: Sequence[Stretch], quotes: Quotes, level: int) -> ReadMemory:
     memory = part.memory
-    text = memory.text[part.start : end]
-    named = place_of(memory, memory.location, quotes)
+    said = GAP.join(memory.text[start:end].rstrip("\n") for start, end in shown[:-1])
+    start, end = shown[-1]
+    text = f"{said}{GAP if said else ''}{memory.text[start:end]}"
+    named = place_of(memory, memory.location, quotes, short=level > _NAMED)
+    if level == _BARE:
+        named = {name: value for name, value in named.items() if name in ("id", "caution")}
     if reads_like_instructions(text):
         named["caution"] = CAUTION
-    return ReadMemory.model_validate(
-        {
-            **named,
-            "text": quotes.text(text),
-            "start": part.start,
-            "end": end,
-            "length": len(memory.text),
-            "next_offset": end if end < len(memory.text) else None,
-        }
-    )
+    extent = _extent(shown[0][0], shown[-1][1], part) if len(text) < len(memory.text) else {}
+    return ReadMemory.model_validate({**named, "text": quotes.text(text), **extent})
 
 
-def _largest(part: Part, quotes: Quotes) -> ReadMemory:
+def _extent(start: int, end: int, part: Part) -> dict[str, object]:
+    """Return which characters of a text are told that is not told whole."""
+    length = len(part.memory.text)
+    goes_on = part.around is None and end < length
+    return {"start": start, "end": end, "length": length, "next_offset": end if goes_on else None}
+
+
+def _largest(part: Part, quotes: Quotes, level: int) -> ReadMemory:
     """Return what is told of a memory beside its text, at its longest: its room is reserved before the text is cut."""
     length = len(part.memory.text)
-    longest = {"end": length, "next_offset": length, "caution": CAUTION}
-    return _read(part, part.start, quotes).model_copy(update=longest)
-
-
-def _densest(text: str, wanted: frozenset[str]) -> int:
-    """Return where a stretch with the most different words begins, the first of the best; -1 where there is none."""
-    found = ((word.start(), word[0].lower()) for word in _WORD.finditer(text))
-    places = list(islice((one for one in found if one[1] in wanted), _MOST_PLACES))
-    best, best_at, last = 0, -1, 0
-    for first, (at, _) in enumerate(places):
-        while last < len(places) and places[last][0] <= at + _WINDOW:
-            last += 1
-        held = len({word for _, word in places[first:last]})
-        if held > best:
-            best, best_at = held, at
-    return best_at
-
-
-def _line_start(text: str, at: int) -> int:
-    return text.rfind("\n", 0, at) + 1
+    longest = {"start": length, "end": length, "length": length, "next_offset": length, "caution": CAUTION}
+    return _read(part, [(length, length)], quotes, level).model_copy(update=longest)

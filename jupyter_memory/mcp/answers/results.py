@@ -30,15 +30,15 @@ class Place(Result):
     path: str | None = None
     cell: str | None = None
     line: int | None = None
-    date: str
-    kind: str
+    date: str | None = None
+    kind: str | None = None
     lang: str | None = None
     tags: list[str] | None = None
     caution: str | None = None
 
 
 class FoundMemory(Place):
-    """A hit; ``tokens`` is what its whole text would cost."""
+    """A hit; ``tokens`` is what its whole text would cost, where ``text`` is not that."""
 
     file: Literal["changed", "gone"] | None = Field(None, description="since it was indexed")
     badges: str | None = None
@@ -46,28 +46,42 @@ class FoundMemory(Place):
     context: str | None = None
     snippet: str | None = None
     text: str | None = None
-    tokens: int
+    tokens: int | None = None
+
+
+class Shared(Result):
+    """What all hits of a page have in common; their paths begin with ``folder``."""
+
+    folder: str | None = None
+    path: str | None = None
+    title: str | None = None
+    context: str | None = None
+    date: str | None = None
+    kind: str | None = None
+    lang: str | None = None
+    badges: str | None = None
 
 
 class SearchResult(Result):
     """What memory_search and memory_related answer."""
 
     verdict: Literal["strong", "weak", "none"] | None = None
+    shared: Shared | None = Field(None, description="of every hit; paths go on from folder")
     hits: list[FoundMemory]
     next: str | None = Field(None, description="cursor of more")
     time: str | None = None
     note: str | None = None
-    rule: str
+    rule: str | None = None
     tokens: int
 
 
 class ReadMemory(Place):
-    """A memory that was read; ``start`` and ``end`` are characters of its text, which has ``length``."""
+    """A memory that was read; where its text, of ``length`` characters, is not whole, from ``start`` to ``end``."""
 
     text: str
-    start: int
-    end: int
-    length: int
+    start: int | None = None
+    end: int | None = None
+    length: int | None = None
     next_offset: int | None = None
 
 
@@ -105,7 +119,6 @@ class StatusResult(Result):
     kinds: dict[str, int]
     languages: dict[str, int]
     tags: list[str]
-    newest: str | None = None
     bounds: list[str]
     writing: str
     rule: str

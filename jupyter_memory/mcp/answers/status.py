@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from jupyter_memory.mcp.answers.budget import cost, stated
 from jupyter_memory.mcp.answers.results import StatusResult
 from jupyter_memory.mcp.bound import Bound
 from jupyter_memory.search.presentation.prompts.quoting import quotes_for
-from jupyter_memory.types import Answer
+from jupyter_memory.text.paths import is_missing
 
+Facets = Mapping[str, Mapping[str, int]]
 _NAMED = 20
 
 
-def status_result(found: Answer, bound: Bound) -> StatusResult:
-    """Return counts of what a client may see, which a list of it has with it, and what it may do."""
-    facets = found.facets
+def status_result(facets: Facets, bound: Bound) -> StatusResult:
+    """Return counts of what a client may see, and what it may do."""
     quotes = quotes_for((*facets["tag"], *facets["lang"], bound.space, *bound.paths))
     tags = list(facets["tag"].items())[:_NAMED]
     result = StatusResult(
@@ -31,7 +33,7 @@ def status_result(found: Answer, bound: Bound) -> StatusResult:
 
 def _bounds(bound: Bound) -> list[str]:
     said = [f"space {bound.space}"] if bound.space else []
-    said += [f"path {path}" for path in bound.paths]
+    said += [f"path {path}{' (nothing is there now)' if is_missing(path) else ''}" for path in bound.paths]
     return [*said, "with what was run" if bound.history else "without what was run"]
 
 

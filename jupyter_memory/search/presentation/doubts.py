@@ -9,6 +9,7 @@ from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.confidence.strength import missed, verdict
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.presentation.foreign_questions import foreign_question
+from jupyter_memory.search.query.phrases import is_phrase
 from jupyter_memory.types import Query
 from jupyter_memory.types.answer import UNANSWERED
 
@@ -29,17 +30,18 @@ def unsearched(asked: str, query: Query, embedder: Embedder | None, *, by_meanin
 
 def doubts(context: SearchContext, embedder: str, strength: float, hits: int) -> Iterator[str]:
     """Yield why the hits may be no answer, or why there are none."""
-    told = verdict(strength)
+    judged = verdict(strength)
     # A question that is answered well can be read here, whatever language it is in.
-    foreign = foreign_question(context.query, context.corpus, embedder) if told != "strong" else None
+    foreign = foreign_question(context.query, context.corpus, embedder) if judged != "strong" else None
     if foreign:
         yield foreign
     if not hits:
         return
     # In another language nearly every word is missing; and a missing phrase was told of before.
     lacking = () if foreign else missed(context.asked_words)
-    if words := [f"“{word.text}”" for word in lacking if " " not in word.text]:
+    told = set(filter(is_phrase, context.query.terms.phrases))
+    if words := [f"“{word.text}”" for word in lacking if word.text not in told]:
         *others, last = words
         yield f"No memory contains {', '.join(others)} or {last}." if others else f"No memory contains {last}."
-    if told == "none":
+    if judged == "none":
         yield UNANSWERED

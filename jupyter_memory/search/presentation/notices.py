@@ -12,8 +12,8 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.storage.base import SearchStorage, Snapshot
 from jupyter_memory.text.paths import plain
 from jupyter_memory.types import Answer, Filters
+from jupyter_memory.types.answer import EMPTY, NO_MATCH
 
-_NOTHING_YET = "This store is empty. Add files with `index`, or a note with `add`."
 _SAYINGS = {
     "tag": "has the tag",
     "kind": "has the kind",
@@ -26,7 +26,6 @@ _SAYINGS = {
 # A query by program may name a thousand paths: then its filters are no slip of the finger.
 _MOST_CHECKED = 20
 _SHOWN = 4
-_NO_MATCH = "No memory contains these words or comes close to their meaning. Try other words, or index more files."
 _NO_MATCH_SO_FILTERED = "No memory that matches the filters contains these words or comes close to their meaning."
 
 
@@ -37,7 +36,7 @@ def with_notices(answer: Answer, storage: SearchStorage) -> Answer:
         return answer
     with storage.snapshot() as snapshot:
         if not snapshot.exists(Filters()):
-            return replace(answer, notices=(_NOTHING_YET,))
+            return replace(answer, notices=(EMPTY,))
         found = tuple(_notices(snapshot, filters, bool(answer.hits)))
     return replace(answer, notices=(*answer.notices, *found)) if found else answer
 
@@ -65,7 +64,7 @@ def _notices(snapshot: Snapshot, filters: Filters, answered: bool) -> Iterator[s
     if answered or unmet:
         return
     if snapshot.exists(filters):
-        yield _NO_MATCH if not filters else _NO_MATCH_SO_FILTERED
+        yield NO_MATCH if not filters else _NO_MATCH_SO_FILTERED
         return
     if not snapshot.exists(_times(parts)):
         yield f"Nothing in this store is from that time: {_span(snapshot)}."
@@ -148,8 +147,10 @@ def _nearest_paths(value: str, sources: Iterable[str]) -> list[str]:
 
 def _folders(sources: Iterable[str]) -> list[str]:
     """Return the folders that hold the sources, without those that are below another; what is in none, by itself."""
-    folders = {path.parent if path.parent.name else path for path in map(PurePath, sources)}
-    return sorted(str(folder) for folder in folders if folders.isdisjoint(folder.parents))
+    sources = set(sources)
+    addresses = {source for source in sources if "://" in source}
+    folders = {path.parent if path.parent.name else path for path in map(PurePath, sources - addresses)}
+    return sorted(str(folder) for folder in folders if folders.isdisjoint(folder.parents)) + sorted(addresses)
 
 
 def _span(snapshot: Snapshot) -> str:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from jupyter_memory.protocols import Term
 from jupyter_memory.search.fusion import MinMax, ReciprocalRank, ReciprocalValue, Weighted
 from jupyter_memory.search.postprocessing import Alone, Deduplicate, DeduplicateFiles, DeduplicateRuns, Relevance
+from jupyter_memory.search.profiles.own_lists import ALPHA, RRF_K, TEMPORAL_BOOST, RerankWeights
 from jupyter_memory.search.profiles.profile import OverFetch, Profile
 from jupyter_memory.search.signals import (
     Aside,
@@ -160,24 +161,23 @@ vault = Profile(
 )
 
 _RETRIEVER_TERMS = ("vector", "keyword")
-_ALPHA = 0.5  # the vector retriever's share
-_MEMINI_RERANK = (Weighted("quality", 0.20), Weighted("near_time", 0.40))
+_MEMINI_RERANK = (Weighted("quality", RerankWeights().quality), Weighted("near_time", TEMPORAL_BOOST))
 
 memini = Profile(
     name="memini",
     summary="Both retrievers by scaled score, the memory's own quality, and the time that the query names.",
-    terms=(MinMax("vector", _ALPHA), MinMax("keyword", 1 - _ALPHA), *_MEMINI_RERANK),
+    terms=(MinMax("vector", ALPHA), MinMax("keyword", 1 - ALPHA), *_MEMINI_RERANK),
     columns=MappingProxyType({"title": 1.0, "text": 1.0}),
     signals=(Quality(), NearTime()),
     fetch=OverFetch(5, 50),
-    steps=(Deduplicate(by=_RETRIEVER_TERMS), Relevance(_RETRIEVER_TERMS, 0.80)),
+    steps=(Deduplicate(by=_RETRIEVER_TERMS), Relevance(_RETRIEVER_TERMS, RerankWeights().relevance)),
 )
 
 memini_rrf = memini.replace(
     name="memini-rrf",
     summary="Like memini, but adds both retrievers by rank; the first ranks count far more.",
-    # 1 / (5 + rank - 1): the system counts ranks from 0.
-    terms=(ReciprocalRank("vector", 1.0, k=4), ReciprocalRank("keyword", 1.0, k=4), *_MEMINI_RERANK),
+    # The system counts ranks from 0.
+    terms=(ReciprocalRank("vector", 1.0, k=RRF_K - 1), ReciprocalRank("keyword", 1.0, k=RRF_K - 1), *_MEMINI_RERANK),
 )
 
 PROFILES: Mapping[str, Profile] = MappingProxyType(

@@ -79,6 +79,8 @@ def _values(name: str, value: Any) -> tuple[str, ...]:
             f"The filter 'path' takes up to {_MOST_PATHS:,} values. Name the folders instead of the files."
         )
     known = _KNOWN.get(name.removeprefix("not_"), values)
+    if name.removeprefix("not_") in _KNOWN:
+        values = tuple(map(str.lower, values))
     for one in values:
         if one not in known:
             near = get_close_matches(one.lower(), known, n=1)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.inflections import inflected
+from jupyter_memory.search.query.phrases import missing_phrases
 from jupyter_memory.search.query.spelling import respelled
 from jupyter_memory.search.query.temporal import notice_of
 from jupyter_memory.storage.base import Snapshot
-from jupyter_memory.types import Filters, Query, TemporalExpression, Terms
+from jupyter_memory.types import Filters, Query, TemporalExpression
 
 _NUMBER = re.compile(r"\d+")
 # Kernels have sessions too, but nobody counts these.
@@ -23,7 +23,7 @@ def rewrite(query: Query, snapshot: Snapshot, profile: Profile) -> tuple[Query, 
     if not profile.timed:
         return query, ()
     query, spellings = respelled(inflected(query, snapshot), snapshot, profile.columns)
-    notices = (*spellings, *_missing_phrases(query.terms, snapshot, profile.columns))
+    notices = (*spellings, *missing_phrases(query.terms, snapshot, profile.columns))
     if query.temporal is None:
         return query, notices
     then = _time_filters(query.temporal, query.filters, snapshot)
@@ -31,14 +31,6 @@ def rewrite(query: Query, snapshot: Snapshot, profile: Profile) -> tuple[Query, 
         return query, notices
     empty = not snapshot.exists(query.filters & then)
     return replace(query, time_filters=then), (*notices, notice_of(query.temporal, empty=empty))
-
-
-def _missing_phrases(terms: Terms, snapshot: Snapshot, columns: Mapping[str, float]) -> Iterator[str]:
-    """Yield a sentence for each quoted phrase that no chunk holds."""
-    for phrase in terms.phrases:
-        # One word is no phrase, and text without spaces is indexed in pairs of its characters.
-        if " " in phrase and not snapshot.holds_phrase(phrase, columns):
-            yield f"No memory contains the phrase “{phrase}”. Remove the quotes to search for each word."
 
 
 def _time_filters(temporal: TemporalExpression, filters: Filters, snapshot: Snapshot) -> Filters | None:

@@ -22,7 +22,7 @@ class Aside:
     Such names are ``__init__``, ``tests``, ``v1``, ``compat``, ``deprecated``.
     """
 
-    label: ClassVar[str] = "its path"
+    label: ClassVar[str] = "what its path says"
     description: ClassVar[str] = "-1 for tests, earlier versions and the like, unless the query asks for them; else 0."
 
     name: str = "aside"

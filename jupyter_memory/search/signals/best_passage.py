@@ -36,7 +36,7 @@ class BestPassage:
     would come first. Of a long text, the beginning is looked at.
     """
 
-    label: ClassVar[str] = "its best passage"
+    label: ClassVar[str] = "how close its best passage is to the query"
     description: ClassVar[str] = "How close the best passage of the memory, some 32 tokens, is to the query."
 
     name: str = "best_passage"

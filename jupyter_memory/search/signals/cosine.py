@@ -15,7 +15,7 @@ from jupyter_memory.types import Query
 class Cosine:
     """The cosine of the query and the memory's best chunk, a negative one as 0; NaN without a vector."""
 
-    label: ClassVar[str] = "its cosine with the query"
+    label: ClassVar[str] = "how close its meaning is to that of the query"
     description: ClassVar[str] = "The cosine of the query and the memory's best chunk; 0 if it is negative."
 
     name: str = "similarity"

@@ -14,7 +14,7 @@ from jupyter_memory.types import Query
 class Domain:
     """1 if the query has a domain and the memory is of it, else 0 (seed system `vault`)."""
 
-    label: ClassVar[str] = "its domain"
+    label: ClassVar[str] = "being of the domain that the query is about"
     description: ClassVar[str] = "1 if the memory belongs to the domain of the query, else 0."
 
     name: str = "domain"

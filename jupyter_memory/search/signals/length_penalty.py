@@ -29,7 +29,7 @@ class LengthPenalty:
     paragraph or a turn of a conversation is short by what stands around it.
     """
 
-    label: ClassVar[str] = "its length"
+    label: ClassVar[str] = "its unusual length"
     description: ClassVar[str] = (
         "0 for a usual length; negative for a memory that is short, or whose best chunk is long."
     )

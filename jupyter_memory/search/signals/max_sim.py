@@ -54,7 +54,7 @@ class MaxSim:
     The best placed come first, as long as ``budget`` characters last.
     """
 
-    label: ClassVar[str] = "how close its words are to the words of the query"
+    label: ClassVar[str] = "how close its words are in meaning to those of the query"
     description: ClassVar[str] = (
         "How close the nearest token of the memory is to each token of the query; rare tokens count more."
     )

@@ -33,12 +33,15 @@ class NearTime:
         named = query.temporal
         if named is None or named.target is None or named.unit not in TOLERANCE_DAYS:
             return {}
-        target, reach = _days(query.now, named.target), _REACH * TOLERANCE_DAYS[named.unit]
-        return {
-            one.key: max(0.0, 1 - abs(max(0.0, _days(query.now, one.memory.event_at)) - target) / reach)
-            for one in context
-        }
+        target, tolerance = days_between(query.now, named.target), TOLERANCE_DAYS[named.unit]
+        return {one.key: closeness(days_between(query.now, one.memory.event_at), target, tolerance) for one in context}
 
 
-def _days(now: datetime, moment: datetime) -> float:
+def closeness(age: float, target: float, tolerance: float) -> float:
+    """Return how close an age lies to the one that is meant, all of them in days: 1 there, 0 from 3 tolerances on."""
+    return max(0.0, 1 - abs(max(0.0, age) - target) / (_REACH * tolerance))
+
+
+def days_between(now: datetime, moment: datetime) -> float:
+    """Return how many days before now a moment was."""
     return (now - moment).total_seconds() / 86_400

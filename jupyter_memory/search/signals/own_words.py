@@ -28,7 +28,7 @@ class OwnWords:
     do not sink below notes and files where none has a word of the query. A query of stop words gives no values.
     """
 
-    label: ClassVar[str] = "what its own text says"
+    label: ClassVar[str] = "the words of the query in its own text"
     description: ClassVar[str] = (
         "0 for the cell whose text, without its headings, has most of the query; negative for what others lack."
     )

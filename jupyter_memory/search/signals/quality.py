@@ -10,7 +10,7 @@ from typing import ClassVar
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.postprocessing import normalised
 from jupyter_memory.search.signals.recency import Recency
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.types import Memory, Query
 
 _TIERS = {"core": 1.0, "note": 0.7, "file": 0.6, "mcp": 0.5}
 
@@ -23,7 +23,7 @@ class Quality:
     and the same vector), a how often the memory was read.
     """
 
-    label: ClassVar[str] = "its own quality"
+    label: ClassVar[str] = "where it comes from, its age, and how often it was read"
     description: ClassVar[str] = "Its tier, the number of its sources, how often it was read, and its age."
 
     name: str = "quality"
@@ -34,9 +34,15 @@ class Quality:
         for one in context:
             sources[said[one.key]].add(one.memory.source)
         recent = Recency()(query, context)
-        return {one.key: _value(one, len(sources[said[one.key]]) - 1, recent[one.key]) for one in context}
+        return {one.key: quality(one.memory, len(sources[said[one.key]]) - 1, recent[one.key]) for one in context}
 
 
-def _value(one: Candidate, copies: int, recency: float) -> float:
-    read = one.memory.accessed
-    return 0.4 * _TIERS[one.memory.tier] + 0.2 * copies / (copies + 1) + 0.2 * read / (read + 3) + 0.2 * recency
+def quality(memory: Memory, copies: int, recency: float) -> float:
+    """Return what a memory is worth by itself: ``copies`` is in how many other sources its content is found."""
+    read = memory.accessed
+    return 0.4 * importance(memory) + 0.2 * copies / (copies + 1) + 0.2 * read / (read + 3) + 0.2 * recency
+
+
+def importance(memory: Memory) -> float:
+    """Return what the tier of a memory is worth, in [0, 1]."""
+    return _TIERS[memory.tier]

@@ -22,7 +22,7 @@ class QuestionPenalty:
     A query is a question if it ends in a question mark or begins as an English one does.
     """
 
-    label: ClassVar[str] = "being a question"
+    label: ClassVar[str] = "being a question, where the query needs an answer"
     description: ClassVar[str] = "-1 for a memory that is a question, if the query is a question too."
 
     name: str = "question_penalty"

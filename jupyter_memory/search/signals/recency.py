@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.types import Query
+
+A_YEAR = 8760.0  # hours
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,15 +20,20 @@ class Recency:
     A date in the future counts as now.
     """
 
-    label: ClassVar[str] = "its age"
+    label: ClassVar[str] = "how recent it is"
     description: ClassVar[str] = "1 for a memory of now, 0.5 for one of a year ago."
 
-    half_life_hours: float = 8760.0
+    half_life_hours: float = A_YEAR
     name: str = "recency"
     lower_is_better: bool = False
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         # Moments of one zone are compared at once, those of two by asking both zones.
         now = query.now.astimezone(UTC)
-        hours = {one.key: (now - one.memory.event_at).total_seconds() / 3600 for one in context}
-        return {key: 1 / (1 + (age if age > 0 else 0.0) / self.half_life_hours) for key, age in hours.items()}
+        return {one.key: recency(one.memory.event_at, now, self.half_life_hours) for one in context}
+
+
+def recency(event_at: datetime, now: datetime, half_life_hours: float = A_YEAR) -> float:
+    """Return 1 / (1 + age / half_life) of a moment."""
+    age = (now - event_at).total_seconds() / 3600
+    return 1 / (1 + (age if age > 0 else 0.0) / half_life_hours)

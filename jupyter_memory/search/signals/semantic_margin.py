@@ -25,7 +25,7 @@ class SemanticMargin:
     the reasons.
     """
 
-    label: ClassVar[str] = "how far its meaning stands out from the store"
+    label: ClassVar[str] = "how much closer its meaning is to the query than that of others"
     description: ClassVar[str] = "How far its cosine with the query stands out from those of the whole store."
 
     name: str = "semantic_margin"

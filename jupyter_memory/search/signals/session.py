@@ -15,7 +15,7 @@ from jupyter_memory.types import Candidate, Query
 class Session:
     """The best evidence of words and meaning among the other memories of a candidate's session; 0 where it has none."""
 
-    label: ClassVar[str] = "the rest of its session"
+    label: ClassVar[str] = "what was noted in the same session"
     description: ClassVar[str] = "How well the best other memory of its session matches by words and meaning."
 
     name: str = "session"

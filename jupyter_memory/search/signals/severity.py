@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
-from jupyter_memory.types import Query
+from jupyter_memory.types import Candidate, Query
 
 _VALUES = {"critical": 1.0, "warning": 0.7, "suggestion": 0.4, None: 0.0}
 
@@ -23,3 +23,7 @@ class Severity:
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         return {candidate.key: _VALUES[candidate.memory.severity] for candidate in context}
+
+    def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
+        """Return how severe a candidate is."""
+        return f"being marked as {candidate.memory.severity}"

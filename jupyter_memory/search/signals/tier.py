@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
-from jupyter_memory.types import Query
+from jupyter_memory.types import Candidate, Query
 
 _TIERS = {"core": 1, "file": 2, "mcp": 3, "note": 3}
+_REASONS = {"core": "being pinned", "file": "being from a file", "mcp": "being an agent's note", "note": "being a note"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +25,7 @@ class Tier:
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         return {candidate.key: float(_TIERS[candidate.memory.tier]) for candidate in context}
+
+    def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
+        """Return where a candidate comes from."""
+        return _REASONS[candidate.memory.tier]

@@ -17,7 +17,7 @@ class NamedTime:
     No opinion where the query names no time.
     """
 
-    label: ClassVar[str] = "the time that the query names"
+    label: ClassVar[str] = "being from the time that the query names"
     description: ClassVar[str] = "How certain the time in the query is, for memories from that time; 0 for the others."
 
     name: str = "time"

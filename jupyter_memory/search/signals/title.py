@@ -21,7 +21,7 @@ class Title:
     Substrings, because the keyword index splits "1.4" into "1" and "4": "roadmap 1.4" has to find v1.4-ROADMAP.md.
     """
 
-    label: ClassVar[str] = "the query's words in its title"
+    label: ClassVar[str] = "having every word of the query in its title"
     description: ClassVar[str] = "1 if the title contains every word of the query, else 0."
 
     name: str = "title"

@@ -21,7 +21,7 @@ class TitleMatch:
     "Delta types" comes before "Streaming request with tool use" when the types of deltas in a stream are asked for.
     """
 
-    label: ClassVar[str] = "how well its title answers"
+    label: ClassVar[str] = "how well its title answers the query"
     description: ClassVar[str] = "How well the title of a note answers the query, from 0 to 1."
 
     name: str = "title_match"

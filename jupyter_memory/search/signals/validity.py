@@ -22,7 +22,7 @@ class Validity:
     start begins with the event; one without an end only keeps back what has not begun.
     """
 
-    label: ClassVar[str] = "its age or validity"
+    label: ClassVar[str] = "being recent, or still valid"
     description: ClassVar[str] = (
         "1 for a new or valid memory, less for an older one or one that soon expires, 0 for an expired one."
     )

@@ -18,7 +18,7 @@ class WordScore:
     contain some of the words too, but not enough to be among those.
     """
 
-    label: ClassVar[str] = "its words"
+    label: ClassVar[str] = "the words of the query in it"
     description: ClassVar[str] = "BM25 of the query's words in the memory's best chunk."
 
     # It gives the score of that retriever to more memories, and is shown under the retriever's name, with its rank.

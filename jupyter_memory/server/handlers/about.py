@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +56,17 @@ class Doctor(MemoryHandler):
         await self.reply(lambda store: {"problems": store.doctor()}, pool=self.service.scan_pool)
 
 
-ROUTES = {"status": Status, "profiles": Profiles, "models": Models, "doctor": Doctor}
+class Sizes(MemoryHandler):
+    """GET: what the bytes of the store are for."""
+
+    @read
+    async def get(self) -> None:
+        """Answer with the bytes by kind, which add up to ``bytes``, and with the budget."""
+        # The whole file is looked at.
+        await self.reply(sizes, pool=self.service.scan_pool)
+
+
+ROUTES = {"sizes": Sizes, "status": Status, "profiles": Profiles, "models": Models, "doctor": Doctor}
 
 
 def status(service: Service) -> dict[str, Any]:
@@ -74,8 +83,14 @@ def status(service: Service) -> dict[str, Any]:
     # Another model may be in use since.
     offered = [service.offer] if service.offer and said.get("model") == "static" else []
     path = service.provider.path
-    there = os.path.exists(path)  # noqa: PTH110  a folder without permission is no error
-    empty = {"path": str(path), "exists": there, "memories": 0, "files": 0, "bytes": 0, "read_only": False}
+    empty = {
+        "path": str(path),
+        "exists": service.provider.exists,
+        "memories": 0,
+        "files": 0,
+        "bytes": 0,
+        "read_only": False,
+    }
     return {
         "version": version("jupyter-memory"),
         "api": API,
@@ -110,6 +125,12 @@ def models(service: Service) -> list[dict[str, Any]]:
     except JupyterMemoryError:
         stats = None
     return [serializers.model(one) for one in listed(models_folder(service.settings), stats)]
+
+
+def sizes(store: MemoryStore) -> dict[str, Any]:
+    """Return ``ISizes``."""
+    stats = store.stats(sizes=True)
+    return {name: stats[name] for name in ("bytes", "held", "budget", "sizes")}
 
 
 def _of_store(store: MemoryStore) -> dict[str, Any]:

@@ -7,9 +7,20 @@ Whatever database implements these, `tests/storage/contract` must pass for it.
 from jupyter_memory.storage.base.runs import Noted, RunFilter, RunLog
 from jupyter_memory.storage.base.snapshot import Snapshot
 from jupyter_memory.storage.base.storage import SearchStorage, Storage
+from jupyter_memory.storage.base.team import Level, Right, Team
 from jupyter_memory.storage.base.texts import Corpus, Texts
 from jupyter_memory.storage.base.thumbnails import Thumbnails
-from jupyter_memory.storage.base.transfer import Arriving, Became, Contents, NotedFile, NotedFolder, Stored, Transfer
+from jupyter_memory.storage.base.transfer import (
+    Arriving,
+    Became,
+    Contents,
+    NotedFile,
+    NotedFolder,
+    NotedSearch,
+    Stored,
+    Transfer,
+)
+from jupyter_memory.storage.base.undo import Forgotten
 from jupyter_memory.storage.base.values import (
     Calibration,
     ChunkSpan,
@@ -33,19 +44,24 @@ __all__ = [
     "Contents",
     "Corpus",
     "EmbeddedParts",
+    "Forgotten",
+    "Level",
     "Model",
     "Noted",
     "NotedFile",
     "NotedFolder",
+    "NotedSearch",
     "Passage",
     "Prepared",
     "QueryVector",
+    "Right",
     "RunFilter",
     "RunLog",
     "SearchStorage",
     "Snapshot",
     "Storage",
     "Stored",
+    "Team",
     "Texts",
     "Thumbnails",
     "TokenIds",

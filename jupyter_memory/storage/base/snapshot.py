@@ -206,6 +206,10 @@ class Snapshot(Texts, Protocol):
         """Return the last searches, the newest first."""
         ...
 
+    def last_search(self, origin: str, /) -> tuple[Recent, tuple[str, ...]] | None:
+        """Return the last search of a person from one place, with the ids of its hits; None where none is kept."""
+        ...
+
     def query_of(self, query_id: str, /) -> str:
         """Return the words of a recent search, empty where it is not known."""
         ...

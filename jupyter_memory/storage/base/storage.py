@@ -11,7 +11,9 @@ from jupyter_memory.storage.base.runs import RunLog
 from jupyter_memory.storage.base.snapshot import Snapshot
 from jupyter_memory.storage.base.thumbnails import Thumbnails
 from jupyter_memory.storage.base.transfer import Transfer
+from jupyter_memory.storage.base.undo import Forgotten
 from jupyter_memory.storage.base.writer import Writer
+from jupyter_memory.text.addresses import StorePath
 from jupyter_memory.types import Filters
 
 
@@ -19,8 +21,8 @@ class SearchStorage(Protocol):
     """What a search asks of a store."""
 
     @property
-    def path(self) -> Path:
-        """Return the store's file."""
+    def path(self) -> StorePath:
+        """Return the store's file, or the URL of its database."""
         ...
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
@@ -71,6 +73,11 @@ class Storage(SearchStorage, Protocol):
         ...
 
     @property
+    def forgotten(self) -> Forgotten:
+        """Return what was forgotten and can be taken back."""
+        ...
+
+    @property
     def notices(self) -> Sequence[str]:
         """Return what the user should know of the store, such as that it is read-only."""
         ...
@@ -101,6 +108,14 @@ class Storage(SearchStorage, Protocol):
 
     def stats(self) -> dict[str, Any]:
         """Return counts by kind, tier and space, the models with their vectors and bytes, files, and size on disk."""
+        ...
+
+    def sizes(self) -> Mapping[str, int]:
+        """Return the bytes on disk by what they are for; all of it is read, which takes a moment in a large store."""
+        ...
+
+    def held(self) -> int:
+        """Return the bytes of what the store holds, without room that is free; known at once."""
         ...
 
     def problems(self) -> Iterable[str]:

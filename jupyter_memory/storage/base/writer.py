@@ -59,11 +59,14 @@ class Writer(Protocol):
         *,
         among: Sequence[str] | None = None,
         everything: bool = False,
+        until: datetime | None = None,
+        space: str = "",
     ) -> int:
         """Remove memories by id or by filter, with the searches that showed them and the files that hold nothing more.
 
         With ``among``, a filter removes none but these ids; those that are gone already are not missed. With
-        ``everything`` all searches go as well. Return how many memories went.
+        ``everything`` all searches go as well. With ``until``, ``Forgotten`` can take it back, noted under ``space``.
+        Return how many memories went.
 
         Raises:
             UnknownMemory: one of the ids is not there; nothing is removed then.

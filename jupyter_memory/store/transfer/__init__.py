@@ -1,1 +1,1 @@
-"""A store as a folder of Markdown and JSON lines, and back."""
+"""A store as a folder of Markdown and JSON lines, and back; and its copy in another store."""

@@ -1,9 +1,12 @@
-"""What an exported folder holds, checked whole before anything of it is stored, then read some memories at a time."""
+"""What an exported folder holds, checked whole before anything of it is stored, then read some memories at a time.
+
+Also what a store knows already of memories that arrive, from a folder or another store.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,10 +15,27 @@ from jupyter_memory.ingest.history.drafts import in_bounds
 from jupyter_memory.ingest.preparation import clean
 from jupyter_memory.ingest.redaction.redactor import redact
 from jupyter_memory.runtime.progress import batches
-from jupyter_memory.storage.base import Stored
+from jupyter_memory.storage.base import Storage, Stored
 from jupyter_memory.store.transfer import folder as layout
 from jupyter_memory.store.transfer import records
-from jupyter_memory.types import Chunk, Draft, Run
+from jupyter_memory.types import Chunk, Draft, Filters, Memory, Run
+from jupyter_memory.types.picture import MOST_THUMBNAILS, NO_PICTURES, Pictures
+
+
+def looked_up(storage: Storage, some: Sequence[tuple[str, Draft]]) -> tuple[dict[str, Memory], set[str]]:
+    """Return the memories that a store knows, by id, and the ids to leave out: it has read their file itself."""
+    with storage.snapshot() as snapshot:
+        held = snapshot.memories(snapshot.keys(Filters(), [id_ for id_, _ in some])).values()
+        known = {memory.id: memory for memory in held}
+        of_files = [(id_, draft) for id_, draft in some if draft.kind in ("file", "cell") and id_ not in known]
+        states = snapshot.file_states([(draft.source, draft.space) for _, draft in of_files])
+        same = snapshot.same_content([draft for _, draft in of_files])
+    left = {
+        id_
+        for (id_, draft), key in zip(of_files, same, strict=True)
+        if key is None and (draft.source, draft.space) in states
+    }
+    return known, left
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +57,9 @@ class ExportedFolder:
     def __init__(self, path: Path, *, redacting: bool) -> None:
         self._path = path
         self._redacting = redacting
-        # Where the runs of each memory are, since the whole history may not fit into memory.
+        # Where the runs and pictures of each memory are, since all of them may not fit into memory.
         self._runs: dict[str, list[int]] = defaultdict(list)
+        self._pictures: dict[str, list[int]] = defaultdict(list)
         layout.about(path)
         self.count = self._check()
 
@@ -46,8 +67,11 @@ class ExportedFolder:
         """Yield the memories in their order, so many at a time."""
         for some in batches(map(records.to_memory, layout.lines(self._path, layout.MEMORIES)), together):
             ids = [stored.memory.id for stored in some]
-            runs = self._runs_of(ids)
-            yield [Arrival(stored, self._draft(stored), runs[id_]) for stored, id_ in zip(some, ids, strict=True)]
+            runs, pictures = self._runs_of(ids), self._pictures_of(ids)
+            yield [
+                Arrival(stored, self._draft(stored, pictures[id_]), runs[id_])
+                for stored, id_ in zip(some, ids, strict=True)
+            ]
 
     def _check(self) -> int:
         """Read everything once; return how many memories there are."""
@@ -62,6 +86,7 @@ class ExportedFolder:
             if kinds.get(run.memory_id) != "history":
                 raise record.wrong("memory", f"the id of a memory of kind history in {layout.MEMORIES}")
             self._runs[run.memory_id].append(place)
+        self._check_pictures(kinds)
         for record in layout.lines(self._path, layout.FILES):
             records.to_file(record)
         for record in layout.lines(self._path, layout.FOLDERS):
@@ -69,6 +94,15 @@ class ExportedFolder:
         for record in layout.lines(self._path, layout.FEEDBACK):
             records.to_feedback(record)
         return len(kinds)
+
+    def _check_pictures(self, ids: Collection[str]) -> None:
+        for place, record in layout.located(self._path, layout.PICTURES):
+            memory_id, _ = records.to_picture(record)
+            if memory_id not in ids:
+                raise record.wrong("memory", f"the id of a memory in {layout.MEMORIES}")
+            if len(self._pictures[memory_id]) == MOST_THUMBNAILS:
+                raise record.wrong("memory", f"one that has fewer than {MOST_THUMBNAILS} pictures")
+            self._pictures[memory_id].append(place)
 
     def _runs_of(self, ids: Sequence[str]) -> dict[str, tuple[Run, ...]]:
         if not any(id_ in self._runs for id_ in ids):
@@ -82,20 +116,28 @@ class ExportedFolder:
                 for id_ in ids
             }
 
-    def _draft(self, stored: Stored) -> Draft:
+    def _pictures_of(self, ids: Sequence[str]) -> dict[str, Pictures]:
+        if not any(id_ in self._pictures for id_ in ids):
+            return dict.fromkeys(ids, NO_PICTURES)
+        with layout.opened(self._path / layout.PICTURES) as stream:
+            return {
+                id_: Pictures(
+                    tuple(
+                        records.to_picture(layout.at(stream, place, layout.PICTURES))[1]
+                        for place in self._pictures.get(id_, ())
+                    )
+                )
+                for id_ in ids
+            }
+
+    def _draft(self, stored: Stored, pictures: Pictures) -> Draft:
         """Return the draft of a memory; where a secret was found in its text, it is cut into chunks anew."""
-        memory = stored.memory
-        names = ("text", "title", "kind", "tier", "pinned", "space", "source", "location", "lang", "tags", "severity")
-        more = ("domain", "event_at", "valid_from", "valid_until", "session", "metadata")
-        draft = Draft(
-            **{name: getattr(memory, name) for name in (*names, *more)},
-            context=stored.chunks[0].context if stored.chunks else "",
-        )
+        draft = replace(stored.draft, pictures=pictures, chunks=())
         try:
             cleaned = clean(draft, redacting=self._redacting)
         except InputError as error:
-            raise InputError(f"{memory.id} cannot be imported: {error}") from None
-        same = cleaned.text == memory.text
+            raise InputError(f"{stored.memory.id} cannot be imported: {error}") from None
+        same = cleaned.text == stored.memory.text
         return replace(cleaned, chunks=tuple(map(self._hidden, stored.chunks)) if same else ())
 
     def _hidden(self, chunk: Chunk) -> Chunk:

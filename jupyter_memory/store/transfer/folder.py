@@ -16,8 +16,8 @@ from jupyter_memory.store.transfer.fields import Fields
 
 FORMAT, VERSION = "jupyter-memory export", 1
 ABOUT = "store.json"
-MEMORIES, RUNS, FILES, FOLDERS, FEEDBACK = (
-    f"{name}.jsonl" for name in ("memories", "runs", "files", "folders", "feedback")
+MEMORIES, RUNS, PICTURES, FILES, FOLDERS, FEEDBACK = (
+    f"{name}.jsonl" for name in ("memories", "runs", "pictures", "files", "folders", "feedback")
 )
 NOTES = "notes"
 # An index run that passes by must not read the notes a second time.

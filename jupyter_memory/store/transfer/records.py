@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, get_args
 
@@ -11,9 +12,13 @@ from jupyter_memory.protocols import FileState
 from jupyter_memory.storage.base import NotedFile, NotedFolder, Stored
 from jupyter_memory.store.transfer.fields import Fields
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Chunk, Memory, Outcome, Run, RunError
+from jupyter_memory.types.picture import LARGEST_THUMBNAIL, Thumbnail
 from jupyter_memory.types.report import Feedback
 
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
+# How the pictures begin that are kept, by their type; a browser shows them.
+_IMAGES = {"image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL), "image/png": re.compile(rb"\x89PNG\r\n\x1a\n")}
+_ORIGIN = re.compile(r"[0-9a-f]{0,64}")
 _TEXTS = ("kind", "space", "source", "location", "lang", "title", "text")
 _MAYBE_TEXTS = ("severity", "domain", "session")
 _TIMES = ("event_at", "indexed_at")
@@ -121,6 +126,41 @@ def to_run(record: Fields) -> Run:
     )
 
 
+def of_pictures(stored: Stored) -> Iterator[dict[str, Any]]:
+    """Yield the records of the pictures that a memory shows."""
+    for one in stored.thumbnails:
+        yield {
+            "memory": stored.memory.id,
+            "media_type": one.media_type,
+            "width": one.width,
+            "height": one.height,
+            "origin": one.origin,
+            "image": b64encode(one.image).decode(),
+        }
+
+
+def to_picture(record: Fields) -> tuple[str, Thumbnail]:
+    """Return a picture of a record with the id of its memory.
+
+    Raises:
+        InputError: a field is missing or wrong, or it is no thumbnail.
+    """
+    media_type, origin = record.text("media_type"), record.text("origin")
+    begins = _IMAGES.get(media_type)
+    if begins is None:
+        raise record.wrong("media_type", f"one of {', '.join(_IMAGES)}")
+    if not _ORIGIN.fullmatch(origin):
+        raise record.wrong("origin", "a digest")
+    try:
+        image = b64decode(record.text("image"), validate=True)
+    except ValueError:
+        image = b""
+    if not begins.match(image) or len(image) > LARGEST_THUMBNAIL:
+        raise record.wrong("image", f"base64 of a picture of at most {LARGEST_THUMBNAIL:,} bytes")
+    size = record.integer("width", least=1), record.integer("height", least=1)
+    return _id(record, "memory"), Thumbnail(media_type, *size, image, origin)
+
+
 def of_file(file: NotedFile) -> dict[str, Any]:
     """Return the record of an indexed file."""
     state = file.state
@@ -131,6 +171,8 @@ def of_file(file: NotedFile) -> dict[str, Any]:
         "size": state.size,
         "content_hash": state.content_hash,
         "indexed_at": state.indexed_at,
+        "pictures": bool(state.pictures),
+        "dated": bool(state.dated),
     }
 
 
@@ -148,6 +190,8 @@ def to_file(record: Fields) -> NotedFile:
             record.integer("size"),
             record.text("content_hash"),
             record.maybe_integer("indexed_at"),
+            # Exports of earlier versions say neither: they have no pictures, and the times of the files.
+            *(name in record.values and record.flag(name) for name in ("pictures", "dated")),
         ),
     )
 

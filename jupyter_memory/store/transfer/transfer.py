@@ -1,34 +1,39 @@
-"""Export of a store to a folder of Markdown and JSON lines, and import of such a folder."""
+"""Export of a store to a folder of Markdown and JSON lines, import of such a folder, and copies in other stores."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 from jupyter_memory.config import JupyterMemory
+from jupyter_memory.ingest.pictures.quota import Quota, quota_of
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.runtime.progress import batches, shown
-from jupyter_memory.storage.base import Arriving, Contents, Prepared, Storage
+from jupyter_memory.storage.base import Arriving, Contents, NotedFile, Prepared, Storage
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.transfer import folder as layout
 from jupyter_memory.store.transfer import notes, records
-from jupyter_memory.store.transfer.arriving import Arrival, ExportedFolder
+from jupyter_memory.store.transfer.arriving import Arrival, ExportedFolder, looked_up
+from jupyter_memory.store.transfer.copying import copied
+from jupyter_memory.text.addresses import DatabaseAddress, store_at
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types import Filters
-from jupyter_memory.types.report import ExportReport, ImportReport
+from jupyter_memory.types import Memory
+from jupyter_memory.types.picture import NO_PICTURES
+from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, PictureReport
 
 # Memories that are stored in one transaction.
 _TOGETHER = 128
 
 
 class StoreTransfer:
-    """Export and import of one store, in its space."""
+    """Export, import and copies of one store, in its space."""
 
     def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, space: str) -> None:
         self._storage = storage
@@ -40,8 +45,8 @@ class StoreTransfer:
         """Write the store into a new folder as JSON lines, with the notes as Markdown, and return what it holds.
 
         Of a store with a space, this is what the space holds. ``import_`` brings all of it back: ids, pins, tags,
-        times, texts, the history, what is known of indexed files, feedback. Vectors are computed anew. The texts are
-        in clear, readable by you alone. Recent searches are left out.
+        times, texts, pictures, the history, what is known of indexed files, feedback. Vectors are computed anew. The
+        texts are in clear, readable by you alone. Recent searches are left out.
 
         Raises
         ------
@@ -73,56 +78,87 @@ class StoreTransfer:
         path = absolute(folder)
         found = ExportedFolder(path, redacting=self._settings.redact)
         self._model.for_writing()  # raises before anything is stored, where the model does not fit
+        quota = quota_of(self._storage, self._settings, self._space)
         became: Counter[str] = Counter()
         for some in shown(found.memories(_TOGETHER), progress, "Importing"):
-            became.update(self._model.writing(partial(self._put, some, update)))
+            became.update(self._model.writing(partial(self._put, some, update, quota)))
+            if quota is not None:
+                quota.written()
+        pictures = PictureReport() if quota is None else quota.report
+        # What has no room now is read from the files themselves later.
+        complete = quota is not None and not pictures.left_out
         for batch in batches(map(records.to_file, layout.lines(path, layout.FILES)), 1_000):
-            self._storage.transfer.note(batch, (), ())
+            noted = batch if complete else [NotedFile(space, replace(one, pictures=False)) for space, one in batch]
+            self._storage.transfer.note(noted, (), ())
         folders = [records.to_folder(one) for one in layout.lines(path, layout.FOLDERS)]
         feedback = [records.to_feedback(one) for one in layout.lines(path, layout.FEEDBACK)]
         self._storage.transfer.note((), folders, feedback)
         if became["added"] or became["updated"]:
             self._model.calibrate()
-        return ImportReport(**became)
+        return ImportReport(**became, pictures=pictures)
 
-    def _put(self, some: Sequence[Arrival], update: bool, embedder: Embedder | None) -> Counter[str]:
-        """Store memories in one transaction; return what became of them."""
-        known, left = self._looked_up(some)
-        wanted = [one for one in some if one.stored.memory.id not in left]
+    def copy_to(
+        self, target: str | Path | DatabaseAddress, *, update: bool = False, progress: bool = True
+    ) -> CopyReport:
+        """Copy this store into another one, which is made if it does not exist, and return what became of its memories.
+
+        ``target`` is a file or the URL of a database. Ids, times, tags, pins, the history of what you ran, pictures,
+        files, folders, feedback and vectors come along; nothing is embedded. Recent searches come along too, unless
+        the store has a space: they belong to none. The store is read as it is at this moment. Memories are stored in
+        batches; if the copy is interrupted, the same call continues it. A memory whose content is there under another
+        id gives that one its tags and pin. Cells and parts of a file that the other store has indexed itself are left
+        out where they differ.
+
+        Parameters
+        ----------
+        update : bool, default False
+            Whether a memory whose id is known there becomes what it is here; otherwise it stays as it is.
+
+        Raises
+        ------
+        InputError
+            It is the same store.
+        EmbeddingMismatch
+            The other store has the vectors of another model; nothing is copied.
+        """
+        busy = self._settings.busy_seconds
+        return copied(self._storage, store_at(target), self._space, busy_seconds=busy, update=update, progress=progress)
+
+    def _put(
+        self, some: Sequence[Arrival], update: bool, quota: Quota | None, embedder: Embedder | None
+    ) -> Counter[str]:
+        """Store memories in one transaction, with the pictures that there is room for; return what became of them."""
+        known, left = looked_up(self._storage, [(one.stored.memory.id, one.draft) for one in some])
+        wanted = [_without_pictures(one, known) for one in some if one.stored.memory.id not in left]
         # What stays as it is needs no vectors.
         new = [one for one in wanted if update or one.stored.memory.id not in known]
         ready = dict(
             zip((one.stored.memory.id for one in new), prepare([one.draft for one in new], embedder), strict=True)
         )
+        prepared = _fitting([ready.get(one.stored.memory.id) or Prepared(one.draft, None) for one in wanted], quota)
         arriving = [
-            Arriving(
-                memory.id,
-                ready.get(memory.id) or Prepared(one.draft, None),
-                memory.indexed_at,
-                memory.accessed,
-                one.runs,
-            )
-            for one in wanted
+            Arriving(memory.id, of_it, memory.indexed_at, memory.accessed, one.runs)
+            for one, of_it in zip(wanted, prepared, strict=True)
             for memory in (one.stored.memory,)
         ]
         became = self._storage.transfer.put(arriving, embedder, update=update) if arriving else []
         return Counter(became) + Counter(left_out=len(left))
 
-    def _looked_up(self, some: Sequence[Arrival]) -> tuple[set[str], set[str]]:
-        """Return the ids that the store knows, and those to leave out: the store has read their file itself."""
-        with self._storage.snapshot() as snapshot:
-            ids = [one.stored.memory.id for one in some]
-            held = snapshot.memories(snapshot.keys(Filters(), ids)).values()
-            known = {memory.id for memory in held}
-            of_files = [one for one in some if one.draft.kind in ("file", "cell") and one.stored.memory.id not in known]
-            states = snapshot.file_states([(one.draft.source, one.draft.space) for one in of_files])
-            same = snapshot.same_content([one.draft for one in of_files])
-        left = {
-            one.stored.memory.id
-            for one, key in zip(of_files, same, strict=True)
-            if key is None and (one.draft.source, one.draft.space) in states
-        }
-        return known, left
+
+def _without_pictures(one: Arrival, known: Mapping[str, Memory]) -> Arrival:
+    """Return what arrives without pictures if the memory that is there has some: they need no room."""
+    there = known.get(one.stored.memory.id)
+    if there is None or not there.thumbnails:
+        return one
+    return replace(one, draft=replace(one.draft, pictures=NO_PICTURES))
+
+
+def _fitting(prepared: Sequence[Prepared], quota: Quota | None) -> Sequence[Prepared]:
+    """Return memories with the pictures that there is room for, without any if none are kept."""
+    if quota is None:
+        return [replace(one, draft=replace(one.draft, pictures=NO_PICTURES)) for one in prepared]
+    quota.begin(())
+    return quota.fitting(prepared)[0]
 
 
 def _written(filled: Path, target: Path, contents: Contents) -> ExportReport:
@@ -133,16 +169,17 @@ def _written(filled: Path, target: Path, contents: Contents) -> ExportReport:
     with_runs = filled / layout.RUNS
     memories = layout.write_lines(filled / layout.MEMORIES, _memories(filled, contents, counts))
     runs = layout.write_lines(with_runs, _runs(contents))
+    pictures = layout.write_lines(filled / layout.PICTURES, _pictures(contents))
     files = layout.write_lines(filled / layout.FILES, map(records.of_file, contents.files()))
     folders = layout.write_lines(filled / layout.FOLDERS, map(records.of_folder, contents.folders()))
     feedback = layout.write_lines(filled / layout.FEEDBACK, map(records.of_feedback, contents.feedback()))
-    report = ExportReport(target, memories, counts["notes"], runs, files, folders, feedback)
+    report = ExportReport(target, memories, counts["notes"], runs, files, folders, feedback, pictures)
     layout.write_text(filled / layout.ABOUT, json_text(_about(report), indent=2) + "\n")
     return report
 
 
 def _about(report: ExportReport) -> dict[str, object]:
-    names = ("memories", "notes", "runs", "files", "folders", "feedback")
+    names = ("memories", "notes", "runs", "pictures", "files", "folders", "feedback")
     return {
         "format": layout.FORMAT,
         "version": layout.VERSION,
@@ -164,3 +201,7 @@ def _memories(filled: Path, contents: Contents, counts: Counter[str]) -> Iterato
 
 def _runs(contents: Contents) -> Iterator[dict[str, object]]:
     return (records.of_run(run) for stored in contents.memories() for run in stored.runs)
+
+
+def _pictures(contents: Contents) -> Iterator[dict[str, object]]:
+    return (record for stored in contents.memories() for record in records.of_pictures(stored))

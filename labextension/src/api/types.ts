@@ -176,7 +176,9 @@ export interface IExplanation {
   memory_id: string;
   rank: number | null;
   hit: IHit | null;
+  /** The main reasons, and all of them, in sentences. */
   reasons: string[];
+  details: string[];
   without: Record<string, number>;
 }
 

@@ -17,6 +17,8 @@ export interface IActionsOptions {
   api: MemoryApi;
   opener: Opener;
   notebooks: INotebookTracker | null;
+  /** Renders Markdown, or null. */
+  render: IActions['render'];
   trans: TranslationBundle;
   /** Called with the id of a memory that no longer exists. */
   onMissing(id: string): void;
@@ -25,6 +27,10 @@ export interface IActionsOptions {
 /** Every action shows errors of the server as a notification, and does not throw them. */
 export class LabActions implements IActions {
   constructor(private readonly _options: IActionsOptions) {}
+
+  get render(): IActions['render'] {
+    return this._options.render;
+  }
 
   get hasNotebook(): boolean {
     return this.notebook !== null;
@@ -41,6 +47,17 @@ export class LabActions implements IActions {
     return notifyErrors(trans, async () => {
       if (await opener.open(hit, place, toSide)) {
         void api.access(hit.memory_id);
+      }
+    });
+  }
+
+  /** Open a memory of which no more is known than its id. */
+  openMemory(memory_id: string): Promise<void> {
+    const { api, opener, trans } = this._options;
+    return notifyErrors(trans, async () => {
+      const { place } = await api.item(memory_id);
+      if (await opener.open({ memory_id, snippet: '', highlights: [] }, place, false)) {
+        void api.access(memory_id);
       }
     });
   }

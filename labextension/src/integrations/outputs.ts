@@ -1,6 +1,6 @@
 /**
- * The outputs of the magics in a notebook: their buttons open the panel or insert a cell, their pictures come from the
- * store, and the sliders of `--widget` get what ipywidgets lacks: arrow keys in Notebook 7, and names.
+ * The outputs of the magics in a notebook: their buttons open the panel or insert a cell, the titles of results open
+ * their cells, their pictures come from the store, and the sliders of `--widget` get what ipywidgets lacks: arrow keys in Notebook 7, and names.
  */
 
 /** Class of the button that opens the panel; its value is the query. CSS shows it only where there is a panel to open. */
@@ -8,6 +8,30 @@ export const OUTPUT_BUTTON = 'jp-Memory-openOutput';
 
 /** Class of the button that inserts its value as a new cell; `data-memory` is the id of the memory, if it is of one. */
 export const INSERT_BUTTON = 'jp-Memory-insertOutput';
+
+/** Class of the link in the title of a result; `data-memory` is the id of its memory. */
+export const SOURCE_LINK = 'jp-Memory-openSource';
+
+/**
+ * Open the sources of results as the panel does: at the cell where it is now, in the tab that is open already.
+ *
+ * Lab would open its link, too: so clicks are heard before Lab hears them. Where a key asks the browser for another tab
+ * or window, and where an output is not trusted and has no id, the link is a link.
+ */
+export function followSources(open: (memory_id: string) => void): void {
+  document.addEventListener(
+    'click',
+    event => {
+      const link = event.target instanceof Element ? event.target.closest<HTMLElement>(`a.${SOURCE_LINK}`) : null;
+      if (link?.dataset.memory && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+        event.preventDefault();
+        event.stopPropagation();
+        open(link.dataset.memory);
+      }
+    },
+    true
+  );
+}
 
 export interface IOutputActions {
   search(query: string): void;

@@ -33,11 +33,40 @@ def test_a_script_with_marks_is_read_cell_by_cell(tmp_path: Path) -> None:
     assert found.parts[2].above == "Net of tax, in Zürich."
 
 
-def test_the_lines_of_cells_are_those_of_the_file(tmp_path: Path) -> None:
-    """A hit opens the script at the first line of its cell."""
-    lines = kinds.PERCENT.split("\n")
+def test_a_script_in_the_light_format_is_read_cell_by_cell(tmp_path: Path) -> None:
+    """Paragraphs are cells as Jupytext makes them: comments are prose, marks hold code with blank lines together."""
+    found = read(tmp_path, "tariffs.py", kinds.LIGHT)
 
-    for part in read(tmp_path, "tariffs.py", kinds.PERCENT).parts:
+    assert (found.kind, found.language) == ("cell", "python")
+    assert [(part.metadata["cell_type"], part.text) for part in found.parts] == [
+        ("markdown", "# Tariffs\n\nNet of tax, in Zürich."),
+        ("code", "import pandas as pd"),
+        ("code", "def net(x):\n    # why\n    y = x / 1.081\n\n    return y\n\n\nclass Tariff:\n    pass"),
+        ("code", "# a comment, and\nx = 1"),
+        ("code", "tariffs = 1\n\nrate = 2"),
+        ("markdown", "Prose one."),
+        ("markdown", "Prose two."),
+        ("code", "# %matplotlib inline\nimport numpy"),
+        ("code", "text = '''\na\n\nb\n'''"),
+        ("code", "for one in x:\n    a\n\n    b"),
+        ("markdown", "raw λ"),
+    ]
+    assert found.parts[4].headings == ("Tariffs", "Rates")
+
+
+def test_marks_of_the_light_format_count_only_below_its_header(tmp_path: Path) -> None:
+    """In any other script a comment of one plus sign is a comment."""
+    text = "# +\nx = 1\n\n# -\n"
+
+    assert [part.text for part in read(tmp_path, "a.py", text).parts] == [text]
+
+
+@pytest.mark.parametrize("script", [kinds.PERCENT, kinds.LIGHT], ids=["percent", "light"])
+def test_the_lines_of_cells_are_those_of_the_file(tmp_path: Path, script: str) -> None:
+    """A hit opens the script at the first line of its cell."""
+    lines = script.split("\n")
+
+    for part in read(tmp_path, "tariffs.py", script).parts:
         assert part.text.split("\n")[0].lstrip("# ") == lines[part.line - 1].lstrip("# ")
 
 

@@ -12,7 +12,7 @@ from jupyter_memory.interface.store_provider import StoreProvider
 from jupyter_memory.mcp.answers.budget import serialized
 from jupyter_memory.mcp.bound import Bound
 from jupyter_memory.mcp.tools import Tools
-from jupyter_memory.text.token_estimate import estimated_tokens
+from jupyter_memory.text.words.token_estimate import estimated_tokens
 
 FIXED = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 SCRIPTS = '價格の東京 \x1b[2J\u202e "quotes" \\ back {json: 1} ---- 👩‍🔬 Zürich λ 0123456789\n\n\n\t\tend'
@@ -132,16 +132,25 @@ def test_snippets_shrink_before_hits_fall_off(many, ask):
     def asked(max_tokens):
         return ask(tools, "search", query="price rule of shop", limit=8, max_tokens=max_tokens)["hits"]
 
-    ample, tight = asked(5_000), asked(1_300)
+    ample, tight = asked(5_000), asked(700)
     assert [hit["id"] for hit in tight] == [hit["id"] for hit in ample][: len(tight)]
     shown, all_of_it = (sum(len(hit.get("text", hit.get("snippet", ""))) for hit in hits) for hits in (tight, ample))
     assert all("snippet" in hit or "text" in hit for hit in ample) and shown < all_of_it
-    assert [hit["id"] for hit in asked(600)] == [hit["id"] for hit in ample][: len(asked(600))]
+    assert [hit["id"] for hit in asked(400)] == [hit["id"] for hit in ample][: len(asked(400))]
 
 
-def test_too_few_tokens_for_anything_say_how_many_are_needed(many, refused):
-    """Where not even one hit fits, the error says what it needs; with that it comes."""
+def test_with_the_fewest_tokens_a_part_of_the_text_comes(many, ask):
+    """In 200 tokens there is room for the beginning of any text: what names it gives way, and the cut is told."""
     tools, ids = many
-    error = refused(tools, "get", ids=ids[16], max_tokens=200)
+    for id_ in ids[:18]:
+        found = ask(tools, "get", ids=id_, max_tokens=200)
+        [part], text = found["memories"], tools.provider.store().get(id_).text
+        assert found["tokens"] <= 200 and text[:20] in part["text"]
+        assert ("next_offset" in part) == (part.get("end", len(text)) < len(text))
 
-    assert "Ask for more tokens" in error
+
+def test_more_ids_than_have_room_are_too_many(many, refused):
+    """Where not even the names of what is left have room, the error says what to change."""
+    tools, ids = many
+
+    assert "for fewer ids" in refused(tools, "get", ids=ids[:20], max_tokens=200)

@@ -1,8 +1,9 @@
-"""Of a cell that stands in several copies of a notebook, the best is shown, and the others are told of."""
+"""Of a cell that stands in several copies of a notebook, one is shown, and the others are told of."""
 
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -90,6 +91,21 @@ def test_the_best_copy_stays(rank, memory):
     )
 
 
+def test_the_original_stays(rank, memory):
+    """Of a file and its copy the file stays, also where the copy is better; of two versions the better one."""
+    copied = [
+        memory(1, source="/week/prices-Copy1.ipynb", text=SCALED),
+        memory(2, source="/week/prices.ipynb", text=SCALED),
+    ]
+    versions = [
+        memory(1, source="/week/prices_v2.ipynb", text=SCALED),
+        memory(2, source="/week/prices_v1.ipynb", text=SCALED),
+    ]
+
+    assert deduplicated(rank, *copied)[:2] == ([2], {1: 2})
+    assert deduplicated(rank, *versions)[:2] == ([1], {2: 1})
+
+
 def test_only_among_the_best(rank, memory):
     """What is too far down to be shown is not compared; a larger limit looks further."""
     cells = [memory(key, source=f"/week/{key}/prices.ipynb", text=f"{SCALED} {'λ ' * (key % 2)}") for key in (1, 2)]
@@ -122,6 +138,7 @@ def test_a_copied_notebook(store, tmp_path):
     assert len(doubled.hits) == 6 and len(answer.hits) == 3
     assert {hit.memory.text.split("\n")[0] for hit in answer.hits} == {cell.split("\n")[0] for cell in CELLS}
     assert "3 duplicates of results are not shown." in answer.notices
+    assert {Path(hit.memory.source).name for hit in answer.hits} == {"prices.ipynb"}
     shown = {hit.memory.id: hit for hit in answer.hits}
     copy = next(hit.memory for hit in doubled.hits if hit.memory.id not in shown)
     [reason] = memories.explain(question, copy.id).reasons

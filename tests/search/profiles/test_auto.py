@@ -76,18 +76,17 @@ def test_a_time_from_which_there_is_nothing(week):
     answer = week.hits("electricity prices in May 2019", now=NOW)
 
     assert any("2019-05-01 … 2019-05-31, but nothing here is from then." in notice for notice in answer.notices)
-    assert "time: it is not from the time that the query names." in str(
-        explained(week, "electricity prices in May 2019")
-    )
+    details = explained(week, "electricity prices in May 2019").details
+    assert "Nothing for time: it is not from the time that the query names." in details
 
 
 def test_an_explanation_in_words(week):
     """Evidence is told by what it is; what a memory does not have takes no place in a ranking."""
-    told = str(explained(week, "electricity prices of Zürich"))
+    told = str(explained(week, "electricity prices of Zürich").whole())
 
-    assert "semantic_margin: 1st by how far its meaning stands out" in told
-    assert "by how close its words are to the words of the query (" in told
-    assert "title: not every word of the query is in its title." in told
+    assert "for how much closer its meaning is to the query than that of others (semantic_margin, 1st, value " in told
+    assert "for how close its words are in meaning to those of the query (max_sim, " in told
+    assert "Nothing for title: not every word of the query is in its title." in told
     assert "time: the query names no time." in told
 
 

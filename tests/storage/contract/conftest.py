@@ -11,14 +11,20 @@ from hashing import Hashing
 
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.storage.base import Storage
+from jupyter_memory.storage.databases import open_storage
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
 
 
-@pytest.fixture(params=["sqlite"])
+@pytest.fixture(params=["sqlite", "postgres"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]:
     """An empty store."""
-    opened = SqliteStorage(Database(tmp_path / "memory.sqlite", busy_seconds=0.1))
+    if request.param == "sqlite":
+        opened: Storage = SqliteStorage(Database(tmp_path / "memory.sqlite", busy_seconds=0.1))
+    else:
+        # Asked for first: without the extra or a server the test is skipped.
+        address = request.getfixturevalue("emptied_postgres")
+        opened = open_storage(address, busy_seconds=2)
     yield opened
     opened.close()
 

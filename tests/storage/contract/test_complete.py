@@ -1,4 +1,4 @@
-"""The contract is complete: no method of a snapshot, a writer, a run log or the thumbnails goes without a test."""
+"""The contract is complete: no method of a snapshot, a writer, a run log or another part goes without a test."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.storage.base import Contents, RunLog, Snapshot, Thumbnails, Transfer, Writer
+from jupyter_memory.storage.base import Contents, Forgotten, RunLog, Snapshot, Thumbnails, Transfer, Writer
 
 
-@pytest.mark.parametrize("part", [Snapshot, Writer, RunLog, Thumbnails, Transfer, Contents])
+@pytest.mark.parametrize("part", [Snapshot, Writer, RunLog, Thumbnails, Transfer, Contents, Forgotten])
 def test_every_method_has_a_test(part):
     """Each method is called in a test of this folder."""
     tests = "".join(file.read_text(encoding="utf-8") for file in Path(__file__).parent.glob("test_*.py"))

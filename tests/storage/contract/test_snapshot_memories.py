@@ -164,7 +164,7 @@ def test_files_and_folders(storage, tmp_path):
     """Files and folders are listed by path, in their own space only."""
     folder = str(tmp_path)
     path = str(tmp_path / "λ.ipynb")
-    state = FileState(path, 1, 2, "hash")
+    state = FileState(path, 1, 2, "hash", dated=True)
     storage.writer.replace_files([(state, prepare([replace(CELL, source=path)], None))], None, "")
     storage.writer.note_folder(folder, "", NOW)
 

@@ -12,7 +12,8 @@ from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.protocols import FileState
 from jupyter_memory.storage.base import Arriving, NotedFile, NotedFolder
 from jupyter_memory.types import Draft, Run, RunError
-from jupyter_memory.types.report import Feedback
+from jupyter_memory.types.picture import Pictures, Thumbnail
+from jupyter_memory.types.report import Feedback, Recent
 
 EARLIER = NOW - timedelta(days=400)
 RAN = Draft(text="fit(λ)", kind="history", tier="file", event_at=NOW, session="k1", lang="python")
@@ -73,10 +74,21 @@ def test_two_alike_at_once_are_one(storage):
         assert snapshot.count(EVERYTHING) == 1
 
 
+def test_pictures_come_with_their_memory(storage):
+    """A memory has its pictures in their order; one that is there without any gets them, and none come twice."""
+    shown = tuple(Thumbnail("image/webp", 4, 3, b"RIFF%d" % place, f"{place}") for place in range(2))
+    with_pictures = replace(CELL, pictures=Pictures(shown))
+    assert storage.transfer.put([arriving(CELL)], None, update=False) == ["added"]
+    for update in (False, True):
+        assert storage.transfer.put([arriving(with_pictures)], None, update=update) == ["kept"]
+        [found] = held(storage)
+        assert found.thumbnails == shown and found.memory.thumbnails == 2
+
+
 def test_files_folders_and_feedback(storage):
     """What was indexed and said comes along; what the store knows stays, and feedback on what is not there is left."""
     storage.transfer.put([arriving(RATE)], None, update=False)
-    file = NotedFile("", FileState("/week/a.md", 5, 6, "hash", 7))
+    file = NotedFile("", FileState("/week/a.md", 5, 6, "hash", 7, True, True))
     folder = NotedFolder("/week", "", True, EARLIER)
     said = Feedback("a1", True, "rate", "q1", "auto", 1, EARLIER)
     storage.transfer.note([file], [folder], [said, replace(said, memory_id="gone")])
@@ -92,3 +104,28 @@ def test_a_space_alone(storage):
     """The contents of a space are those of no other one."""
     storage.transfer.put([arriving(RATE), arriving(replace(RATE, space="work"), "w1")], None, update=False)
     assert [one.memory.id for one in held(storage, "work")] == ["w1"]
+
+
+def test_what_a_copy_carries(storage):
+    """Memories come out ready for another store: vectors to the last bit, tokens, definitions and pictures."""
+    embedder, picture = Hashing(), Thumbnail("image/png", 10, 20, b"a picture", "o1")
+    draft = replace(RATE, text="def rate(): ...", lang="python", pictures=Pictures((picture,)))
+    given = arriving(draft, embedder=embedder)
+    storage.transfer.put([given], embedder, update=False)
+    with storage.transfer.contents("") as contents:
+        [ready] = contents.prepared(list(contents.memories()))
+        model = contents.model()
+        assert (model.fingerprint, contents.calibration()) == (embedder.fingerprint, None)
+    assert ready.vectors.tobytes() == given.prepared.vectors.tobytes()
+    assert ready.definitions == given.prepared.definitions and ready.draft.pictures.thumbnails == (picture,)
+    assert [ids.tolist() for ids in ready.tokens] == [ids.tolist() for ids in given.prepared.tokens]
+
+
+def test_searches_come_out_in_their_order(storage):
+    """The recent searches come with the ids of their hits, the oldest first."""
+    storage.transfer.put([arriving(RATE)], None, update=False)
+    for number, query in enumerate(("λ", "rate")):
+        storage.writer.note_search(Recent(f"q{number}", query, "auto", NOW, "python", 1), ["a1"], 0.1)
+    with storage.transfer.contents("") as contents:
+        found = [(one.search.query, one.hits) for one in contents.searches()]
+    assert found == [("λ", ("a1",)), ("rate", ("a1",))]

@@ -78,3 +78,18 @@ def test_query_vectors(storage):
 
     storage.writer.clear_query_vectors()
     assert not seen(storage, lambda snapshot: snapshot.has_query_vectors())
+
+
+def test_the_last_search_from_one_place(storage):
+    """It has the ids of its hits in their order; searches from elsewhere and calls of programs are others."""
+
+    def note(query, origin, hits, client=""):
+        search = Recent(query, query, "auto", NOW, origin, len(hits), client)
+        storage.writer.note_search(search, hits, 1)
+
+    assert seen(storage, lambda snapshot: snapshot.last_search("command line")) is None
+    note("λ", "command line", ["b", "a"])
+    note("μ", "magic", ["c"])
+    note("ν", "command line", ["d"], client="agent")
+    found, ids = seen(storage, lambda snapshot: snapshot.last_search("command line"))
+    assert (found.query, found.query_id, ids) == ("λ", "λ", ("b", "a"))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import pytest
 from contract_writing import NOTE, add, everything, read_file, seen
 
+from jupyter_memory.errors import InputError
 from jupyter_memory.types import Draft, Filters
 
 
-def test_what_it_says_of_itself(storage, tmp_path):
-    """A new store is whole, writable and counted; a copy of it has what it has."""
+def test_what_it_says_of_itself(storage):
+    """A new store is whole, writable and counted; its index can be built anew."""
     add(storage, NOTE)
     known = {memory.id: memory.content_hash for memory in everything(storage)}
 
@@ -20,10 +22,22 @@ def test_what_it_says_of_itself(storage, tmp_path):
     assert storage.stats()["memories"] == seen(storage, lambda snapshot: snapshot.count(Filters())) == 1
     assert seen(storage, lambda snapshot: snapshot.tags()) == ["decision"]
     assert seen(storage, lambda snapshot: snapshot.known({**known, "none": "0"}, Filters())) == set(known)
-    storage.backup(Path(tmp_path / "copy.sqlite"))
-    assert (tmp_path / "copy.sqlite").exists()
     storage.writer.rebuild()
     assert seen(storage, lambda snapshot: snapshot.holds_word("zürich", ["text"]))
+    assert list(storage.problems()) == []
+
+
+def test_a_backup(storage, tmp_path):
+    """A file is copied into a file; a store on a server says how it is dumped or copied, and makes no file."""
+    add(storage, NOTE)
+    copy = tmp_path / "copy.sqlite"
+    if isinstance(storage.path, Path):
+        storage.backup(copy)
+        assert copy.exists()
+    else:
+        with pytest.raises(InputError, match="pg_dump"):
+            storage.backup(copy)
+        assert not copy.exists()
 
 
 def test_tidying_leaves_no_trace(storage, tmp_path):

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from jupyter_memory.embedders.static import StaticEmbedder
 from jupyter_memory.storage.base import Prepared
+from jupyter_memory.storage.shared.rows import from_micros, to_micros
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes import keyword, vectors
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.sql import from_micros, to_micros
 from jupyter_memory.storage.sqlite.tables import memories as rows
 from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
 from jupyter_memory.types import KINDS, Chunk, Draft, Filters, Terms

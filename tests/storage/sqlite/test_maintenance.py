@@ -89,7 +89,7 @@ def test_no_backup_of_damage(path, tmp_path):
     with MemoryStore(path, embedder=None) as store:
         store.add_many(({"text": f"λ {i} " * 100} for i in range(200)), progress=False)
     content = bytearray(path.read_bytes())
-    content[40 * 4096 : 60 * 4096] = bytes(20 * 4096)
+    content[80 * 4096 : 100 * 4096] = bytes(20 * 4096)  # behind the pages of the schema
     path.write_bytes(content)
     with MemoryStore(path, embedder=None) as store, pytest.raises(StoreDamaged, match=r"doctor.*restore"):
         store.backup(tmp_path / "copy.sqlite")

@@ -75,9 +75,12 @@ def test_not_in_a_store_of_another_model(package_index, opened, tmp_path):
         assert memory.model_offer() == ""
 
 
-def test_not_without_mlx(opened, monkeypatch):
-    """Where MLX is not installed, a model that needs it is not offered."""
+def test_not_where_mlx_does_not_run(opened, monkeypatch):
+    """Where there is no MLX for the machine, a model that needs it is not offered; where it is missing, that counts."""
     monkeypatch.setattr("jupyter_memory.embedders.runtime.arithmetic.find_spec", lambda name: None)
 
     with opened(0.5) as memory:
-        assert memory.model_offer() == ""
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setattr("jupyter_memory.store.models.offer.runs_mlx", lambda: False)
+            assert memory.model_offer() == ""
+        assert "and packages that it runs on (about 35.3 MB more), and asks first" in memory.model_offer()

@@ -36,7 +36,7 @@ class _Level:
 class JsonLinesReader:
     """Reads one JSON value a line. The first bytes of a file are read, whatever its size."""
 
-    suffixes: tuple[str, ...] = (".jsonl", ".ndjson")
+    suffixes: tuple[str, ...] = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
     version: int = 1
     sampled: int = 65_536
 

@@ -12,8 +12,8 @@ _MODULES = "jupyter_memory.ingest.readers.data"
 _SAMPLED = 65_536
 
 DATA_FILES: tuple[Reader, ...] = (
-    DelimitedReader("CSV", (".csv",)),
-    DelimitedReader("TSV", (".tsv", ".tab"), ("\t",)),
+    DelimitedReader("CSV", (".csv", ".csv.gz")),
+    DelimitedReader("TSV", (".tsv", ".tab", ".tsv.gz"), ("\t",)),
     JsonLinesReader(),
     IsolatedReader(
         (".parquet", ".pq", ".feather", ".arrow"),
@@ -25,6 +25,14 @@ DATA_FILES: tuple[Reader, ...] = (
         sampled=_SAMPLED,
     ),
     IsolatedReader((".xlsx", ".xlsm"), "Excel workbook", f"{_MODULES}.workbook", version=1, sampled=_SAMPLED),
+    IsolatedReader(
+        (".xls", ".xlsb", ".ods"),
+        "workbook",
+        f"{_MODULES}.other_workbooks",
+        needs=("python_calamine",),
+        extra="data",
+        version=1,
+    ),
     IsolatedReader(
         (".sqlite", ".sqlite3", ".db", ".db3"), "database", f"{_MODULES}.databases", version=1, unopened=True
     ),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import codecs
 import os
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.text import MARKS
@@ -13,6 +15,8 @@ from jupyter_memory.text.unicode import clean
 
 # Bytes of a file that are read, and bytes where the first line is longer than those.
 _USUAL, _MOST = 256_000, 2_000_000
+# The ending of files that are compressed with gzip, and bytes that its header and checksums need.
+COMPRESSED, _GZIP_HEADER = ".gz", 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +42,47 @@ def sample(path: Path) -> Sample:
     with path.open("rb") as opened:
         # As large as it is now: a file that grows has no end.
         size = os.fstat(opened.fileno()).st_size
-        data = opened.read(_USUAL)
+        read = _inflated if path.suffix.lower() == COMPRESSED else _plain
+        data, used = read(opened, _USUAL)
         if b"\n" not in data and b"\r" not in data:
-            data += opened.read(_MOST - _USUAL)
-    whole = len(data) >= size
+            opened.seek(0)
+            data, used = read(opened, _MOST)
+    whole = used >= size
     text = clean(_decoded(data))
     cut_short = not whole and "\n" not in text
-    return Sample(text, len(text) if whole else round(size * len(text) / len(data)), whole, cut_short)
+    return Sample(text, len(text) if whole else round(size * len(text) / used), whole, cut_short)
+
+
+def _plain(opened: IO[bytes], most: int) -> tuple[bytes, int]:
+    data = opened.read(most)
+    return data, len(data)
+
+
+def _inflated(opened: IO[bytes], most: int) -> tuple[bytes, int]:
+    """Return the beginning of what a file of gzip holds, at most so many bytes, and how many of the file that took.
+
+    What is cut off or damaged further on is not looked at; neither is what would come out of the rest.
+
+    Raises:
+        InputError: nothing comes out of it.
+    """
+    # No more than this goes into that many bytes, whatever is in it.
+    rest = opened.read(most + _GZIP_HEADER)
+    taken, data = len(rest), bytearray()
+    try:
+        while rest and len(data) < most:
+            member = zlib.decompressobj(wbits=31)
+            data += member.decompress(rest, most - len(data))
+            rest = member.unused_data if member.eof else member.unconsumed_tail
+            if not member.eof:
+                # There is more of it: in the rest of the file, or nowhere.
+                rest = rest or b"\0"
+                break
+    except zlib.error:
+        pass
+    if taken and not data and rest:
+        raise InputError("The file is damaged, or it was not compressed with gzip.")
+    return bytes(data), taken - len(rest)
 
 
 def _decoded(data: bytes) -> str:

@@ -17,9 +17,9 @@ from jupyter_memory.ingest.readers.office import archive
 from jupyter_memory.text.unicode import clean
 
 _WHAT = "Excel workbook"
-_SHEETS = 200
+SHEETS = 200
 # Stand for values by which the rows below a header are judged.
-_DATE, _FLAG, _WRONG = "2000-01-01", "true", ""
+DATE, FLAG, _WRONG = "2000-01-01", "true", ""
 
 
 def read(path: Path, /) -> Document:
@@ -31,7 +31,7 @@ def read(path: Path, /) -> Document:
     with archive(path, "xl/workbook.xml", _WHAT) as opened:
         members, dates = sheet_members(opened), date_styles(opened)
         sheets: list[tuple[str, SheetRows]] = []
-        for name, member in members[:_SHEETS]:
+        for name, member in members[:SHEETS]:
             rows = SheetRows()
             parse(opened, member, rows.start, rows.text, rows.end)
             sheets.append((name, rows))
@@ -39,25 +39,33 @@ def read(path: Path, /) -> Document:
             opened, [_place(cell) for _, sheet in sheets for row in sheet.rows for cell in _shared(row)]
         )
     tables = [_table(name, sheet, shared, dates) for name, sheet in sheets if sheet.rows]
-    return document(tables, "Excel", max(0, len(members) - _SHEETS))
+    return document(tables, "Excel", max(0, len(members) - SHEETS))
 
 
 def _table(name: str, sheet: SheetRows, shared: Mapping[int, str], dates: frozenset[int]) -> Table:
     places = sorted({place for row in sheet.rows for place in row})
     cells = [[_text(row.get(place), shared, dates) for place in places] for row in sheet.rows]
+    stated = sheet.last - sheet.first + 1 if sheet.last >= sheet.first > 0 else None
+    return sheet_table(name, cells, len(cells) if sheet.ended else stated)
+
+
+def sheet_table(name: str, cells: Sequence[Sequence[str]], stated: int | None) -> Table:
+    """Return what the first rows of a sheet are called; ``stated`` is how many rows it has, None if nobody says it.
+
+    A date is given as 2000-01-01 and a flag as ``true``: they are looked at, and never told.
+    """
     rows = without_preamble(cells)
+    width = max(map(len, cells), default=0)
     header = header_of(rows)
-    types = types_of(rows[1:] if header else rows, len(places))
-    stated = sheet.last - sheet.first + 1 if sheet.last >= sheet.first > 0 else 0
-    above = len(cells) - len(rows)
-    counted = len(rows) if sheet.ended else max(stated - above, len(rows)) if stated else None
+    types = types_of(rows[1:] if header else rows, width)
+    counted = None if stated is None else max(stated - (len(cells) - len(rows)), len(rows))
     return Table(
         columns=tuple(map(Column, (cell.strip() for cell in header), types)) if header else (),
         name=name,
         what="sheet",
         rows=None if counted is None else counted - (header is not None),
         types=tuple(types),
-        width=len(places),
+        width=width,
     )
 
 
@@ -67,12 +75,12 @@ def _text(cell: Cell | None, shared: Mapping[int, str], dates: frozenset[int]) -
     if cell.kind == "s":
         return clean(shared.get(_place(cell), ""))
     if cell.kind == "b":
-        return _FLAG
+        return FLAG
     if cell.kind == "e":
         return _WRONG
     if cell.kind in ("inlineStr", "str"):
         return clean(cell.value)
-    return _DATE if cell.kind == "d" or cell.style in dates else cell.value
+    return DATE if cell.kind == "d" or cell.style in dates else cell.value
 
 
 def _shared(row: Mapping[int, Cell]) -> Sequence[Cell]:

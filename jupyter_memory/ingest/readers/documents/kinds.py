@@ -8,7 +8,7 @@ _MODULES = "jupyter_memory.ingest.readers.documents"
 _EXTRA = "documents"
 
 DOCUMENTS = (
-    IsolatedReader((".pdf",), "PDF", f"{_MODULES}.pdf", needs=("pypdf",), extra=_EXTRA, version=1),
+    IsolatedReader((".pdf",), "PDF", f"{_MODULES}.pdf", needs=("pypdfium2",), extra=_EXTRA, version=1),
     IsolatedReader((".docx",), "Word document", f"{_MODULES}.word", needs=("docx",), extra=_EXTRA, version=1),
     IsolatedReader(
         (".pptx",),

@@ -1,14 +1,15 @@
-"""Reads the text of a PDF with pypdf, page by page."""
+"""Reads the text of a PDF with PDFium, page by page."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from contextlib import suppress
-from datetime import datetime
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
-from pypdf import PdfReader
-from pypdf.errors import DependencyError, PyPdfError
+from pypdfium2 import PdfDocument, PdfiumError
+from pypdfium2 import raw as pdfium
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import Document, Part
@@ -16,6 +17,12 @@ from jupyter_memory.ingest.readers.documents.properties import dated, limited, t
 
 _MAGIC_WITHIN = 1024
 _LOCKED = "The PDF is protected by a password. Save it without one to have it read."
+_LOCKS = (pdfium.FPDF_ERR_PASSWORD, pdfium.FPDF_ERR_SECURITY)
+# A word that goes on in the next line: PDFium has a mark in place of its hyphen.
+_HYPHENATED = re.compile("[\x02\ufffe](?:\r\n|\n|\r)?")
+# D:20260302101500+01'00', of which only the year must be there.
+_DATE = re.compile(r"(?:D:)?(?P<numbers>[0-9]{4,14})(?:Z|(?P<zone>[+-][0-9]{2})'?(?P<minutes>[0-9]{2})?'?)?")
+_FIRST = "00000101000000"
 
 
 def read(path: Path, /) -> Document:
@@ -27,37 +34,46 @@ def read(path: Path, /) -> Document:
     with path.open("rb") as opened:
         if b"%PDF-" not in opened.read(_MAGIC_WITHIN):
             raise InputError("The file is no PDF: its first bytes are of another format.")
-        opened.seek(0)
-        pdf = PdfReader(opened)
-        if pdf.is_encrypted:
-            _unlock(pdf)
-        parts = tuple(limited(_pages(pdf)))
-        if not parts and any(len(page.images) for page in pdf.pages):
-            raise InputError("The PDF has no text, only pictures. A program for text recognition (OCR) can add it.")
-        title, written = _stated(pdf)
-    return Document(parts, "pdf", titled(title, path), written=written)
-
-
-def _unlock(pdf: PdfReader) -> None:
-    """Open a PDF that only forbids changes: anybody may read it, its password is empty."""
     try:
-        if not pdf.decrypt(""):
-            raise InputError(_LOCKED)
-    except (DependencyError, NotImplementedError):
-        raise InputError(f"{_LOCKED} If it opens without: pip install cryptography") from None
+        document = PdfDocument(path)
+    except PdfiumError as error:
+        if error.err_code in _LOCKS:
+            raise InputError(_LOCKED) from None
+        raise
+    with closing(document):
+        parts = tuple(limited(_pages(document)))
+        if not parts and any(_has_pictures(document, number) for number in range(len(document))):
+            raise InputError("The PDF has no text, only pictures. A program for text recognition (OCR) can add it.")
+        stated = document.get_metadata_dict()
+    written = dated(_moment(stated.get("ModDate", "")) or _moment(stated.get("CreationDate", "")))
+    return Document(parts, "pdf", titled(stated.get("Title", ""), path), written=written)
 
 
-def _pages(pdf: PdfReader) -> Iterator[Part]:
-    for number, page in enumerate(pdf.pages, start=1):
-        text = page.extract_text()
+def _pages(document: PdfDocument) -> Iterator[Part]:
+    for number in range(len(document)):
+        with closing(document[number]) as page, closing(page.get_textpage()) as words:
+            text = _HYPHENATED.sub("", words.get_text_range()).replace("\r\n", "\n")
         if text.strip():
-            yield Part(text, location=f"page {number}", metadata={"page": number})
+            yield Part(text, location=f"page {number + 1}", metadata={"page": number + 1})
 
 
-def _stated(pdf: PdfReader) -> tuple[str, datetime | None]:
-    """Return the title and the date among the properties, as far as they can be read."""
-    # A page has text whatever is wrong with these.
-    with suppress(PyPdfError, ValueError, TypeError, AttributeError, KeyError):
-        if stated := pdf.metadata:
-            return str(stated.title or ""), dated(stated.modification_date or stated.creation_date)
-    return "", None
+def _has_pictures(document: PdfDocument, number: int) -> bool:
+    with closing(document[number]) as page:
+        return any(True for _ in page.get_objects([pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=3))
+
+
+def _moment(stated: str) -> datetime | None:
+    """Return a date of the properties, None where it is none.
+
+    >>> _moment("D:20260302101500+01'00'")
+    datetime.datetime(2026, 3, 2, 9, 15, tzinfo=datetime.timezone.utc)
+    """
+    found = _DATE.fullmatch(stated.strip())
+    if found is None:
+        return None
+    numbers = found["numbers"] + _FIRST[len(found["numbers"]) :]
+    zone = f"{found['zone'] or '+00'}{found['minutes'] or '00'}"
+    try:
+        return datetime.strptime(f"{numbers}{zone}", "%Y%m%d%H%M%S%z").astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

@@ -41,11 +41,20 @@ def copied(connection: apsw.Connection, target: Path) -> Iterator[Path]:
             copy.execute("begin exclusive; commit")
             with copy.backup("main", connection, "main") as pages:
                 pages.step()
+            _drop_forgotten(copy)
             copy.pragma("journal_mode", "delete")
             yield partial
     finally:
         for file in (partial, *(partial.with_name(partial.name + ending) for ending in ("-wal", "-journal"))):
             file.unlink(missing_ok=True)
+
+
+def _drop_forgotten(copy: apsw.Connection) -> None:
+    """Remove for good what the store could still take back: a copy holds nothing that was forgotten."""
+    held = copy.execute("select 1 from sqlite_schema where name = 'forgotten'").get
+    if held and copy.execute("select exists (select 1 from forgotten)").get:
+        copy.execute("delete from forgotten")
+        copy.execute("vacuum")
 
 
 def copy_into(connection: apsw.Connection, target: Path) -> None:

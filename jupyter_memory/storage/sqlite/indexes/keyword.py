@@ -9,6 +9,7 @@ from dataclasses import replace
 import apsw
 import numpy as np
 
+from jupyter_memory.storage.shared.top_k import Row, cut, is_settled
 from jupyter_memory.storage.sqlite.filters import condition
 from jupyter_memory.storage.sqlite.indexes.keyword_query import (
     begun,
@@ -20,15 +21,7 @@ from jupyter_memory.storage.sqlite.indexes.keyword_query import (
     tokens,
     without_common,
 )
-from jupyter_memory.storage.sqlite.indexes.top_k import (
-    ChunkOwners,
-    Keys,
-    Row,
-    ScoredChunks,
-    best_memories,
-    cut,
-    is_settled,
-)
+from jupyter_memory.storage.sqlite.indexes.top_k import ChunkOwners, Keys, ScoredChunks, best_memories
 from jupyter_memory.storage.sqlite.indexes.word_scores import Match, ScoreSums, WordScoreCache, WordScores
 from jupyter_memory.types import Filters, ScoredChunk, Terms
 

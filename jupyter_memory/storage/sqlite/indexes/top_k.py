@@ -6,27 +6,18 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Protocol, Self
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.storage.cache import Cache
+from jupyter_memory.storage.shared.top_k import Row, cut, is_settled
 from jupyter_memory.storage.sqlite.sql import removals
 from jupyter_memory.types import ScoredChunk
 
 Keys = NDArray[np.int64]
-
-
-class Row(NamedTuple):
-    """A chunk that an index returned, with what decides between equal scores."""
-
-    memory: int
-    chunk: int
-    score: float
-    event_at: int
-    content_hash: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,29 +100,6 @@ def best_memories(connection: apsw.Connection, scored: Ranked, count: int, owner
         if is_settled(rows, asked, count):
             return cut(rows, count)
         asked *= 4
-
-
-def cut(rows: Sequence[Row], count: int) -> list[ScoredChunk]:
-    """Return the best ``count`` memories, each by its best chunk; of equal scores the newer, then by content hash."""
-    best: dict[int, Row] = {}
-    for row in rows:
-        known = best.get(row.memory)
-        # Of two chunks with equal scores the earlier represents the memory.
-        if known is None or (-row.score, row.chunk) < (-known.score, known.chunk):
-            best[row.memory] = row
-    ordered = sorted(best.values(), key=lambda row: (-row.score, -row.event_at, row.content_hash))
-    return [ScoredChunk(row.memory, row.chunk, row.score) for row in ordered[:count]]
-
-
-def is_settled(rows: Sequence[Row], asked: int, count: int) -> bool:
-    """Return whether ``rows``, the best ``asked`` chunks in order, are enough to name the best ``count`` memories.
-
-    They are if the index has no more, or if enough memories score better than its last row: then no chunk that it did
-    not return can be among them or tie with them.
-    """
-    if len(rows) < asked:
-        return True
-    return len({row.memory for row in rows if row.score > rows[-1].score}) >= count
 
 
 def _with_owners(connection: apsw.Connection, scores: Mapping[int, float], keys: Keys) -> list[Row]:

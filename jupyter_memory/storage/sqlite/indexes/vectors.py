@@ -100,14 +100,14 @@ class VectorIndex:
     def activate(self, connection: apsw.Connection, model: Model) -> None:
         """Make searches use this model from now on."""
         connection.execute("update models set active = (id = ?)", (model.id,))
-        self._outdate_caches(connection)
+        self.outdate_caches(connection)
 
     def drop(self, connection: apsw.Connection, model: Model) -> None:
         """Remove a model with all its vectors."""
         connection.execute(f"drop table if exists vectors_{model.id}")
         connection.execute(f"drop table if exists codes_{model.id}")
         connection.execute("delete from models where id = ?", (model.id,))
-        self._outdate_caches(connection)
+        self.outdate_caches(connection)
 
     def models(self, connection: apsw.Connection) -> list[Model]:
         """Return every model whose vectors the store holds, complete or not, the oldest first."""
@@ -121,7 +121,7 @@ class VectorIndex:
         last = connection.execute(f"select max(chunk) from codes_{model.id}").get
         if last is not None and min(chunks) < last:
             # Other processes look for new chunks only after the last that they know.
-            self._outdate_caches(connection)
+            self.outdate_caches(connection)
         for table, column, written in (("vectors", "embedding", vectors), ("codes", "code", of)):
             rows = [(chunk, one.tobytes()) for chunk, one in zip(chunks, written, strict=True)]
             sql.insert(connection, f"{table}_{model.id}", ("chunk", column), rows, replacing=True)
@@ -132,7 +132,7 @@ class VectorIndex:
         for model in self.models(connection) if models is None else models:
             connection.executemany(f"delete from vectors_{model.id} where chunk = ?", gone)
             connection.executemany(f"delete from codes_{model.id} where chunk = ?", gone)
-        self._outdate_caches(connection)
+        self.outdate_caches(connection)
 
     def missing(self, connection: apsw.Connection, model: Model, limit: int, after: int = 0) -> list[int]:
         """Return chunks that have no vector of this model yet, those above ``after``, lowest first."""
@@ -211,7 +211,7 @@ class VectorIndex:
             (*measured, model.id),
         )
 
-    def _outdate_caches(self, connection: apsw.Connection) -> None:
+    def outdate_caches(self, connection: apsw.Connection) -> None:
         """Make every process read its codes anew."""
         connection.execute("update counters set value = value + 1 where name = 'removals'")
 

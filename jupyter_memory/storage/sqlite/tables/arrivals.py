@@ -11,7 +11,8 @@ import apsw
 
 from jupyter_memory.storage.base import Arriving
 from jupyter_memory.storage.cell_matching import content_hash
-from jupyter_memory.storage.sqlite.sql import to_micros
+from jupyter_memory.storage.shared.rows import identity, to_micros
+from jupyter_memory.storage.shared.runs import key as run_key
 from jupyter_memory.storage.sqlite.tables import memories, runs
 from jupyter_memory.types import Run
 
@@ -27,7 +28,7 @@ def keys_by_id(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, int
 def same_content(connection: apsw.Connection, arriving: Sequence[Arriving]) -> list[int | None]:
     """Return for each the key of the memory that holds the same content in the same place; what ran is one anywhere."""
     drafts = [one.prepared.draft for one in arriving]
-    found = memories.find_known(connection, [memories.identity(draft) for draft in drafts])
+    found = memories.find_known(connection, [identity(draft) for draft in drafts])
     ran = {(content_hash(draft), draft.space): place for place, draft in enumerate(drafts) if draft.kind == "history"}
     known = runs.texts_known(connection, ran)
     return [
@@ -56,9 +57,9 @@ def add_runs(connection: apsw.Connection, key: int, found: Sequence[Run]) -> boo
     seen = runs.noted(connection, found) if found else set()
     added = False
     for run in found:
-        if runs.key(run) not in seen:
+        if run_key(run) not in seen:
             runs.insert(connection, key, run)
-            seen.add(runs.key(run))
+            seen.add(run_key(run))
             added = True
     return added
 

@@ -83,6 +83,17 @@ def of_memories(connection: apsw.Connection, keys: Sequence[int]) -> list[int]:
     return [row[0] for row in found]
 
 
+def ids_by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, list[int]]:
+    """Return the ids of the chunks of each memory, in the order in which they were written."""
+    found: dict[int, list[int]] = {key: [] for key in keys}
+    for chunk, memory in connection.execute(
+        "select id, memory from chunks where memory in (select value from json_each(?)) order by id",
+        (json.dumps(list(keys)),),
+    ):
+        found[memory].append(chunk)
+    return found
+
+
 def existing(connection: apsw.Connection, chunks: Sequence[int]) -> list[int]:
     """Return those of these chunks that are there."""
     found = connection.execute(

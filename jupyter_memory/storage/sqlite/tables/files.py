@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import apsw
 
 from jupyter_memory.protocols import FileState
-from jupyter_memory.storage.sqlite.filters import below, spellings
-from jupyter_memory.storage.sqlite.sql import to_micros
+from jupyter_memory.storage.shared.paths import below, spellings
+from jupyter_memory.storage.shared.rows import to_micros
 
 INDEXED = "('file', 'cell')"  # the kinds of memory that come from files
 _EMPTY = f"""
@@ -25,47 +26,51 @@ def under(connection: apsw.Connection, root: str, space: str) -> dict[str, FileS
     """Return the files at or below a path that are indexed in a space, by path."""
     found = connection.execute(
         """
-        select path, mtime_ns, size, content_hash, indexed_at from files
+        select path, mtime_ns, size, content_hash, indexed_at, dated from files
         where space = ? and (path = ? or (path >= ? and path < ?))
         """,
         (space, *below(root)),
     )
-    return {row[0]: FileState(*row) for row in found}
+    return {row[0]: replace(FileState(*row[:-1]), dated=bool(row[-1])) for row in found}
 
 
 def states(connection: apsw.Connection, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str], FileState]:
     """Return what is known of files, by path and space."""
     found = connection.execute(
         """
-        select files.space, files.path, mtime_ns, size, content_hash, indexed_at from json_each(?) as place
+        select files.space, files.path, mtime_ns, size, content_hash, indexed_at, dated from json_each(?) as place
         cross join files where files.path = place.value ->> 0 and files.space = place.value ->> 1
         """,
         (json.dumps(list(places)),),
     )
-    return {(row[1], row[0]): FileState(*row[1:]) for row in found}
+    return {(row[1], row[0]): replace(FileState(*row[1:-1]), dated=bool(row[-1])) for row in found}
 
 
 def every(connection: apsw.Connection, space: str) -> Iterator[tuple[str, FileState]]:
     """Yield the files that are indexed in a space, or in all if it is empty, each with its space."""
     rows = connection.execute(
         """
-        select space, path, mtime_ns, size, content_hash, indexed_at from files
+        select space, path, mtime_ns, size, content_hash, indexed_at, pictures, dated from files
         where ? in ('', space) order by space, path
         """,
         (space,),
     )
-    return ((row[0], FileState(*row[1:])) for row in rows)
+    return ((row[0], replace(FileState(*row[1:-2]), pictures=bool(row[-2]), dated=bool(row[-1]))) for row in rows)
 
 
 def restore(connection: apsw.Connection, found: Iterable[tuple[str, FileState]]) -> None:
     """Note files that were read for another store, each with its space; what is known of one already stays."""
     connection.executemany(
         """
-        insert or ignore into files (path, space, mtime_ns, size, content_hash, indexed_at)
-        values (?, ?, ?, ?, ?, ?)
+        insert or ignore into files (path, space, mtime_ns, size, content_hash, indexed_at, pictures, dated)
+        values (?, ?, ?, ?, ?, ?, ?, ?)
         """,
         (
-            (state.path, space, state.mtime_ns, state.size, state.content_hash, state.indexed_at or 0)
+            (
+                *(state.path, space, state.mtime_ns, state.size, state.content_hash),
+                state.indexed_at or 0,
+                *(bool(state.pictures), bool(state.dated)),
+            )
             for space, state in found
         ),
     )
@@ -75,13 +80,17 @@ def note(connection: apsw.Connection, states: Sequence[FileState], now: datetime
     """Note that files were read."""
     connection.executemany(
         """
-        insert into files (path, space, mtime_ns, size, content_hash, indexed_at, pictures)
-        values (?1, ?2, ?3, ?4, ?5, ?6, coalesce(?7, 0))
+        insert into files (path, space, mtime_ns, size, content_hash, indexed_at, pictures, dated)
+        values (?1, ?2, ?3, ?4, ?5, ?6, coalesce(?7, 0), coalesce(?8, 0))
         on conflict (path, space) do update set
-            mtime_ns = ?3, size = ?4, content_hash = ?5, indexed_at = ?6, pictures = coalesce(?7, pictures)
+            mtime_ns = ?3, size = ?4, content_hash = ?5, indexed_at = ?6,
+            pictures = coalesce(?7, pictures), dated = coalesce(?8, dated)
         """,
         [
-            (state.path, space, state.mtime_ns, state.size, state.content_hash, to_micros(now), state.pictures)
+            (
+                *(state.path, space, state.mtime_ns, state.size, state.content_hash, to_micros(now)),
+                *(state.pictures, state.dated),
+            )
             for state in states
         ],
     )

@@ -5,22 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from pathlib import PurePath
-from typing import NamedTuple
 
 import apsw
 
 from jupyter_memory.protocols import UNREAD
 from jupyter_memory.storage.base import NotedFolder
-from jupyter_memory.storage.sqlite.filters import below
-from jupyter_memory.storage.sqlite.sql import from_micros, to_micros
+from jupyter_memory.storage.shared.folders import FolderRow, is_below, topmost_unnoted
+from jupyter_memory.storage.shared.paths import below
+from jupyter_memory.storage.shared.rows import from_micros, to_micros
 from jupyter_memory.types.report import Folder
-
-
-class _Row(NamedTuple):
-    path: str
-    watched: bool
-    indexed_at: int | None
 
 
 def note(connection: apsw.Connection, path: str, space: str, now: datetime) -> None:
@@ -29,7 +22,7 @@ def note(connection: apsw.Connection, path: str, space: str, now: datetime) -> N
     A folder below one that is noted already is not noted separately, unless it was before.
     """
     known = {row.path for row in _rows(connection, space)}
-    if path not in known and any(_is_below(path, folder) for folder in known):
+    if path not in known and any(is_below(path, folder) for folder in known):
         return
     _, low, high = below(path)
     connection.execute(
@@ -89,7 +82,8 @@ def listed(connection: apsw.Connection, space: str) -> list[Folder]:
     For files that were indexed before folders were noted, the topmost folders that hold them are listed.
     """
     rows = _rows(connection, space)
-    rows += _unnoted(connection, space, [row.path for row in rows])
+    found = connection.execute("select path, indexed_at from files where space = ?", (space,))
+    rows += topmost_unnoted(found, {row.path for row in rows})
     return [
         Folder(
             row.path,
@@ -110,7 +104,7 @@ def noted(connection: apsw.Connection, space: str) -> list[str]:
 
 def above(connection: apsw.Connection, path: str, space: str) -> str | None:
     """Return the topmost noted folder that a path lies in, None where there is none."""
-    return min((row.path for row in _rows(connection, space) if _is_below(path, row.path)), key=len, default=None)
+    return min((row.path for row in _rows(connection, space) if is_below(path, row.path)), key=len, default=None)
 
 
 def holding(connection: apsw.Connection) -> list[tuple[str, str]]:
@@ -126,24 +120,9 @@ def drop_emptied(connection: apsw.Connection, held: Iterable[tuple[str, str]]) -
             connection.execute("delete from folders where path = ? and space = ?", (path, space))
 
 
-def _rows(connection: apsw.Connection, space: str) -> list[_Row]:
+def _rows(connection: apsw.Connection, space: str) -> list[FolderRow]:
     found = connection.execute("select path, watched, indexed_at from folders where space = ?", (space,))
-    return [_Row(path, bool(watched), indexed_at) for path, watched, indexed_at in found]
-
-
-def _unnoted(connection: apsw.Connection, space: str, noted: list[str]) -> list[_Row]:
-    """Return the topmost folders of the files that lie in no noted one, with the time of its newest file."""
-    known, found = set(noted), dict[str, int]()
-    for path, indexed_at in connection.execute("select path, indexed_at from files where space = ?", (space,)):
-        if path not in known:
-            parent = str(PurePath(path).parent)
-            found[parent] = max(indexed_at, found.get(parent, 0))
-    found = {path: at for path, at in found.items() if not known.intersection(_upwards(path))}
-    tops = dict[str, int]()
-    for path, at in found.items():
-        *_, top = (folder for folder in _upwards(path) if folder in found)
-        tops[top] = max(at, tops.get(top, 0))
-    return [_Row(top, False, at) for top, at in tops.items()]
+    return [FolderRow(path, bool(watched), indexed_at) for path, watched, indexed_at in found]
 
 
 def _last_indexed(connection: apsw.Connection, path: str, space: str) -> int | None:
@@ -152,13 +131,8 @@ def _last_indexed(connection: apsw.Connection, path: str, space: str) -> int | N
     newest = connection.execute(sql, (space, *below(path))).get
     if newest is None:
         return None
-    above = [row.indexed_at for row in _rows(connection, space) if row.indexed_at and _is_below(path, row.path)]
+    above = [row.indexed_at for row in _rows(connection, space) if row.indexed_at and is_below(path, row.path)]
     return max([int(newest), *above])
-
-
-def _upwards(path: str) -> list[str]:
-    """Return a path and all folders that it lies in."""
-    return [path, *map(str, PurePath(path).parents)]
 
 
 def _counts(connection: apsw.Connection, path: str, space: str) -> tuple[int, int]:
@@ -174,7 +148,3 @@ def _counts(connection: apsw.Connection, path: str, space: str) -> tuple[int, in
     """
     found = [int(connection.execute(sql, (space, at, low, high)).get) for sql in (files, memories)]
     return found[0], found[1]
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path != folder and path.startswith(folder.rstrip("/") + "/")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -13,10 +12,10 @@ from typing import Any
 import apsw
 
 from jupyter_memory.errors import UnknownMemory
-from jupyter_memory.storage.cell_matching import Predecessor, content_hash
+from jupyter_memory.storage.cell_matching import Predecessor
+from jupyter_memory.storage.shared.rows import Identity, from_micros, new_ids, to_micros
 from jupyter_memory.storage.sqlite import sql
 from jupyter_memory.storage.sqlite.filters import SHOWN_TIER, condition
-from jupyter_memory.storage.sqlite.sql import from_micros, to_micros
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Draft, Filters, Memory, Selection
 
@@ -36,22 +35,14 @@ _COLUMNS = (
     "source", "kind", "space", "location", "content_hash", "id", "accessed", "tier", "pinned", "lang", "title",
     "severity", "domain", "session", "event_at", "indexed_at", "valid_from", "valid_until", "metadata",
 )  # fmt: skip
-_ID_BYTES = 8
 # What `dumps` would make anew for each memory.
 _JSON = json.JSONEncoder(ensure_ascii=False)
-# Source, kind, space, location and content hash of a memory.
-Identity = tuple[str, str, str, str, str]
 # Browsing shows what people chose to keep before what was indexed; a search ranks the tiers differently. Cells of one
 # time come in the order of their file, whose cells are written together.
 _BROWSE_ORDER = (
     "case shown_tier when 'core' then 0 when 'note' then 1 when 'mcp' then 2 else 3 + (kind = 'history') end, "
     "event_at desc, source, memories.key"
 )
-
-
-def identity(draft: Draft) -> Identity:
-    """Return what identifies a memory: source, kind, space, location and content hash."""
-    return (draft.source, draft.kind, draft.space, draft.location, content_hash(draft))
 
 
 def find_known(connection: apsw.Connection, identities: Sequence[Identity]) -> list[int | None]:
@@ -90,7 +81,7 @@ def insert(
     written = [
         (key, *_values(identity_, draft, indexed, id_, one))
         for key, ((identity_, draft), id_, one) in enumerate(
-            zip(drafts, _new_ids(len(drafts)), earlier, strict=True), start=first
+            zip(drafts, new_ids(len(drafts)), earlier, strict=True), start=first
         )
     ]
     sql.insert(connection, "memories", ("key", *_COLUMNS), written)
@@ -240,12 +231,6 @@ def known_contents(connection: apsw.Connection, contents: Mapping[str, str], fil
     found = [(str(id_), str(content)) for id_, content in rows]
     others = {content for id_, content in found if id_ not in contents}
     return {id_ for id_, _ in found if id_ in contents} | {one for one, of in contents.items() if of in others}
-
-
-def _new_ids(count: int) -> list[str]:
-    """Return ids of new memories, all of them with one call of the system."""
-    written = secrets.token_hex(_ID_BYTES * count)
-    return [written[begin : begin + 2 * _ID_BYTES] for begin in range(0, len(written), 2 * _ID_BYTES)]
 
 
 def _values(identity_: Identity, draft: Draft, indexed: int, id_: str, before: Predecessor | None) -> tuple[Any, ...]:

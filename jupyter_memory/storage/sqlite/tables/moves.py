@@ -6,7 +6,7 @@ import os
 
 import apsw
 
-from jupyter_memory.storage.sqlite.filters import below
+from jupyter_memory.storage.shared.paths import below
 
 
 def in_the_way(connection: apsw.Connection, old: str, new: str) -> list[int]:

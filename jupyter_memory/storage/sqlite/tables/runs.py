@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
 import apsw
 
 from jupyter_memory.storage.base import RunFilter
-from jupyter_memory.storage.sqlite.filters import below, condition, spellings
-from jupyter_memory.storage.sqlite.sql import from_micros, to_micros
-from jupyter_memory.types import Filters, Run, RunError
+from jupyter_memory.storage.shared.paths import below, spellings
+from jupyter_memory.storage.shared.rows import from_micros, to_micros
+from jupyter_memory.storage.shared.runs import RunKey, key, run_of, told_by
+from jupyter_memory.storage.sqlite.filters import condition
+from jupyter_memory.types import Filters, Run
 from jupyter_memory.types.report import HistoryStatus
 
-# A run is known by these.
-RunKey = tuple[str, int, int]
 _COLUMNS = (
     "memory", "session", "number", "started", "seconds", "outcome", "error", "message", "traceback", "notebook",
     "cell", "language", "environment",
@@ -26,15 +26,8 @@ _READ = (
     "runs.traceback, runs.notebook, runs.cell, runs.language, runs.environment, memories.id"
 )
 _JOINED = "runs join memories on memories.key = runs.memory"
-# Errors of one text by which it is found, the newest, and characters of each.
-_ERRORS, _TOLD = 3, 200
 # What a person chose to keep.
 _KEPT = "memories.pinned or exists (select 1 from tags where tags.memory = memories.key)"
-
-
-def key(run: Run) -> RunKey:
-    """Return what a run is known by."""
-    return (run.session, run.number, to_micros(run.started))
 
 
 def texts_known(connection: apsw.Connection, texts: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
@@ -109,7 +102,7 @@ def describe(connection: apsw.Connection, memories: Iterable[int]) -> None:
         ).get
         last, session, outcome, error, notebook, cell, language, environment = newest
         written = connection.execute("select metadata from memories where key = ?", (memory,)).get
-        told = _told(json.loads(written), count, first, last, outcome, error, environment)
+        told = told_by(json.loads(written), count, first, last, outcome, error, environment)
         connection.execute(
             "update memories set event_at = ?, session = ?, lang = ?, metadata = ? where key = ?",
             (last, session, language, json.dumps(told, ensure_ascii=False), memory),
@@ -120,18 +113,13 @@ def describe(connection: apsw.Connection, memories: Iterable[int]) -> None:
         )
 
 
-def errors(connection: apsw.Connection, memory: int) -> str:
-    """Return the newest different errors of a memory's runs, each with the first line of its message."""
+def errors(connection: apsw.Connection, memory: int) -> list[tuple[str, str]]:
+    """Return the errors of a memory's runs with their messages, the newest first."""
     rows: Any = connection.execute(
         "select error, message from runs where memory = ? and error is not null order by started desc, key desc",
         (memory,),
     )
-    told: dict[str, None] = {}
-    for error, message in rows:
-        told.setdefault(f"{error}: {(message or '').strip().partition(chr(10))[0]}"[:_TOLD])
-        if len(told) == _ERRORS:
-            break
-    return "\n".join(told)
+    return [(error, message or "") for error, message in rows]
 
 
 def find(connection: apsw.Connection, wanted: RunFilter, limit: int, oldest_first: bool) -> list[Run]:
@@ -143,7 +131,7 @@ def find(connection: apsw.Connection, wanted: RunFilter, limit: int, oldest_firs
         "limit :limit",
         {**parameters, "limit": limit},
     )
-    return [_run(row) for row in rows]
+    return [run_of(row) for row in rows]
 
 
 def of_memory(connection: apsw.Connection, memory: int) -> list[Run]:
@@ -152,7 +140,7 @@ def of_memory(connection: apsw.Connection, memory: int) -> list[Run]:
     rows = connection.execute(
         f"select {without_text} from {_JOINED} where runs.memory = ? order by runs.key", (memory,)
     )
-    return [_run(row) for row in rows]
+    return [run_of(row) for row in rows]
 
 
 def numbers(connection: apsw.Connection, session: str) -> set[int]:
@@ -219,22 +207,6 @@ def forget_places(
     return bool(keys), emptied, left
 
 
-def _told(
-    before: Mapping[str, Any], count: int, first: int, last: int, outcome: str, error: str | None, environment: str
-) -> dict[str, Any]:
-    """Return the metadata of a memory with what its runs say; what else it has stays."""
-    told = {
-        "runs": count,
-        "first_run": from_micros(first).isoformat(),
-        "last_run": from_micros(last).isoformat(),
-        "outcome": outcome,
-        "error": error,
-        "environment": environment or None,
-    }
-    kept = {name: value for name, value in before.items() if name not in told}
-    return {**kept, **{name: value for name, value in told.items() if value is not None}}
-
-
 def _condition(wanted: RunFilter) -> tuple[str, dict[str, Any]]:
     columns: dict[str, Any] = {
         "runs.error": wanted.error,
@@ -249,22 +221,3 @@ def _condition(wanted: RunFilter) -> tuple[str, dict[str, Any]]:
         parts[f"runs.started {comparison} :{name}"] = None if moment is None else to_micros(moment)
     given = {part: value for part, value in parts.items() if value is not None}
     return " and ".join(given) or "1", {part.rpartition(":")[2]: value for part, value in given.items()}
-
-
-def _run(row: Sequence[Any]) -> Run:
-    (text, started, session, number, outcome, seconds, error, message, traceback, notebook, cell, language,
-     environment, memory_id) = row  # fmt: skip
-    return Run(
-        source=text,
-        started=from_micros(started),
-        session=session,
-        number=number,
-        outcome=outcome,
-        seconds=seconds,
-        error=None if error is None else RunError(error, message or "", traceback or ""),
-        notebook=notebook,
-        cell_id=cell,
-        language=language,
-        environment=environment,
-        memory_id=memory_id,
-    )

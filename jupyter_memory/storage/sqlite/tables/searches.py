@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import apsw
 
-from jupyter_memory.storage.sqlite.sql import from_micros, to_micros
+from jupyter_memory.storage.base import NotedSearch
+from jupyter_memory.storage.shared.rows import from_micros, to_micros
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types.report import Feedback, Recent
 
@@ -54,6 +55,30 @@ def recent(connection: apsw.Connection, limit: int) -> list[Recent]:
         (limit,),
     )
     return [Recent(id_, query, profile, from_micros(at), *said) for id_, query, profile, at, *said in rows]
+
+
+def every(connection: apsw.Connection) -> Iterator[NotedSearch]:
+    """Yield the searches with the ids of their hits, the oldest first."""
+    rows = connection.execute(
+        "select query_id, query, profile, at, origin, hits, client, tool from searches order by number"
+    )
+    for id_, query, profile, at, origin, hits, client, tool in rows:
+        ids = tuple(json.loads(hits))
+        yield NotedSearch(Recent(id_, query, profile, from_micros(at), origin, len(ids), client, tool), ids)
+
+
+def last(connection: apsw.Connection, origin: str) -> tuple[Recent, tuple[str, ...]] | None:
+    """Return the last search of a person from one place, with the ids of its hits in their order."""
+    row = connection.execute(
+        "select query_id, query, profile, at, hits from searches where origin = ? and client = '' "
+        "order by number desc limit 1",
+        (origin,),
+    ).fetchone()
+    if row is None:
+        return None
+    id_, query, profile, at, hits = row
+    ids = tuple(json.loads(hits))
+    return Recent(id_, query, profile, from_micros(at), origin, len(ids)), ids
 
 
 def query_of(connection: apsw.Connection, query_id: str) -> str:

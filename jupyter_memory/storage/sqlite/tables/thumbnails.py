@@ -31,12 +31,25 @@ def insert(connection: apsw.Connection, written: Sequence[tuple[int, Draft]]) ->
     sql.insert(connection, "thumbnails", _COLUMNS, rows, together=_TOGETHER)
 
 
+def complete(connection: apsw.Connection, key: int, draft: Draft) -> None:
+    """Write the thumbnails of a memory that is there, if it has none."""
+    if draft.pictures.thumbnails and not by_memory(connection, [key]):
+        insert(connection, [(key, draft)])
+
+
 def get(connection: apsw.Connection, key: int, place: int) -> Thumbnail | None:
     """Return a picture of a memory, None where there is none."""
     row = connection.execute(
         f"select {_THUMBNAIL} from thumbnails where memory = ? and place = ?", (key, place)
     ).fetchone()
     return None if row is None else Thumbnail(*row)
+
+
+def replace(connection: apsw.Connection, key: int, draft: Draft) -> None:
+    """Give a memory the thumbnails of a draft that has any."""
+    if draft.pictures.thumbnails:
+        connection.execute("delete from thumbnails where memory = ?", (key,))
+        insert(connection, [(key, draft)])
 
 
 def of_file(connection: apsw.Connection, path: str, space: str) -> dict[str, Thumbnail]:
@@ -49,6 +62,21 @@ def of_file(connection: apsw.Connection, path: str, space: str) -> dict[str, Thu
         (path, space),
     )
     return {row[-1]: Thumbnail(*row) for row in found}
+
+
+def by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, tuple[Thumbnail, ...]]:
+    """Return the thumbnails of memories in their order, by key; memories without any are left out."""
+    rows: Any = connection.execute(
+        f"""
+        select memory, {_THUMBNAIL} from json_each(?) as wanted cross join thumbnails on memory = wanted.value
+        order by memory, place
+        """,
+        (json.dumps(list(keys)),),
+    )
+    found: dict[int, tuple[Thumbnail, ...]] = {}
+    for key, *values in rows:
+        found[key] = (*found.get(key, ()), Thumbnail(*values))
+    return found
 
 
 def count(connection: apsw.Connection) -> tuple[int, int]:

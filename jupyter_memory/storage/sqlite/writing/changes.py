@@ -15,10 +15,11 @@ import numpy as np
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Arriving, Model, Prepared
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
+from jupyter_memory.storage.shared.rows import identity, to_micros
+from jupyter_memory.storage.shared.runs import with_errors
 from jupyter_memory.storage.sqlite.connection import scrubbing
 from jupyter_memory.storage.sqlite.indexes import keyword_upkeep
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.sql import to_micros
 from jupyter_memory.storage.sqlite.tables import (
     arrivals,
     definitions,
@@ -58,13 +59,14 @@ class Changes:
     def add(self, prepared: Sequence[Prepared], model: Model | None, now: datetime) -> list[int]:
         """Write memories and return their keys; what is known already gets the new tags and metadata."""
         connection = self.connection
-        identities = [memories.identity(one.draft) for one in prepared]
+        identities = [identity(one.draft) for one in prepared]
         known = memories.find_known(connection, identities)
         # The first of several equal drafts is written; the others are merged into it.
         first = dict(zip(reversed(identities), reversed(prepared), strict=True))
         new = dict.fromkeys(name for name, key in zip(identities, known, strict=True) if key is None)
-        drafts = [(name, first[name].draft) for name in new]
-        keys = dict(zip(new, memories.insert(connection, drafts, now), strict=True))
+        keys = dict(
+            zip(new, memories.insert(connection, [(name, first[name].draft) for name in new], now), strict=True)
+        )
         thumbnails.insert(connection, [(key, first[name].draft) for name, key in keys.items()])
         self._add_chunks(model, [(key, first[name].draft, first[name]) for name, key in keys.items()])
         found = [keys[name] if key is None else key for name, key in zip(identities, known, strict=True)]
@@ -76,16 +78,17 @@ class Changes:
     def put_in(self, arriving: Sequence[Arriving], model: Model | None) -> None:
         """Write memories of another store that are not there yet, with their ids, times, counts and runs."""
         connection = self.connection
-        identified = [(memories.identity(one.prepared.draft), one.prepared.draft) for one in arriving]
+        identified = [(identity(one.prepared.draft), one.prepared.draft) for one in arriving]
         before = [Predecessor(one.id, False, (), one.accessed) for one in arriving]
         keys = memories.insert(connection, identified, datetime.now(UTC), before)
+        thumbnails.insert(connection, list(zip(keys, (one.prepared.draft for one in arriving), strict=True)))
         arrivals.set_indexed(connection, [(key, one.indexed_at) for key, one in zip(keys, arriving, strict=True)])
         fresh: list[_Fresh] = []
         for key, one in zip(keys, arriving, strict=True):
             draft = one.prepared.draft
             idents = list(one.prepared.idents or chunk_rows.idents_of(draft))
-            if arrivals.add_runs(connection, key, one.runs) and (told := runs.errors(connection, key)):
-                idents[0] = _with_errors(idents[0], told)
+            if arrivals.add_runs(connection, key, one.runs):
+                idents[0] = with_errors(idents[0], runs.errors(connection, key))
             fresh.append((key, draft, replace(one.prepared, idents=idents)))
         self._add_chunks(model, fresh)
 
@@ -93,11 +96,13 @@ class Changes:
         """Give a memory all that it is in another store, but for its runs."""
         memories.update_columns(self.connection, key, arrivals.columns(one))
         self.rewrite(key, one.prepared, model)
+        thumbnails.replace(self.connection, key, one.prepared.draft)
         self.index_errors([key])
         scrubbing.note_removal(self.connection)
 
-    def add_runs(self, key: int, one: Arriving) -> None:
-        """Give a memory that is there the runs that it lacks."""
+    def complete(self, key: int, one: Arriving) -> None:
+        """Give a memory that is there the runs that it lacks, and the pictures if it has none."""
+        thumbnails.complete(self.connection, key, one.prepared.draft)
         if arrivals.add_runs(self.connection, key, one.runs):
             runs.describe(self.connection, [key])
             self.index_errors([key])
@@ -114,7 +119,7 @@ class Changes:
             for one, predecessor in zip(of_it, before.get(path) or [None] * len(of_it), strict=True)
         ]
         drafts = [one.draft if earlier is None else succeeding(one.draft, earlier) for one, earlier in written]
-        identified = [(memories.identity(draft), draft) for draft in drafts]
+        identified = [(identity(draft), draft) for draft in drafts]
         new = memories.insert(self.connection, identified, now, [earlier for _, earlier in written])
         thumbnails.insert(self.connection, list(zip(new, drafts, strict=True)))
         self._add_chunks(model, [(key, draft, one) for key, draft, (one, _) in zip(new, drafts, written, strict=True)])
@@ -124,7 +129,7 @@ class Changes:
         """Give a memory other words and tags, with new chunks."""
         draft = prepared.draft
         chunks = chunk_rows.of_memories(self.connection, [key])
-        self._remove_keywords(chunks)
+        self.remove_keywords(chunks)
         chunk_rows.delete_of(self.connection, key)
         self._vectors.remove(self.connection, chunks)
         memories.update_columns(self.connection, key, {"title": draft.title, "content_hash": content_hash(draft)})
@@ -147,32 +152,28 @@ class Changes:
     def retag(self, key: int, tags: Sequence[str]) -> None:
         """Give a memory other tags, in the keyword index too; its chunks and vectors stay."""
         chunks = chunk_rows.of_memories(self.connection, [key])
-        self._remove_keywords(chunks)
+        self.remove_keywords(chunks)
         memories.set_tags(self.connection, key, tags)
-        if not self._index_outdated:
-            keyword_upkeep.put_in(self.connection, chunks)
+        self.put_keywords(chunks)
 
     def index_errors(self, keys: Iterable[int]) -> None:
         """Let what was run be found by the errors of its runs, as they are now; nothing is embedded."""
         changed: dict[int, str] = {}
         for key in keys:
             chunk, words, stored = chunk_rows.first_words(self.connection, key)
-            ident = ident_column(words)
-            if told := runs.errors(self.connection, key):
-                ident = _with_errors(ident, told)
+            ident = with_errors(ident_column(words), runs.errors(self.connection, key))
             if ident != stored:
                 changed[chunk] = ident
         if not changed:
             return
-        self._remove_keywords(list(changed))
+        self.remove_keywords(list(changed))
         chunk_rows.set_idents(self.connection, changed)
-        if not self._index_outdated:
-            keyword_upkeep.put_in(self.connection, list(changed))
+        self.put_keywords(list(changed))
 
     def delete(self, keys: Sequence[int]) -> None:
         """Remove memories."""
         chunks = chunk_rows.of_memories(self.connection, keys)
-        self._remove_keywords(chunks)
+        self.remove_keywords(chunks)
         memories.delete(self.connection, keys)
         if chunks:
             self._vectors.remove(self.connection, chunks)
@@ -269,7 +270,7 @@ class Changes:
         if model is not None and embedded:
             self._vectors.add(self.connection, model, chunks, np.concatenate(embedded))
 
-    def _remove_keywords(self, chunks: Sequence[int]) -> None:
+    def remove_keywords(self, chunks: Sequence[int]) -> None:
         """Remove chunks from the keyword index, while the view that it reads still shows them.
 
         FTS5 takes up to 10 ms a chunk to remove words without a trace; rebuilding the index takes 0.04 ms a chunk.
@@ -281,10 +282,10 @@ class Changes:
         if not self._index_outdated:
             self.connection.executemany("delete from keyword where rowid = ?", ((chunk,) for chunk in chunks))
 
-
-def _with_errors(ident: str, told: str) -> str:
-    """Return a column ``ident`` by which the errors of runs are found, too."""
-    return f"{ident}\n{told}\n{ident_column(told)}"
+    def put_keywords(self, chunks: Sequence[int]) -> None:
+        """Put chunks into the keyword index as its view shows them now."""
+        if not self._index_outdated:
+            keyword_upkeep.put_in(self.connection, chunks)
 
 
 def _stored(value: Any) -> Any:

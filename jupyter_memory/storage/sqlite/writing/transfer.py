@@ -6,13 +6,38 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import apsw
+import numpy as np
+from numpy.typing import NDArray
 
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.storage.base import Arriving, Became, Contents, NotedFile, NotedFolder, Stored
+from jupyter_memory.storage.base import (
+    Arriving,
+    Became,
+    Calibration,
+    ChunkVectors,
+    Contents,
+    Model,
+    NotedFile,
+    NotedFolder,
+    NotedSearch,
+    Prepared,
+    Stored,
+)
 from jupyter_memory.storage.cell_matching import content_hash
+from jupyter_memory.storage.shared.rows import identity
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.tables import arrivals, chunks, files, folders, memories, runs, searches
+from jupyter_memory.storage.sqlite.tables import (
+    arrivals,
+    chunks,
+    definitions,
+    files,
+    folders,
+    memories,
+    runs,
+    searches,
+    thumbnails,
+)
 from jupyter_memory.storage.sqlite.writing.changes import Changes
 from jupyter_memory.storage.sqlite.writing.transactions import Transactions
 from jupyter_memory.types import Filters
@@ -25,14 +50,42 @@ _TOGETHER = 200
 class SqliteContents:
     """What one state of a store holds in a space, or in all of them."""
 
-    def __init__(self, connection: apsw.Connection, space: str) -> None:
+    def __init__(self, connection: apsw.Connection, vectors: VectorIndex, space: str) -> None:
         self._connection = connection
+        self._vectors = vectors
         self._space = space
+
+    def model(self) -> Model | None:
+        return self._vectors.active(self._connection)
+
+    def calibration(self) -> Calibration | None:
+        model = self.model()
+        return None if model is None else self._vectors.calibration(self._connection, model)
 
     def memories(self) -> Iterator[Stored]:
         keys = sorted(memories.keys_where(self._connection, self._filters))
         for start in range(0, len(keys), _TOGETHER):
             yield from self._stored(keys[start : start + _TOGETHER])
+
+    def prepared(self, memories: Sequence[Stored], /) -> list[Prepared]:
+        connection, model = self._connection, self.model()
+        by_id = arrivals.keys_by_id(connection, [one.memory.id for one in memories])
+        keys = [by_id[one.memory.id] for one in memories]
+        owned = chunks.ids_by_memory(connection, keys)
+        every = [chunk for key in keys for chunk in owned[key]]
+        tokens = chunks.token_ids(connection, every)
+        embedded = {} if model is None else _by_chunk(chunks.vectors(connection, model, every))
+        defined = definitions.of_memories(connection, keys)
+        return [
+            Prepared(
+                one.draft,
+                np.stack([embedded[chunk] for chunk in of_it]) if of_it and embedded.keys() >= set(of_it) else None,
+                [tokens[chunk] for chunk in of_it] if tokens.keys() >= set(of_it) else (),
+                definitions=defined.get(key),
+            )
+            for one, key in zip(memories, keys, strict=True)
+            for of_it in (owned[key],)
+        ]
 
     def files(self) -> Iterator[NotedFile]:
         return (NotedFile(space, state) for space, state in files.every(self._connection, self._space))
@@ -45,6 +98,9 @@ class SqliteContents:
             if memories.keys_where(self._connection, self._filters, [said.memory_id]):
                 yield said
 
+    def searches(self) -> Iterator[NotedSearch]:
+        return searches.every(self._connection)
+
     @property
     def _filters(self) -> Filters:
         return Filters(space=(self._space,)) if self._space else Filters()
@@ -53,10 +109,11 @@ class SqliteContents:
         loaded = memories.load(self._connection, keys)
         cut = chunks.by_memory(self._connection, keys)
         tiers = arrivals.tiers(self._connection, keys)
+        pictures = thumbnails.by_memory(self._connection, keys)
         for key in keys:
             memory = loaded[key]
             ran = runs.of_memory(self._connection, key) if memory.kind == "history" else []
-            yield Stored(memory, tiers[key], tuple(cut.get(key, ())), tuple(ran))
+            yield Stored(memory, tiers[key], tuple(cut.get(key, ())), tuple(ran), pictures.get(key, ()))
 
 
 class SqliteTransfer:
@@ -64,12 +121,13 @@ class SqliteTransfer:
 
     def __init__(self, database: Database, vectors: VectorIndex) -> None:
         self._database = database
+        self._vectors = vectors
         self._transactions = Transactions(database, vectors)
 
     @contextmanager
     def contents(self, space: str, /) -> Iterator[Contents]:
         with self._database.read() as connection:
-            yield SqliteContents(connection, space)
+            yield SqliteContents(connection, self._vectors, space)
 
     def put(self, arriving: Sequence[Arriving], embedder: Embedder | None, /, *, update: bool) -> list[Became]:
         with self._transactions.changing(yielding=True) as changes:
@@ -97,13 +155,17 @@ class SqliteTransfer:
             searches.restore_feedback(connection, feedback)
 
 
+def _by_chunk(found: ChunkVectors) -> dict[int, NDArray[np.float32]]:
+    return dict(zip(found.ids.tolist(), found.vectors, strict=True))
+
+
 def _new(connection: apsw.Connection, arriving: Sequence[Arriving]) -> set[int]:
     """Return the places of those whose id and content are not there, the first of several alike."""
     taken: set[object] = set(arrivals.keys_by_id(connection, [one.id for one in arriving]))
     new: set[int] = set()
     for place, (one, known) in enumerate(zip(arriving, arrivals.same_content(connection, arriving), strict=True)):
         draft = one.prepared.draft
-        name = (content_hash(draft), draft.space) if draft.kind == "history" else memories.identity(draft)
+        name = (content_hash(draft), draft.space) if draft.kind == "history" else identity(draft)
         if known is None and not taken & {one.id, name}:
             new.add(place)
             taken |= {one.id, name}
@@ -123,5 +185,5 @@ def _settle(changes: Changes, one: Arriving, embedder: Embedder | None, update: 
         changes.overwrite(by_id, one, changes.model(embedder))
         became = "updated"
     if by_id is not None:
-        changes.add_runs(by_id, one)
+        changes.complete(by_id, one)
     return became

@@ -11,6 +11,7 @@ import numpy as np
 
 from jupyter_memory.protocols import Embedder, FileState, Vectors
 from jupyter_memory.storage.base import Calibration, Model, Prepared, QueryVector, TokenIds
+from jupyter_memory.storage.shared.rows import identity
 from jupyter_memory.storage.sqlite.checks import texts as text_checks
 from jupyter_memory.storage.sqlite.checks import vectors as vector_checks
 from jupyter_memory.storage.sqlite.connection import scrubbing
@@ -28,6 +29,7 @@ from jupyter_memory.storage.sqlite.tables import (
     query_vectors,
     searches,
 )
+from jupyter_memory.storage.sqlite.writing import undo
 from jupyter_memory.storage.sqlite.writing.changes import Changes
 from jupyter_memory.storage.sqlite.writing.steps import in_steps
 from jupyter_memory.storage.sqlite.writing.transactions import Transactions
@@ -56,7 +58,7 @@ class SqliteWriter:
         return [loaded[key] for key in keys]
 
     def merge(self, drafts: Sequence[Draft], /) -> list[Memory | None]:
-        identities = [memories.identity(draft) for draft in drafts]
+        identities = [identity(draft) for draft in drafts]
         with self._database.read() as connection:
             if not any(memories.find_known(connection, identities)):
                 return [None] * len(drafts)
@@ -90,8 +92,15 @@ class SqliteWriter:
         *,
         among: Sequence[str] | None = None,
         everything: bool = False,
+        until: datetime | None = None,
+        space: str = "",
     ) -> int:
-        return self._transactions.removed(lambda changes: changes.forget(chosen, among, everything))
+        def forget(changes: Changes) -> int:
+            if until is None:
+                return changes.forget(chosen, among, everything)
+            return undo.kept(changes.connection, until, space, lambda: changes.forget(chosen, among, everything))
+
+        return self._transactions.removed(forget)
 
     # -- files and folders ---------------------------------------------------------------------------------------------
 

@@ -33,6 +33,7 @@ export async function renderResults(answer: IAnswer = found(), query = 'price'):
     copy: jest.fn(),
     drag: jest.fn(),
     toNotebook: jest.fn(),
+    render: null,
     hasNotebook: true
   };
   const [onIndex, onLeave] = [jest.fn(), jest.fn()];

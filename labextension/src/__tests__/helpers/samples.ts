@@ -28,6 +28,7 @@ export const actions = {
   copy: jest.fn(),
   drag: jest.fn(),
   toNotebook: jest.fn(),
+  render: null,
   hasNotebook: false
 };
 

@@ -2,12 +2,14 @@ import { CommandRegistry } from '@lumino/commands';
 
 import {
   followOutputs,
+  followSources,
   INSERT_BUTTON,
   keepArrows,
   nameSliders,
   OUTPUT_BUTTON,
   OUTPUT_PICTURE,
-  showPictures
+  showPictures,
+  SOURCE_LINK
 } from '../../integrations/outputs';
 
 afterEach(() => document.body.replaceChildren());
@@ -52,6 +54,26 @@ describe('the button below the results of %memsearch', () => {
     document.body.querySelector('b')!.click();
     document.body.querySelector<HTMLElement>('button:last-child')!.click();
     expect(asked).toEqual([['search', 'λ "of" Zürich']]);
+  });
+});
+
+describe('the title of a result', () => {
+  it('opens its memory before Lab follows the link, unless a key asks for another tab', () => {
+    const opened: string[] = [];
+    const followedByLab: string[] = [];
+    const lab = ({ target }: Event): void => void followedByLab.push((target as Element).textContent ?? '');
+    document.body.addEventListener('click', lab);
+    followSources(memory_id => void opened.push(memory_id));
+    document.body.innerHTML = `<a class="${SOURCE_LINK}" data-memory="aa01" href="#"><b>λ</b></a><a class="${SOURCE_LINK}" href="#">untrusted</a><a href="#">other</a>`;
+    document.body.querySelector('b')!.click();
+    document.body.querySelectorAll('a').forEach((link, i) => i && link.click());
+    const event = new MouseEvent('click', { ctrlKey: true, bubbles: true, cancelable: true });
+    document.body.querySelector('b')!.dispatchEvent(event);
+    document.body.removeEventListener('click', lab);
+
+    expect(opened).toEqual(['aa01']);
+    expect(followedByLab).toEqual(['untrusted', 'other', 'λ']);
+    expect(event.defaultPrevented).toBe(false);
   });
 });
 

@@ -64,19 +64,29 @@ function Chosen({ model, trans }: IExplanationProps): React.JSX.Element {
   );
 }
 
-/** The server's reasons, in sentences. */
+/** The server's main reasons, in sentences, and all of them for those who ask. */
 function Reasons({ model, trans }: IExplanationProps): React.JSX.Element {
   return (
     <div role="status">
       {model.isExplaining && <p className="jp-Memory-dim">{trans.__('Asking…')}</p>}
-      {model.explanation && (
-        <ul className="jp-Memory-reasons">
-          {model.explanation.reasons.map(reason => (
-            <li key={reason}>{withMarks(reason)}</li>
-          ))}
-        </ul>
+      {model.explanation && <Sentences reasons={model.explanation.reasons} />}
+      {model.explanation && model.explanation.details.length > model.explanation.reasons.length && (
+        <details className="jp-Memory-details">
+          <summary>{trans.__('All reasons')}</summary>
+          <Sentences reasons={model.explanation.details} />
+        </details>
       )}
     </div>
+  );
+}
+
+function Sentences({ reasons }: { reasons: readonly string[] }): React.JSX.Element {
+  return (
+    <ul className="jp-Memory-reasons">
+      {reasons.map(reason => (
+        <li key={reason}>{withMarks(reason)}</li>
+      ))}
+    </ul>
   );
 }
 

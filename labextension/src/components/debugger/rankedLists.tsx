@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
 import type { IListed, ILists } from '../../api/types';
-import { count, decimals, figure } from '../shared/format';
+import { compact, count, decimals } from '../shared/format';
 import { splitTitle } from '../shared/names';
 import { withMarks } from '../shared/withMarks';
 
@@ -111,7 +111,7 @@ function List(props: IListProps): React.JSX.Element {
                 <Title listed={one} isAlone={!isTwin(one)} />
               </button>
             </td>
-            <td>{figure(one.score, digits)}</td>
+            <td>{compact(one.score, digits)}</td>
           </tr>
         ))}
         {!rows.length && (

@@ -2,7 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { closeIcon } from '@jupyterlab/ui-components';
-import { useId, useRef } from 'react';
+import { useId, useRef, type WheelEvent } from 'react';
 
 import type { IFilters } from '../../api/types';
 import { facetValues } from '../../models/facetCounts';
@@ -52,7 +52,7 @@ export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
         }
       }}
     >
-      <div className="jp-Memory-chips">
+      <div className="jp-Memory-chips" onWheel={scrollSideways}>
         <Removable model={model} trans={trans} />
         <Kinds model={model} trans={trans} />
         {menus.map(facet => (
@@ -84,6 +84,13 @@ export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
       )}
     </div>
   );
+}
+
+/** A wheel that turns up and down scrolls the line of chips. */
+function scrollSideways(event: WheelEvent<HTMLElement>): void {
+  if (!event.deltaX) {
+    event.currentTarget.scrollLeft += event.deltaY;
+  }
 }
 
 /** Chips that a click removes: the time and the filters in the words, the first day, the paths. */

@@ -10,7 +10,7 @@ import { count, day, moment, percent } from '../shared/format';
 import { opening, pieces } from '../shared/highlights';
 import { pinIcon } from '../shared/icons';
 import { kindTitle, outcomeName, runTitle } from '../shared/labels';
-import { basename, isCode, hitNames } from '../shared/names';
+import { basename, isCode, isMarkdown, hitNames } from '../shared/names';
 import { withMarks } from '../shared/withMarks';
 import { ContributionBar } from './scoreBar';
 import { Picture, pictureLabel } from './pictures';
@@ -82,7 +82,7 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
           <Snippet
             pieces={titled?.rest ?? pieces(hit.snippet, hit.highlights)}
             code={code}
-            markdown={place.lang === 'markdown'}
+            markdown={isMarkdown(hit, place)}
           />
         </Illustrated>
       )}
@@ -158,19 +158,29 @@ function Location(props: { found: IPlacedHit; grouped: boolean; trans: Translati
   const { file, context, at } = hitNames(hit, place, trans);
   const inside = [context, at].filter(step => step);
   const nowhere = place.run ? trans.__('run') : trans.__('note');
-  const steps = grouped && inside.length ? inside : [file || nowhere, ...inside];
+  const steps = [...(grouped && inside.length ? [] : [file || nowhere]), ...(context ? [context] : [])];
   const Icon = iconOf(hit).react;
   const whole = withMarks([hit.source, ...inside, place.closed].filter(line => line).join('\n'));
   return (
     <div className="jp-Memory-where">
       <Icon tag="span" className="jp-Memory-kind" title={kindTitle(hit.kind, trans)} />
       <span className="jp-Memory-path" title={whole}>
-        {steps.map((step, i) => (
-          <span key={i}>
-            {i > 0 && ' › '}
-            <bdi>{i === 0 && steps.length > 1 ? <File path={step} /> : step}</bdi>
+        {steps.length > 0 && (
+          <span className="jp-Memory-steps">
+            {steps.map((step, i) => (
+              <span key={i}>
+                {i > 0 && ' › '}
+                <bdi>{i === 0 && steps[i] === file && inside.length > 0 ? <File path={step} /> : step}</bdi>
+              </span>
+            ))}
           </span>
-        ))}
+        )}
+        {at && (
+          <span className="jp-Memory-at">
+            {steps.length > 0 && ' › '}
+            <bdi>{at}</bdi>
+          </span>
+        )}
       </span>
       {place.run && <Runs run={place.run} trans={trans} />}
       {place.changed && (

@@ -126,6 +126,7 @@ export function HitList(props: IHitListProps): JSX.Element {
               texts={texts}
               words={words}
               pictureOf={pictureOf}
+              render={actions.render}
               selected={one === chosen}
               trans={trans}
               onLeave={onBackTo}

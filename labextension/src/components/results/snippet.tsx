@@ -2,7 +2,8 @@
 
 import type { ReactNode } from 'react';
 
-import { inLines, type IPiece, unmarked } from '../shared/highlights';
+import { inLines, type IPiece } from '../shared/highlights';
+import { withoutMarkdown } from '../shared/plainMarkdown';
 import { withMarks } from '../shared/withMarks';
 
 /** Characters of a line that even the narrowest panel shows. */
@@ -15,7 +16,7 @@ export function Snippet(props: { pieces: IPiece[]; code: boolean; markdown: bool
   if (!code) {
     return (
       <div className="jp-Memory-snippet" dir="auto">
-        {marked(pieces, markdown ? unmarked : undefined)}
+        {marked(markdown ? withoutMarkdown(pieces) : pieces)}
       </div>
     );
   }
@@ -31,9 +32,9 @@ export function Snippet(props: { pieces: IPiece[]; code: boolean; markdown: bool
 }
 
 /** Pieces as elements, with the highlights in `<mark>`. */
-export function marked(pieces: IPiece[], plain = (text: string) => text): ReactNode[] {
+export function marked(pieces: IPiece[]): ReactNode[] {
   return pieces.map((piece, i) => {
-    const text = withMarks(piece.marked ? piece.text : plain(piece.text));
+    const text = withMarks(piece.text);
     return piece.marked ? <mark key={i}>{text}</mark> : text;
   });
 }

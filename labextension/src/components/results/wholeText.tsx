@@ -6,11 +6,14 @@ import { type KeyboardEvent, memo, useLayoutEffect, useMemo, useRef } from 'reac
 
 import type { IPlacedHit } from '../../models/hits';
 import type { WholeTexts } from '../../models/wholeTexts';
+import type { IActions } from '../../tokens';
 import { errorText } from '../shared/errorMessage';
 import { count } from '../shared/format';
-import { isCode, hitNames } from '../shared/names';
+import { isCode, hitNames, isMarkdown } from '../shared/names';
+import { withMarks } from '../shared/withMarks';
 import { markWords, type IExcerpt, excerpt } from './excerpt';
 import { Pictures } from './pictures';
+import { RenderedMarkdown } from './rendered';
 import { marked } from './snippet';
 
 export interface IWholeTextProps {
@@ -23,6 +26,7 @@ export interface IWholeTextProps {
   words: RegExp | null;
   /** The address of a picture of a memory. */
   pictureOf(id: string, place: number): string;
+  render: IActions['render'];
   /** Go back to this memory's card in the list. */
   onLeave(id: string): void;
 }
@@ -65,9 +69,11 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
   const { found, texts, trans } = props;
   const { hit, place } = found;
   const { item, problem } = texts.all.get(hit.memory_id) ?? { item: null, problem: null };
-  const code = isCode(hit, place);
   const text = item?.text ?? null;
   const shown = useMemo(() => (text === null ? null : excerpt(text.trimEnd(), hit.snippet)), [text, hit.snippet]);
+  const isWhole = shown !== null && !shown.before && !shown.behind;
+  const render = isWhole && isMarkdown(hit, place) ? props.render : null;
+  const code = !render && isCode(hit, place);
   const block = useRef<HTMLDivElement>(null);
   useInView(block, shown);
   return (
@@ -89,7 +95,12 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
       >
         {!item && !problem && <span className="jp-Memory-reading">{trans.__('Reading…')}</span>}
         {problem && errorText(problem, trans)}
-        {shown !== null && <Passage shown={shown} words={props.words} />}
+        {shown !== null &&
+          (render ? (
+            <RenderedMarkdown text={withMarks(shown.text)} words={props.words} render={render} />
+          ) : (
+            <Passage shown={shown} words={props.words} />
+          ))}
       </div>
       {shown !== null && <Pictures found={found} pictureOf={props.pictureOf} trans={trans} />}
       {shown !== null && <OmittedText shown={shown} canOpen={place.path !== null} trans={trans} />}

@@ -14,6 +14,11 @@ export function figure(value: number, digits: number): string {
   return formatter(`f${digits}`, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
 }
 
+/** A number with this many decimals if few are enough, else as a power of ten: BM25 can be 0.000003. */
+export function compact(value: number, digits: number): string {
+  return value && digits > 4 ? tiny(value) : figure(value, digits);
+}
+
 /** A number with its sign and this many decimals; a value that rounds to zero has no sign. */
 export function signed(value: number, digits: number): string {
   const shown = figure(Math.abs(value), digits);
@@ -28,9 +33,13 @@ export function rough(value: number): string {
   }
   const size = Math.abs(value);
   if (size < 0.001) {
-    return formatter('tiny', { maximumSignificantDigits: 2 }).format(value);
+    return tiny(value);
   }
   return figure(value, size < 1 ? 3 : size < 10 ? 2 : 1);
+}
+
+function tiny(value: number): string {
+  return formatter('tiny', { notation: 'scientific', maximumFractionDigits: 1 }).format(value);
 }
 
 /** A count, with the language's separators. */

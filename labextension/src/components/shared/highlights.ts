@@ -35,11 +35,6 @@ export function inLines(pieces: IPiece[]): IPiece[][] {
   return lines;
 }
 
-/** Prose without Markdown's marks of headings and of bold text. */
-export function unmarked(text: string): string {
-  return text.replace(/(^|\s)#{1,6}\s+/g, '$1').replace(/\*\*/g, '');
-}
-
 /** A text split after its title. */
 export interface IOpening {
   /** The title with its highlights. */

@@ -6,6 +6,9 @@ import type { IHit, IPlace } from '../../api/types';
 import { isProse } from '../../models/cells';
 import { withMarks } from './withMarks';
 
+/** The place of a page in a PDF, or of a slide. */
+const PAGE = /^(page|slide) (\d+)$/;
+
 export interface IHitNames {
   /** The title, in bold. */
   title: string;
@@ -29,7 +32,7 @@ export function hitNames(hit: IHit, place: IPlace, trans: TranslationBundle): IH
     title: withMarks(nearest || (isFile ? base : hit.title) || firstLine(place.begins) || base || trans.__('Untitled')),
     file: withMarks(shortened(file)),
     context: withMarks(headings.join(' › ')),
-    at: placeLabel(place, trans)
+    at: placeLabel(hit, place, trans)
   };
 }
 
@@ -49,9 +52,15 @@ export function splitTitle(title: string): ISplitTitle {
   return base ? { name: base, file: folder } : { name: title, file: '' };
 }
 
-/** Whether a snippet is code, to be shown in a monospaced font: so is every snippet of several lines. */
+/** Whether a snippet is code, to be shown in a monospaced font: so are several lines, unless they are of a page. */
 export function isCode(hit: IHit, place: IPlace): boolean {
-  return hit.kind === 'history' || hit.snippet.includes('\n') || !isProse(place.lang);
+  const isPage = PAGE.test(hit.location);
+  return hit.kind === 'history' || (!isPage && (hit.snippet.includes('\n') || !isProse(place.lang)));
+}
+
+/** Whether a text is Markdown: of a Markdown cell or file, or a note. */
+export function isMarkdown(hit: IHit, place: IPlace): boolean {
+  return place.lang === 'markdown' || (hit.kind === 'note' && isProse(place.lang));
 }
 
 export function basename(path: string): string {
@@ -64,9 +73,13 @@ function shortened(path: string): string {
   return parts.length > 2 ? `…/${parts.slice(-2).join('/')}` : parts.join('/');
 }
 
-function placeLabel(place: IPlace, trans: TranslationBundle): string {
+function placeLabel(hit: IHit, place: IPlace, trans: TranslationBundle): string {
   if (place.index !== null) {
     return trans.__('cell %1', place.index + 1);
+  }
+  const [, part, number] = PAGE.exec(hit.location) ?? [];
+  if (number) {
+    return part === 'page' ? trans.__('page %1', number) : trans.__('slide %1', number);
   }
   return place.line !== null && place.line > 1 ? trans.__('line %1', place.line) : '';
 }

@@ -93,7 +93,6 @@ def test_a_hostile_schema_is_not_run(tmp_path: Path, read: Read) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "neither"),
         (b"customer,price\n", "neither"),
         (b"SQLite format 3\0" + b"\xff" * 5_000, "no SQLite|damaged"),
         (b"SQLite format 3\0", "no SQLite|damaged"),
@@ -144,3 +143,11 @@ def test_a_damaged_duckdb_file_says_so(tmp_path: Path, read: Read) -> None:
 
     with pytest.raises(InputError, match=r"damaged|crash"):
         read(tmp_path / "a.duckdb")
+
+
+@pytest.mark.parametrize("name", ["a.sqlite", "a.db", "a.duckdb"])
+def test_an_empty_database_has_no_tables(tmp_path: Path, read: Read, name: str) -> None:
+    """SQLite makes a file without a byte when a program opens one and writes nothing."""
+    (tmp_path / name).touch()
+
+    assert read(tmp_path / name).parts == ()

@@ -16,7 +16,8 @@ from jupyter_memory.ingest.readers.registry import known_readers
 
 docx = pytest.importorskip("docx", reason="needs the extra `documents`")
 pptx = pytest.importorskip("pptx", reason="needs the extra `documents`")
-pypdf = pytest.importorskip("pypdf", reason="needs the extra `documents`")
+pytest.importorskip("pypdfium2", reason="needs the extra `documents`")
+pypdf = pytest.importorskip("pypdf", reason="needs the extra `test`")
 
 WHEN = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 
@@ -39,6 +40,34 @@ def test_a_pdf_is_read_by_page(tmp_path: Path) -> None:
         ("page 3", "Prices rose."),
     ]
     assert (found.title, found.language, found.written) == ("Annual report (ar.pdf)", "pdf", WHEN)
+
+
+def test_a_word_that_goes_on_in_the_next_line_is_one_word(tmp_path: Path) -> None:
+    """The hyphen at the end of a line is none of the word; one within a line stays."""
+    page = "A well-known fore-) Tj 0 -14 Td (cast of prices."
+    (tmp_path / "a.pdf").write_bytes(pdf_of([page]))
+
+    [part] = read(tmp_path / "a.pdf").parts
+    assert part.text.split() == ["A", "well-known", "forecast", "of", "prices."]
+
+
+@pytest.mark.parametrize(
+    ("stated", "written"),
+    [
+        ("D:20260302101500+01'00'", WHEN),
+        ("D:20260302091500Z", WHEN),
+        ("D:20260302091500", WHEN),
+        ("D:2026", datetime(2026, 1, 1, tzinfo=UTC)),
+        ("D:20261399", None),
+        ("last spring", None),
+        ("", None),
+    ],
+)
+def test_a_pdf_has_the_date_that_it_states(tmp_path: Path, stated: str, written: datetime | None) -> None:
+    """In the ways in which PDF writes dates; anything else is none."""
+    (tmp_path / "a.pdf").write_bytes(pdf_of(["Tariffs."], date=stated))
+
+    assert read(tmp_path / "a.pdf").written == written
 
 
 def test_a_word_document_is_read_by_section(tmp_path: Path) -> None:
@@ -86,12 +115,13 @@ def test_a_presentation_is_read_by_slide(tmp_path: Path) -> None:
     assert found.written is None, "the date of the library's template is not the document's"
 
 
-def test_a_locked_pdf_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
+def test_a_locked_pdf_says_so(tmp_path: Path, algorithm: str) -> None:
     """One that anybody may open, and nobody change, is read."""
     (tmp_path / "a.pdf").write_bytes(pdf_of(["Tariffs are net of tax."]))
     for name, password in (("locked.pdf", "k4ffee"), ("open.pdf", "")):
         writer = pypdf.PdfWriter(clone_from=tmp_path / "a.pdf")
-        writer.encrypt(password, "owner", algorithm="AES-256")
+        writer.encrypt(password, "owner", algorithm=algorithm)
         writer.write(tmp_path / name)
 
     assert read(tmp_path / "open.pdf").parts[0].text == "Tariffs are net of tax."

@@ -16,9 +16,10 @@ const missed: IExplanation = {
   rank: null,
   hit: null,
   reasons: [
-    'Neither retriever found it, so it was not ranked.',
-    'vector: its cosine is 0.31, but 40 memories are closer.'
+    'Neither the search by words nor the one by meaning found it, so it was not ranked.',
+    'By meaning: its cosine is 0.31, but 40 memories are closer.'
   ],
+  details: [],
   without: {}
 };
 

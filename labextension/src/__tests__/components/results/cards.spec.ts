@@ -47,6 +47,13 @@ describe('the names of a hit', () => {
     expect([told.title, told.file, told.at]).toEqual(['normalise_notes.md', 'notes/normalise_notes.md', 'line 12']);
   });
 
+  it.each(['page 3', 'slide 2'])('name the %s of a document', location => {
+    const page = hit({ source: '/home/ada/report.pdf', location, snippet: 'sales\nrose' });
+    expect(hitNames(page, { ...place, path: 'report.pdf', index: null, line: 40 }, trans).at).toBe(location);
+    expect(isCode(page, { ...place, lang: '' })).toBe(false);
+    expect(isCode({ ...page, location: '#4' }, { ...place, lang: '' })).toBe(true);
+  });
+
   it('are the first words of what has no title and no file', () => {
     expect(hitNames(hit({ title: '' }), { ...place, begins: '## λ is 3.2' }, trans).title).toBe('λ is 3.2');
     expect(hitNames(hit({ title: '' }), place, trans).title).toBe('Untitled');

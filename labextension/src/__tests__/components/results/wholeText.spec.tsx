@@ -265,3 +265,38 @@ describe('without a mouse', () => {
     expect(window.getSelection()?.toString()).toBe(CODE);
   });
 });
+
+describe('Markdown', () => {
+  const rendered = (text: string) => {
+    const node = document.createElement('div');
+    node.innerHTML = `<h1>${text.slice(2, 7)}</h1><p>We <em>normalise</em> the price, or $price^2$.</p>`;
+    return { node, typeset: jest.fn(), dispose: jest.fn() };
+  };
+
+  it('is rendered by Lab, with the words of the question marked, but none in a formula', async () => {
+    const { actions, server, model } = await read();
+    const made = jest.fn(async (text: string) => rendered(text));
+    Object.assign(actions, { render: made });
+    server.on('POST search', () => {
+      const answer = found();
+      answer.hits[0].kind = 'note';
+      answer.places[answer.hits[0].memory_id].lang = 'markdown';
+      return answer;
+    });
+    await act(async () => {
+      model.setQuery('price of λ');
+      await advance(300);
+    });
+    await turn(0);
+    expect(made).toHaveBeenCalledWith('# Notes\n\nWe normalise the prices.');
+    expect(texts()[0].querySelector('h1')!.textContent).toBe('Notes');
+    expect(texts()[0].querySelectorAll('em')).toHaveLength(1);
+    expect(texts()[0].textContent).toContain('$price^2$');
+    expect([...texts()[0].querySelectorAll('mark')].filter(mark => mark.textContent === 'price')).toHaveLength(1);
+    expect(texts()[0].className).not.toContain('jp-mod-code');
+    await turn(0);
+    const [{ value }] = made.mock.results;
+    expect((await value).dispose).toHaveBeenCalled();
+    expect((await value).typeset).toHaveBeenCalled();
+  });
+});

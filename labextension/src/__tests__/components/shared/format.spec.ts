@@ -34,7 +34,7 @@ describe('figures', () => {
   it('show raw values of any scale in about three digits', () => {
     expect(rough(70.98207)).toBe('71.0');
     expect(rough(3)).toBe('3');
-    expect(rough(0.000042)).toBe('0.000042');
+    expect(rough(0.000042)).toBe('4.2E-5');
     expect(rough(0.5672)).toBe('0.567');
     expect(rough(12408)).toBe('12,408');
   });

@@ -1,4 +1,4 @@
-import { opening, pieces, unmarked } from '../../../components/shared/highlights';
+import { opening, pieces } from '../../../components/shared/highlights';
 
 const marked = (text: string, ranges: [number, number][]): string =>
   pieces(text, ranges)
@@ -33,11 +33,6 @@ describe('pieces', () => {
         [7, 9]
       ])
     ).toBe('pri[ce]');
-  });
-
-  it('leaves out the marks of Markdown in prose, and no other signs', () => {
-    expect(unmarked('## Too large: **dead end**. Next ### λ')).toBe('Too large: dead end. Next λ');
-    expect(unmarked('C# is #1, 2*3 = 6, __init__')).toBe('C# is #1, 2*3 = 6, __init__');
   });
 
   it('loses nothing of the text', () => {

@@ -1,0 +1,117 @@
+"""Opens the file of a memory from a terminal: in JupyterLab at the cell, or in an editor at the line."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import webbrowser
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jupyter_memory.errors import InputError
+from jupyter_memory.types import Hit
+
+# How editors are told a line, by the name of their program.
+_COLON = frozenset(["subl", "zed", "hx", "helix", "atom", "lapce"])
+_GOTO = frozenset(["code", "code-insiders", "codium", "cursor", "windsurf", "positron"])
+_PLUS = frozenset(["vi", "vim", "nvim", "gvim", "nano", "pico", "emacs", "emacsclient", "kak", "micro", "joe", "gedit"])
+
+
+def open_file(path: str, place: str) -> str:
+    """Open a file, or an address, at a place: the id of a cell or a line; return what to say.
+
+    Raises:
+        InputError: the file is gone, or the editor cannot be started.
+    """
+    if path.startswith(("https://", "http://")):
+        return _browsed(path)
+    if not Path(path).exists():
+        raise InputError(f"{path} is not there any more, so it cannot be opened. What is remembered of it is there.")
+    if path.lower().endswith(".ipynb") and (address := in_lab(path, place, _servers())):
+        return _browsed(address)
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    where = f"{path}:{place}" if place else path
+    if not editor:
+        return f"{where}\nTo open it in an editor, name one in the variable EDITOR; JupyterLab opens it while it runs."
+    _run(editing(editor, path, place))
+    return f"opened {where}"
+
+
+def line_of(hit: Hit) -> str:
+    """Return where a hit is in its file: the line with the words that matched, as far as the file still has it."""
+    text, start = hit.memory.text, hit.span[0]
+    said = text[text.rfind("\n", 0, start) + 1 :].partition("\n")[0].strip()
+    if not (hit.location.isdecimal() and said):
+        return hit.location
+    try:
+        lines = Path(hit.memory.source).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return hit.location
+    first = int(hit.location)
+    return next(
+        (str(number) for number, line in enumerate(lines[first - 1 :], first) if line.strip() == said), str(first)
+    )
+
+
+def in_lab(path: str, place: str, servers: Iterable[Mapping[str, Any]]) -> str:
+    """Return the address of a cell in a running JupyterLab whose folder has the notebook, empty where none has.
+
+    >>> in_lab("/work/λ/a b.ipynb", "c-1", [{"url": "http://localhost:8888/", "root_dir": "/work"}])
+    'http://localhost:8888/lab/tree/%CE%BB/a%20b.ipynb#cell-id=c-1'
+    """
+    for server in servers:
+        root = Path(str(server.get("root_dir") or server.get("notebook_dir") or os.sep))
+        if Path(path).is_relative_to(root):
+            relative = quote(Path(path).relative_to(root).as_posix())
+            cell = f"#cell-id={quote(place)}" if place and not place.startswith("#") else ""
+            return f"{server['url']}lab/tree/{relative}{cell}"
+    return ""
+
+
+def editing(editor: str, path: str, place: str) -> list[str]:
+    """Return the command that opens a file in an editor, at a line if the editor is known and the place is one.
+
+    >>> editing("code --wait", "a.py", "12"), editing("vim", "a.py", "12")
+    (['code', '--wait', '--goto', 'a.py:12'], ['vim', '+12', 'a.py'])
+    >>> editing("ed", "a.py", "12"), editing("vim", "a.md", "c-1")
+    (['ed', 'a.py'], ['vim', 'a.md'])
+    """
+    command = _words(editor)
+    if not place.isdecimal():
+        return [*command, path]
+    name = Path(command[0].replace("\\", "/")).name.lower().removesuffix(".exe").removesuffix(".cmd")
+    if name in _GOTO:
+        return [*command, "--goto", f"{path}:{place}"]
+    if name in _COLON:
+        return [*command, f"{path}:{place}"]
+    return [*command, f"+{place}", path] if name in _PLUS else [*command, path]
+
+
+def _words(editor: str) -> list[str]:
+    """Return the words of a command; a backslash is part of a path on Windows, and quotes hold blanks together."""
+    if os.name == "nt" or "\\" in editor:
+        return [word.strip('"') for word in shlex.split(editor, posix=False)]
+    return shlex.split(editor)
+
+
+def _browsed(address: str) -> str:
+    return f"opened {address}" if webbrowser.open(address) else f"{address}\nNo browser was found to open it."
+
+
+def _run(command: Sequence[str]) -> None:
+    try:
+        subprocess.run(command, check=False)  # noqa: S603  the user's own editor
+    except OSError as error:
+        raise InputError(f"The editor {command[0]} cannot be started: {error.strerror}. Set EDITOR.") from None
+
+
+def _servers() -> list[dict[str, Any]]:
+    try:
+        # Imported late: only this command asks for servers, and the extra `lab` brings them.
+        from jupyter_server.serverapp import list_running_servers
+    except ImportError:
+        return []
+    return list(list_running_servers())

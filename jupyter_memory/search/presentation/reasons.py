@@ -1,0 +1,204 @@
+"""Why a hit ranks where it does, in sentences: what gave it its points, the most important first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import isnan
+
+from jupyter_memory.search.context import Labelled, Reasoned
+from jupyter_memory.search.pipeline import Scored
+from jupyter_memory.search.profiles.builtin import PROFILES
+from jupyter_memory.search.profiles.profile import Profile
+from jupyter_memory.types import Evidence, Hit
+
+# As many lines as one reads at a glance; the others are there for whoever asks for all.
+LINES = 5
+# A signal is named by its `label`, which follows "for": "0.03 for its tier". A signal without a label is named by its
+# name. A new signal needs no entry in these tables, which hold what a label alone cannot say.
+_RETRIEVER_LABELS = {
+    "keyword": "the words of the query in it",
+    "vector": "how close its meaning is to that of the query",
+}
+_NO_VALUE = {
+    "keyword": "the search by words did not find it",
+    "vector": "the search by meaning did not find it",
+    "max_sim": "not compared, as it ranks too low by words and by meaning",
+    "time": "the query names no time",
+    "near_time": "the query names no time",
+    "question_penalty": "the query is not a question",
+    "file_stem": "it is no file",
+    "defined_names": "it is no Python file whose names are known",
+    "aside": "it is no file",
+    "own_words": "it is no cell",
+    "best_passage": "not compared, as it is of a session, or ranks too low by words and by meaning",
+    "title_match": "it is no note with a title",
+    "history": "it is no code that was run",
+}
+_ZERO = {
+    "time": "it is not from the time that the query names",
+    "near_time": "it is not from the time that the query names",
+    "title": "not every word of the query is in its title",
+    "neighbour": "nothing next to it matches",
+    "session": "nothing else in its session matches",
+    "question_penalty": "it is not a question",
+    "length_penalty": "its length is usual",
+    "own_words": "no cell has more of the query in its text",
+    "title_match": "its title has no word of the query",
+    "defines": "it defines nothing that the query names",
+    "file_stem": "the names of its file and folder are not in the query",
+    "aside": "nothing in its path is against it",
+    "severity": "it is not marked as severe",
+    "tags": "it shares no tag with the query",
+    "domain": "the query is about no domain, or about another one",
+    "semantic": "it shares no words with the query",
+}
+# Many share the first place by these, so it says nothing.
+_YES_OR_NO = frozenset(["tier", "severity", "domain", "time", "title", "history"])
+_VALUES = {"keyword": "BM25 {shown}", "vector": "cosine {shown}", "similarity": "cosine {shown}"}
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def labels(*profiles: Profile) -> dict[str, str]:
+    """Return the labels of the signals of these profiles, by the name of the signal and of each term that reads it."""
+    found = dict(_RETRIEVER_LABELS)
+    for profile in profiles:
+        found |= {signal.name: signal.label for signal in profile.signals if isinstance(signal, Labelled)}
+    for profile in profiles:
+        for term in profile.terms:
+            if term.reads in found:
+                found.setdefault(term.name, found[term.reads])
+    return found
+
+
+def judged_by(scored: Scored, profile: Profile, key: int) -> dict[str, str]:
+    """Return labels for one candidate, from those signals that can say what in it they judged by."""
+    [candidate] = [one for one in scored.context if one.key == key]
+    found = {
+        signal.name: signal.reason(scored.query, scored.context, candidate)
+        for signal in profile.signals
+        if isinstance(signal, Reasoned) and scored.rankings[signal.name].scores.get(key)
+    }
+    return {term.name: found[term.reads] for term in profile.terms if term.reads in found} | found
+
+
+_BUILT_IN = labels(*PROFILES.values())
+
+
+def why_here(
+    hit: Hit, pool: int, limit: int, profile: str, labels: Mapping[str, str] = _BUILT_IN, lines: int = LINES
+) -> tuple[str, ...]:
+    """Return the main reasons for a memory's rank among ``pool`` candidates, in at most so many lines.
+
+    The points of all lines add up to the score, as it is shown. ``labels`` are those of the profile's signals, by
+    default those of all built-in signals.
+    """
+    counted = _counted(hit)
+    told = _head(hit, pool, limit, profile)
+    room = lines - len(told)
+    shown = counted if len(counted) <= room else counted[: room - 1]
+    told += [f"{points:.6f} for {labels.get(name, name)} ({_place(name, seen)})." for name, seen, points in shown]
+    if rest := counted[len(shown) :]:
+        left = round(hit.score, 6) - sum(points for *_, points in shown)
+        names = ", ".join(name for name, *_ in rest)
+        told.append(f"{left:.6f} for {_number(len(rest))} smaller ones ({names}).")
+    return tuple(told)
+
+
+def all_reasons(
+    hit: Hit,
+    pool: int,
+    limit: int,
+    profile: str,
+    without: Mapping[str, int] | None = None,
+    labels: Mapping[str, str] = _BUILT_IN,
+) -> tuple[str, ...]:
+    """Return every reason, with the values that the signals gave, and what added nothing, with the cause.
+
+    ``without`` has the rank of the hit without each term.
+    """
+    counted = _counted(hit)
+    told = _head(hit, pool, limit, profile)
+    told += [
+        f"{points:.6f} for {labels.get(name, name)} ({_place(name, seen)}, {_value(name, seen.value)})."
+        for name, seen, points in counted
+    ]
+    told += _idle(hit, [seen for _, seen, _ in counted])
+    if without and pool > 1:
+        told.append(_without(hit.rank, without))
+    return tuple(told)
+
+
+def _head(hit: Hit, pool: int, limit: int, profile: str) -> list[str]:
+    told = [f"Rank {hit.rank} of {pool} candidates with the profile {profile}: score {hit.score:.6f}, the sum of"]
+    if not _counted(hit):
+        told = [f"Rank {hit.rank} of {pool} candidates with the profile {profile}: score {hit.score:.6f}."]
+    if hit.rank > limit:
+        told.append(f"(The answer shows only the first {limit}; to see this memory, use limit={hit.rank}.)")
+    return told
+
+
+def _counted(hit: Hit) -> list[tuple[str, Evidence, float]]:
+    """Return what gave or took points, rounded as they are shown, the most important first."""
+    rounded = ((name, seen, round(seen.contribution, 6)) for name, seen in hit.signals.items())
+    return sorted((one for one in rounded if one[2]), key=lambda one: -abs(one[2]))
+
+
+def _place(name: str, seen: Evidence) -> str:
+    """Return the name of a term, with the hit's place where that says something: by a retriever, or the first."""
+    first = seen.rank == 1 and name not in _YES_OR_NO and seen.contribution > 0
+    if seen.rank is None or not (first or name in _RETRIEVER_LABELS):
+        return name
+    return f"{name}, {_ordinal(seen.rank)}"
+
+
+def _value(name: str, value: float) -> str:
+    """Return a signal's raw value, in as many digits as mean something.
+
+    >>> _value("keyword", 4.3812), _value("mine", 0.1234)
+    ('BM25 4.38', 'value 0.12')
+    """
+    shown = f"{value:.{2 if abs(value) < 1 else 3}g}"
+    return _VALUES.get(name, "value {shown}").format(shown=shown)
+
+
+def _idle(hit: Hit, counted: list[Evidence]) -> Iterator[str]:
+    """Yield what added nothing, with the cause; what a term shows under its own name is not told twice."""
+    shown = {(seen.value, seen.rank) for seen in counted}
+    for name, seen in hit.signals.items():
+        if round(seen.contribution, 6) or (seen.value, seen.rank) in shown:
+            continue
+        if isnan(seen.value):
+            yield f"Nothing for {name}: {_NO_VALUE.get(name, 'it has no value for this memory')}."
+        elif not seen.value and name in _ZERO:
+            yield f"Nothing for {name}: {_ZERO[name]}."
+        else:
+            yield f"Nothing for {name} ({_value(name, seen.value)})."
+
+
+def _without(rank: int, without: Mapping[str, int]) -> str:
+    """Return the rank without the points of each term that changes it, the largest difference first.
+
+    >>> _without(1, {"keyword": 3, "tier": 1, "vector": 7})
+    'Without vector, its rank would be 7; without keyword, 3.'
+    >>> _without(2, {"keyword": 2, "tier": 2})
+    'Without any one of these, its rank would still be 2.'
+    """
+    moved = sorted((term for term in without if without[term] != rank), key=lambda term: -abs(without[term] - rank))
+    if not moved:
+        return f"Without any one of these, its rank would still be {rank}."
+    others = "".join(f"; without {term}, {without[term]}" for term in moved[1:])
+    return f"Without {moved[0]}, its rank would be {without[moved[0]]}{others}."
+
+
+def _number(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
+
+
+def _ordinal(number: int) -> str:
+    """Return a place as people say it.
+
+    >>> [_ordinal(number) for number in (1, 2, 3, 4, 11, 22, 112)]
+    ['1st', '2nd', '3rd', '4th', '11th', '22nd', '112th']
+    """
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number % 100 not in (11, 12, 13) else "th"
+    return f"{number}{ending}"

@@ -1,0 +1,157 @@
+"""Checks of what a store holds: texts are what was stored, chunks and names are in them, counts and vectors are right.
+
+The server checks its own pages; a check here is for what a program or a person may have changed by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from unicodedata import normalize
+
+import numpy as np
+
+from jupyter_memory.runtime.progress import batches
+from jupyter_memory.storage.base import Model
+from jupyter_memory.storage.cell_matching import fingerprint
+from jupyter_memory.storage.postgres.connection.session import Session, of
+from jupyter_memory.storage.postgres.indexes import postings, vectors
+
+_NAMED = 3
+# How far the length of a vector may be from 1.
+_ROUNDING = 1e-3
+_VOCABULARY = 30_522
+_TOGETHER = 2_000
+
+
+def problems(session: Session) -> Iterator[str]:
+    """Yield what is wrong with a store, each with what to do."""
+    if changed := _changed_texts(session):
+        yield f"{_memories(len(changed))} another text or title than was stored. {_cure(changed)}"
+    if outside := _foreign_chunks(session):
+        yield f"{_memories(len(outside))} chunks that are no part of the text. {_cure(outside)}"
+    if count := len(damaged_definitions(session)):
+        yield f"The names that {count:,} memories should define are not in the text. Repair them with store.rebuild()."
+    if not _counts_fit(session):
+        yield "The keyword index does not match the memories. Repair it with store.rebuild()."
+    for model in vectors.models(session):
+        if count := len(damaged_vectors(session, model)):
+            yield f"{count:,} vectors of {model.name} are damaged. Compute them anew with store.reembed()."
+    if count := len(damaged_tokens(session)):
+        yield f"The tokens of {count:,} chunks are damaged. Compute them anew with store.rebuild()."
+    active = vectors.active(session)
+    if active is not None and (lacking := len(vectors.missing(session, active, 1_000_000))):
+        yield (
+            f"{lacking} chunks have no vector, so the search by meaning cannot find them. "
+            "Compute the vectors with store.reembed()."
+        )
+
+
+def damaged_vectors(session: Session, model: Model) -> list[int]:
+    """Return the chunks whose vector has another number of values than its model, or another length than 1."""
+    rows = session.rows(
+        f"""
+        select chunk from vectors
+        where {of("vectors")} and model = %(model)s
+            and (vector_dims(embedding) <> %(dimensions)s or abs(vector_norm(embedding) - 1) > {_ROUNDING})
+        order by chunk
+        """,
+        {"model": model.id, "dimensions": model.dimensions},
+    )
+    return [row[0] for row in rows]
+
+
+def damaged_tokens(session: Session) -> list[int]:
+    """Return the chunks whose tokens are half a number, not in ascending order, or not of the vocabulary."""
+    rows = session.rows(f"select chunk, ids from chunk_tokens where {of('chunk_tokens')} order by chunk")
+    return [chunk for chunk, ids in rows if not _are_tokens(ids)]
+
+
+def damaged_definitions(session: Session) -> list[int]:
+    """Return the memories with a definition that their text does not hold."""
+    rows = session.rows(
+        f"""
+        select definitions.memory, texts.text, defined || ' ' || assigned || ' ' || nested
+        from definitions join texts on texts.space = definitions.space and texts.memory = definitions.memory
+        where {of("definitions")} order by definitions.memory
+        """
+    )
+    # Python knows names in their plain characters.
+    return [key for key, text, names in rows if not all(name in normalize("NFKC", text) for name in names.split())]
+
+
+def _changed_texts(session: Session) -> list[str]:
+    rows = session.execute(
+        f"""
+        select id, content_hash, title, text
+        from memories left join texts on texts.space = memories.space and texts.memory = memories.key
+        where {of("memories")} order by key
+        """
+    )
+    found: list[str] = []
+    for some in batches(rows, _TOGETHER):
+        found += [id_ for id_, hash_, title, text in some if text is None or fingerprint(title, text) != hash_]
+    return found
+
+
+def _foreign_chunks(session: Session) -> list[str]:
+    rows = session.rows(
+        f"""
+        select distinct memories.id
+        from memories join texts on texts.space = memories.space and texts.memory = memories.key
+        left join chunks on chunks.space = memories.space and chunks.memory = memories.key
+        where {of("memories")} and (
+            chunks.id is null
+            or substr(texts.text, chunks.start + 1, chunks.stop - chunks.start) <> coalesce(chunks.text, texts.text)
+        )
+        order by 1
+        """
+    )
+    return [row[0] for row in rows]
+
+
+def _counts_fit(session: Session) -> bool:
+    """Return whether the counts are those of the rows that they count."""
+    totals = session.totals
+    [held] = session.rows(f"select count(*), coalesce(sum(words), 0)::bigint from chunks where {of('chunks')}")
+    wrong = session.value(
+        f"""
+        select exists (
+            select space, term, columns, sum(chunks) from (
+                select space, term, columns, chunks from frequencies where {of("frequencies")}
+                union all
+                select space, term, {postings.HOLDING}, -1 from postings where {of("postings")}
+            ) as both_of_them
+            group by 1, 2, 3 having sum(chunks) <> 0
+        )
+        """
+    )
+    lost = session.value(
+        f"""
+        select exists (
+            select 1 from postings where {of("postings")} and not exists (
+                select 1 from chunks where chunks.space = postings.space and chunks.id = postings.chunk
+            )
+        ) or exists (
+            select 1 from chunks where {of("chunks")} and words > 0 and not exists (
+                select 1 from postings where postings.space = chunks.space and postings.chunk = chunks.id
+            )
+        )
+        """
+    )
+    return (totals.chunks, totals.words) == tuple(held) and not wrong and not lost
+
+
+def _are_tokens(ids: bytes) -> bool:
+    if len(ids) % 2:
+        return False
+    tokens = np.frombuffer(ids, "<u2").astype(np.int64)
+    return bool((np.diff(tokens) > 0).all() and (tokens < _VOCABULARY).all())
+
+
+def _memories(count: int) -> str:
+    return "1 memory has" if count == 1 else f"{count:,} memories have"
+
+
+def _cure(ids: list[str]) -> str:
+    named = " ".join(ids[:_NAMED]) + (" …" if len(ids) > _NAMED else "")
+    return f"Restore them from a dump with pg_restore, or forget them: jupyter-memory forget {named}"

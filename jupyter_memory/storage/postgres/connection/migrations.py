@@ -1,0 +1,104 @@
+"""Migrations of a store's tables to the version that this package writes, one process at a time."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import psycopg
+from psycopg import errors
+
+from jupyter_memory.errors import StoreError, StoreReadOnly, StoreTooNew
+from jupyter_memory.text.addresses import DatabaseAddress
+
+log = logging.getLogger(__name__)
+
+SCHEMA = "jupyter_memory"
+# Known to every process that migrates, and to no other use of advisory locks in the database: "jupymem" in ASCII.
+_LOCK = 0x6A7570796D656D
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """A script that migrates a store to ``version`` = 1000 * major + minor."""
+
+    version: int
+    sql: str
+
+
+@cache
+def migrations() -> tuple[Migration, ...]:
+    """Return the package's migrations, oldest first: ``schema/1000_foundation.sql`` makes version 1000."""
+    scripts = (entry for entry in files(__package__).joinpath("schema").iterdir() if entry.name.endswith(".sql"))
+    found = (Migration(int(entry.name.split("_")[0]), entry.read_text(encoding="utf-8")) for entry in scripts)
+    return tuple(sorted(found, key=lambda migration: migration.version))
+
+
+def version_of(connection: psycopg.Connection) -> int:
+    """Return the version of the store's tables, 0 where there are none."""
+    there = connection.execute("select to_regclass(%s)", (f"{SCHEMA}.schema_version",)).fetchone()
+    if there is None or there[0] is None:
+        return 0
+    found = connection.execute(f"select max(version) from {SCHEMA}.schema_version").fetchone()
+    return 0 if found is None else int(found[0] or 0)
+
+
+def migrate(connection: psycopg.Connection, address: DatabaseAddress, steps: Sequence[Migration]) -> bool:
+    """Run the steps that a store lacks, all in one transaction; return whether it had none before.
+
+    Raises:
+        StoreTooNew: a newer major version wrote the store.
+        StoreReadOnly: the role may not make what is missing.
+        StoreError: the server has no pgvector.
+    """
+    wanted = steps[-1].version
+    if _refuse_newer(address, version_of(connection), wanted) >= wanted:
+        return False
+    try:
+        with connection.transaction():
+            connection.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
+            # Checked again under the lock: another process may have taken these steps meanwhile.
+            before = _refuse_newer(address, version_of(connection), wanted)
+            if not before:
+                _make_schema(connection, address)
+            for step in steps:
+                if step.version > before:
+                    connection.execute(step.sql.encode())
+                    connection.execute(f"insert into {SCHEMA}.schema_version (version) values (%s)", (step.version,))
+    except errors.InsufficientPrivilege:
+        raise StoreReadOnly(
+            f"The store at {address} must first be made, or upgraded to this version of jupyter-memory, by a role that "
+            "may create tables. Open it once as the owner of the database."
+        ) from None
+    log.info("store brought from version %d to %d", before, wanted)
+    return before == 0
+
+
+def _refuse_newer(address: DatabaseAddress, version: int, wanted: int) -> int:
+    if version // 1000 > wanted // 1000:
+        raise StoreTooNew(
+            f"The store at {address} was written by a newer version of jupyter-memory. "
+            "Upgrade with: pip install --upgrade jupyter-memory"
+        )
+    return version
+
+
+def _make_schema(connection: psycopg.Connection, address: DatabaseAddress) -> None:
+    found = connection.execute("select exists (select 1 from pg_extension where extname = 'vector')").fetchone()
+    if found is None or not found[0]:
+        _add_vectors(connection, address)
+    connection.execute(f"create schema if not exists {SCHEMA}")
+    connection.execute(f"create table {SCHEMA}.schema_version (version integer primary key)")
+
+
+def _add_vectors(connection: psycopg.Connection, address: DatabaseAddress) -> None:
+    try:
+        connection.execute("create extension vector")
+    except (errors.UndefinedFile, errors.FeatureNotSupported, errors.InsufficientPrivilege):
+        raise StoreError(
+            f"The database at {address} lacks the extension pgvector. Have the owner of the server install it, and run "
+            "in this database: create extension vector"
+        ) from None

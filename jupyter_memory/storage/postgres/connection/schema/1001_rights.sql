@@ -1,0 +1,157 @@
+-- Who may do what, decided by the database: `team grant` writes a row and gives the role its privileges on the tables;
+-- the policies below let it see and change only the rows of its spaces. Who made the tables is bound by none of them.
+
+create table jupyter_memory.grants (
+  role name not null,
+  space text collate "C",                    -- null: every space
+  level text not null check (level in ('reader', 'writer') or level = 'owner' and space is null),
+  unique nulls not distinct (role, space)
+);
+alter table jupyter_memory.grants enable row level security;
+-- Whoever reads the policies below reads this table, and must not learn of the spaces of others.
+create policy own on jupyter_memory.grants for select using (
+  exists (select 1 from pg_catalog.pg_roles r where r.rolname = role and pg_catalog.pg_has_role(r.oid, 'usage'))
+);
+
+-- The lists of spaces are read once for each statement. They stand in the policies and not in a function: a policy is
+-- parsed when it is made, so no search path of a client can put another operator into it.
+do $$
+declare
+  named text;
+  reading constant text := 'space = any (array(select g.space from jupyter_memory.grants g))'
+    ' or (select bool_or(g.space is null) from jupyter_memory.grants g)';
+  writing constant text := 'space = any (array(select g.space from jupyter_memory.grants g where g.level <> ''reader''))'
+    ' or (select bool_or(g.space is null) from jupyter_memory.grants g where g.level <> ''reader'')';
+begin
+  foreach named in array array[
+    'memories', 'texts', 'tags', 'chunks', 'postings', 'frequencies', 'totals', 'vectors', 'trust', 'chunk_tokens',
+    'definitions', 'thumbnails', 'files', 'folders', 'runs', 'done'
+  ] loop
+    execute format('alter table jupyter_memory.%I enable row level security', named);
+    execute format('create policy readers on jupyter_memory.%I for select using (%s)', named, reading);
+    execute format('create policy add on jupyter_memory.%I for insert with check (%s)', named, writing);
+    execute format('create policy change on jupyter_memory.%I for update using (%s)', named, writing);
+    execute format('create policy remove on jupyter_memory.%I for delete using (%s)', named, writing);
+  end loop;
+  -- What a person asked and said is their own, whoever owns the memories.
+  foreach named in array array['searches', 'feedback', 'query_vectors', 'query_keys'] loop
+    execute format('alter table jupyter_memory.%I enable row level security', named);
+    execute format('create policy own on jupyter_memory.%I using (who = current_user)', named);
+  end loop;
+end
+$$;
+
+-- Of the functions below, each asks who the client is: they run with the rights of who made the tables.
+create function jupyter_memory.owns() returns boolean
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select pg_has_role(session_user, (select relowner from pg_class where oid = 'jupyter_memory.grants'::regclass), 'usage')
+    or exists (
+      select 1 from jupyter_memory.grants g join pg_roles r on r.rolname = g.role
+      where g.level = 'owner' and pg_has_role(session_user, r.oid, 'usage')
+    )
+$$;
+
+create function jupyter_memory.may_write(wanted text) returns boolean
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select jupyter_memory.owns() or exists (
+    select 1 from jupyter_memory.grants g join pg_roles r on r.rolname = g.role
+    where g.level = 'writer' and (g.space is null or g.space = wanted) and pg_has_role(session_user, r.oid, 'usage')
+  )
+$$;
+
+-- What others asked goes with the memories that it showed, though nobody sees it: a writer says which memories of which
+-- spaces are about to be forgotten; those that are not theirs to forget are passed over.
+create function jupyter_memory.forget_asked(in_spaces text[], ids text[]) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  spaces text[];
+  gone text[];
+begin
+  select array_agg(named) into spaces from unnest(in_spaces) as named where jupyter_memory.may_write(named);
+  select array_agg(m.id) into gone from jupyter_memory.memories m where m.space = any (spaces) and m.id = any (ids);
+  delete from jupyter_memory.searches s where s.hits && gone;
+  delete from jupyter_memory.feedback f where f.memory = any (gone);
+  -- A question about forgotten memories reveals something of them, too.
+  delete from jupyter_memory.query_vectors q where gone is not null and (q.space = '' or q.space = any (spaces));
+end
+$$;
+
+-- Give a role the privileges on tables that its rights need, and no more; the policies choose the rows.
+create function jupyter_memory.set_privileges(wanted name) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  level text;
+begin
+  execute format('revoke all on all tables in schema jupyter_memory from %I', wanted);
+  execute format('revoke all on all sequences in schema jupyter_memory from %I', wanted);
+  execute format('revoke all on all functions in schema jupyter_memory from %I', wanted);
+  execute format('revoke all on schema jupyter_memory from %I', wanted);
+  -- In the order of the alphabet, an owner comes before a reader and a reader before a writer.
+  select case when bool_or(g.level = 'owner') then 'owner' else max(g.level) end into level
+  from jupyter_memory.grants g where g.role = wanted;
+  if level is null then
+    return;
+  end if;
+  execute format('grant usage on schema jupyter_memory to %I', wanted);
+  execute format('grant select on all tables in schema jupyter_memory to %I', wanted);
+  execute format('grant execute on function jupyter_memory.rights to %I', wanted);
+  if level = 'reader' then
+    return;
+  end if;
+  execute format('grant insert, update, delete on all tables in schema jupyter_memory to %I', wanted);
+  execute format('revoke insert, update, delete on jupyter_memory.grants, jupyter_memory.schema_version from %I', wanted);
+  execute format('grant usage on all sequences in schema jupyter_memory to %I', wanted);
+  execute format('grant execute on function jupyter_memory.forget_asked to %I', wanted);
+  if level = 'owner' then
+    execute format('grant execute on function jupyter_memory.give_right, jupyter_memory.take_rights to %I', wanted);
+  else
+    -- The model that all search with is changed by an owner; the first writer may bring it.
+    execute format('revoke update, delete on jupyter_memory.models from %I', wanted);
+  end if;
+end
+$$;
+
+create function jupyter_memory.give_right(wanted name, right_given text, in_space text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if not jupyter_memory.owns() then
+    raise insufficient_privilege;
+  end if;
+  insert into jupyter_memory.grants (role, space, level) values (wanted, in_space, right_given)
+  on conflict (role, space) do update set level = excluded.level;
+  perform jupyter_memory.set_privileges(wanted);
+end
+$$;
+
+-- Without a space, all rights of the role; a role that is gone from the server has rows, but no privileges.
+create function jupyter_memory.take_rights(wanted name, in_space text) returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  taken bigint;
+begin
+  if not jupyter_memory.owns() then
+    raise insufficient_privilege;
+  end if;
+  delete from jupyter_memory.grants g where g.role = wanted and (in_space is null or g.space = in_space);
+  get diagnostics taken = row_count;
+  if exists (select 1 from pg_roles where rolname = wanted) then
+    perform jupyter_memory.set_privileges(wanted);
+  end if;
+  return taken;
+end
+$$;
+
+-- All rights for an owner, for others their own; who made the tables comes first.
+create function jupyter_memory.rights() returns table (role name, level text, space text)
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select pg_get_userbyid(relowner), 'owner', null from pg_class where oid = 'jupyter_memory.grants'::regclass
+  union all
+  (
+    select g.role, g.level, g.space from jupyter_memory.grants g
+    where jupyter_memory.owns()
+      or exists (select 1 from pg_roles r where r.rolname = g.role and pg_has_role(session_user, r.oid, 'usage'))
+    order by g.role, g.space nulls first
+  )
+$$;
+
+revoke execute on all functions in schema jupyter_memory from public;

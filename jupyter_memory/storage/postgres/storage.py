@@ -1,0 +1,176 @@
+"""A store in a PostgreSQL database: its snapshots, its writer and its maintenance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from jupyter_memory.errors import InputError
+from jupyter_memory.protocols import UNREAD
+from jupyter_memory.storage.base import Forgotten, RunLog, Snapshot, Thumbnails, Transfer, Writer
+from jupyter_memory.storage.postgres import checks, sizes
+from jupyter_memory.storage.postgres.connection.database import Database
+from jupyter_memory.storage.postgres.connection.migrations import SCHEMA
+from jupyter_memory.storage.postgres.connection.session import Session, of
+from jupyter_memory.storage.postgres.filters import SHOWN_TIER
+from jupyter_memory.storage.postgres.indexes import vectors
+from jupyter_memory.storage.postgres.indexes.statistics import StatisticsCache
+from jupyter_memory.storage.postgres.part import PartSnapshot
+from jupyter_memory.storage.postgres.runs import PostgresRunLog
+from jupyter_memory.storage.postgres.snapshot import PostgresSnapshot
+from jupyter_memory.storage.postgres.tables import thumbnails
+from jupyter_memory.storage.postgres.writing.thumbnails import PostgresThumbnails
+from jupyter_memory.storage.postgres.writing.transfer import PostgresTransfer
+from jupyter_memory.storage.postgres.writing.undo import NothingForgotten
+from jupyter_memory.storage.postgres.writing.writer import PostgresWriter
+from jupyter_memory.text.addresses import DatabaseAddress
+from jupyter_memory.types import Filters
+
+
+def open_postgres(address: DatabaseAddress, *, busy_seconds: float, space: str = "") -> PostgresStorage:
+    """Open the store in a database, or make it; with a ``space``, nothing else of it is seen.
+
+    Raises:
+        StoreError: the server does not answer, refuses the user, or has no pgvector.
+        StoreTooNew: a newer major version wrote the store.
+    """
+    return PostgresStorage(Database(address, space=space, busy_seconds=busy_seconds))
+
+
+class PostgresStorage:
+    """A store in a PostgreSQL database; `storage.base.Storage` says what each method does."""
+
+    # A small change does not wait for the server's disk.
+    writes_at_once = True
+    # A database is not moved away under those who use it: a server that has gone says so by itself.
+    replaced = False
+    notices: Sequence[str] = ()
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self._cache = StatisticsCache()
+        self._writer = PostgresWriter(database)
+        self._runs = PostgresRunLog(database)
+        self._thumbnails = PostgresThumbnails(database)
+        self._transfer = PostgresTransfer(database)
+        self._forgotten = NothingForgotten()
+
+    @property
+    def path(self) -> DatabaseAddress:
+        return self.database.address
+
+    @property
+    def writer(self) -> Writer:
+        return self._writer
+
+    @property
+    def runs(self) -> RunLog:
+        return self._runs
+
+    @property
+    def transfer(self) -> Transfer:
+        return self._transfer
+
+    @property
+    def thumbnails(self) -> Thumbnails:
+        return self._thumbnails
+
+    @property
+    def forgotten(self) -> Forgotten:
+        return self._forgotten
+
+    @property
+    def read_only(self) -> bool:
+        return self.database.read_only
+
+    @property
+    def created(self) -> bool:
+        return self.database.created
+
+    @contextmanager
+    def snapshot(self, within: Filters | None = None) -> Iterator[Snapshot]:
+        with self.database.read() as session:
+            part = PartSnapshot(session, self._cache, within) if within else None
+            yield PostgresSnapshot(session, self._cache) if part is None or part.is_all else part
+
+    def searching(self, weights: Mapping[str, float], stop_words: Iterable[str], /) -> AbstractContextManager[None]:
+        # The server keeps what it read in its own memory, for everybody: nothing is read ahead here.
+        return nullcontext()
+
+    def interrupt(self, thread: int, /) -> bool:
+        return self.database.interrupts.stop(thread)
+
+    def stats(self) -> dict[str, Any]:
+        with self.database.read() as session:
+            return {"store": str(self.path), **_stats(session), "read_only": self.read_only}
+
+    def sizes(self) -> Mapping[str, int]:
+        with self.database.read() as session:
+            return sizes.sizes(session)
+
+    def held(self) -> int:
+        with self.database.read() as session:
+            return sizes.held(session)
+
+    def problems(self) -> Iterable[str]:
+        with self.database.read() as session:
+            return list(checks.problems(session))
+
+    def backup(self, target: Path, /) -> None:
+        raise InputError(
+            f"A store on a server has the backups of its server: pg_dump --schema={SCHEMA}. For a file of your own: "
+            f"jupyter-memory copy {self.path} {target}"
+        )
+
+    def close(self) -> None:
+        self.database.close()
+
+
+def _stats(session: Session) -> dict[str, Any]:
+    """Return counts by kind, tier and space, the models with their vectors and bytes, the files, the size on disk."""
+    active = vectors.active(session)
+    pictures, size = thumbnails.count(session)
+    [(memories, pinned)] = session.rows(
+        f"select count(*), count(*) filter (where pinned) from memories where {of('memories')}"
+    )
+    models = [(model, vectors.count(session, model)) for model in vectors.models(session)]
+    return {
+        "memories": memories,
+        "chunks": session.totals.chunks,
+        "files": session.value(
+            f"select count(*) from files where {of('files')} and left(content_hash, 1) <> %(unread)s",
+            {"unread": UNREAD},
+        ),
+        "thumbnails": {"number": pictures, "bytes": size},
+        "pinned": pinned,
+        "kinds": _counts(session, "kind"),
+        "tiers": _counts(session, SHOWN_TIER),
+        "spaces": _counts(session, "space"),
+        "model": active.name if active else None,
+        "models": [
+            {
+                "name": model.name,
+                "fingerprint": model.fingerprint,
+                "dimensions": model.dimensions,
+                "active": active is not None and model.id == active.id,
+                "vectors": number,
+                "bytes": number * 4 * model.dimensions,
+            }
+            for model, number in models
+        ],
+        # Of all spaces: a table is not measured by its rows.
+        "bytes": sizes.held(session),
+        "journal": "server",
+        "version": session.value("select max(version) from schema_version"),
+        "scrub_pending": False,
+    }
+
+
+def _counts(session: Session, expression: str) -> dict[str, int]:
+    return dict(
+        session.rows(
+            f"select {expression}, count(*) from memories where {of('memories')} group by 1 order by 2 desc, 1"
+        )
+    )

@@ -1,0 +1,119 @@
+"""The thumbnails of memories as rows, within the caller's transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jupyter_memory.storage.postgres.connection.session import Session, of
+from jupyter_memory.storage.postgres.tables.files import HELD, SOURCES
+from jupyter_memory.types import Draft
+from jupyter_memory.types.picture import Thumbnail
+
+_THUMBNAIL = "media_type, width, height, image, origin"
+_JOINED = "memories join thumbnails on thumbnails.space = memories.space and thumbnails.memory = memories.key"
+# What the text of a cell has in place of a picture.
+_MARK = "[image/"
+
+
+def insert(session: Session, written: Sequence[tuple[int, Draft]]) -> None:
+    """Write the thumbnails of memories that have none yet, by key."""
+    shown = [
+        (draft.space, key, place, one) for key, draft in written for place, one in enumerate(draft.pictures.thumbnails)
+    ]
+    if not shown:
+        return
+    pictures = [one for *_, one in shown]
+    session.execute(
+        f"""
+        insert into thumbnails (space, memory, place, {_THUMBNAIL})
+        select * from unnest(%(spaces_of)s::text[], %(memories)s::bigint[], %(places)s::integer[], %(types)s::text[],
+            %(widths)s::integer[], %(heights)s::integer[], %(images)s::bytea[], %(origins)s::text[])
+        """,
+        {
+            "spaces_of": [space for space, *_ in shown],
+            "memories": [key for _, key, *_ in shown],
+            "places": [place for _, _, place, _ in shown],
+            "types": [one.media_type for one in pictures],
+            "widths": [one.width for one in pictures],
+            "heights": [one.height for one in pictures],
+            "images": [one.image for one in pictures],
+            "origins": [one.origin for one in pictures],
+        },
+    )
+
+
+def by_memory(session: Session, keys: Sequence[int]) -> dict[int, tuple[Thumbnail, ...]]:
+    """Return the thumbnails of memories in their order, by key; memories without any are left out."""
+    found: dict[int, tuple[Thumbnail, ...]] = {}
+    for memory, *one in session.rows(
+        f"select memory, {_THUMBNAIL} from thumbnails "
+        f"where {of('thumbnails')} and memory = any(%(keys)s) order by memory, place",
+        {"keys": list(keys)},
+    ):
+        found[memory] = (*found.get(memory, ()), Thumbnail(*one))
+    return found
+
+
+def replace(session: Session, key: int, draft: Draft) -> None:
+    """Give a memory the thumbnails of a draft that has any."""
+    if draft.pictures.thumbnails:
+        session.execute(f"delete from thumbnails where {of('thumbnails')} and memory = %(key)s", {"key": key})
+        insert(session, [(key, draft)])
+
+
+def get(session: Session, key: int, place: int) -> Thumbnail | None:
+    """Return a picture of a memory, None where there is none."""
+    rows = session.rows(
+        f"select {_THUMBNAIL} from thumbnails where {of('thumbnails')} and memory = %(key)s and place = %(place)s",
+        {"key": key, "place": place},
+    )
+    return Thumbnail(*rows[0]) if rows else None
+
+
+def of_file(session: Session, path: str, space: str) -> dict[str, Thumbnail]:
+    """Return the thumbnails of a file by their origin."""
+    rows = session.rows(
+        f"select {_THUMBNAIL} from {_JOINED} where {of('memories')} and {SOURCES}", {"paths": [path], "space": space}
+    )
+    return {row[-1]: Thumbnail(*row) for row in rows}
+
+
+def count(session: Session) -> tuple[int, int]:
+    """Return how many thumbnails there are, and their bytes."""
+    [(number, size)] = session.rows(
+        f"select count(*), coalesce(sum(length(image)), 0)::bigint from thumbnails where {of('thumbnails')}"
+    )
+    return number, size
+
+
+def size_in(session: Session, paths: Sequence[str], space: str) -> int:
+    """Return how many bytes the thumbnails of some files have."""
+    return int(
+        session.value(
+            f"select coalesce(sum(length(image)), 0)::bigint from {_JOINED} where {of('memories')} and {SOURCES}",
+            {"paths": list(paths), "space": space},
+        )
+    )
+
+
+def unread(session: Session, paths: Sequence[str], space: str) -> set[str]:
+    """Return which of these files show pictures, by their texts, that were not read."""
+    rows = session.rows(
+        f"""
+        select files.path from files
+        where {of("files")} and files.space = %(space)s and files.path = any(%(paths)s) and not files.pictures
+            and exists (
+                select 1 from memories
+                join texts on texts.space = memories.space and texts.memory = memories.key
+                where {HELD} and strpos(texts.text, %(mark)s) > 0
+            )
+        """,
+        {"paths": list(paths), "space": space, "mark": _MARK},
+    )
+    return {str(row[0]) for row in rows}
+
+
+def clear(session: Session) -> int:
+    """Remove all thumbnails; return how many went."""
+    session.execute(f"update files set pictures = false where {of('files')} and pictures")
+    return session.changed(f"delete from thumbnails where {of('thumbnails')}")

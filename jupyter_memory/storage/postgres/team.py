@@ -1,0 +1,85 @@
+"""Rights in a store on a server: rows that its policies read, privileges of its roles, and Citus, where it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jupyter_memory.errors import InputError, StoreError
+from jupyter_memory.storage.base import Level, Right
+from jupyter_memory.storage.postgres.connection.database import Database
+from jupyter_memory.storage.postgres.connection.session import Session
+from jupyter_memory.text.addresses import DatabaseAddress
+
+# Tables without a space, which every machine of Citus holds.
+_REFERENCE = ("models", "grants", "schema_version")
+# In the order in which their foreign keys can be made.
+_DISTRIBUTED = (
+    "memories", "texts", "tags", "chunks", "postings", "frequencies", "totals", "vectors", "trust", "chunk_tokens",
+    "definitions", "thumbnails", "files", "folders", "runs", "searches", "feedback", "query_vectors", "query_keys",
+    "done",
+)  # fmt: skip
+
+
+class PostgresTeam:
+    """The rights in one store; `storage.base.Team` says what each method does."""
+
+    def __init__(self, address: DatabaseAddress, *, busy_seconds: float) -> None:
+        self._address = address
+        self._database = Database(address, busy_seconds=busy_seconds)
+
+    def grant(self, role: str, level: Level, space: str | None, /) -> None:
+        def change(session: Session) -> None:
+            if not session.value("select exists (select 1 from pg_roles where rolname = %(role)s)", {"role": role}):
+                raise InputError(
+                    f"There is no role {role} on the server of {self._address}. Who administers it can make one: "
+                    f"create role {role} login"
+                )
+            session.execute(
+                "select jupyter_memory.give_right(%(role)s, %(level)s, %(space)s)",
+                {"role": role, "level": level, "space": space},
+            )
+
+        if level == "owner" and space is not None:
+            raise InputError("Who owns the store owns all of it: leave the space out, or grant the right of a writer.")
+        self._database.change(change)
+
+    def revoke(self, role: str, space: str | None, /) -> int:
+        def change(session: Session) -> int:
+            taken = session.value(
+                "select jupyter_memory.take_rights(%(role)s, %(space)s)", {"role": role, "space": space}
+            )
+            return int(taken)
+
+        return self._database.change(change)
+
+    def rights(self) -> list[Right]:
+        with self._database.read() as session:
+            return [Right(*row) for row in session.rows("select role, level, space from jupyter_memory.rights()")]
+
+    def distribute(self) -> Sequence[str]:
+        def change(session: Session) -> list[str]:
+            if not session.value("select exists (select 1 from pg_extension where extname = 'citus')"):
+                raise StoreError(
+                    f"The database at {self._address} has no Citus, so its tables stay on one machine. To have it: "
+                    "create extension citus"
+                )
+            known = {str(name) for (name,) in session.rows("select table_name::text from citus_tables")}
+            made = []
+            for table in (*_REFERENCE, *_DISTRIBUTED):
+                if known & {table, f"jupyter_memory.{table}"}:
+                    continue
+                if table in _REFERENCE:
+                    session.execute("select create_reference_table(%(name)s)", {"name": f"jupyter_memory.{table}"})
+                else:
+                    beside = "none" if table == _DISTRIBUTED[0] else f"jupyter_memory.{_DISTRIBUTED[0]}"
+                    session.execute(
+                        "select create_distributed_table(%(name)s, 'space', colocate_with => %(beside)s)",
+                        {"name": f"jupyter_memory.{table}", "beside": beside},
+                    )
+                made.append(table)
+            return made
+
+        return self._database.change(change)
+
+    def close(self) -> None:
+        self._database.close()

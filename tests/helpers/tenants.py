@@ -1,0 +1,127 @@
+"""A store on a server with several tenants: a memory in each space, roles, and what hostile clients ask."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import psycopg
+
+from jupyter_memory.storage.postgres.team import PostgresTeam
+from jupyter_memory.text.addresses import database_address
+
+SPACES = ["", "papers", "salaries", "λ", "o'brien"]
+TABLES = [
+    "memories", "texts", "tags", "chunks", "chunk_texts", "postings", "frequencies", "totals", "vectors", "trust",
+    "chunk_tokens", "definitions", "thumbnails", "files", "folders", "runs", "done", "grants",
+]  # fmt: skip
+
+
+class Tenants:
+    """The roles of four people, each called as in the tests; the keeper made the tables."""
+
+    def __init__(self, address, people):
+        self.address, self.people = address, people
+        self.rights = PostgresTeam(self.of("keeper"), busy_seconds=2)
+        with self.connect("keeper") as connection:
+            for key, space in enumerate(SPACES):
+                fill(connection, key, space)
+
+    def of(self, who):
+        return database_address(self.address.url.replace("postgres@", f"{self.people[who]}@"))
+
+    def connect(self, who):
+        path = "-c search_path=jupyter_memory,public"
+        url = self.of(who).url
+        return psycopg.connect(url, autocommit=True, cursor_factory=psycopg.ClientCursor, options=path)
+
+    def grant(self, who, level, space=None):
+        self.rights.grant(self.people[who], level, space)
+
+    def close(self):
+        self.rights.close()
+
+
+@contextmanager
+def opened(server):
+    """Make roles, one of which owns the database, and a store with a memory in each space; remove them afterwards."""
+    address = server.new_database()
+    name = address.url.rpartition("?")[0].rpartition("/")[2]
+    people = {one: f"{one}_{name}" for one in ("keeper", "ana", "ben", "eve")}
+    for role in people.values():
+        server.execute(f"create role {role} login")
+    server.execute(f"alter database {name} owner to {people['keeper']}")
+    server.execute("create extension vector", name)
+    try:
+        tenants = Tenants(address, people)
+        yield tenants
+        tenants.close()
+    finally:
+        server.execute(f"drop database {name} with (force)")
+        for role in people.values():
+            server.execute(f"drop role {role}")
+
+
+def fill(connection, key, space):
+    values = {"key": key, "id": f"id{key}", "space": space, "text": f"secret of {space}"}
+    for statement in (
+        "insert into memories (space, key, id, identity, kind, tier, event_at, indexed_at, content_hash, title)"
+        " values (%(space)s, %(key)s, %(id)s, %(id)s::bytea, 'note', 'note', 0, 0, %(id)s, %(text)s)",
+        "insert into texts values (%(space)s, %(key)s, %(text)s)",
+        "insert into tags values (%(space)s, %(key)s, 0, %(text)s)",
+        "insert into chunks (space, id, memory, start, stop) values (%(space)s, %(key)s, %(key)s, 0, 5)",
+        "insert into postings values (%(space)s, 'secret', %(key)s, 0, 0, 1, 0, 0, 1, '{1}')",
+        "insert into frequencies (space, term, columns, chunks) values (%(space)s, 'secret', 4, 1)",
+        "insert into totals (space, changes, chunks, words) values (%(space)s, 1, 1, 1)",
+        "insert into files values (%(space)s, %(text)s, 0, 0, '', 0)",
+        "insert into folders (space, path) values (%(space)s, %(text)s)",
+        "insert into done values (%(space)s, %(text)s)",
+    ):
+        connection.execute(statement, values)
+
+
+def spaces_seen(connection, table="memories"):
+    return sorted(row[0] for row in connection.execute(f"select distinct space from {table}"))
+
+
+def some_query(drawn):
+    """Return a query of a hostile client: any table, any condition, in a join, a cast that fails, or a function."""
+    table = drawn.choice(TABLES)
+    space = drawn.choice(SPACES)
+    condition, values = drawn.choice(
+        [
+            ("true", {}),
+            ("space = %(space)s", {"space": space}),
+            ("space <> 'papers'", {}),
+            ("space in (select space from totals)", {}),
+            ("space like %(like)s", {"like": f"%{space[:2]}%"}),
+            ("1 / (case when space = %(space)s then 0 else 1 end) = 1", {"space": space}),
+            ("space::int > 0", {}),
+            ("(select count(*) from memories m where m.title::int > 0) > 0", {}),
+            ("exists (select 1 from memories m where m.space = %(space)s)", {"space": space}),
+            ("space = any(%(spaces)s)", {"spaces": SPACES}),
+        ]
+    )
+    what = drawn.choice(["*", "space", "count(*), min(space), max(space)", f"{table}", f"to_jsonb({table})"])
+    query = f"select {what} from {table} where {condition}"
+    shape = drawn.choice(
+        [
+            "{query}",
+            "with found as materialized ({query}) select * from found",
+            "select * from ({query}) as found, memories limit 50",
+            "(table memories) union all (select m.* from memories m, ({query}) as found) limit 50",
+            "explain (analyze, costs off) {query}",
+            "select query_to_xml($$select * from memories$$, true, true, ''), ({query} limit 0) is null",
+        ]
+    )
+    return shape.format(query=query), values
+
+
+def leaks(connection, asked):
+    """Return a query of somebody who may see `papers` and `λ` if it tells anything of the other spaces, else None."""
+    statement, values = asked
+    try:
+        told = str(connection.execute(statement, values).fetchall())
+    except psycopg.Error as error:
+        told = str(error)
+    secrets = ("secret of salaries", "secret of o'brien", "id2", "id4")
+    return asked if any(secret in told for secret in secrets) else None

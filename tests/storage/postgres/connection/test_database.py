@@ -1,0 +1,200 @@
+"""Connections to a server: the tables are made once, what went wrong is said, and a lost server is survived."""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from jupyter_memory.errors import Interrupted, StoreClosed, StoreError, StoreLocked, StoreTooNew
+from jupyter_memory.text.addresses import database_address
+
+pytest.importorskip("psycopg", reason="needs the extra `postgres`")
+
+from jupyter_memory.storage.postgres.connection.database import Database
+from jupyter_memory.storage.postgres.connection.migrations import migrations
+
+
+@pytest.fixture
+def database(postgres_address):
+    """Open the store on the server, with a short patience."""
+    opened = []
+
+    def open_one(**options):
+        opened.append(Database(postgres_address, **{"busy_seconds": 2, **options}))
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        one.close()
+
+
+def test_the_tables_are_made_once_however_many_open_it_first(postgres_address):
+    """Of several that open an empty database at once, one makes the tables; later ones find them."""
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: Database(postgres_address), range(4)))
+    assert sorted(one.created for one in found) == [False, False, False, True]
+    for one in found:
+        one.close()
+
+
+def test_a_newer_major_version_is_refused(database):
+    """A store that a newer major version wrote is not touched; a newer minor one is used."""
+    store, newest = database(), migrations()[-1].version
+    store.change(lambda session: session.execute(f"insert into schema_version values ({newest + 1})"))
+    database()
+    store.change(lambda session: session.execute(f"insert into schema_version values ({newest + 1000})"))
+    with pytest.raises(StoreTooNew, match="pip install --upgrade"):
+        database()
+
+
+def test_a_missing_database_or_server_is_said_without_the_servers_words(postgres_address):
+    """The error names the address and what to check."""
+    gone = replace(postgres_address, url=postgres_address.url.replace("/test_", "/none_"))
+    for address in (gone, database_address("postgresql://127.0.0.1:1/team")):
+        with pytest.raises(StoreError, match="does not answer, or has no such database"):
+            Database(address)
+
+
+def test_a_failed_change_leaves_nothing(database):
+    """What a change wrote before it failed is undone."""
+    store = database()
+
+    def fail(session):
+        session.execute("insert into done values ('', 'half')")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        store.change(fail)
+    with store.read() as session:
+        assert session.value("select count(*) from done") == 0
+
+
+def test_a_connection_that_the_server_closed_is_replaced(database, postgres_server):
+    """Reading and writing go on after the server ended every connection; a change that was cut says so."""
+    store = database()
+    with store.read() as session:
+        name = session.value("select current_database()")
+    cut = f"select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name}'"
+    postgres_server.execute(cut)
+    with store.read() as session:
+        assert session.value("select 1") == 1
+
+    def interrupted(session):
+        session.execute("insert into done values ('', 'half')")
+        postgres_server.execute(cut)
+        session.execute("select 1")
+
+    with pytest.raises(StoreClosed, match="was not stored"):
+        store.change(interrupted)
+    assert store.change(lambda session: session.value("select count(*) from done")) == 0
+
+
+def test_writers_that_wait_for_each_other_both_finish(database):
+    """Two changes that take the same rows in opposite order deadlock; one is run again, and both are stored."""
+    store, barrier = database(), threading.Barrier(2)
+    store.change(lambda session: session.execute("insert into totals values ('', 1, 0, 0, 0), ('', 2, 0, 0, 0)"))
+    met = threading.local()
+
+    def add(order):
+        def work(session):
+            for place, number in enumerate(order):
+                session.execute("update totals set words = words + 1 where number = %(number)s", {"number": number})
+                if place == 0 and not getattr(met, "once", False):
+                    met.once = True
+                    barrier.wait(10)
+
+        store.change(work)
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(add, [(1, 2), (2, 1)]))
+    with store.read() as session:
+        assert [row[0] for row in session.rows("select words from totals order by number")] == [2, 2]
+
+
+def test_a_writer_that_waits_too_long_is_told(database):
+    """Rows that another transaction holds make a change give up after its patience."""
+    store = database()
+    store.change(lambda session: session.execute("insert into totals values ('', 1, 0, 0, 0)"))
+
+    def hold(session):
+        session.execute("update totals set words = 1")
+        with pytest.raises(StoreLocked, match="Others are writing"):
+            store.change(lambda other: other.execute("update totals set words = 2"), patience=0.05)
+
+    store.change(hold)
+
+
+def test_a_running_statement_is_stopped_from_another_thread(database):
+    """A thread that reads is stopped in the middle of a statement; the next read is not."""
+    store, begun = database(), threading.Event()
+
+    def stop(thread):
+        begun.wait(10)
+        return store.interrupts.stop(thread)
+
+    with ThreadPoolExecutor(1) as threads:
+        stopped = threads.submit(stop, threading.get_ident())
+        with pytest.raises(Interrupted), store.read() as session:
+            begun.set()
+            session.execute("select pg_sleep(20)")
+    assert stopped.result() and not store.interrupts.stop(threading.get_ident())
+    with store.read() as session:
+        assert session.value("select 1") == 1
+
+
+def test_a_closed_store_says_how_to_open_it(database):
+    """Whatever is asked of it."""
+    store = database()
+    store.close()
+    with pytest.raises(StoreClosed, match="open_store"), store.read():
+        pass
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_has_connections_of_its_own(database):
+    """It reads, and the parent's connection still works afterwards."""
+    store = database()
+    with store.read() as session:
+        own = session.value("select pg_backend_pid()")
+    reading, writing = os.pipe()
+    if not (child := os.fork()):
+        with store.read() as session:
+            os.write(writing, str(session.value("select pg_backend_pid()")).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert int(os.read(reading, 100)) != own
+    with store.read() as session:
+        assert session.value("select pg_backend_pid()") == own
+
+
+@pytest.fixture
+def asked_for_a_password(postgres_address, postgres_server, monkeypatch):
+    """The address of the same database for a role that has to give a password."""
+    for variable in ("PGPASSWORD", "PGPASSFILE", "PGSERVICE"):
+        monkeypatch.delenv(variable, raising=False)
+    rules = postgres_server.raw.pgdata / "pg_hba.conf"
+    before = rules.read_text()
+    rules.write_text(f"local all asked scram-sha-256\n{before}")
+    postgres_server.execute("create role asked login superuser password 'right-λ'")
+    postgres_server.execute("select pg_reload_conf()")
+    yield replace(postgres_address, url=postgres_address.url.replace("postgres@", "asked@"))
+    postgres_server.drop(postgres_address)
+    postgres_server.execute("drop role asked")
+    rules.write_text(before)
+    postgres_server.execute("select pg_reload_conf()")
+
+
+def test_a_password_that_is_missing_or_wrong_is_said(asked_for_a_password, monkeypatch):
+    """The error says where it belongs, and repeats neither it nor the words of the server; the right one opens."""
+    with pytest.raises(StoreError, match=r"asks for a password.*\.pgpass"):
+        Database(asked_for_a_password)
+    monkeypatch.setenv("PGPASSWORD", "wrong-λ")
+    with pytest.raises(StoreError, match="may be wrong") as raised:
+        Database(asked_for_a_password)
+    assert "wrong-λ" not in str(raised.value) and "FATAL" not in str(raised.value)
+    monkeypatch.setenv("PGPASSWORD", "right-λ")
+    Database(asked_for_a_password).close()

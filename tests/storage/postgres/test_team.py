@@ -1,0 +1,210 @@
+"""The database decides who reads and writes what: a role sees the rows of its spaces, and changes what it may."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.config import JupyterMemory
+from jupyter_memory.errors import InputError, StoreError, StoreReadOnly
+
+pytest.importorskip("psycopg", reason="needs the extra `postgres`")
+
+import psycopg
+from tenants import SPACES, TABLES, fill, leaks, opened, some_query, spaces_seen
+
+from jupyter_memory.storage.postgres.connection.database import Database
+from jupyter_memory.storage.postgres.team import PostgresTeam
+
+PLAIN = JupyterMemory()
+QUERIES = 300  # of the 10,000 of the campaign
+
+
+@pytest.fixture
+def team(postgres_server):
+    """A store with a memory in each space, and the roles of its people."""
+    with opened(postgres_server) as tenants:
+        yield tenants
+
+
+def test_a_reader_reads_its_space_alone_and_changes_nothing(team):
+    """A reader of one space sees its rows in every table, and no statement of theirs changes any."""
+    team.grant("ana", "reader", "papers")
+    with team.connect("ana") as ana:
+        for table in TABLES:
+            assert set(spaces_seen(ana, table)) <= {"papers"}, table
+        assert spaces_seen(ana) == ["papers"]
+        for statement in (
+            "insert into totals (space, changes, chunks, words) values ('papers', 1, 1, 1)",
+            "update memories set title = 'x'",
+            "delete from memories",
+            "insert into grants values (current_user, null, 'writer')",
+            "select forget_asked(array['papers'], array['id1'])",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                ana.execute(statement)
+    with Opened(team.of("ana")) as store:
+        assert store.read_only
+        with pytest.raises(StoreReadOnly, match="may only read"):
+            store.change(lambda session: session.execute("delete from memories"))
+
+
+def test_a_writer_writes_into_its_spaces_alone(team):
+    """A writer of one space and reader of another changes the rows of the first; those of the second stay."""
+    team.grant("ben", "writer", "papers")
+    team.grant("ben", "reader", "λ")
+    with team.connect("ben") as ben:
+        assert spaces_seen(ben) == ["papers", "λ"]
+        assert ben.execute("update memories set title = 'new'").rowcount == 1
+        assert ben.execute("delete from tags where space = 'λ'").rowcount == 0
+        for space in ("λ", "salaries", ""):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                ben.execute("insert into done values (%s, 'x')", (space,))
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                ben.execute("update done set space = %s", (space,))
+        for statement in (
+            "update models set active = false",
+            "delete from schema_version",
+            "delete from grants",
+            "drop table memories",
+            "alter table memories disable row level security",
+            "create table jupyter_memory.mine (a int)",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                ben.execute(statement)
+
+
+def test_every_space_and_none_at_all(team):
+    """A right without a space holds for every one, those of tomorrow too; without a right nothing is seen."""
+    team.grant("ana", "reader")
+    with team.connect("ana") as ana, team.connect("keeper") as keeper:
+        fill(keeper, 99, "new")
+        assert spaces_seen(ana) == sorted([*SPACES, "new"])
+    with team.connect("eve") as eve, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        eve.execute("select * from jupyter_memory.memories")
+    with pytest.raises(StoreReadOnly, match="Your role"):
+        Database(team.of("eve"), busy_seconds=2)
+    assert team.rights.revoke(team.people["ana"], None) == 1
+    with team.connect("ana") as ana, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        ana.execute("select * from jupyter_memory.memories")
+
+
+def test_what_a_person_asked_is_theirs_and_goes_with_the_memory(team):
+    """Nobody reads the searches of another; they go with a memory that somebody forgets, if it is theirs to forget."""
+    team.grant("ana", "writer", "papers")
+    team.grant("ben", "writer", "papers")
+    team.grant("eve", "writer", "λ")
+    search = (
+        "insert into searches (space, who, query_id, query, profile, origin, at, hits)"
+        " values ('', current_user, 'q', 'who?', '', '', 0, %s)"
+    )
+    with team.connect("ana") as ana, team.connect("ben") as ben, team.connect("eve") as eve:
+        ana.execute(search, (["id1", "id0"],))
+        ana.execute(
+            "insert into feedback (space, memory, query, query_id, profile, accepted, at)"
+            " values ('', 'id1', 'who?', 'q', '', true, 0)"
+        )
+        assert ben.execute("select count(*) from searches").fetchone() == (0,)
+        assert ben.execute("delete from searches").rowcount == 0
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            ben.execute(search.replace("current_user", "'postgres'"), ([],))
+        eve.execute("select forget_asked(array['papers'], array['id1'])")
+        assert ana.execute("select count(*) from searches").fetchone() == (1,)
+        ben.execute("select forget_asked(array['papers'], array['id1'])")
+        assert ana.execute("select count(*) from searches").fetchone() == (0,)
+        assert ana.execute("select count(*) from feedback").fetchone() == (0,)
+
+
+def test_a_search_path_of_ones_own_changes_nothing(team):
+    """Who puts an operator of their own before those of the system sees no more than before."""
+    team.grant("ana", "reader", "papers")
+    with team.connect("ana") as ana:
+        ana.execute("create temporary table t (a int)")
+        ana.execute("create function pg_temp.yes(name, name) returns boolean language sql return true")
+        ana.execute("create operator pg_temp.= (leftarg = name, rightarg = name, function = pg_temp.yes)")
+        ana.execute("set search_path = pg_temp, pg_catalog, jupyter_memory")
+        assert spaces_seen(ana) == ["papers"]
+
+
+def test_random_queries_of_others_leak_nothing(team):
+    """Whatever a client asks, of whichever table and however it is put, no word of another space comes back."""
+    team.grant("ana", "reader", "papers")
+    team.grant("ana", "writer", "λ")
+    drawn = random.Random(22)
+    with team.connect("keeper") as keeper:
+        assert leaks(keeper, ("select * from memories", {}))
+    with team.connect("ana") as ana:
+        assert [found for _ in range(QUERIES) if (found := leaks(ana, some_query(drawn)))] == []
+
+
+def test_owners_give_rights_and_others_do_not(team):
+    """An owner sees every space and gives rights, also that of an owner; a writer or reader gives none."""
+    team.grant("ana", "owner")
+    ana = PostgresTeam(team.of("ana"), busy_seconds=2)
+    ana.grant(team.people["ben"], "writer", "papers")
+    with pytest.raises(InputError, match="leave the space out"):
+        ana.grant(team.people["ben"], "owner", "papers")
+    with pytest.raises(InputError, match="create role nobody_there login"):
+        ana.grant("nobody_there", "reader", None)
+    shown = [(one.role.partition("_")[0], one.level, one.space) for one in ana.rights()]
+    assert shown == [("keeper", "owner", None), ("ana", "owner", None), ("ben", "writer", "papers")]
+    with team.connect("ana") as connection:
+        assert spaces_seen(connection) == sorted(SPACES)
+    ben = PostgresTeam(team.of("ben"), busy_seconds=2)
+    assert [one.level for one in ben.rights()] == ["owner", "writer"]
+    for refused in (lambda: ben.grant(team.people["eve"], "reader", "papers"), lambda: ben.revoke("ana", None)):
+        with pytest.raises(StoreReadOnly):
+            refused()
+    with team.connect("ben") as connection:
+        for function in ("give_right(current_user, 'owner', null)", "set_privileges(current_user)", "owns()"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(f"select {function}")
+    assert team.rights.revoke(team.people["ana"], None) == 1
+    with pytest.raises(StoreReadOnly):
+        PostgresTeam(team.of("ana"), busy_seconds=2)
+    ana.close()
+    ben.close()
+
+
+def test_without_citus_nothing_is_spread(postgres_address):
+    """The error says what is missing."""
+    rights = PostgresTeam(postgres_address, busy_seconds=2)
+    with pytest.raises(StoreError, match="create extension citus"):
+        rights.distribute()
+    rights.close()
+
+
+class Opened:
+    """A database that is closed at the end of a block."""
+
+    def __init__(self, address):
+        self._database = Database(address, busy_seconds=2)
+
+    def __enter__(self):
+        return self._database
+
+    def __exit__(self, *_):
+        self._database.close()
+
+
+def test_two_people_and_a_restart(team, postgres_server):
+    """One adds, pins and forgets, the other searches, the server restarts in between; searches are of each alone."""
+    team.grant("ana", "writer")
+    team.grant("ben", "writer")
+    with (
+        MemoryStore(team.of("ana"), "static", settings=PLAIN) as ana,
+        MemoryStore(team.of("ben"), settings=PLAIN) as ben,
+    ):
+        kept = ana.add("We scaled the prices to zero mean.", title="Prices")
+        lost = ana.add("The prices of the draft.")
+        ana.pin(kept.id)
+        assert [hit.memory.tier for hit in ben.hits("scaled prices").hits][:1] == ["core"]
+        ben.note_search(ben.hits("prices of the draft"), "python")
+        assert ana.recent() == []
+        postgres_server.restart()
+        assert {hit.memory.id for hit in ben.hits("prices").hits} == {kept.id, lost.id}
+        assert ana.forget(lost.id) == 1
+        assert [hit.memory.id for hit in ben.hits("prices").hits] == [kept.id]
+        assert ben.recent() == []

@@ -1,0 +1,150 @@
+"""Windows, as far as it can be tried elsewhere: its paths written by hand, its line ends, its code page, its locks."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path, PureWindowsPath
+
+import pytest
+from commands import PROGRAM
+from contract_writing import add, everything, read_file, seen
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.dataframe import places
+from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.filters import below
+from jupyter_memory.storage.sqlite.storage import SqliteStorage
+from jupyter_memory.text.paths import forms, inside, is_at_or_below
+from jupyter_memory.types import Draft, Filters
+
+HOME = PureWindowsPath(r"C:\Users\Ada Müller")
+SHARE = PureWindowsPath(r"\\server\week")
+
+
+@pytest.fixture
+def storage(tmp_path):
+    opened = SqliteStorage(Database(tmp_path / "memory.sqlite"))
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("folder", [HOME, SHARE, PureWindowsPath("D:\\")], ids=str)
+def test_what_lies_in_a_folder(folder) -> None:
+    """Names decide as pathlib does, for drives, shares and roots; a name that only begins alike is outside."""
+    within, beside = folder / "week" / "λ.ipynb", PureWindowsPath(f"{folder}2") / "a.md"
+    assert is_at_or_below(str(within), str(folder)) is within.is_relative_to(folder) is True
+    assert is_at_or_below(str(folder), str(folder))
+    if folder.name:
+        assert is_at_or_below(str(beside), str(folder)) is beside.is_relative_to(folder) is False
+    at, low, high = below(str(folder))
+    assert at == str(folder).rstrip("\\") or at == str(folder)
+    assert low <= str(within) < high and low == inside(str(folder))
+    if folder.name:
+        assert not low <= str(beside) < high
+
+
+def test_forms_of_letters_are_those_of_each_name() -> None:
+    """A backslash separates names, so that each may have its own form."""
+    assert len(forms(str(HOME / "größe.md"))) == 4
+
+
+def test_files_and_folders_of_a_store(storage) -> None:
+    """A folder has its files, filters and forgetting reach below it, and a folder beside it is left alone."""
+    week, other = HOME / "week", HOME / "week2"
+    for folder in (week, other):
+        read_file(storage, "fit(λ)", path=str(folder / "a.ipynb"))
+        storage.writer.note_folder(str(folder), "", datetime(2026, 3, 6, tzinfo=UTC))
+    storage.writer.note_folder(str(week / "below"), "", datetime(2026, 3, 6, tzinfo=UTC))
+
+    assert list(seen(storage, lambda snapshot: snapshot.files_under(str(week), ""))) == [str(week / "a.ipynb")]
+    assert seen(storage, lambda snapshot: snapshot.folder_above(str(week / "b" / "c.md"), "")) == str(week)
+    assert {one.path for one in seen(storage, lambda snapshot: snapshot.folders(""))} == {str(week), str(other)}
+    assert [one.source for one in everything(storage, path=(str(week),))] == [str(week / "a.ipynb")]
+    assert storage.writer.rename(str(week), str(HOME / "month")) == 1
+    assert storage.writer.forget(Filters(path=(str(HOME / "month"),))) == 1
+    assert [one.source for one in everything(storage, path=(str(HOME),))] == [str(other / "a.ipynb")]
+
+
+def test_a_drive_is_a_folder(storage) -> None:
+    """All of a drive is below its root, nothing of another."""
+    add(storage, Draft(text="λ", source=r"C:\a.md"), Draft(text="μ", source=r"D:\a.md"))
+    assert [one.text for one in everything(storage, path=("C:\\",))] == ["λ"]
+
+
+def test_a_link_to_another_drive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """There is no relative path from one drive to another: the link begins at the root."""
+
+    def as_on_windows(path):
+        raise ValueError("path is on mount 'D:', start on mount 'C:'")
+
+    monkeypatch.setattr(places, "relpath", as_on_windows)
+    shown = places.Place(str(tmp_path / "λ.ipynb"), "c-1", "cell")._repr_html_()
+    assert f'href="file://{tmp_path}/%CE%BB.ipynb#cell-id=c-1"' in shown
+
+
+def test_line_ends(tmp_path: Path) -> None:
+    """CR LF is a line end like any other: texts, line numbers and ids are those of the file with LF."""
+    store = MemoryStore(tmp_path / "memory.sqlite")
+    text = "# Prices\n\nWe scaled them.\n\n\ndef fit(x):\n    return x\n"
+    for name, ends in (("unix.md", "\n"), ("windows.md", "\r\n"), ("unix.py", "\n"), ("windows.py", "\r\n")):
+        (tmp_path / name).write_bytes(text.replace("\n", ends).encode())
+        store.index(tmp_path / name, progress=False)
+    found = {Path(hit.memory.source).name: hit.memory for hit in store.browsed(limit=9).hits}
+    assert "\r" not in "".join(memory.text for memory in found.values())
+    for ending in ("md", "py"):
+        unix, windows = found[f"unix.{ending}"], found[f"windows.{ending}"]
+        assert (unix.text, unix.place(), unix.content_hash == windows.content_hash) == (
+            windows.text,
+            windows.place(),
+            unix.title == windows.title,
+        )
+    store.close()
+
+
+def test_a_file_that_another_program_keeps_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is locked is named with the reason, the rest is indexed, and what was remembered of it stays."""
+    folder, read = tmp_path / "week", Path.read_bytes
+    folder.mkdir()
+    for name in ("locked.md", "free.md"):
+        (folder / name).write_text(f"# {name}\n", encoding="utf-8")
+    store = MemoryStore(tmp_path / "memory.sqlite")
+    store.index(folder, progress=False)
+    for name in ("locked.md", "free.md"):
+        (folder / name).write_text(f"# {name} again\n", encoding="utf-8")
+
+    def as_on_windows(path: Path) -> bytes:
+        if path.name == "locked.md":
+            raise PermissionError(13, "The process cannot access the file because another process is using it")
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", as_on_windows)
+    report = store.index(folder, progress=False)
+    texts = {hit.memory.text.strip() for hit in store.browsed(limit=9).hits}
+    assert [Path(path).name for path, why in report.failed if "another process" in why] == ["locked.md"]
+    assert texts == {"# locked.md", "# free.md again"}
+    monkeypatch.undo()
+    store.index(folder, progress=False)
+    assert {hit.memory.text.strip() for hit in store.browsed(limit=9).hits} == {"# locked.md again", "# free.md again"}
+    store.close()
+
+
+def test_a_console_of_code_page_1252(tmp_path: Path) -> None:
+    """What the console cannot show is written as in JSON; nothing fails, and --json is read back unchanged."""
+    environment = {
+        **os.environ, "PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0", "HOME": str(tmp_path),
+        "JUPYTER_MEMORY_PATH": str(tmp_path / "m.sqlite"),
+    }  # fmt: skip
+
+    def run(*arguments):
+        return subprocess.run([*PROGRAM, *arguments], env=environment, capture_output=True, check=True, timeout=60)
+
+    run("add", "--title", "Größe", "λ is 0.3 in Łódź 🦭")
+    shown = run("text", json.loads(run("search", "λ", "--json").stdout.decode("cp1252"))["hits"][0]["memory_id"])
+    assert shown.stdout.decode("cp1252").strip() == r"\u03bb is 0.3 in \u0141ód\u017a \ud83e\uddad"
+    found = json.loads(run("search", "Größe", "--json").stdout.decode("cp1252"))["hits"][0]
+    assert (found["title"], found["snippet"]) == ("Größe", "λ is 0.3 in Łódź 🦭")
+    assert sys.platform == "win32" or "Größe" in run("list").stdout.decode("cp1252")
