@@ -14,8 +14,8 @@ from jupyter_memory.storage.postgres.connection.session import Session, of
 from jupyter_memory.storage.postgres.filters import condition
 from jupyter_memory.storage.postgres.indexes.matches import Match, begun, idf, matches_of, without_common
 from jupyter_memory.storage.postgres.indexes.statistics import Statistics, bits_of
-from jupyter_memory.storage.postgres.indexes.words import keyed
-from jupyter_memory.storage.shared.top_k import Row, cut
+from jupyter_memory.storage.postgres.indexes.words import keyed, stems
+from jupyter_memory.storage.shared.top_k import Row, cut, is_settled
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, ScoredChunk, Terms
 
@@ -39,23 +39,21 @@ def search(
     if not scored:
         return []
     where, of_filters = condition(filters)
-    best = "select * from scored order by score desc fetch first %(asked)s rows with ties"
+    best = "select * from scored order by score desc limit %(asked)s"
     joined = """
         join chunks on chunks.space = found.space and chunks.id = found.chunk
         join memories on memories.space = chunks.space and memories.key = chunks.memory
     """
     row = "memories.key, found.chunk, found.score, memories.event_at, memories.content_hash"
     sql = (
-        f"{scored} select {row} from scored as found {joined} where {where} "
-        "order by score desc fetch first %(asked)s rows with ties"
+        f"{scored} select {row} from scored as found {joined} where {where} order by score desc limit %(asked)s"
         if filters
         else f"{scored} select {row} from ({best}) as found {joined} order by score desc"
     )
     asked = 2 * count + 16
     while True:
         rows = [Row(*one) for one in session.rows(sql, {**parameters, **of_filters, "asked": asked})]
-        # All that tie with the last one are there, so the best memories are known once there are enough.
-        if len(rows) < asked or len({one.memory for one in rows}) >= count:
+        if is_settled(rows, asked, count):
             return cut(rows, count)
         asked *= 4
 
@@ -85,7 +83,13 @@ def scores_of(
 
 
 def holds_phrase(session: Session, corpus: Statistics, phrase: str, weights: Mapping[str, float]) -> bool:
-    """Return whether any chunk holds these words side by side."""
+    """Return whether any chunk holds these words side by side; the index is asked only where each of them is held."""
+    terms, bits = [keyed(stem) for stem in stems(phrase)], bits_of(weights)
+    held = corpus.by_columns(terms)
+    if not terms or not all(any(n and columns & bits for columns, n in held[term].items()) for term in terms):
+        return False
+    if len(terms) == 1:
+        return True
     scored, parameters = _scored(corpus, Terms(phrases=(phrase,)), weights, "")
     return bool(scored and session.value(f"{scored} select exists (select 1 from scored)", parameters))
 

@@ -16,7 +16,7 @@ from jupyter_memory.storage.postgres import sql
 from jupyter_memory.storage.postgres.connection.session import Session, of
 from jupyter_memory.storage.postgres.filters import condition
 from jupyter_memory.storage.shared.cosines import cosines as cosines_of
-from jupyter_memory.storage.shared.top_k import Row, cut
+from jupyter_memory.storage.shared.top_k import Row, cut, is_settled
 from jupyter_memory.types import Filters, ScoredChunk
 
 _MODEL = "select id, fingerprint, name, dimensions from models"
@@ -26,8 +26,6 @@ _OWNED = "chunks.space = vectors.space and chunks.id = vectors.chunk"
 # An advisory lock: whoever adds vectors shares it, whoever changes the model in use has it alone. A lock of the row
 # would need the right to change it.
 _CHANGING_MODEL = "hashtext('jupyter_memory.models')"
-# How far the server's own cosine, by which it finds the nearest, may be from the one that counts.
-_ROUNDING = 1e-5
 # Vectors that one statement writes.
 _TOGETHER = 500
 
@@ -166,31 +164,28 @@ def search(
     among = f"and exists (select 1 from {_OWNERS} where {_OWNED} and {where})" if filters else ""
     sql_ = f"""
         with best as materialized (
-            select vectors.space, vectors.chunk, vectors.embedding, vectors.embedding <=> %(query)s::vector as distance
-            from vectors
-            where {of("vectors")} and vectors.model = %(model)s {among}
-                and 1 - (vectors.embedding <=> %(query)s::vector) >= %(floor)s
-            order by distance fetch first %(asked)s rows with ties
+            select vectors.space, vectors.chunk, vectors.embedding <=> %(query)s::vector as distance
+            from vectors where {of("vectors")} and vectors.model = %(model)s {among}
+            order by distance limit %(asked)s
         )
-        select memories.key, vectors.chunk, memories.event_at, memories.content_hash, vector_send(vectors.embedding)
-        from best as vectors join chunks on {_OWNED}
-        join memories on memories.space = chunks.space and memories.key = chunks.memory
-        order by vectors.distance
+        select memories.key, best.chunk, memories.event_at, memories.content_hash, vector_send(vectors.embedding)
+        from best
+        join vectors on vectors.space = best.space and vectors.model = %(model)s and vectors.chunk = best.chunk
+        join {_OWNERS} on {_OWNED}
     """
-    floor = -2.0 if threshold is None else threshold
-    parameters |= {"query": sql.as_vector(query), "model": model.id, "floor": floor - _ROUNDING}
-    asked = 2 * wanted + 16
+    parameters |= {"query": sql.as_vector(query), "model": model.id}
+    floor, asked = -2.0 if threshold is None else threshold, 2 * wanted + 16
     while True:
         found = session.rows(sql_, {**parameters, "asked": asked}, binary=True)
         scores = cosines_of(query, sql.from_vectors([row[-1] for row in found], model.dimensions)).tolist()
         rows = [
             Row(memory, chunk, score, event_at, hash_)
             for (memory, chunk, event_at, hash_, _), score in zip(found, scores, strict=True)
-            if score >= floor
         ]
-        # All that tie with the last one are there, so the best memories are known once there are enough.
-        if len(found) < asked or len({row.memory for row in rows}) >= wanted:
-            return cut(rows, wanted)
+        rows.sort(key=lambda row: -row.score)
+        kept = [row for row in rows if row.score >= floor]
+        if len(kept) < len(rows) or is_settled(rows, asked, wanted):
+            return cut(kept, wanted)
         asked *= 4
 
 

@@ -169,3 +169,32 @@ def test_a_forked_child_has_connections_of_its_own(database):
     assert int(os.read(reading, 100)) != own
     with store.read() as session:
         assert session.value("select pg_backend_pid()") == own
+
+
+@pytest.fixture
+def asked_for_a_password(postgres_address, postgres_server, monkeypatch):
+    """The address of the same database for a role that has to give a password."""
+    for variable in ("PGPASSWORD", "PGPASSFILE", "PGSERVICE"):
+        monkeypatch.delenv(variable, raising=False)
+    rules = postgres_server.raw.pgdata / "pg_hba.conf"
+    before = rules.read_text()
+    rules.write_text(f"local all asked scram-sha-256\n{before}")
+    postgres_server.execute("create role asked login superuser password 'right-λ'")
+    postgres_server.execute("select pg_reload_conf()")
+    yield replace(postgres_address, url=postgres_address.url.replace("postgres@", "asked@"))
+    postgres_server.drop(postgres_address)
+    postgres_server.execute("drop role asked")
+    rules.write_text(before)
+    postgres_server.execute("select pg_reload_conf()")
+
+
+def test_a_password_that_is_missing_or_wrong_is_said(asked_for_a_password, monkeypatch):
+    """The error says where it belongs, and repeats neither it nor the words of the server; the right one opens."""
+    with pytest.raises(StoreError, match=r"asks for a password.*\.pgpass"):
+        Database(asked_for_a_password)
+    monkeypatch.setenv("PGPASSWORD", "wrong-λ")
+    with pytest.raises(StoreError, match="may be wrong") as raised:
+        Database(asked_for_a_password)
+    assert "wrong-λ" not in str(raised.value) and "FATAL" not in str(raised.value)
+    monkeypatch.setenv("PGPASSWORD", "right-λ")
+    Database(asked_for_a_password).close()
