@@ -105,7 +105,16 @@ def ids_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[int]]
 
 def newest(session: Session) -> int:
     """Return the highest id of a chunk, 0 in an empty store."""
-    return int(session.value(f"select coalesce(max(id), 0) from chunks where {of('chunks')}"))
+    # Over several spaces at once, every entry of the index would be read.
+    return int(
+        session.value(
+            """
+            select coalesce(max(last.id), 0) from unnest(%(spaces)s::text[]) as wanted (space) cross join lateral (
+                select id from chunks where chunks.space = wanted.space order by id desc limit 1
+            ) as last
+            """
+        )
+    )
 
 
 def sample(session: Session, count: int, total: int, within: Filters = _ALL) -> list[int]:
