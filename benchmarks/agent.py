@@ -43,8 +43,8 @@ from jupyter_memory.interface.store_provider import StoreProvider
 from jupyter_memory.mcp.bound import Bound
 from jupyter_memory.mcp.server import server_of
 from jupyter_memory.mcp.tools import Tools
-from jupyter_memory.text.token_estimate import estimated_tokens
 from jupyter_memory.text.words.stopwords import STOP_WORDS
+from jupyter_memory.text.words.token_estimate import estimated_tokens
 from jupyter_memory.types import Memory
 
 BUDGET, GREP_BUDGET = 2_000, 200_000

@@ -87,7 +87,7 @@ def ipython_runs(path: Path) -> Iterator[Run]:
         InputError: there is no such file, it is not a history of IPython, or another program keeps it locked.
     """
     # Imported late: few need it, and some builds of Python lack the module that it reads with.
-    from jupyter_memory.storage.sqlite import ipython_history
+    from jupyter_memory.storage.foreign import ipython_history
 
     return ipython_history.ipython_runs(path)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from math import floor, log10
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import uuid4
 
@@ -20,6 +19,7 @@ from jupyter_memory.store.searching import SearchOptions
 from jupyter_memory.text.layout import html
 from jupyter_memory.types import Answer
 from jupyter_memory.widgets.code import ProfileCode
+from jupyter_memory.widgets.controls import Controls, neat
 from jupyter_memory.widgets.table import STYLE, table
 
 if TYPE_CHECKING:
@@ -29,9 +29,6 @@ _GONE = (
     "The sliders are not here: they need a running kernel and a front end that has ipywidgets, such as JupyterLab, "
     "Notebook 7 or VS Code. Run the cell again to have them."
 )
-# How many times its weight a slider has room for, before it is rounded up.
-_ROOM = 2.5
-_STEPS = 100
 
 
 @keywords(SearchOptions)
@@ -62,6 +59,9 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     ``sliders`` holds the slider of each term that has a weight, by the term's name, and ``fields`` the numbers beside
     them. ``answer``, ``frame`` and ``profile`` are what they come to now. Where the sliders cannot be shown, a table
     stays.
+
+    The sliders are made when a front end shows this widget, or code asks for them: a notebook that nobody looks at
+    while it runs would keep 190 KB of them.
     """
 
     def __init__(self, pooled: Pooled, written: str = "") -> None:
@@ -76,28 +76,40 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         self._columns = [term.name for term in pooled.terms if pooled.speaks(term)]
         self._id = uuid4().hex
         self._shown = self._still = False
-        self.sliders: Mapping[str, Any] = {name: _slider(name, weight) for name, weight in self._own.items()}
-        self.fields: Mapping[str, Any] = {
-            term.name: _field(term.name, str(term), self.sliders[term.name], term.name in self._columns)
-            for term in pooled.terms
-            if term.name in self.sliders
-        }
-        self._table, self._formula, self._code = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.HTML()
-        self._again = ipywidgets.Button(description="Reset weights", tooltip=f"The weights of {pooled.profile.name}")
-        self._open = ipywidgets.ToggleButton(description="Show code", tooltip="Python and TOML of this profile")
-        super().__init__([self._sliders(), ipywidgets.HBox([self._again, self._open]), *self._texts()])
-        for slider in self.sliders.values():
+        # From 0, a front end counts its views of this widget, and says so.
+        super().__init__(_view_count=0)
+        self.observe(lambda _: self._controls, "_view_count")
+
+    @property
+    def sliders(self) -> Mapping[str, Any]:
+        """Return the slider of each term that has a weight, by the term's name."""
+        return self._controls.sliders
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """Return the number beside each slider, by the term's name."""
+        return self._controls.fields
+
+    @cached_property
+    def _controls(self) -> Controls:
+        """Make the sliders, and the table that follows them, and show them."""
+        made = Controls(self.pooled, self._own, self._columns)
+        self.children = made.rows()
+        for slider in made.sliders.values():
             slider.observe(self._move, "value")
-        self._again.on_click(lambda _: self.reset())
-        self._open.observe(self._show_code, "value")
-        self._write()
+        made.again.on_click(lambda _: self.reset())
+        made.open.observe(self._show_code, "value")
+        self._write(made)
+        return made
 
     @property
     def weights(self) -> dict[str, float]:
         """Return the weights that differ from the profile's own, by term."""
+        if "_controls" not in self.__dict__:
+            return {}
         # Steps of a slider add up to 0.026000000000000002, and one moved there and back has lost its last digits.
-        moved = {name: _neat(slider.value) for name, slider in self.sliders.items()}
-        return {name: weight for name, weight in moved.items() if weight != _neat(self._own[name])}
+        moved = {name: neat(slider.value) for name, slider in self.sliders.items()}
+        return {name: weight for name, weight in moved.items() if weight != neat(self._own[name])}
 
     @property
     def profile(self) -> Profile:
@@ -142,21 +154,22 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         if self._still:
             return
         self.answer = self.pooled.weighed(self.profile)
-        self._write()
+        self._write(self._controls)
         if self._shown:
             update_display(self._plainly(), raw=True, display_id=self._id)  # type: ignore[no-untyped-call]
 
     def _show_code(self, _change: object = None) -> None:
-        self._open.description = "Hide code" if self._open.value else "Show code"
-        self._code.layout.display = None if self._open.value else "none"
+        button, code = self._controls.open, self._controls.code
+        button.description = "Hide code" if button.value else "Show code"
+        code.layout.display = None if button.value else "none"
 
-    def _write(self) -> None:
+    def _write(self, controls: Controls) -> None:
         # While this style is on the page, the table that stays when the sliders go is not shown beside it.
         hidden = f"<style>.jp-MemoryExplorer-{self._id} {{ display: none; }}</style>"
-        self._table.value = f"{STYLE}{hidden}{self._html()}"
-        self._formula.value = f'<div class="jp-MemoryExplorer"><p>score = {html(self._sum)}</p></div>'
+        controls.table.value = f"{STYLE}{hidden}{self._html()}"
+        controls.formula.value = f'<div class="jp-MemoryExplorer"><p>score = {html(self._sum)}</p></div>'
         python, toml = html(self.code), html(self.toml)
-        self._code.value = (
+        controls.code.value = (
             f'<div class="jp-MemoryExplorer"><p>Python</p><pre>{python}</pre><p>TOML</p><pre>{toml}</pre></div>'
         )
 
@@ -170,17 +183,6 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     @property
     def _sum(self) -> str:
         return " + ".join(map(str, self.profile.terms_for(self.pooled.hybrid)))
-
-    def _sliders(self) -> Any:
-        columns = "repeat(auto-fill, minmax(24em, 1fr))"
-        rows = [ipywidgets.HBox([self.fields[name], slider]) for name, slider in self.sliders.items()]
-        grid = ipywidgets.GridBox(rows, layout={"grid_template_columns": columns})
-        grid.add_class("jp-MemoryExplorer-sliders")  # by which the panel knows them: sliders.ts
-        return grid
-
-    def _texts(self) -> list[Any]:
-        self._code.layout.display = "none"
-        return [self._code, self._formula, self._table]
 
     def __repr__(self) -> str:
         return f"{self.frame!r}\nscore = {self._sum}"
@@ -203,75 +205,3 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
         gone = {"text/plain": _GONE, "text/html": f"<p>{_GONE}</p>"}
         display({**bundle, **gone}, raw=True)  # type: ignore[no-untyped-call]
-
-
-def _slider(name: str, weight: float) -> Any:
-    ends = range_of(weight)
-    return ipywidgets.FloatSlider(
-        value=weight,
-        min=ends.low,
-        max=ends.high,
-        step=ends.step,
-        readout=False,
-        tooltip=f"Weight of {name}",
-        layout={
-            "flex": "1 1 8em",
-            "width": "auto",
-            "margin": "2px 2px 2px 10px",
-        },  # room between the slider and the number
-    )
-
-
-def _field(name: str, formula: str, slider: Any, speaks: bool) -> Any:
-    """Return the number of a slider to be read and typed, with its name; a slider of ipywidgets alone has no label.
-
-    The tooltip says so if the term contributes nothing here.
-    """
-    field = ipywidgets.BoundedFloatText(
-        value=_neat(slider.value),
-        min=slider.min,
-        max=slider.max,
-        step=slider.step,
-        description=name,
-        tooltip=f"{slider.tooltip}: {formula}" + ("" if speaks else "; it says nothing of these memories"),
-        style={"description_width": "7em"},
-        layout={"flex": "0 0 13em", "max_width": "13em"},  # or its digits say how wide it is
-    )
-    ipywidgets.link((slider, "value"), (field, "value"), transform=(_neat, float))
-    return field
-
-
-def _neat(weight: float) -> float:
-    """Return a weight without the digits that steps leave behind."""
-    return float(f"{weight:.6g}")
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """A slider from ``low`` to ``high`` in steps of ``step``."""
-
-    low: float
-    high: float
-    step: float
-
-
-def range_of(weight: float) -> Range:
-    """Return the range of a slider for a weight; it reaches below 0 only for a weight that does.
-
-    >>> range_of(0.05), range_of(0.9).high, range_of(0.0).high, range_of(-0.3).low
-    (Range(low=0.0, high=0.2, step=0.002), 5.0, 1.0, -1.0)
-    """
-    high = _rounded_up(abs(weight) * _ROOM) if weight else 1.0
-    step = float(f"{high / _STEPS:.6g}")
-    return Range(-high if weight < 0 else 0.0, high, step)
-
-
-def _rounded_up(number: float) -> float:
-    """Return the next of 1, 2, 5, 10, 20, 50 … and 0.5, 0.2, 0.1 …"""
-    power = floor(log10(number))
-    for power_of_ten in (power, power + 1):
-        for digit in (1, 2, 5):
-            # Read back from text, so that 0.2 is 0.2.
-            if (candidate := float(f"{digit}e{power_of_ten}")) >= number:
-                return candidate
-    raise AssertionError(number)

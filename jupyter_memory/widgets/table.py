@@ -30,9 +30,9 @@ STYLE = """<style>
 .jp-MemoryExplorer-code { font-family: var(--jp-code-font-family, monospace); font-size: 92%; white-space: pre-wrap;
   tab-size: 4; }
 .jp-MemoryExplorer mark { background: none; color: inherit; font-weight: 700; }
-.jp-MemoryExplorer-bar { height: 4px; margin-top: 3px; min-width: 1px; border-radius: 1px;
+.jp-MemoryExplorer td + td > div { height: 4px; margin-top: 3px; min-width: 1px; border-radius: 1px;
   background: var(--jp-brand-color1, #3572b0); }
-.jp-MemoryExplorer-bar.jp-mod-negative { background: var(--jp-error-color1, #d32f2f); }
+.jp-MemoryExplorer td + td > div.jp-mod-negative { background: var(--jp-error-color1, #d32f2f); }
 .jp-MemoryExplorer pre { margin: 0 0 8px; padding: 8px; overflow-x: auto; white-space: pre; user-select: all;
   font-family: var(--jp-code-font-family, monospace); font-size: var(--jp-code-font-size, 13px);
   color: inherit; background: #8881; border: 1px solid #8886; }
@@ -109,6 +109,7 @@ def _cell(value: float, most: float) -> str:
     """Return a number with a bar below it, as long as its share of the largest."""
     if not value:
         return "<td>0</td>"
-    share = f"width: {abs(value) / most:.1%}" if most else "width: 0"
-    sign = " jp-mod-negative" if value < 0 else ""
-    return f'<td>{value:.4f}<div class="jp-MemoryExplorer-bar{sign}" style="{share}"></div></td>'
+    share = f"width:{abs(value) / most:.0%}" if most else "width:0"
+    sign = ' class="jp-mod-negative"' if value < 0 else ""
+    # A notebook keeps a hundred of these: short is what counts.
+    return f'<td>{value:.4f}<div{sign} style="{share}"></div></td>'

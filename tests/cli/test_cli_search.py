@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from commands import Run, memory_id
 
-from jupyter_memory.text.token_estimate import estimated_tokens
+from jupyter_memory.text.words.token_estimate import estimated_tokens
 
 
 def test_add_and_search(week: Run) -> None:

@@ -25,7 +25,7 @@ METHODS = {
         Maintenance,
         "stats count known tags doctor reembed drop_vectors rebuild model_offer backup restore",
     ),
-    "transfer": (StoreTransfer, "export import_"),
+    "transfer": (StoreTransfer, "export import_ copy_to"),
 }
 # These are written out in the store itself.
 OWN = "search browse part interrupt close notices greeting profile closed replaced"
@@ -49,7 +49,7 @@ def test_nothing_else_is_public(week_store):
     assert public == methods | set(METHODS) | {"fixes", "history", "path", "space"}
     for part, (kind, _) in METHODS.items():
         assert type(getattr(week_store, part)) is kind
-        own = {"close", "bound", "within", "expire", "finish", "last_search"}
+        own = {"close", "bound", "within", "expire", "facets", "finish", "last_search"}
         assert {name for name in dir(kind) if not name.startswith("_")} - own <= methods
 
 

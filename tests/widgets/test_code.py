@@ -62,11 +62,11 @@ def test_a_profile_of_ones_own(week_store, now, tmp_path):
 
 def test_the_button_shows_the_code(explorer):
     """The code is hidden until it is asked for; it follows the sliders."""
-    assert explorer._code.layout.display == "none"
-    explorer._open.value = True
+    assert explorer._controls.code.layout.display == "none"
+    explorer._controls.open.value = True
     explorer.sliders["keyword"].value = 0.1
 
-    assert explorer._code.layout.display is None and explorer._open.description == "Hide code"
-    text = Tables(explorer._code.value).text
-    assert "{&quot;keyword&quot;: 0.1}" in explorer._code.value and '{"keyword": 0.1}' in text
+    assert explorer._controls.code.layout.display is None and explorer._controls.open.description == "Hide code"
+    text = Tables(explorer._controls.code.value).text
+    assert "{&quot;keyword&quot;: 0.1}" in explorer._controls.code.value and '{"keyword": 0.1}' in text
     assert "[terms.keyword]\nweight = 0.1" in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -12,9 +13,10 @@ from nbclient import NotebookClient
 from pages import Tables
 from pictures import plot, plotting, saved
 
+from jupyter_memory.cli import main
 from jupyter_memory.search.profiles import PROFILES, auto, covalence, vault
 from jupyter_memory.widgets import MemoryExplorer, explore
-from jupyter_memory.widgets.explorer import range_of
+from jupyter_memory.widgets.controls import range_of
 
 QUERY = "how did we scale the electricity prices in Zürich"
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -81,13 +83,13 @@ def test_no_move_is_a_search(explorer, week_store, monkeypatch):
 
 def test_resetting(explorer):
     """Reset gives the profile that was searched with and its table; so does moving a slider back."""
-    before, table = ids(explorer.answer), explorer._table.value
+    before, table = ids(explorer.answer), explorer._controls.table.value
     explorer.sliders["keyword"].value = 0.0
-    assert explorer._table.value != table
-    explorer._again.click()
+    assert explorer._controls.table.value != table
+    explorer._controls.again.click()
 
     assert explorer.profile is auto and explorer.weights == {} and ids(explorer.answer) == before
-    assert explorer._table.value == table
+    assert explorer._controls.table.value == table
     explorer.sliders["tier"].value = 0.1
     explorer.sliders["tier"].value = 0.05 + 0.01
     assert explorer.profile is auto
@@ -131,7 +133,7 @@ CELLS = (
     '%memadd --title "Müller" --on 2026-03-06 the prices of λ = 0.3 are Frau Müller\'s',
     "%memsearch --widget scaled prices",
     "explorer = _",
-    "for name in ('keyword', 'semantic_margin', 'max_sim'): explorer.sliders[name].value = 0.0",
+    "for name in explorer.sliders:\n    if name not in ('tier', 'recency'): explorer.sliders[name].value = 0.0",
 )
 
 
@@ -156,12 +158,44 @@ def test_in_a_kernel(home):
     assert sum(f".{hidden} {{ display: none; }}" in page for page in pages) == 1
 
 
+QUESTIONS = ("how did we normalise the prices", "where do I read a csv file")
+SAVED = ("%load_ext jupyter_memory", *(f"%memsearch --widget {question}" for question in QUESTIONS))
+
+
+def test_a_saved_notebook_is_small(home):
+    """A widget of ten hits takes 20 KB at most of a notebook that ran by itself: sliders are made when one looks."""
+    assert main(["index", str(Path(__file__).parents[2] / "notebooks" / "samples")]) == 0
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in SAVED])
+    NotebookClient(notebook, timeout=600, startup_timeout=100, iopub_timeout=60).execute()
+    whole = len(nbformat.writes(notebook).encode())
+    assert len(Tables(notebook.cells[1].outputs[0].data["text/html"]).rows) == 11
+
+    for cell in notebook.cells[1:]:
+        cell.outputs = []
+    del notebook.metadata["widgets"]
+    assert (whole - len(nbformat.writes(notebook).encode())) / len(QUESTIONS) <= 20_000
+
+
+def test_the_sliders_come_with_the_first_view(week_store, now):
+    """A front end that shows the widget counts its view; then the sliders are there, and stay the same ones."""
+    explorer = explore(week_store, QUERY, now=now)
+    assert explorer.children == () and explorer.weights == {} and explorer.profile is auto
+    explorer.set_state({"_view_count": 1})
+
+    shown = explorer.children
+    assert [kind.__class__.__name__ for kind in shown] == ["GridBox", "HBox", "HTML", "HTML", "HTML"]
+    explorer.set_state({"_view_count": 2})
+    explorer.set_state({"_view_count": 0})
+    assert explorer.children == shown and len(explorer.sliders) == len(auto.terms)
+
+
 # What the renderers of JupyterLab, Notebook 7 and VS Code all hold. Any other module they would have to fetch.
 BUNDLED = {"@jupyter-widgets/base": "2.0.0", "@jupyter-widgets/controls": "2.0.0", "@jupyter-widgets/output": "1.0.0"}
 
 
 def test_no_front_end_of_its_own(explorer):
     """Every model and every view of the tree is of a module that a front end of ipywidgets 8 holds, at its version."""
+    assert explorer.sliders
     models = dependency_state(explorer, drop_defaults=False).values()
     parts = [(model["model_module"], model["model_module_version"]) for model in models]
     views = [(state["_view_module"], state["_view_module_version"]) for state in (model["state"] for model in models)]
@@ -182,7 +216,7 @@ def test_what_nobody_sees_is_marked(store):
     shown = explore(memory, "λ costs \u202e5")
 
     page = "".join(shown._repr_mimebundle_()[kind] for kind in ("text/plain", "text/html"))
-    state = "".join(str(part.value) for part in (shown._table, shown._code, shown._formula))
+    state = "".join(str(part.value) for part in (shown._controls.table, shown._controls.code, shown._controls.formula))
     assert not set(page + state) & set("\x1b\x9b\u2066\u200f\u202e")
     assert "[U+202E]5" in page and "␛[2J" in page
 
@@ -195,7 +229,7 @@ def test_pictures_are_places_in_the_widget_and_in_what_stays(store, tmp_path):
     explorer = explore(memory, "arrivals")
     [pictured] = [hit.memory for hit in explorer.answer.hits if hit.memory.thumbnails]
     place = f'<span class="jp-Memory-outputPicture" data-memory="{pictured.id}"'
-    assert explorer._table.value.count(place) == explorer._plainly()["text/html"].count(place) == 1
+    assert explorer._controls.table.value.count(place) == explorer._plainly()["text/html"].count(place) == 1
     state = json.dumps(dependency_state([explorer]))
     assert place.replace('"', '\\"') in state
     assert not [

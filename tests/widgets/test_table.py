@@ -16,25 +16,15 @@ QUERY = "how did we scale the electricity prices in Zürich"
 
 def test_the_table(explorer):
     """A real table: a caption, heads with a scope, a row a hit, every contribution and how far each has moved."""
-    explorer.sliders["max_sim"].value = explorer.sliders["keyword"].value = explorer.sliders[
-        "semantic_margin"
-    ].value = 0.0
+    for name in ("max_sim", "keyword", "semantic_margin", "best_passage", "title_match"):
+        explorer.sliders[name].value = 0.0
     for name in ("tier", "recency", "title"):
         explorer.sliders[name].value = explorer.sliders[name].max
-    page = Tables(explorer._table.value)
+    page = Tables(explorer._controls.table.value)
     head, *rows = page.rows
 
-    assert head == [
-        "rank",
-        "memory",
-        "score",
-        "keyword",
-        "semantic_margin",
-        "max_sim",
-        "length_penalty",
-        "tier",
-        "recency",
-    ]
+    assert head == ["rank", "memory", "score", *explorer._columns]
+    assert {"keyword", "semantic_margin", "max_sim", "length_penalty", "tier", "recency"} <= set(head)
     assert {attributes["scope"] for tag, attributes in page.tags if tag == "th"} == {"col", "row"}
     assert f"“{QUERY}”, by my-auto." in page.text
     for row, hit in zip(rows, explorer.answer.hits, strict=True):
@@ -52,7 +42,7 @@ def test_code_keeps_its_lines(store):
     """Code is shown line by line, in one width, and its marks with it."""
     memory = store()
     memory.add_many([{"text": "for λ in prices:\n    λ = 3\n", "lang": "python"}, {"text": "λ\nin prose"}])
-    page = explore(memory, "λ")._table.value
+    page = explore(memory, "λ")._controls.table.value
 
     assert '<div class="jp-MemoryExplorer-code">for <mark>λ</mark> in prices:\n    <mark>λ</mark> = 3</div>' in page
     assert re.search(r"\.jp-MemoryExplorer-code \{[^}]* tab-size: 4;", page), "tabs are as wide as in the panel"
@@ -62,7 +52,7 @@ def test_code_keeps_its_lines(store):
 def test_the_region_has_a_name(week_store, now):
     """The table can be gone to by the question it answers: two in one notebook have two names, quotes and all."""
     questions = QUERY, 'the "λ" of the ridge model'
-    pages = [Tables(explore(week_store, question, now=now)._table.value) for question in questions]
+    pages = [Tables(explore(week_store, question, now=now)._controls.table.value) for question in questions]
 
     for page, question in zip(pages, questions, strict=True):
         [region] = [attributes for _, attributes in page.tags if attributes.get("role") == "region"]
@@ -80,9 +70,9 @@ def test_everything_is_escaped(store, now):
     explorer.sliders["<i>"].value = 0.2
 
     for page in (
-        explorer._table.value,
-        explorer._formula.value,
-        explorer._code.value,
+        explorer._controls.table.value,
+        explorer._controls.formula.value,
+        explorer._controls.code.value,
         explorer._plainly()["text/html"],
     ):
         parsed = Tables(page)
@@ -93,7 +83,7 @@ def test_everything_is_escaped(store, now):
 def test_colours_are_those_of_the_page(explorer):
     """Text has the page's colour, lines and grounds a half transparent grey; bars may have JupyterLab's colours."""
     explorer.sliders["keyword"].value = 0.0
-    style = re.search(r"<style>(.*?)</style>", explorer._table.value, re.DOTALL)[1]
+    style = re.search(r"<style>(.*?)</style>", explorer._controls.table.value, re.DOTALL)[1]
     colours = re.findall(r"(?:^|[ ;{])(color|background|border(?:-bottom)?): ([^;}]+)", style)
 
     assert len(colours) > 10
@@ -110,7 +100,7 @@ def test_nothing_found(store):
     """A search without hits has its sliders and says so."""
     explorer = explore(store(), "λ")
 
-    assert "No memories for “λ”." in explorer._table.value
+    assert "No memories for “λ”." in explorer._controls.table.value
     explorer.sliders["keyword"].value = 0.0
     assert explorer.answer.hits == ()
 
@@ -129,4 +119,4 @@ def test_the_frame(explorer, week_store, now):
     assert frame.attrs["memsearch"]["profile"] == "my-auto"
     assert frame["memory_id"].tolist() == [hit.memory.id for hit in explorer.answer.hits]
     recency = explorer.answer.hits[0].signals["recency"].contribution
-    assert f"{recency:.6f} for how recent it is (recency" in str(frame.memory.explain(1))
+    assert f"{recency:.6f} for how recent it is (recency" in str(frame.memory.explain(1, all=True))

@@ -53,9 +53,12 @@ for (const [name] of THEMES) {
       await page.getByText('Theme', { exact: true }).hover();
       await page.getByText('JupyterLab Dark', { exact: true }).click();
     }
-    await page.getByRole('menuitem', { name: 'Run', exact: true }).click();
-    await page.getByText('Run All Cells', { exact: true }).click();
-    await expect(page.locator('table.jp-MemoryResult')).toHaveCount(2);
+    // A notebook whose kernel is not there yet runs nothing.
+    await expect(async () => {
+      await page.getByRole('menuitem', { name: 'Run', exact: true }).click();
+      await page.getByText('Run All Cells', { exact: true }).click();
+      await expect(page.locator('table.jp-MemoryResult')).toHaveCount(2, { timeout: 15_000 });
+    }).toPass();
     await page.screenshot({ path: join(folder, `results-notebook7-${name}.png`) });
   });
 }

@@ -63,7 +63,7 @@ test.describe("%memsearch --widget with VS Code's widget script", () => {
     expect(first.length).toBe(10);
     // One table, and not beside it the one that stays.
     await expect(page.locator('table:visible')).toHaveCount(1);
-    const bar = page.locator('.jp-MemoryExplorer-bar:visible').first();
+    const bar = page.locator('.jp-MemoryExplorer td + td > div:visible').first();
     expect((await bar.boundingBox())!.width).toBeGreaterThan(10);
 
     await memory.empty(); // a new search would find nothing

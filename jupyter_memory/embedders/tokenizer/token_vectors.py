@@ -40,7 +40,8 @@ class TokenVectors:
     def whole(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
         """Return the vectors with their lengths, ``(n, 128)``: what a token adds to the sum of a text."""
         self._read(ids)
-        vectors: NDArray[np.float32] = self._units[ids] * self._lengths[ids]
+        vectors: NDArray[np.float32] = self._units[ids]
+        vectors *= self._lengths[ids]
         return vectors
 
     def _read(self, ids: NDArray[np.integer]) -> None:

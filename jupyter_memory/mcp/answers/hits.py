@@ -24,7 +24,7 @@ _KEPT = 16
 _MOST_NOTICES, _LONGEST_NOTICE = 3, 200
 _SHORT, _SHORT_PATH, _SHORT_TITLE = 80, 80, 60
 # A text of so many tokens is told whole: to ask for it would cost more than its snippet saves.
-_SHORT_TEXT = 200
+_SHORT_TEXT = 150
 # Levels of a hit, from everything to nothing: its whole text, its snippet, a short one, only what names it, nothing.
 _FULL, _SNIPPET, _SHORTENED, _NAMED, _GONE = range(5)
 _TIMED_OUT = "cursor: it is unknown, or its answer is too old. Search again without it."

@@ -34,8 +34,7 @@ def stretches(text: str, words: str, tokens: int, shown: Callable[[str], str]) -
     """Return the stretches of a text that have most of these words, in their order, with so many tokens at most.
 
     A text that has the words as they are written has one stretch, around them. Of any other, blocks of lines are
-    taken: those with the most words, where rarer ones count more, and where words are near by as well. Room that is
-    left goes to the beginning of the text.
+    taken: those with the most words, where rarer ones count more, and where words are near by as well.
     """
     if (at := _written(text, words)) >= 0:
         return _around(text, at, tokens, shown)
@@ -44,7 +43,8 @@ def stretches(text: str, words: str, tokens: int, shown: Callable[[str], str]) -
     for size in (_BLOCK, _BLOCK // 4):
         blocks = _blocks(text, start, size)
         worth = _worth([_beginnings(text[start:end].lower()) & asked for start, end in blocks])
-        best = [blocks[place] for place in sorted(range(len(blocks)), key=lambda place: (-worth[place], place))]
+        places = sorted(range(len(blocks)), key=lambda place: (-worth[place], place))
+        best = [blocks[place] for place in places if worth[place]]
         if chosen := _chosen(text, best, tokens, shown):
             return _joined(sorted(chosen))
     return _cut(text, best[0][0], tokens, shown) if best else []

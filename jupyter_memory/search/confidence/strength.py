@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, isnan, log
 from typing import Literal
-from unicodedata import category
+from unicodedata import category, name, normalize
 
 from jupyter_memory.search.confidence.coverage import Coverage, missing_share
 from jupyter_memory.search.context import SearchContext
@@ -93,6 +93,7 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     # A model gives punctuation a vector as well, but nobody asked for anything.
     if not any((query.terms.words, query.terms.phrases, query.terms.ident)) and is_wordless(query.text):
         return [0.0] * len(ranked)
+    most = _BOUND if is_one_letter(query.text) else 1.0
     coverage, pairs = Coverage(words, context.corpus), context.sample.pairs
     passages = context.candidates.passages_of([one.candidate for one in ranked])
     missing, bounded = missing_share(words, names=True), any(missed(words))
@@ -108,7 +109,7 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
                 bounded=bounded,
             ).strength
         )
-    return found
+    return [min(one, most) for one in found]
 
 
 def strength_of(hits: Sequence[float]) -> float:
@@ -133,3 +134,13 @@ def is_wordless(text: str) -> bool:
     (True, False, False, False)
     """
     return bool(text) and not any(one.isalnum() or not (one.isascii() or category(one)[0] in "PZ") for one in text)
+
+
+def is_one_letter(text: str) -> bool:
+    """Return whether a question is one Latin letter, which nearly any text has somewhere; a sign such as 税 is a word.
+
+    >>> is_one_letter("é"), is_one_letter("x?"), is_one_letter("税"), is_one_letter("R2")
+    (True, True, False, False)
+    """
+    letters = [one for one in normalize("NFC", text) if one.isalnum()]
+    return len(letters) == 1 and name(letters[0], "").startswith("LATIN")

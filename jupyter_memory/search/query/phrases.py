@@ -13,7 +13,7 @@ from dataclasses import replace
 from jupyter_memory.storage.base import Snapshot
 from jupyter_memory.types import Filters, ScoredChunk, Terms
 
-_JOINED = re.compile(r"\w[._]++\w")
+_JOINED = re.compile(r"_|[^\W_]\.[^\W_]")
 # Of so many texts with the words of a name, one has the name itself, if any has.
 _READ = 500
 

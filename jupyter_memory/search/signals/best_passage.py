@@ -70,8 +70,9 @@ def best_cosines(asked: Floats, vectors: Floats, counts: NDArray[np.int64]) -> F
     # The last block of a text belongs to the passage before it; only a text of one block has it for a passage.
     last = np.zeros(len(sums), bool)
     last[firsts + blocks - 1] = True
+    followed = np.flatnonzero(~last)
     passages = sums.copy()
-    passages[:-1] += np.where(last[:-1, None], 0, sums[1:])
+    passages[followed] += sums[followed + 1]
     with one_core():
         cosines = passages @ asked
     lengths = np.sqrt(np.einsum("ij,ij->i", passages, passages)) * np.linalg.norm(asked)

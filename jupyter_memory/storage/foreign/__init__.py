@@ -1,1 +1,1 @@
-"""Databases that are not ours: which tables they have. They are only looked at, and no row of them is read."""
+"""Databases that are not ours: which tables they have, and what IPython noted in its history. Nothing is written."""

@@ -26,6 +26,17 @@ def loads(store):
     return memories
 
 
+@pytest.mark.parametrize("letter", ["é", "x", "a?"])
+def test_one_latin_letter_is_never_surely_answered(store, letter):
+    """Nearly any text has a letter somewhere, which answers nothing; a sign that is a word is answered as before."""
+    memories = store()
+    memories.add("O preço é líquido; x and a are variables.", title="Preço")
+    memories.add("税は別です。", title="税")
+
+    assert memories.hits(letter).verdict != "strong"
+    assert memories.hits("税").verdict == "strong"
+
+
 @given(shares, shares, margins, shares, st.booleans())
 def test_strength_is_a_probability(coverage, soft, margin, missing, bounded):
     """Whatever the clues, strength is between 0 and 1."""

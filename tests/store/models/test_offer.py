@@ -83,4 +83,4 @@ def test_not_where_mlx_does_not_run(opened, monkeypatch):
         with monkeypatch.context() as elsewhere:
             elsewhere.setattr("jupyter_memory.store.models.offer.runs_mlx", lambda: False)
             assert memory.model_offer() == ""
-        assert "and packages that it runs on (about 35.3 MB more), and asks first" in memory.model_offer()
+        assert "and packages that it runs on (about 37.0 MB more), and asks first" in memory.model_offer()

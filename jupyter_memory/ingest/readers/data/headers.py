@@ -67,8 +67,8 @@ def header_of(rows: Sequence[Row]) -> Row | None:
 
 def without_preamble(rows: Sequence[Row]) -> Sequence[Row]:
     """Return the rows of a table without a title and notes above it: rows with hardly half as many cells as most."""
-    filled = [sum(1 for cell in row if cell.strip()) for row in rows]
-    usual = Counter(filled[:_LOOKED_AT]).most_common(1)[0][0] if filled else 0
+    filled = [sum(1 for cell in row if cell.strip()) for row in rows[:_LOOKED_AT]]
+    usual = Counter(filled).most_common(1)[0][0] if filled else 0
     begin = next((place for place, count in enumerate(filled) if 2 * count > usual), 0)
     return rows[begin:] if begin <= _LONGEST_PREAMBLE else rows
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jupyter_memory.text.token_estimate import LONGEST, estimated_tokens
+from jupyter_memory.text.words.token_estimate import LONGEST, estimated_tokens
 
 # What the mark for lines that are left out costs at most, with its line break.
 _MARK = 16

@@ -12,7 +12,7 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.errors import InputError
-from jupyter_memory.text.token_estimate import estimated_tokens
+from jupyter_memory.text.words.token_estimate import estimated_tokens
 from jupyter_memory.types import Answer
 
 QUESTION = "how were the electricity prices normalised"

@@ -126,7 +126,7 @@ def test_another_program_is_writing(file):
 
 def test_a_locked_file(file, monkeypatch):
     """A file that another program keeps to itself is told, with what to do."""
-    monkeypatch.setattr("jupyter_memory.storage.sqlite.ipython_history._PATIENCE", 0.01)
+    monkeypatch.setattr("jupyter_memory.storage.foreign.ipython_history._PATIENCE", 0.01)
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("begin exclusive")
         with pytest.raises(InputError, match=r"locked by another program\. Try again"):
