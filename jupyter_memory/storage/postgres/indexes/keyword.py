@@ -136,7 +136,8 @@ def _scored(corpus: Statistics, terms: Terms, weights: Mapping[str, float], amon
             if some:
                 name = f"{'long' if long else 'single'}_{'pair' if pair else 'word'}"
                 parameters |= _listed(name, some, corpus)
-                hits.append((_of_phrases if long else _of_beginnings)(name, columns))
+                begins = any(one.begun for one in some)
+                hits.append(_of_phrases(name, columns, begins) if long else _of_beginnings(name, columns))
     if not parts and not hits:
         return "", {}
     before = ""
@@ -224,11 +225,13 @@ def _of_beginnings(name: str, columns: Mapping[str, float]) -> str:
     """
 
 
-def _of_phrases(name: str, columns: Mapping[str, float]) -> str:
+def _of_phrases(name: str, columns: Mapping[str, float], begins: bool) -> str:
     """Return the hits of words side by side: the places where each of them is, as far from the first as it should be.
 
-    It begins with the chunks that hold the rarest of them.
+    It looks at the chunks that hold the rarest of them. Each word of a chunk is one entry of the index, unless the last
+    word only ``begins``: for a range of words, the server reads all words of the chunk.
     """
+    is_asked = "{0}.term >= asked.first and {0}.term < asked.until" if begins else "{0}.term = asked.first"
     weights = " ".join(
         f"when {place} then {float(columns[column])!r}" for place, column in enumerate(COLUMNS) if column in columns
     )
@@ -241,12 +244,12 @@ def _of_phrases(name: str, columns: Mapping[str, float]) -> str:
             from (
                 select distinct asked.match, holding.space, holding.chunk
                 from {_asked(name)}
-                join postings as holding on holding.term >= asked.first and holding.term < asked.until
+                join postings as holding on {is_asked.format("holding")}
                 where {of("holding")} and asked.rarest
             ) as candidate
             join {_asked(name)} on asked.match = candidate.match
             join postings on postings.space = candidate.space and postings.chunk = candidate.chunk
-                and postings.term >= asked.first and postings.term < asked.until
+                and {is_asked.format("postings")}
             cross join unnest(postings.places) as place_at
             group by asked.match, asked.of_group, asked.weight, asked.length, postings.space, postings.chunk,
                 postings.size, place_at - asked.place
