@@ -1,6 +1,7 @@
 """The vector index: the vectors of every model, stored with the chunks, and cosine search over them.
 
-The server finds the nearest; the cosines that count are computed here, from the float32 values that it returns.
+The server finds the nearest; the cosines that count are computed here, from the float32 values that it returns. Up to
+``EXACT`` chunks it compares all of them; among more, the model's HNSW index names the candidates.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from jupyter_memory.storage.shared.top_k import Row, cut, is_settled
 from jupyter_memory.types import Filters, ScoredChunk
 
 _MODEL = "select id, fingerprint, name, dimensions from models"
+EXACT = 10_000
+# The most dimensions that pgvector indexes, as halves.
+_MOST_INDEXED = 4_000
 # The chunk and the memory of a vector.
 _OWNERS = "chunks join memories on memories.space = chunks.space and memories.key = chunks.memory"
 _OWNED = "chunks.space = vectors.space and chunks.id = vectors.chunk"
@@ -51,7 +55,7 @@ def register(session: Session, embedder: Embedder) -> Model:
     """Return the embedder's model; the first one of a store becomes the active one."""
     found = known(session, embedder.fingerprint)
     if found is None:
-        session.execute(
+        added = session.changed(
             """
             insert into models (fingerprint, name, dimensions, active)
             values (%(fingerprint)s, %(name)s, %(dimensions)s, not exists (select 1 from models where active))
@@ -59,6 +63,8 @@ def register(session: Session, embedder: Embedder) -> Model:
             """,
             {"fingerprint": embedder.fingerprint, "name": embedder.name, "dimensions": embedder.dimensions},
         )
+        if added:
+            session.execute("select index_vectors()")
         found = known(session, embedder.fingerprint)
     assert found is not None
     return found
@@ -94,10 +100,12 @@ def drop(session: Session, model: Model) -> int:
     """Remove a model with all its vectors; return how many went."""
     gone = session.changed(f"delete from vectors where {of('vectors')} and model = %(model)s", {"model": model.id})
     # Others may have vectors of it in spaces that this role does not see.
-    session.execute(
+    dropped = session.changed(
         "delete from models where id = %(model)s and not exists (select 1 from vectors where model = %(model)s)",
         {"model": model.id},
     )
+    if dropped:
+        session.execute("select index_vectors()")
     return gone
 
 
@@ -159,34 +167,48 @@ def search(
     session: Session, model: Model, query: Vectors, filters: Filters, wanted: int, threshold: float | None
 ) -> list[ScoredChunk]:
     """Return the best ``wanted`` memories by cosine, each by its best chunk; none below ``threshold``."""
-    where, parameters = condition(filters)
-    # What a filter excludes is not compared; without filters, only the nearest are looked up.
-    among = f"and exists (select 1 from {_OWNERS} where {_OWNED} and {where})" if filters else ""
-    sql_ = f"""
-        with best as materialized (
-            select vectors.space, vectors.chunk, vectors.embedding <=> %(query)s::vector as distance
-            from vectors where {of("vectors")} and vectors.model = %(model)s {among}
-            order by distance limit %(asked)s
-        )
-        select memories.key, best.chunk, memories.event_at, memories.content_hash, vector_send(vectors.embedding)
-        from best
-        join vectors on vectors.space = best.space and vectors.model = %(model)s and vectors.chunk = best.chunk
-        join {_OWNERS} on {_OWNED}
-    """
-    parameters |= {"query": sql.as_vector(query), "model": model.id}
+    exact = session.totals.chunks <= EXACT or model.dimensions > _MOST_INDEXED
     floor, asked = -2.0 if threshold is None else threshold, 2 * wanted + 16
     while True:
-        found = session.rows(sql_, {**parameters, "asked": asked}, binary=True)
-        scores = cosines_of(query, sql.from_vectors([row[-1] for row in found], model.dimensions)).tolist()
-        rows = [
-            Row(memory, chunk, score, event_at, hash_)
-            for (memory, chunk, event_at, hash_, _), score in zip(found, scores, strict=True)
-        ]
-        rows.sort(key=lambda row: -row.score)
+        rows = _nearest(session, model, query, filters, asked, exact=exact)
+        if not exact and len(rows) < asked:
+            # The index gives up where few of its vectors fit: within filters, or in a small space among large ones.
+            exact = True
+            continue
         kept = [row for row in rows if row.score >= floor]
         if len(kept) < len(rows) or is_settled(rows, asked, wanted):
             return cut(kept, wanted)
         asked *= 4
+
+
+def _nearest(session: Session, model: Model, query: Vectors, filters: Filters, asked: int, *, exact: bool) -> list[Row]:
+    """Return the ``asked`` chunks nearest to a vector, best first; if not ``exact``, as the index finds them."""
+    where, parameters = condition(filters)
+    # What a filter excludes is not compared; without filters, only the nearest are looked up.
+    among = f"and exists (select 1 from {_OWNERS} where {_OWNED} and {where})" if filters else ""
+    # The model and its dimensions are written out, as in the definition of its index.
+    type_ = "vector" if exact else f"halfvec({model.dimensions})"
+    found = session.rows(
+        f"""
+        with best as materialized (
+            select vectors.space, vectors.chunk, vectors.embedding::{type_} <=> %(query)s::{type_} as distance
+            from vectors where {of("vectors")} and vectors.model = {model.id} {among}
+            order by distance limit %(asked)s
+        )
+        select memories.key, best.chunk, memories.event_at, memories.content_hash, vector_send(vectors.embedding)
+        from best
+        join vectors on vectors.space = best.space and vectors.model = {model.id} and vectors.chunk = best.chunk
+        join {_OWNERS} on {_OWNED}
+        """,
+        {**parameters, "query": sql.as_vector(query), "asked": asked},
+        binary=True,
+    )
+    scores = cosines_of(query, sql.from_vectors([row[-1] for row in found], model.dimensions)).tolist()
+    rows = [
+        Row(memory, chunk, score, event_at, hash_)
+        for (memory, chunk, event_at, hash_, _), score in zip(found, scores, strict=True)
+    ]
+    return sorted(rows, key=lambda row: -row.score)
 
 
 def cosines(session: Session, model: Model, query: Vectors, memories: Sequence[int]) -> dict[int, float]:
