@@ -105,16 +105,15 @@ def ids_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[int]]
 
 def newest(session: Session) -> int:
     """Return the highest id of a chunk, 0 in an empty store."""
-    # Over several spaces at once, every entry of the index would be read.
-    return int(
-        session.value(
-            """
-            select coalesce(max(last.id), 0) from unnest(%(spaces)s::text[]) as wanted (space) cross join lateral (
-                select id from chunks where chunks.space = wanted.space order by id desc limit 1
-            ) as last
-            """
-        )
+    # Space by space, each from the end of the index: the highest of several spaces at once is found by reading all.
+    highest = session.value(
+        """
+        select max(of_space.id) from unnest(%(spaces)s::text[]) as wanted (space) cross join lateral (
+            select chunks.id from chunks where chunks.space = wanted.space order by chunks.id desc limit 1
+        ) as of_space
+        """
     )
+    return int(highest or 0)
 
 
 def sample(session: Session, count: int, total: int, within: Filters = _ALL) -> list[int]:
