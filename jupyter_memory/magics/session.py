@@ -16,7 +16,6 @@ from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.interface import autoload, messages
 from jupyter_memory.interface.commands.command import WrongUsage
 from jupyter_memory.interface.commands.front import Shown
-from jupyter_memory.interface.opening import open_file
 from jupyter_memory.magics import golden_watch, output
 from jupyter_memory.magics.output import Links, as_frame
 from jupyter_memory.magics.parsing import unexpanded
@@ -191,6 +190,9 @@ class Session:
         hits = {} if self.latest is None else {hit.memory.id: hit.location for hit in self.latest.hits}
         if self.shell.has_trait("kernel"):
             return Links(memories, hits)
+        # Imported late: only a terminal needs browsers and editors.
+        from jupyter_memory.interface.opening import open_file
+
         for one in memories:
             self.say(open_file(one.source, hits.get(one.id) or one.place()))
         return None

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from jupyter_memory.config import store_path
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
-from jupyter_memory.storage.base import Level, Team
-from jupyter_memory.storage.databases import open_team
 from jupyter_memory.text.addresses import store_at
 from jupyter_memory.text.layout import columns, count_of
+
+if TYPE_CHECKING:
+    from jupyter_memory.storage.base import Team
 
 USAGE = "team is followed by grant, revoke, list or distribute."
 
@@ -26,6 +27,9 @@ def team(front: Front, call: Call) -> None:
 
 def grant(front: Front, call: Call) -> None:
     """Let roles of the database read, write or own the store, or read or write one space of it."""
+    # Imported late, here and below: a kernel, which has none of these commands, must not wait for databases.
+    from jupyter_memory.storage.base import Level
+
     right, *roles = call.words
     level = next((one for one in get_args(Level) if one == right), None)
     if level is None:
@@ -61,6 +65,8 @@ def distribute(front: Front, call: Call) -> None:
 
 @contextmanager
 def _opened(front: Front) -> Iterator[Team]:
+    from jupyter_memory.storage.databases import open_team
+
     opened = open_team(store_at(store_path(front.settings)), busy_seconds=front.settings.busy_seconds)
     try:
         yield opened
