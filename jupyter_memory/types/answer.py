@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jupyter_memory.text.layout import count_of, preview
+from jupyter_memory.text.rendering.markdown import is_markdown, plain
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types.memory import Memory
 from jupyter_memory.types.query import Query
@@ -69,6 +70,12 @@ class Hit:
             return memory.headline
         how = "interrupted" if RunError(memory.error, "").is_interruption else "failed"
         return f"{memory.headline} – {how}: {memory.error}"
+
+    def plain_snippet(self) -> tuple[str, tuple[tuple[int, int], ...]]:
+        """Return the snippet and its highlights as a reader sees them: Markdown without its marks."""
+        if is_markdown(self.memory.kind, self.memory.lang):
+            return plain(self.snippet, self.highlights)
+        return self.snippet, self.highlights
 
     def to_json(self) -> dict[str, Any]:
         """Return the hit as JSON values, which the command line, REST and the panel share."""

@@ -182,5 +182,5 @@ def _heading(pick: Pick) -> str:
     memory = pick.memory
     place = f" · {memory.source}:{memory.place()}" if memory.source and memory.place() else f" · {memory.source}"
     rank = "" if pick.rank is None else f"{pick.rank}  "
-    size = count_of(len(memory.text) // 4, "token")
+    size = count_of(memory.token_estimate, "token")
     return f"── {rank}{memory.title or memory.id}{place if memory.source else ''} · {size}"
