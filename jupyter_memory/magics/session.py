@@ -135,7 +135,7 @@ class Session:
         """Say, once, that a name in a line stands for itself, where other magics would put in the variable's value."""
         if not self._told_of_names and (found := unexpanded(line, variables)):
             self._told_of_names = True
-            self.note(f"{found} is taken as it stands, since this magic puts in no values of variables. {instead}")
+            self.note(f"{found} is taken literally: this magic does not insert the values of variables. {instead}")
 
     def close(self) -> None:
         """Close the store; the next use opens it again."""

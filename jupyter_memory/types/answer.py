@@ -16,7 +16,7 @@ from jupyter_memory.types.run import RunError
 
 # What an answer says whose verdict is "none", and one whose verdict is "weak".
 UNANSWERED = "Nothing here seems to answer this. These are the closest results."
-UNSURE = "None of these surely answers this: read them with care."
+UNSURE = "It is uncertain whether any of these results answers this."
 # What one says without hits: that there is nothing yet, and that nothing fits.
 EMPTY = "This store is empty. Add files with `index`, or a note with `add`."
 NO_MATCH = "No memory contains these words or comes close to their meaning. Try other words, or index more files."
@@ -206,7 +206,7 @@ def doubt(verdict: str | None) -> str:
     """Return what is said above the hits of an answer with this verdict, nothing where it is sure.
 
     >>> doubt("strong"), doubt("weak")
-    ('', 'None of these surely answers this: read them with care.')
+    ('', 'It is uncertain whether any of these results answers this.')
     """
     return {"none": UNANSWERED, "weak": UNSURE}.get(verdict or "", "")
 

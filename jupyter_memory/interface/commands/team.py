@@ -19,7 +19,7 @@ USAGE = "team is followed by grant, revoke, list or distribute."
 
 
 def team(front: Front, call: Call) -> None:
-    """Say who may read and write a store on a server: grant, revoke, list; the database itself sees to it."""
+    """Say who may read and write a store on a server: grant, revoke, list; the database enforces it."""
     if call.words:
         raise WrongUsage(USAGE)
     list_(front, call)
@@ -46,7 +46,7 @@ def revoke(front: Front, call: Call) -> None:
     [role] = call.words
     with _opened(front) as opened:
         taken = opened.revoke(role, call.values["space"])
-    front.say(f"took {count_of(taken, 'right')} from {role}")
+    front.say(f"removed {count_of(taken, 'right')} of {role}")
 
 
 def list_(front: Front, call: Call) -> None:
