@@ -1,4 +1,4 @@
-"""The memories that a command is told: by their ranks in the last results, by ranges of ranks, or by their ids."""
+"""The memories that are named to a command: by their ranks in the last results, by ranges of ranks, or by their ids."""
 
 from __future__ import annotations
 
