@@ -15,7 +15,7 @@ from traitlets.config import Config, Configurable
 from traitlets.config.loader import JSONFileConfigLoader, LazyConfigValue, PyFileConfigLoader
 
 from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore
-from jupyter_memory.text.addresses import DatabaseAddress, StorePath, database_address, is_address
+from jupyter_memory.text.addresses import DatabaseAddress, StorePath, database_address, is_address, may_exist
 from jupyter_memory.text.paths import absolute
 
 FILE_NAME = "jupyter_memory_config"
@@ -67,7 +67,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
         config=True
     )
     max_store_mb = Float(
-        0.0, min=0, help="What the store should not grow beyond: you are told at 90 %; 0: any size."
+        0.0, min=0, help="The size that the store should not exceed, with a notice at 90 %; 0: any size."
     ).tag(config=True)
     max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed.").tag(config=True)
     undo_minutes = Float(
@@ -205,9 +205,8 @@ def default_path() -> Path:
 
 
 def has_store(config: JupyterMemory) -> bool:
-    """Return whether there is a store where the settings name one; of a server, only opening it can tell."""
-    path = store_path(config)
-    return isinstance(path, DatabaseAddress) or path.exists()
+    """Return whether there may be a store where the settings name one."""
+    return may_exist(store_path(config))
 
 
 def existing_path(config: JupyterMemory, make: str) -> StorePath:

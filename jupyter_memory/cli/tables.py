@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from math import isnan
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from jupyter_memory.text.dates.ages import age
-from jupyter_memory.text.layout import columns, fit, fit_end, width
+from jupyter_memory.text.layout import columns, fit, fit_end, percent, width
+from jupyter_memory.text.names import without_file
 from jupyter_memory.text.paths import is_at_or_below
 from jupyter_memory.text.rendering.colours import Paint, uncoloured
 from jupyter_memory.text.rendering.listing import Entry, listing
-from jupyter_memory.text.rendering.markdown import is_markdown, plain
 from jupyter_memory.types import Answer, Hit
 
 _DOT = " · "
@@ -36,8 +35,8 @@ def scan(answer: Answer, cells: int) -> str:
         (
             f"{hit.rank:>2}",
             hit.memory.id,
-            f"{hit.score:.4f}" if isnan(hit.strength) else f"{hit.strength:>4.0%}",
-            f"{len(hit.memory.text) // 4} tokens",
+            f"{percent(hit.strength) or format(hit.score, '.4f'):>4}",
+            f"{hit.memory.token_estimate} tokens",
             hit.title,
         )
         for hit in answer.hits
@@ -56,21 +55,10 @@ def fit_line(line: str, cells: int) -> str:
 
 def _entry(hit: Hit, cells: int, now: datetime) -> Entry:
     memory = hit.memory
-    snippet, marks = hit.snippet, hit.highlights
-    if is_markdown(memory.kind, memory.lang):
-        snippet, marks = plain(snippet, marks)
-    # Above the line with the path, the name of the notebook says nothing.
-    title = hit.title.removeprefix(f"{PurePath(memory.source).name} – ") if memory.source else hit.title
-    strength = "" if isnan(hit.strength) else f"{hit.strength:.0%}"
-    return Entry(
-        str(hit.rank),
-        title,
-        snippet,
-        marks,
-        hit.badges,
-        (strength, age(memory.event_at, now)),
-        _about(hit, cells),
-    )
+    snippet, marks = hit.plain_snippet()
+    facts = (percent(hit.strength), age(memory.event_at, now))
+    title = without_file(hit.title, memory.source)
+    return Entry(str(hit.rank), title, snippet, marks, hit.badges, facts, _about(hit, cells))
 
 
 def _about(hit: Hit, cells: int) -> str:

@@ -69,7 +69,7 @@ def to_scan_frame(answer: Answer) -> pd.DataFrame:
             hit.memory.domain or "",
             hit.memory.tags,
             one_line(hit.snippet)[:_SCAN_SNIPPET],
-            len(hit.memory.text) // 4,
+            hit.memory.token_estimate,
             hit.memory.id,
         )
         for hit in answer.hits

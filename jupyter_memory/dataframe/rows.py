@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import PurePath
 from typing import Any
 
 import pandas as pd
@@ -13,6 +12,8 @@ import pandas as pd
 from jupyter_memory.dataframe.places import Place
 from jupyter_memory.dataframe.searches import recent_hits, search_of, searches_of
 from jupyter_memory.text.dates.ages import age
+from jupyter_memory.text.layout import percent
+from jupyter_memory.text.names import without_file
 from jupyter_memory.text.rendering.listing import Entry
 from jupyter_memory.text.rendering.markdown import is_markdown, plain
 from jupyter_memory.types import Hit
@@ -82,11 +83,11 @@ def _row(label: Hashable, row: pd.Series[Any], searches: list[Any], now: datetim
     strength, event_at = row.get("strength"), row.get("event_at")
     return Row(
         rank=_DOT.join(map(str, label)) if isinstance(label, tuple) else str(label),
-        title=_text(row, "title").removeprefix(f"{PurePath(source).name} – ") if source else _text(row, "title"),
+        title=without_file(_text(row, "title"), source),
         snippet=snippet,
         marks=marks,
         badges=_text(row, "badges"),
-        strength="" if pd.isna(strength) else f"{strength:.0%}",
+        strength="" if pd.isna(strength) else percent(strength),
         age=age(event_at.to_pydatetime(warn=False), now) if isinstance(event_at, pd.Timestamp) else "",
         place=Place(source, _text(row, "location"), _text(row, "kind")) if source else None,
         tags=", ".join(_tags(row.get("tags"))),
@@ -101,8 +102,7 @@ def _snippet(row: pd.Series[Any], hit: Hit | None) -> tuple[str, tuple[tuple[int
     if hit is None:
         text = _text(row, "snippet")
         return plain(text) if is_markdown(_text(row, "kind"), _text(row, "lang")) else (text, ())
-    markdown = is_markdown(hit.memory.kind, hit.memory.lang)
-    return plain(hit.snippet, hit.highlights) if markdown else (hit.snippet, hit.highlights)
+    return hit.plain_snippet()
 
 
 def _text(row: pd.Series[Any], name: str) -> str:

@@ -28,6 +28,7 @@ from jupyter_memory.evaluation.results import Row, rows
 from jupyter_memory.evaluation.runner import Measured
 from jupyter_memory.search.profiles import Profile
 from jupyter_memory.store.memory_store import MemoryStore
+from jupyter_memory.text.layout import count_of
 from jupyter_memory.types import Answer, Filters, Hit
 
 
@@ -95,7 +96,7 @@ def add(path: Path, answer: Answer, ranks: Sequence[int]) -> GoldenQuestion:
         raise InputError("The last search listed memories without a question. Ask one first: %memsearch …")
     for rank in ranks:
         if not 1 <= rank <= len(answer.hits):
-            results = f"{len(answer.hits)} result{'s' if len(answer.hits) != 1 else ''}"
+            results = count_of(len(answer.hits), "result")
             raise InputError(f"The last search has {results}, so there is no rank {rank}.")
     query, memories = answer.query, [answer.hits[rank - 1].memory for rank in ranks]
     right = {memory.id: memory.content_hash for memory in memories}

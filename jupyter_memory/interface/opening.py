@@ -29,7 +29,7 @@ def open_file(path: str, place: str) -> str:
     if path.startswith(("https://", "http://")):
         return _browsed(path)
     if not Path(path).exists():
-        raise InputError(f"{path} is not there any more, so it cannot be opened. What is remembered of it is there.")
+        raise InputError(f"{path} no longer exists, so it cannot be opened. Its text is still in the store.")
     if path.lower().endswith(".ipynb") and (address := in_lab(path, place, _servers())):
         return _browsed(address)
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")

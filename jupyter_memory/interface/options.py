@@ -78,7 +78,7 @@ UPDATE = Option(("--update",), "let memories whose ids are known become what the
 IN_SPACE = Option(("--space",), "only this space", "SPACE")
 COPY = (
     IN_SPACE,
-    Option(("--update",), "let memories whose ids are known become what they are in the store to copy"),
+    Option(("--update",), "overwrite memories that the other store has under the same id"),
 )
 OVERWRITE = Option(("--overwrite",), "replace the store that is there", destroys=True)
 

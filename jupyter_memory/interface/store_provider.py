@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from typing import TYPE_CHECKING
 
 from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import NoStore, StoreClosed
-from jupyter_memory.text.addresses import DatabaseAddress, StorePath, store_at
+from jupyter_memory.text.addresses import StorePath, may_exist, store_at
 
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore
@@ -34,10 +33,8 @@ class StoreProvider:
 
     @property
     def exists(self) -> bool:
-        """Return whether there is a store; of a server, only opening it can tell."""
-        path = self.path
-        # A file that may not be read is no error here.
-        return isinstance(path, DatabaseAddress) or os.path.exists(path)  # noqa: PTH110
+        """Return whether there may be a store."""
+        return may_exist(self.path)
 
     @property
     def closed(self) -> bool:

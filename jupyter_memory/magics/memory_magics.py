@@ -119,7 +119,7 @@ class MemoryMagics(Magics):
                 return None
             parsed = SEARCH_PARSER.parse(line)
             names = ChainMap(dict(local_ns or {}), self.session.shell.user_ns)
-            self.session.note_unexpanded(line, names, "The value of a variable is searched for with --var NAME.")
+            self.session.note_unexpanded(line, names, "To search for the value of a variable, use --var NAME.")
             query, silent = self._query(parsed, cell, names)
             if said := switch_among(parsed.words, SEARCH):
                 note(said)

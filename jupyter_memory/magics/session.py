@@ -16,7 +16,6 @@ from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.interface import autoload, messages
 from jupyter_memory.interface.commands.command import WrongUsage
 from jupyter_memory.interface.commands.front import Shown
-from jupyter_memory.interface.opening import open_file
 from jupyter_memory.magics import golden_watch, output
 from jupyter_memory.magics.output import Links, as_frame
 from jupyter_memory.magics.parsing import unexpanded
@@ -136,7 +135,7 @@ class Session:
         """Say, once, that a name in a line stands for itself, where other magics would put in the variable's value."""
         if not self._told_of_names and (found := unexpanded(line, variables)):
             self._told_of_names = True
-            self.note(f"{found} is taken as it stands, since this magic puts in no values of variables. {instead}")
+            self.note(f"{found} is taken literally: this magic does not insert the values of variables. {instead}")
 
     def close(self) -> None:
         """Close the store; the next use opens it again."""
@@ -191,6 +190,9 @@ class Session:
         hits = {} if self.latest is None else {hit.memory.id: hit.location for hit in self.latest.hits}
         if self.shell.has_trait("kernel"):
             return Links(memories, hits)
+        # Imported late: only a terminal needs browsers and editors.
+        from jupyter_memory.interface.opening import open_file
+
         for one in memories:
             self.say(open_file(one.source, hits.get(one.id) or one.place()))
         return None

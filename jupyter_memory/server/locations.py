@@ -50,7 +50,7 @@ class Root:
         (None, 'It lies outside the folder that this Lab shows.')
         """
         if "\0" in source or not Path(source).is_absolute():
-            return None, "It stands in no file."
+            return None, "It is in no file."
         relative = self._below(source)
         if relative is None:
             return None, "It lies outside the folder that this Lab shows."

@@ -133,8 +133,8 @@ class Forgetting:
         why = (
             f"Nothing was forgotten in the last {minutes:g} minutes, or it was forgotten with --now."
             if minutes
-            else "The setting undo_minutes is 0: what is forgotten is gone at once. Before the next "
-            "time, write c.JupyterMemory.undo_minutes = 10 in jupyter_memory_config.py."
+            else "The setting undo_minutes is 0: what is forgotten is gone at once. To be able to undo "
+            "the next one, write c.JupyterMemory.undo_minutes = 10 in jupyter_memory_config.py."
         )
         raise InputError(f"There is nothing to take back. {why}")
 

@@ -29,7 +29,7 @@ from jupyter_memory.store.scope import PartOfStore, Scope
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions
 from jupyter_memory.store.sources import Sources
 from jupyter_memory.store.transfer.transfer import StoreTransfer
-from jupyter_memory.text.addresses import DatabaseAddress, StorePath, store_at
+from jupyter_memory.text.addresses import DatabaseAddress, StorePath, may_exist, store_at
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Answer, Filters
 
@@ -285,7 +285,7 @@ def _store_of(path: str) -> MemoryStore:
     known = _ALIVE.get(where := store_at(path))
     if known is not None and not (known.closed or known.replaced):
         return known
-    if isinstance(where, Path) and not where.exists():
+    if not may_exist(where):
         raise InputError(f"The store of this result, {path}, is not there any more.")
     return open_store(path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -92,6 +93,12 @@ def store_at(written: str | Path | DatabaseAddress) -> StorePath:
     if isinstance(written, DatabaseAddress):
         return written
     return database_address(written) if is_address(written) else absolute(written)
+
+
+def may_exist(place: StorePath) -> bool:
+    """Return whether a store may be at a place: of a server, only opening it can tell."""
+    # A file that may not be read is no error here.
+    return isinstance(place, DatabaseAddress) or os.path.exists(place)  # noqa: PTH110
 
 
 def _check(rest: str) -> None:

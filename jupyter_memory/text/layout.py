@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from math import isnan
 from unicodedata import combining, east_asian_width
 
 from jupyter_memory.text.unicode import marked
@@ -45,6 +46,15 @@ def fit(text: str, cells: int) -> str:
     if len(text) <= 20 * cells and width(line) <= cells:
         return line
     return _beginning(line, cells - 1).rstrip() + "…"
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent, empty where it is NaN.
+
+    >>> percent(0.974), percent(float("nan"))
+    ('97%', '')
+    """
+    return "" if isnan(share) else f"{share:.0%}"
 
 
 def fit_end(text: str, cells: int) -> str:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jupyter_memory.text.paths import pure
+
 # Characters of a title, a heading, a tag or a language.
 LONGEST = 200
 # Tags of a file, and tags of a memory that somebody adds.
@@ -34,6 +36,15 @@ def short_path(path: str) -> str:
     ('…6/2026/2', '2026/prices.ipynb')
     """
     return path if len(path) <= LONGEST else CUT + path[1 - LONGEST :]
+
+
+def without_file(title: str, source: str) -> str:
+    """Return a title without the name of its file, for those who show the path beside it.
+
+    >>> without_file("λ.ipynb – Net of tax", "/work/λ.ipynb"), without_file("Net of tax", "")
+    ('Net of tax', 'Net of tax')
+    """
+    return title.removeprefix(f"{pure(source).name} – ") if source else title
 
 
 def heading_path(headings: Sequence[str]) -> str:

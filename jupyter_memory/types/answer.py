@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from jupyter_memory.text.layout import count_of, preview
+from jupyter_memory.text.rendering.markdown import is_markdown, plain
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types.memory import Memory
 from jupyter_memory.types.query import Query
@@ -15,7 +16,7 @@ from jupyter_memory.types.run import RunError
 
 # What an answer says whose verdict is "none", and one whose verdict is "weak".
 UNANSWERED = "Nothing here seems to answer this. These are the closest results."
-UNSURE = "None of these surely answers this: read them with care."
+UNSURE = "It is uncertain whether any of these results answers this."
 # What one says without hits: that there is nothing yet, and that nothing fits.
 EMPTY = "This store is empty. Add files with `index`, or a note with `add`."
 NO_MATCH = "No memory contains these words or comes close to their meaning. Try other words, or index more files."
@@ -69,6 +70,12 @@ class Hit:
             return memory.headline
         how = "interrupted" if RunError(memory.error, "").is_interruption else "failed"
         return f"{memory.headline} – {how}: {memory.error}"
+
+    def plain_snippet(self) -> tuple[str, tuple[tuple[int, int], ...]]:
+        """Return the snippet and its highlights as a reader sees them: Markdown without its marks."""
+        if is_markdown(self.memory.kind, self.memory.lang):
+            return plain(self.snippet, self.highlights)
+        return self.snippet, self.highlights
 
     def to_json(self) -> dict[str, Any]:
         """Return the hit as JSON values, which the command line, REST and the panel share."""
@@ -199,7 +206,7 @@ def doubt(verdict: str | None) -> str:
     """Return what is said above the hits of an answer with this verdict, nothing where it is sure.
 
     >>> doubt("strong"), doubt("weak")
-    ('', 'None of these surely answers this: read them with care.')
+    ('', 'It is uncertain whether any of these results answers this.')
     """
     return {"none": UNANSWERED, "weak": UNSURE}.get(verdict or "", "")
 

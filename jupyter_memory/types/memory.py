@@ -70,6 +70,11 @@ class Memory:
         """Return the title, or of what has none its first words."""
         return self.title or first_words(self.text, markdown=is_markdown(self.kind, self.lang))
 
+    @property
+    def token_estimate(self) -> int:
+        """Return about how many tokens the text has, at four characters each."""
+        return len(self.text) // 4
+
     def place(self, line: int | None = None) -> str:
         """Return where it is in its source: its line, if it has one there, else its location.
 

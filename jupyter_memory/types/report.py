@@ -267,11 +267,11 @@ class ImportReport:
     pictures: PictureReport = field(default_factory=PictureReport)
 
     def __str__(self) -> str:
-        return self.said("imported {}")
+        return self.said("imported")
 
-    def said(self, done: str) -> str:
-        """Return the report as a line; ``done`` says what was done, with a place for what was added."""
-        said = [done.format(count_of(self.added, "memory", "memories"))]
+    def said(self, done: str, where: str = "") -> str:
+        """Return the report as a line that begins with what was done with the memories that are new, and where."""
+        said = [f"{done} {count_of(self.added, 'memory', 'memories')}{where}"]
         said += [f"{self.updated:,} updated"] if self.updated else []
         said += [f"{self.kept:,} known already and kept"] if self.kept else []
         said += [f"{self.merged:,} merged with the same content"] if self.merged else []
@@ -281,7 +281,7 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class CopyReport:
-    """What a copy brought to ``target``: what became of the memories, how many new ones have no vectors, searches."""
+    """What was copied to ``target``: what became of the memories, how many new ones have no vectors, searches."""
 
     target: str
     memories: ImportReport
@@ -289,5 +289,5 @@ class CopyReport:
     searches: int = 0
 
     def __str__(self) -> str:
-        line = self.memories.said(f"copied {{}} to {visible(self.target.replace('{', '{{').replace('}', '}}'))}")
+        line = self.memories.said("copied", f" to {visible(self.target)}")
         return line + (f", {count_of(self.searches, 'search', 'searches')}" if self.searches else "")

@@ -61,7 +61,7 @@ def budget_notice(held: int, budget: int | None) -> str:
     """Return what to say of a store whose content takes nearly all of its budget or more, else nothing.
 
     >>> budget_notice(93_000_000, 100_000_000)
-    'The store holds 93.0 MB; the setting max_store_mb allows 100.0 MB. See `jupyter-memory status` for what they are.'
+    'The store holds 93.0 MB; the setting max_store_mb allows 100.0 MB. `status` says what they are used for.'
     >>> budget_notice(93_000_000, None)
     ''
     """
@@ -69,8 +69,8 @@ def budget_notice(held: int, budget: int | None) -> str:
         return ""
     said = f"The store holds {size(held)}; the setting max_store_mb allows {size(budget)}."
     if held < budget:
-        return f"{said} See `jupyter-memory status` for what they are."
+        return f"{said} `status` says what they are used for."
     return (
-        f"{said} Texts are stored all the same, new pictures are not. Raise the setting, or forget what you no longer "
-        "need: `jupyter-memory status` says what takes the room."
+        f"{said} New texts are still stored, new pictures are not. Raise the setting, or forget what you no longer "
+        "need: `status` says what takes the space."
     )

@@ -33,7 +33,7 @@ def test_status_says_what_the_bytes_are_for(week: Run, monkeypatch: pytest.Monke
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(folder))
     told = week("status")
     assert re.search(r"^budget +\d{3}% of max_store_mb \(100\.0 kB\)$", told.out, re.MULTILINE)
-    assert "max_store_mb" in told.err and "Texts are stored all the same" in told.err
+    assert "max_store_mb" in told.err and "New texts are still stored" in told.err
 
 
 def test_looking_makes_no_store(run: Run, home: Path) -> None:

@@ -110,7 +110,7 @@ def test_a_doubtful_answer_says_so_above_its_rows(week_store, show, options):
     sure = "The weekly forecast uses the orders of the last eight weeks"
     for query, verdict, said in (
         ("the volcano eruptions of prices in kamchatka", "none", "Nothing here seems to answer this."),
-        (JOINING, "weak", "None of these surely answers this"),
+        (JOINING, "weak", "It is uncertain whether any of these results answers this"),
     ):
         frame = week_store.search(query, **options)
         assert len(frame) and frame.attrs["memsearch"]["verdict"] == verdict

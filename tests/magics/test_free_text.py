@@ -289,7 +289,7 @@ def test_a_name_in_braces_is_noted_once(week, capsys) -> None:
         week.run(cell)
     assert "as it stands" not in capsys.readouterr().err
     assert week.asked("%memsearch how is {x} scaled") == "how is {x} scaled"
-    assert "{x} is taken as it stands" in (said := capsys.readouterr().err) and "--var NAME" in said
+    assert "{x} is taken literally" in (said := capsys.readouterr().err) and "--var NAME" in said
     week.run("%memsearch $x")
     week.run("%memadd the $total of {x}")
     assert "as it stands" not in capsys.readouterr().err

@@ -176,10 +176,14 @@ def test_two_shells_share_a_store(week) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["pandas", "mlx.core", "dateparser", "nbformat", "jupyter_memory.store.memory_store"]
-)
+    "module",
+    [
+        "pandas", "mlx.core", "dateparser", "nbformat", "numpy", "apsw", "tomllib", "webbrowser",
+        "jupyter_memory.store.memory_store",
+    ],
+)  # fmt: skip
 def test_loading_is_light(home: Path, module: str) -> None:
-    """Loading the extension wakes neither pandas nor MLX: a kernel that never searches does not wait."""
+    """Loading the extension loads neither pandas, NumPy, SQLite nor MLX: a kernel that never searches does not wait."""
     code = (
         "import sys; from IPython.core.interactiveshell import InteractiveShell; ip = InteractiveShell();"
         f"ip.run_line_magic('load_ext', 'jupyter_memory'); sys.exit({module!r} in sys.modules)"

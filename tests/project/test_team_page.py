@@ -63,7 +63,7 @@ def test_five_commands_from_an_empty_server_to_a_shared_memory(typed, tmp_path):
     assert "We scaled" not in typed(search).stdout
     refused = typed("jupyter-memory --store postgresql://eve@db.example/team add 'A note of mine'")
     assert (refused.returncode, "may only read" in refused.stderr) == (1, True)
-    assert typed(revoked).stdout == "took 1 right from eve\n"
+    assert typed(revoked).stdout == "removed 1 right of eve\n"
     assert typed(search).returncode == 1
 
     [spread] = commands("Several machines")

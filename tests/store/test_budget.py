@@ -43,7 +43,7 @@ def test_a_store_says_when_it_comes_near_its_budget_and_when_it_is_beyond(store,
     memory.close()
 
     (tmp_path / "notes").mkdir()
-    for share, says in ((2.0, None), (1.05, "`jupyter-memory status`"), (0.5, "Texts are stored all the same")):
+    for share, says in ((2.0, None), (1.05, "`status`"), (0.5, "New texts are still stored")):
         (tmp_path / "notes" / f"{share}.md").write_text(f"# λ\n\nShare {share}.\n")
         memory = store(max_store_mb=held * share)
         assert [says in notice for notice in memory.notices] == ([True] if says else [])

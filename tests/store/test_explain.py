@@ -60,7 +60,7 @@ def test_nothing_is_told_twice(store, week, now):
 
     assert sum("cosine" in line for line in details) == 1
     assert "Nothing for domain: the query is about no domain, or about another one." in details
-    assert "Nothing for history: it is no code that was run." in details
+    assert "Nothing for history: it is not code that was run." in details
 
 
 def test_explain_beyond_the_limit(week_store, now):

@@ -94,4 +94,4 @@ def undo(front: Front, call: Call) -> None:
     """
     front.say(f"brought back {messages.count(front.store.undo())}")
     if pending := front.store.undoable():
-        front.hint(f"Once more brings back {pending}: {front.command('undo')}")
+        front.hint(f"To bring back {pending} as well: {front.command('undo')}")

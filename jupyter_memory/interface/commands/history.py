@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from jupyter_memory.config import load_config
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface import messages
-from jupyter_memory.interface.clients.plans import Setting
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.messages import count
@@ -17,8 +16,8 @@ from jupyter_memory.text.paths import make_private
 
 if TYPE_CHECKING:
     from jupyter_memory.history.recorder import Recorder
+    from jupyter_memory.interface.clients.plans import Setting
 
-_ALWAYS = Setting("history")
 USAGE = "%memory history is followed by on, off, status, clear or import."
 
 
@@ -48,10 +47,11 @@ def history(front: Front, call: Call) -> None:
 def on(front: Front, call: Call) -> None:
     """Remember what this kernel runs, from the next cell on."""
     if call.values["always"]:
-        if (change := _ALWAYS.turned_on()) is not None:
+        setting = _setting()
+        if (change := setting.turned_on()) is not None:
             make_private(change.path.parent)
             change.apply()
-        front.say(f"on for every kernel that loads the extension, from its start ({_ALWAYS.file})")
+        front.say(f"on for every kernel that loads the extension, from its start ({setting.file})")
         if not front.is_loaded_at_start:
             front.hint("New kernels do not load the extension by themselves: `%memory autoload on` changes that.")
     _recorder(front).start()
@@ -61,9 +61,10 @@ def on(front: Front, call: Call) -> None:
 def off(front: Front, call: Call) -> None:
     """Remember no more what this kernel runs; what is remembered stays."""
     if call.values["always"]:
-        if (change := _ALWAYS.turned_off()) is not None:
+        setting = _setting()
+        if (change := setting.turned_off()) is not None:
             change.apply()
-        front.say("off for new kernels" if change is not None else f"the setting was not in {_ALWAYS.file}")
+        front.say("off for new kernels" if change is not None else f"the setting was not in {setting.file}")
     recorder = _recorder(front)
     was_on = recorder.is_on
     recorder.stop()
@@ -110,6 +111,13 @@ def import_(front: Front, call: Call) -> None:
     if path is None:
         raise InputError("IPython has no default profile here. Name the file: import PATH")
     front.say(f"imported {count(front.store_to_fill.history.import_ipython(path), 'run', 'runs')} from {path}")
+
+
+def _setting() -> Setting:
+    # Imported late: a kernel need not wait for what edits files of settings.
+    from jupyter_memory.interface.clients.plans import Setting
+
+    return Setting("history")
 
 
 def _recorder(front: Front) -> Recorder:

@@ -21,15 +21,19 @@ _A_YEAR = 4
 def open_(front: Front, call: Call) -> object:
     """Open the files of hits: a notebook at the cell, another file at the line.
 
-    In a notebook this shows a link. In a terminal it opens JupyterLab, if a server runs that has the notebook, and else
-    the editor that VISUAL or EDITOR names.
+    In a notebook this shows a link. In a terminal it opens JupyterLab if a running server has the notebook, else the
+    editor that VISUAL or EDITOR names.
 
     Examples::
 
         %memory open 3
         %memory open 1 3f2a9c1b2d4e5f60
     """
-    picks = picked(front, call.words)
+    return open_picks(front, picked(front, call.words))
+
+
+def open_picks(front: Front, picks: Sequence[Pick]) -> object:
+    """Open the files of memories that were picked, unless one of them is in no file."""
     for pick in picks:
         _refuse_without_source(front, pick)
     for pick in picks:
@@ -38,9 +42,9 @@ def open_(front: Front, call: Call) -> object:
 
 
 def text(front: Front, call: Call) -> object:
-    """Show the whole texts of hits, so that you scan a list and then read what is worth it.
+    """Show the whole texts of hits: scan a list first, then read what is worth reading.
 
-    Several picks have a line with the title above each text.
+    If you name several, a line with the title is above each text.
 
     Examples::
 
@@ -173,14 +177,13 @@ def _tags(tags: Sequence[str]) -> str:
 
 def _refuse_without_source(front: Front, pick: Pick) -> None:
     if not pick.memory.source:
-        word = pick.memory.id if pick.rank is None else pick.rank
-        named = messages.named(pick.memory, "")
-        raise InputError(f"There is no file to open:{named} is a {pick.memory.kind}. {front.command(f'text {word}')}")
+        named, text = messages.named(pick.memory, ""), front.command(f"text {pick.memory.id}")
+        raise InputError(f"There is no file to open:{named} is a {pick.memory.kind}. To read it: {text}")
 
 
 def _heading(pick: Pick) -> str:
     memory = pick.memory
     place = f" · {memory.source}:{memory.place()}" if memory.source and memory.place() else f" · {memory.source}"
     rank = "" if pick.rank is None else f"{pick.rank}  "
-    size = count_of(len(memory.text) // 4, "token")
+    size = count_of(memory.token_estimate, "token")
     return f"── {rank}{memory.title or memory.id}{place if memory.source else ''} · {size}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from importlib.metadata import version
-from pathlib import Path
 from platform import platform
 
 from jupyter_memory.config import load_config, models_folder, settings, store_path
@@ -13,7 +12,7 @@ from jupyter_memory.interface import autoload as startup
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
-from jupyter_memory.text.addresses import store_at
+from jupyter_memory.text.addresses import may_exist, store_at
 from jupyter_memory.text.layout import columns
 from jupyter_memory.text.unicode import json_text
 
@@ -137,8 +136,8 @@ def copy(front: Front, call: Call) -> None:
     """Copy a store into another one, with its vectors; each is a file or the URL of a database.
 
     The other store is made if it does not exist. Ids, tags, pins, the history of what you ran, files, feedback and
-    recent searches come along, and nothing is embedded. If it is interrupted, the same command goes on. A memory whose
-    id is known there stays as it is, or becomes what it is here with `--update`.
+    recent searches come along, and nothing is embedded. If it is interrupted, the same command continues it. A memory
+    whose id is known there stays as it is; with `--update`, it is overwritten.
 
     Examples::
 
@@ -148,7 +147,7 @@ def copy(front: Front, call: Call) -> None:
     from jupyter_memory.store.memory_store import MemoryStore
 
     source, target = (store_at(word) for word in call.words)
-    if isinstance(source, Path) and not source.exists():
+    if not may_exist(source):
         raise NoStore(f"There is no store at {source}. Check the path.")
     settings_ = front.settings
     with MemoryStore(source, settings_.embedder, space=call.values["space"], settings=settings_) as store:

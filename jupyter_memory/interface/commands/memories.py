@@ -11,10 +11,10 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.commands.front import Front
-from jupyter_memory.interface.commands.picks import picked
+from jupyter_memory.interface.commands.hits import open_picks
+from jupyter_memory.interface.commands.picks import Pick, no_rank, picked
 from jupyter_memory.interface.options import SEARCH, filters_of, memory_of, search_of, switch_among
 from jupyter_memory.search.presentation.prompts.budget import BUDGET, PromptText, checked_budget
-from jupyter_memory.text.layout import count_of
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer
 
@@ -60,7 +60,7 @@ def index(front: Front, call: Call) -> None:
 
 
 def update(front: Front, call: Call) -> None:
-    """Index the folders and files again that were indexed before; what has not changed is not read.
+    """Index all known folders and files again; only what has changed is read.
 
     Examples::
 
@@ -105,13 +105,8 @@ def search(front: Front, call: Call) -> None:
 
 def _open(front: Front, answer: Answer, rank: int) -> None:
     if rank > len(answer.hits):
-        raise InputError(f"There is no result {rank} to open: this search has {count_of(len(answer.hits), 'result')}.")
-    memory = answer.hits[rank - 1].memory
-    if not memory.source:
-        text = front.command(f"text {memory.id}")
-        raise InputError(f"Result {rank} is a {memory.kind} that stands in no file. To read it: {text}")
-    front.store.note_access(memory.id)
-    front.open([memory])
+        raise InputError(no_rank("This search", len(answer.hits), rank))
+    open_picks(front, [Pick(answer.hits[rank - 1].memory, rank)])
 
 
 def list_(front: Front, call: Call) -> object:
@@ -245,7 +240,7 @@ def _at_rank(front: Front, rank: int) -> tuple[Answer, str]:
     """Return the answer of the last search, and the id of the memory with a rank in it."""
     last = _last(front)
     if not 1 <= rank <= len(last.hits):
-        raise WrongUsage(f"The last search has {len(last.hits)} results, so there is no rank {rank}.")
+        raise WrongUsage(no_rank("The last search", len(last.hits), rank))
     return last, last.hits[rank - 1].memory.id
 
 

@@ -1,4 +1,4 @@
-"""The memories that a command is told: by their ranks in the last results, by ranges of ranks, or by their ids."""
+"""The memories that are named to a command: by their ranks in the last results, by ranges of ranks, or by their ids."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from jupyter_memory.errors import InputError, UnknownMemory
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, WrongUsage
-from jupyter_memory.interface.commands.front import Front, Shown
+from jupyter_memory.interface.commands.front import Front
+from jupyter_memory.text.layout import count_of
 from jupyter_memory.types import Memory
 
 # An id may consist of digits; a rank is shorter.
@@ -81,16 +82,17 @@ def _at(front: Front, ranks: re.Match[str]) -> Iterator[str]:
         raise WrongUsage(f"{ranks[0]} runs backwards: write {last}-{first}.")
     for rank in (first, last):
         if not 1 <= rank <= len(shown.ids):
-            raise InputError(_no_rank(rank, shown))
+            raise InputError(no_rank(shown.what, len(shown.ids), rank))
     yield from shown.ids[first - 1 : last]
 
 
-def _no_rank(rank: int, shown: Shown) -> str:
-    if not shown.ids:
-        return f"{shown.what} has no results, so there is no rank {rank}."
-    number = len(shown.ids)
-    held = f"{number} results" if number > 1 else "1 result"
-    return f"{shown.what} has {held}, so there is no rank {rank}."
+def no_rank(what: str, results: int, rank: int) -> str:
+    """Return the message that so many results have no such rank; ``what`` names them at its beginning.
+
+    >>> no_rank("The last search", 0, 1), no_rank("This search", 1, 3)
+    ('The last search has no results, so there is no rank 1.', 'This search has 1 result, so there is no rank 3.')
+    """
+    return f"{what} has {count_of(results, 'result') if results else 'no results'}, so there is no rank {rank}."
 
 
 def _memory(front: Front, memory_id: str, shown: Sequence[str]) -> Memory:

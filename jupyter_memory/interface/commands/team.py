@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from jupyter_memory.config import store_path
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
-from jupyter_memory.storage.base import Level, Team
-from jupyter_memory.storage.databases import open_team
 from jupyter_memory.text.addresses import store_at
 from jupyter_memory.text.layout import columns, count_of
+
+if TYPE_CHECKING:
+    from jupyter_memory.storage.base import Team
 
 USAGE = "team is followed by grant, revoke, list or distribute."
 
 
 def team(front: Front, call: Call) -> None:
-    """Say who may read and write a store on a server: grant, revoke, list; the database itself sees to it."""
+    """Say who may read and write a store on a server: grant, revoke, list; the database enforces it."""
     if call.words:
         raise WrongUsage(USAGE)
     list_(front, call)
@@ -26,6 +27,9 @@ def team(front: Front, call: Call) -> None:
 
 def grant(front: Front, call: Call) -> None:
     """Let roles of the database read, write or own the store, or read or write one space of it."""
+    # Imported late, here and below: a kernel, which has none of these commands, must not wait for databases.
+    from jupyter_memory.storage.base import Level
+
     right, *roles = call.words
     level = next((one for one in get_args(Level) if one == right), None)
     if level is None:
@@ -42,7 +46,7 @@ def revoke(front: Front, call: Call) -> None:
     [role] = call.words
     with _opened(front) as opened:
         taken = opened.revoke(role, call.values["space"])
-    front.say(f"took {count_of(taken, 'right')} from {role}")
+    front.say(f"removed {count_of(taken, 'right')} of {role}")
 
 
 def list_(front: Front, call: Call) -> None:
@@ -61,6 +65,8 @@ def distribute(front: Front, call: Call) -> None:
 
 @contextmanager
 def _opened(front: Front) -> Iterator[Team]:
+    from jupyter_memory.storage.databases import open_team
+
     opened = open_team(store_at(store_path(front.settings)), busy_seconds=front.settings.busy_seconds)
     try:
         yield opened

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import isnan
-from pathlib import PurePath
 
 from jupyter_memory.mcp.answers.budget import fitted, text_cost
 from jupyter_memory.mcp.answers.results import FoundMemory, SearchResult
@@ -17,6 +16,7 @@ from jupyter_memory.mcp.answers.shared import apart
 from jupyter_memory.mcp.errors import ToolError
 from jupyter_memory.search.presentation.prompts.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions
 from jupyter_memory.text.layout import fit_end
+from jupyter_memory.text.names import without_file
 from jupyter_memory.types import Answer, Hit, Memory
 
 # Answers whose next pages can be asked for; an agent seldom goes back further.
@@ -152,8 +152,7 @@ def place_of(memory: Memory, location: str, quotes: Quotes, *, short: bool = Fal
     """Return what names a memory: where it comes from, when it is of, and whether it reads like instructions."""
     is_notebook = memory.source.lower().endswith(".ipynb")
     path = fit_end(memory.source, _SHORT_PATH) if short else memory.source
-    # The path says the name of the file already.
-    title = memory.title.removeprefix(f"{PurePath(memory.source).name} – ") if memory.source else memory.title
+    title = without_file(memory.title, memory.source)
     caution = reads_like_instructions(memory.title, memory.source, *memory.tags)
     return {
         "id": memory.id,

@@ -22,17 +22,17 @@ _RETRIEVER_LABELS = {
 _NO_VALUE = {
     "keyword": "the search by words did not find it",
     "vector": "the search by meaning did not find it",
-    "max_sim": "not compared, as it ranks too low by words and by meaning",
+    "max_sim": "it was not compared, since it ranks too low by words and by meaning",
     "time": "the query names no time",
     "near_time": "the query names no time",
     "question_penalty": "the query is not a question",
-    "file_stem": "it is no file",
-    "defined_names": "it is no Python file whose names are known",
-    "aside": "it is no file",
-    "own_words": "it is no cell",
-    "best_passage": "not compared, as it is of a session, or ranks too low by words and by meaning",
-    "title_match": "it is no note with a title",
-    "history": "it is no code that was run",
+    "file_stem": "it is not a file",
+    "defined_names": "it is not a Python file whose names are known",
+    "aside": "it is not a file",
+    "own_words": "it is not a cell",
+    "best_passage": "it was not compared, since it belongs to a session or ranks too low by words and by meaning",
+    "title_match": "it is not a note with a title",
+    "history": "it is not code that was run",
 }
 _ZERO = {
     "time": "it is not from the time that the query names",
@@ -100,7 +100,7 @@ def why_here(
     if rest := counted[len(shown) :]:
         left = round(hit.score, 6) - sum(points for *_, points in shown)
         names = ", ".join(name for name, *_ in rest)
-        told.append(f"{left:.6f} for {_number(len(rest))} smaller ones ({names}).")
+        told.append(f"{left:.6f} for {_number(len(rest))} smaller terms ({names}).")
     return tuple(told)
 
 

@@ -45,7 +45,7 @@ export class Opener {
   async open(hit: Openable, place: IPlace, toSide: boolean): Promise<boolean> {
     const { app, docs, hasTabs, trans } = this._options;
     if (place.path === null) {
-      Notification.warning(withMarks(place.closed ?? trans.__('It stands in no file.')), { autoClose: 5000 });
+      Notification.warning(withMarks(place.closed ?? trans.__('It is in no file.')), { autoClose: 5000 });
       return false;
     }
     const isClosed = !docs.findWidget(place.path);

@@ -1,6 +1,7 @@
 /**
  * The outputs of the magics in a notebook: their buttons open the panel or insert a cell, the titles of results open
- * their cells, their pictures come from the store, and the sliders of `--widget` get what ipywidgets lacks: arrow keys in Notebook 7, and names.
+ * their cells, and their pictures come from the store. The sliders of `--widget` get what ipywidgets lacks: arrow keys
+ * in Notebook 7, and names.
  */
 
 /** Class of the button that opens the panel; its value is the query. CSS shows it only where there is a panel to open. */

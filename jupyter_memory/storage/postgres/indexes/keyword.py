@@ -267,8 +267,8 @@ def _of_phrases(name: str, columns: Mapping[str, float], shape: str) -> str:
     """
 
 
-# How many chunks hold any match of a group, and what each match counts by it. It is counted once, not for each hit:
-# the server expects few hits.
+# How many chunks hold any match of a group, and what each match counts by it.
+# Kept, since the server would count again for every hit.
 _COUNTED = "counted as materialized (select of_group, count(distinct chunk) as held from hits group by of_group)"
 _OF_COUNTED = f"""
     select hits.space, hits.chunk, hits.weight * {_amount("f", "size")} * case

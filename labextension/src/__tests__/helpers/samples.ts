@@ -68,7 +68,7 @@ export function hit(more: Partial<IHit> = {}): IHit {
 
 export const place: IPlace = {
   path: null,
-  closed: 'It stands in no file.',
+  closed: 'It is in no file.',
   cell: null,
   index: null,
   line: null,

@@ -36,7 +36,7 @@ export function RenderedMarkdown({ text, words, render }: IMarkdownProps): JSX.E
   return <div className="jp-Memory-rendered" ref={box} />;
 }
 
-/** A formula, and an amount between two signs of dollars too. */
+/** A formula; it also matches text between two dollar signs, such as two prices. */
 const FORMULA = /(\$\$[^$]*\$\$|\$[^$]*\$|\\\([^]*?\\\)|\\\[[^]*?\\\])/;
 
 /** Mark the words in the texts of a node; formulas are left to the typesetter as they are. */

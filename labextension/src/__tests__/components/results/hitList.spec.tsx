@@ -58,7 +58,7 @@ describe('the list', () => {
     fireEvent.click(options()[0], { detail: 2 });
     expect(actions.open).not.toHaveBeenCalled();
     expect(screen.getByRole('button', { name: 'Open' }).getAttribute('aria-disabled')).toBe('true');
-    expect(screen.getByRole('button', { name: 'Open' }).title).toBe('It stands in no file.');
+    expect(screen.getByRole('button', { name: 'Open' }).title).toBe('It is in no file.');
   });
 
   it('selects with a click and opens with two', async () => {
