@@ -19,7 +19,7 @@ from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.store.searching import Moment
-from jupyter_memory.types import Draft, Filters, Memory, as_tuple
+from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.picture import Thumbnail
 
 # After this many memories at once the model is calibrated.
@@ -121,10 +121,11 @@ class Memories:
 
     def get(self, memory_id: str | list[str] | tuple[str, ...]) -> Memory | list[Memory]:
         """Return a memory by its id, or several, in the order of their ids; raises ``UnknownMemory`` for others."""
+        ids = memory_id if isinstance(memory_id, (list, tuple)) else [memory_id]
         with self._storage.snapshot() as snapshot:
-            keys = [snapshot.key_of(one) for one in as_tuple(memory_id)]
+            keys = [snapshot.key_of(one) for one in ids]
             found = snapshot.memories(list(dict.fromkeys(keys)))
-        return found[keys[0]] if isinstance(memory_id, str) else [found[key] for key in keys]
+        return [found[key] for key in keys] if ids is memory_id else found[keys[0]]
 
     def bound(self, filters: Filters) -> Filters:
         """Return filters as they hold in this store: in its space, with paths by every name that it knows."""

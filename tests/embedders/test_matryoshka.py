@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import mlx.core as mx
 import numpy as np
 import pytest
 
 from jupyter_memory.embedders.matryoshka import normalise, shorten, truncate
+from jupyter_memory.embedders.runtime.mlx import mx
 from jupyter_memory.errors import EmbedderError, InputError
 
 

@@ -58,6 +58,7 @@ def test_an_unknown_id(week_store, week_memories, memory_id):
     known = week_memories["Poisson λ"].id
     for call in (
         lambda: week_store.get(memory_id),
+        lambda: week_store.get([known, memory_id]),
         lambda: week_store.update(memory_id, title="x"),
         lambda: week_store.pin(memory_id),
         lambda: week_store.unpin(memory_id),
@@ -95,7 +96,7 @@ def test_the_signature_is_the_one_of_the_documents():
     assert add == (
         "self text title tags tier kind source event_at severity domain valid_from valid_until session space metadata"
     )
-    assert forget == "self ids source filters everything dry_run"
+    assert forget == "self ids source filters everything dry_run now"
     # Completion and help read the keywords one by one.
     search, browse = (inspect.signature(one).parameters for one in (MemoryStore.search, MemoryStore.browse))
     assert " ".join(search) == "self query mode limit filters since until profile now tags domain"

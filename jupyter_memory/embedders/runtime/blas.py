@@ -48,7 +48,7 @@ def fast_blas() -> Blas:
         return Blas("built in")
     if "mlx.core" in sys.modules:
         return Blas(
-            "reference", f"{_SLOW}: it was imported before jupyter_memory. Import jupyter_memory.embedders first."
+            "reference", f"{_SLOW}: it was imported first. Restart Python, and search once before you import MLX."
         )
     problems = []
     for name, path in _candidates():

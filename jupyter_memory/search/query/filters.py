@@ -78,15 +78,15 @@ def _values(name: str, value: Any) -> tuple[str, ...]:
         raise QueryError(
             f"The filter 'path' takes up to {_MOST_PATHS:,} values. Name the folders instead of the files."
         )
-    known = _KNOWN.get(name.removeprefix("not_"), values)
-    if name.removeprefix("not_") in _KNOWN:
-        values = tuple(map(str.lower, values))
+    known = _KNOWN.get(name.removeprefix("not_"))
+    if known is None:
+        return values
     for one in values:
-        if one not in known:
+        if one.lower() not in known:
             near = get_close_matches(one.lower(), known, n=1)
             kind, listed = name.removeprefix("not_"), f"Known: {', '.join(known)}."
             raise QueryError(
                 f"There is no {kind} {one!r}." + (f" Did you mean {near[0]!r}?" if near else "") + f" {listed}",
                 unquoted=f"There is no such {kind}. {listed}",
             )
-    return values
+    return tuple(map(str.lower, values))

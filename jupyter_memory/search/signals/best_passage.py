@@ -47,26 +47,38 @@ class BestPassage:
             return {}
         found = tokens([storable(one.memory.text[:LONGEST]) for one in chosen])
         table = token_vectors()
-        asked = table.whole(context.query_tokens).sum(axis=0)
-        values = best_cosines(asked, table.whole(found.ids), found.counts)
+        asked = table.sums(context.query_tokens[None])[0]
+        values = best_cosines(asked, table.sums(in_blocks(found.ids, found.counts)), found.counts)
         return dict(zip((one.key for one in chosen), values.tolist(), strict=True))
 
 
-def best_cosines(asked: Floats, vectors: Floats, counts: NDArray[np.int64]) -> Floats:
+def in_blocks(ids: NDArray[np.integer], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the tokens of texts by block, ``(blocks, BLOCK)``: a text begins with a block, and -1 fills its last one.
+
+    >>> in_blocks(np.arange(20), np.array([17, 3]))[:, :4].tolist()
+    [[0, 1, 2, 3], [16, -1, -1, -1], [17, 18, 19, -1]]
+    """
+    blocks = _blocks(counts)
+    begins = BLOCK * (np.cumsum(blocks) - blocks)
+    filled = np.full(BLOCK * blocks.sum(), -1, np.int64)
+    filled[np.arange(len(ids)) + np.repeat(begins - (np.cumsum(counts) - counts), counts)] = ids
+    return filled.reshape(-1, BLOCK)
+
+
+def best_cosines(asked: Floats, sums: Floats, counts: NDArray[np.int64]) -> Floats:
     """Return the best cosine of a vector with the passages of each text, ``(n,)``; 0 for a text without tokens.
 
     Args:
         asked: the vector, ``(dimensions,)``.
-        vectors: those of the tokens of all texts, ``(tokens, dimensions)``.
+        sums: those of the tokens of each block of all texts, ``(blocks, dimensions)``.
         counts: how many tokens each text has, ``(n,)``.
     """
     best = np.zeros(len(counts), np.float32)
     spoken = np.flatnonzero(counts)
     if not spoken.size:
         return best
-    blocks = -(-counts[spoken] // BLOCK)
+    blocks = _blocks(counts[spoken])
     firsts = np.cumsum(blocks) - blocks
-    sums = np.add.reduceat(vectors, _starts(counts[spoken], blocks), axis=0)
     # The last block of a text belongs to the passage before it; only a text of one block has it for a passage.
     last = np.zeros(len(sums), bool)
     last[firsts + blocks - 1] = True
@@ -82,9 +94,5 @@ def best_cosines(asked: Floats, vectors: Floats, counts: NDArray[np.int64]) -> F
     return best
 
 
-def _starts(counts: NDArray[np.int64], blocks: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the token with which each block of each text begins."""
-    texts = np.repeat(np.arange(len(counts)), blocks)
-    within = np.arange(len(texts)) - (np.cumsum(blocks) - blocks)[texts]
-    starts: NDArray[np.int64] = (np.cumsum(counts) - counts)[texts] + BLOCK * within
-    return starts
+def _blocks(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    return -(-counts // BLOCK)

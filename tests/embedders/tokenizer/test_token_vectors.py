@@ -24,14 +24,18 @@ def test_a_token_without_a_direction_is_all_zeros():
     assert TokenVectors(halves)[np.array([1, 0])][:, 0].tolist() == [-1.0, 0.0]
 
 
-def test_whole_vectors_keep_their_lengths():
-    """The whole vector of a token is what the table holds, whether its direction was asked for before or not."""
+def test_a_sum_keeps_the_lengths_of_its_tokens():
+    """A row adds up what the table holds of its tokens, whether they were asked for before or not; -1 adds nothing."""
     halves = np.random.default_rng(5).normal(size=(9, DIMENSIONS)).astype(np.float16)
     halves[4] = 0
     vectors = TokenVectors(halves)
     _ = vectors[np.array([1, 2])]
+    rows = np.random.default_rng(6).integers(-1, 9, (150, 3))
 
-    assert np.allclose(vectors.whole(np.arange(9)), halves.astype(np.float32), rtol=1e-5)
+    expected = np.vstack([halves.astype(np.float32), np.zeros((1, DIMENSIONS), np.float32)])[rows].sum(axis=1)
+
+    assert np.allclose(vectors.sums(rows), expected, rtol=1e-5, atol=1e-5)
+    assert not vectors.sums(np.empty((1, 0), np.int64)).any()
 
 
 def test_a_token_is_the_same_whenever_it_is_asked_for():

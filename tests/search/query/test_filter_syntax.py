@@ -76,7 +76,7 @@ def test_what_only_looks_like_a_filter(text):
     [
         ("kind:cels x", "There is no kind 'cels'. Did you mean 'cell'? Known: note, file, cell, history."),
         ("-tier:gold x", "There is no tier 'gold'. Known: core, file, mcp, note."),
-        ("kind:Cell x", "There is no kind 'Cell'. Did you mean 'cell'?"),
+        ("kind:Celll x", "There is no kind 'Celll'. Did you mean 'cell'?"),
         ("after:soonish x", "after:soonish: 'soonish' is not a time that can be read."),
         ("on:click handler", "To search for the words, put them in quotation marks."),
         ("before:03/04/2026", "is one day in Europe and another in America"),

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.search.signals.best_passage import BLOCK, best_cosines
+from jupyter_memory.embedders.tokenizer.token_vectors import DIMENSIONS, TokenVectors
+from jupyter_memory.search.signals.best_passage import BLOCK, best_cosines, in_blocks
 from jupyter_memory.search.signals.max_sim import LONGEST
 
 ANSWER = "The tariff of Zürich rises to λ 12 per kilowatt hour in winter."
@@ -35,17 +36,18 @@ def slowly(asked, texts):
 def test_every_passage_of_every_text_is_compared(counts, seed):
     """Texts of any length, also none, give what comparing one passage after the other gives."""
     rng = np.random.default_rng(seed)
-    texts = [rng.normal(size=(count, 4)).astype(np.float32) for count in counts]
-    asked = rng.normal(size=4).astype(np.float32)
+    table = TokenVectors(rng.normal(size=(50, DIMENSIONS)).astype(np.float16))
+    texts = [rng.integers(0, 50, count) for count in counts]
+    asked = rng.normal(size=DIMENSIONS).astype(np.float32)
 
-    found = best_cosines(asked, np.concatenate(texts), np.array(counts))
+    found = best_cosines(asked, table.sums(in_blocks(np.concatenate(texts), np.array(counts))), np.array(counts))
 
-    assert found == pytest.approx(slowly(asked, texts), abs=1e-4)
+    assert found == pytest.approx(slowly(asked, [table.sums(text[:, None]) for text in texts]), abs=1e-4)
 
 
 def test_a_query_without_a_direction_is_near_to_nothing():
     """Zeros divide nothing."""
-    assert best_cosines(np.zeros(4, np.float32), np.ones((3, 4), np.float32), np.array([3])).tolist() == [0.0]
+    assert best_cosines(np.zeros(4, np.float32), np.ones((1, 4), np.float32), np.array([3])).tolist() == [0.0]
 
 
 @pytest.fixture

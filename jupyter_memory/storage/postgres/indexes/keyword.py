@@ -24,6 +24,8 @@ _K1, _B = 1.2, 0.75
 # Scores are added up as whole numbers: a sum of floating-point numbers depends on their order, and equal chunks must
 # have equal scores.
 _UNIT = 1e12
+# A word whose forms share its rarity, or that is begun; words side by side; and those of which the last is begun.
+_SHAPES = ("single", "phrase", "begun")
 # Follows every word that begins with certain letters, and precedes all that a longer word could be.
 _AFTER, _NOTHING_AFTER = "\U0010ffff", "\x01"
 
@@ -131,12 +133,12 @@ def _scored(corpus: Statistics, terms: Terms, weights: Mapping[str, float], amon
     hits = []
     for pair in (False, True):
         columns = {"ident": weights.get("ident", 1.0)} if pair else dict(weights)
-        for long in (False, True):
-            some = [one for one in counted if one.pair == pair and (len(one.stems) > 1) == long]
+        for shape in _SHAPES:
+            some = [one for one in counted if one.pair == pair and _shape(one) == shape]
             if some:
-                name = f"{'long' if long else 'single'}_{'pair' if pair else 'word'}"
+                name = f"{shape}_{'pair' if pair else 'word'}"
                 parameters |= _listed(name, some, corpus)
-                hits.append((_of_phrases if long else _of_beginnings)(name, columns))
+                hits.append(_of_single(name, columns) if shape == "single" else _of_phrases(name, columns, shape))
     if not parts and not hits:
         return "", {}
     before = ""
@@ -211,7 +213,7 @@ def _asked(name: str) -> str:
     return f"unnest({given}) as asked (match, of_group, weight, place, first, until, length, rarest)"
 
 
-def _of_beginnings(name: str, columns: Mapping[str, float]) -> str:
+def _of_single(name: str, columns: Mapping[str, float]) -> str:
     """Return the hits of single words, whole or only begun."""
     frequency, held = _weighed(columns)
     return f"""
@@ -224,11 +226,20 @@ def _of_beginnings(name: str, columns: Mapping[str, float]) -> str:
     """
 
 
-def _of_phrases(name: str, columns: Mapping[str, float]) -> str:
+def _shape(match: Match) -> str:
+    """Return how a match is looked up whose rarity is counted while it is found."""
+    return "single" if len(match.stems) == 1 else "begun" if match.begun else "phrase"
+
+
+def _of_phrases(name: str, columns: Mapping[str, float], shape: str) -> str:
     """Return the hits of words side by side: the places where each of them is, as far from the first as it should be.
 
-    It begins with the chunks that hold the rarest of them.
+    It begins with the chunks that hold the rarest of them, and looks the others up there, one by one: a range of words
+    is read from its beginning to its end instead, so only a word that is begun is one.
     """
+    is_it = "postings.term = asked.first"
+    if shape == "begun":
+        is_it = "postings.term >= asked.first and postings.term < asked.until"
     weights = " ".join(
         f"when {place} then {float(columns[column])!r}" for place, column in enumerate(COLUMNS) if column in columns
     )
@@ -241,12 +252,11 @@ def _of_phrases(name: str, columns: Mapping[str, float]) -> str:
             from (
                 select distinct asked.match, holding.space, holding.chunk
                 from {_asked(name)}
-                join postings as holding on holding.term >= asked.first and holding.term < asked.until
+                join postings as holding on holding.term = asked.first
                 where {of("holding")} and asked.rarest
             ) as candidate
             join {_asked(name)} on asked.match = candidate.match
-            join postings on postings.space = candidate.space and postings.chunk = candidate.chunk
-                and postings.term >= asked.first and postings.term < asked.until
+            join postings on postings.space = candidate.space and postings.chunk = candidate.chunk and {is_it}
             cross join unnest(postings.places) as place_at
             group by asked.match, asked.of_group, asked.weight, asked.length, postings.space, postings.chunk,
                 postings.size, place_at - asked.place
@@ -258,7 +268,8 @@ def _of_phrases(name: str, columns: Mapping[str, float]) -> str:
 
 
 # How many chunks hold any match of a group, and what each match counts by it.
-_COUNTED = "counted as (select of_group, count(distinct chunk) as held from hits group by of_group)"
+# Kept, since the server would count again for every hit.
+_COUNTED = "counted as materialized (select of_group, count(distinct chunk) as held from hits group by of_group)"
 _OF_COUNTED = f"""
     select hits.space, hits.chunk, hits.weight * {_amount("f", "size")} * case
         when counted.held >= %(total)s then 1e-6
