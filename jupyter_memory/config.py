@@ -22,6 +22,9 @@ FILE_NAME = "jupyter_memory_config"
 ENVIRONMENT_VARIABLE = "JUPYTER_MEMORY_PATH"
 DEFAULT, ENVIRONMENT, SESSION = "default", f"environment: {ENVIRONMENT_VARIABLE}", "this session"
 
+# Minutes; a timer that should wait for centuries fails.
+_MONTH = 43_200.0
+
 # In the order in which traitlets lets one override the other.
 _LOADERS = {".py": PyFileConfigLoader, ".json": JSONFileConfigLoader}
 
@@ -42,9 +45,9 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     threshold = Float(None, allow_none=True, min=-1, max=1, help="Results with a cosine below this are dropped.").tag(
         config=True
     )
-    idle_minutes = Float(15.0, min=0, help="Minutes after which an unused model is unloaded; 0: never.").tag(
-        config=True
-    )
+    idle_minutes = Float(
+        15.0, min=0, max=_MONTH, help="Minutes after which an unused model is unloaded; 0: never."
+    ).tag(config=True)
     cache_queries = Bool(True, help="Keep the vectors of your last 1,000 questions.").tag(config=True)
     log_searches = Bool(True, help="Keep your last 200 searches, to find them again.").tag(config=True)
     history = Bool(False, help="Remember what every kernel runs: see `%memory history`.").tag(config=True)
@@ -71,7 +74,10 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     ).tag(config=True)
     max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed.").tag(config=True)
     undo_minutes = Float(
-        0.0, min=0, help="Minutes in which `%memory undo` brings back what was forgotten; 0: it is gone at once."
+        0.0,
+        min=0,
+        max=_MONTH,
+        help="Minutes in which `%memory undo` brings back what was forgotten; 0: it is gone at once.",
     ).tag(config=True)
     busy_seconds = Float(30.0, min=0, help="How long to wait for another writer.").tag(config=True)
 

@@ -34,7 +34,7 @@ def click_command(command: Command[Front]) -> click.Command:
     run = partial(_run, command.run, names)
     if any(argument.kind == "query" for argument in command.arguments):
         return Query(command.name, callback=run, params=params, help=help_text, table=options)
-    return Plain(command.name, callback=run, params=params, help=help_text, table=options)
+    return Plain(command.name, callback=run, params=params, help=help_text, table=options, missing=command.missing)
 
 
 def _run(run: Callable[[Front, Call], object], names: Sequence[str], /, **values: Any) -> None:
@@ -114,14 +114,20 @@ class Below(click.Group):
 class Plain(click.Command):
     """A command whose words are its arguments."""
 
-    def __init__(self, *arguments: Any, table: Sequence[Option], **more: Any) -> None:
+    def __init__(self, *arguments: Any, table: Sequence[Option], missing: str = "", **more: Any) -> None:
         super().__init__(*arguments, **more)
+        self._missing = missing.replace("%memory ", "jupyter-memory ")
         self._table = (*table, Option(("-h", "--help"), ""))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options and the words; a guess at a misspelt option names none that destroys."""
         try:
             return super().parse_args(ctx, args)
+        except click.MissingParameter:
+            if not self._missing:
+                raise
+            # Of several arguments click names one, and not always the one that was left out.
+            raise click.UsageError(self._missing, ctx=ctx) from None
         except click.NoSuchOption as error:
             near = nearest_option(error.option_name, self._table)
             raise click.NoSuchOption(error.option_name, possibilities=[near] if near else None, ctx=ctx) from None

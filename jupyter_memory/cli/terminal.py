@@ -41,6 +41,7 @@ class Terminal:
         self.problems: list[str] = []
         self.greets = True
         self.last: Answer | None = None
+        self.ranked: Answer | None = None
         self.recorder: Recorder | None = None
         self.startup_folder: Path | None = None
         self.is_loaded_at_start = False

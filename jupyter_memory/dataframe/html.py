@@ -26,7 +26,8 @@ _STYLE = """<style>
 .jp-MemoryResult.jp-MemoryResult td.jp-mod-text { white-space: normal; min-width: 11em; overflow-wrap: anywhere; }
 .jp-MemoryResult.jp-MemoryResult td.jp-mod-snippet { width: 65%; min-width: 18em; }
 .jp-MemoryResult.jp-MemoryResult pre { margin: 0; padding: 0; background: none; font-size: 92%; text-align: left;
-  white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere; }
+  white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere;
+  font-family: var(--jp-code-font-family, monospace); }
 .jp-MemoryResult.jp-MemoryResult small { opacity: 0.75; }
 .jp-MemoryResult.jp-MemoryResult mark { color: inherit; background: #f5a62355; font-weight: 600; }
 .jp-MemoryResult-chip { padding: 0 4px; border: 1px solid #2da44e; border-radius: 2px; background: #2da44e26;

@@ -60,7 +60,10 @@ def named(memory: Memory, did: str) -> str:
 
 def remembered(memory: Memory, began: datetime) -> str:
     """Return a line about a text that was to be remembered from then on: what the store had before is not new."""
-    return named(memory, "remembered" if memory.indexed_at >= began else "known already, so not stored again:")
+    if memory.indexed_at >= began:
+        return named(memory, "remembered")
+    tags = f", tagged {', '.join(memory.tags)}" if memory.tags else ""
+    return f"{named(memory, 'known already, so not stored again:')}{tags}"
 
 
 def indexed(report: IndexReport) -> str:
@@ -144,7 +147,8 @@ def sized(held: StoreSize) -> list[tuple[str, str]]:
 
 def taking_back(command: Callable[[str], str], pending: Undoable) -> str:
     """Return how what was forgotten comes back, and that it is not gone before the time is over."""
-    until = f"{pending.until.astimezone():%H:%M}"
+    end = pending.until.astimezone()
+    until = f"{end:%H:%M}" if end.date() == datetime.now(end.tzinfo).date() else f"{end:%Y-%m-%d %H:%M}"
     return (
         f"Until {until}, {command('undo')} brings it back, and its texts are still in the file. "
         f"{command('forget --now')} removes them now."

@@ -80,7 +80,7 @@ class MemFix:
             self._say_nothing_found()
             return None
         store = self._session.store_at_once
-        self._session.last = self._session.latest = store.fixes.answer(self._shown)
+        self._session.last = self._session.ranked = self._session.latest = store.fixes.answer(self._shown)
         say(headline(self._shown))
         return fixes_frame(self._shown, str(store.path))
 

@@ -39,7 +39,8 @@ class Session:
     """The front of the magics in one shell.
 
     The store is opened on first use, and again when the settings name another. ``last`` is the answer of the last
-    search, ``latest`` the last results of any kind, ``measured`` what the last ``%memeval run`` found.
+    search, ``ranked`` the last results of a search or of `related`, ``latest`` those of any kind, ``measured`` what
+    the last ``%memeval run`` found.
     """
 
     progress = True
@@ -49,6 +50,7 @@ class Session:
         self.settings = settings
         self.problems = problems
         self.last: Answer | None = None
+        self.ranked: Answer | None = None
         self.latest: Answer | None = None
         self.measured: list[GoldenRun] = []
         self.greets = True
@@ -128,7 +130,7 @@ class Session:
 
     def searched(self, answer: Answer) -> None:
         """Keep the answer of a search as the last one, and note it among the recent searches."""
-        self.last = self.latest = answer
+        self.last = self.ranked = self.latest = answer
         self.store.note_search(answer, "magic")
 
     def note_unexpanded(self, line: str, variables: Container[str], instead: str) -> None:
@@ -178,7 +180,7 @@ class Session:
 
     def show_results(self, answer: Answer, *, short: bool) -> pd.DataFrame:
         """Return the results of a search as a DataFrame, with few columns if ``short``."""
-        self.latest = answer
+        self.ranked = self.latest = answer
         return as_frame(answer, "scan" if short else "full")
 
     def show_text(self, text: WholeText) -> WholeText:

@@ -127,7 +127,8 @@ class Sources:
             known = known or snapshot.folder_above(where, self._space) is not None
         # A new folder may be empty: what is saved there is remembered from then on.
         if not known and not (watched and Path(where).is_dir()):
-            raise InputError(f"Nothing at {where} was indexed, so it cannot be watched. Index it first.")
+            advice = "so it cannot be watched. Index it first." if watched else "so it is not watched either."
+            raise InputError(f"Nothing at {where} was indexed, {advice}")
         self._storage.writer.watch(where, self._space, watched)
 
     def remove_folder(self, path: str | Path) -> int:

@@ -33,6 +33,13 @@ def known(run, home):
     return run
 
 
+def test_a_file_that_cannot_be_read(known, tmp_path):
+    """A folder, or nothing at all, is an error that says what is wanted."""
+    for name in (tmp_path, tmp_path / "nosuch.txt"):
+        done = known("fix", str(name))
+        assert done.code == 1 and "cannot be read" in done.err and "holds a traceback" in done.err
+
+
 def test_file(known, tmp_path):
     """The fix is told with the difference of the two cells."""
     (tmp_path / "log.txt").write_text(TRACEBACK.format(name="n"), encoding="utf-8")

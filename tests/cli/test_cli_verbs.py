@@ -68,6 +68,22 @@ def test_several_texts(week) -> None:
     assert [line[:5] for line in shown.splitlines() if line.startswith("──")] == ["── 2 ", "── 3 ", "── 1 "]
 
 
+def test_explain_takes_a_rank_with_a_query(week) -> None:
+    """A rank of the last search stands for its memory; alone, it is wrong usage that says what to type."""
+    best = memory_id(week, "scaled prices")
+    assert week("explain", "mean", "1").out == week("explain", "mean", best).out != ""
+    alone = week("explain", "1")
+    assert alone.code == 2 and 'jupyter-memory explain "prices" 1' in alone.err
+
+
+def test_related_takes_a_limit(week) -> None:
+    """As a search does."""
+    week("add", "the prices were scaled by their mean")
+    week("search", "scaled prices")
+    assert week("related", "1", "-n", "1").out.count(" 1  ") == 1
+    assert " 2  " not in week("related", "1", "-n", "1").out
+
+
 def test_related_has_no_ranks_of_its_own(week) -> None:
     """A list of related memories leaves ranks to the search, and says so where that may mislead."""
     week("add", "the prices were scaled by their mean")

@@ -82,4 +82,6 @@ def test_off_takes_a_folder_off_the_list(tmp_path: Path) -> None:
     assert run(store, "--off", str(folder)).returncode == 0
     with MemoryStore(store) as memory:
         assert not any(one.watched for one in memory.folders()) and memory.hits("tariff").hits
+    strange = run(store, "--off", str(tmp_path / "nosuch"))
+    assert strange.returncode == 1 and "is not watched either" in strange.stderr
     assert run(store, "--off").returncode == 2

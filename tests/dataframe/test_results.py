@@ -58,6 +58,9 @@ def test_code_keeps_its_lines(mixed):
 
     assert "    def cap(prices):\n        λ = prices.quantile(0.9)\n" in repr(frame)
     assert re.search(r"<pre>def cap\(prices\):\n    λ = prices\.<mark>quantile</mark>\(0\.9\)\n", frame._repr_html_())
+    # A page saved by nbconvert gives a <pre> in an output the letters of prose.
+    style = re.search(r"\.jp-MemoryResult pre \{[^}]*\}", frame._repr_html_())
+    assert style is not None and "monospace" in style[0]
     assert frame.loc[1, "snippet"] == " ".join(CODE.split())
 
 

@@ -74,6 +74,6 @@ def test_a_terminal_has_it(capsys):
     assert "shout    Repeat words in capital letters, loudly." in capsys.readouterr().out
     assert main(["shout", "--help"]) == 0
     assert "Usage: jupyter-memory shout [OPTIONS] WORD..." in capsys.readouterr().out
-    for arguments, said in (([], "Missing argument 'WORD...'"), (["x", "--times", "10"], "Error: That is too loud.")):
+    for arguments, said in (([], "Error: Say it."), (["x", "--times", "10"], "Error: That is too loud.")):
         assert main(["shout", *arguments]) == 2
         assert said in capsys.readouterr().err

@@ -109,5 +109,5 @@ def test_known_text_is_said_to_be_known(shell) -> None:
     first = shell.run("%memadd net of tax --tag a")
     again = shell.run("%memadd net of tax --tag ü")
 
-    assert str(again) == f"known already, so not stored again: {first.memory.id} “net of tax”"
+    assert str(again) == f"known already, so not stored again: {first.memory.id} “net of tax”, tagged a, ü"
     assert set(again.memory.tags) == {"a", "ü"}

@@ -73,7 +73,7 @@ def test_a_filter_that_matches_nothing_is_reported(week, capsys) -> None:
     for cell, says in (
         ("prices --tag decison", "has the tag 'decison'. Did you mean 'decision'?"),
         ("prices --kind cell", "has the kind 'cell'. Known: note."),
-        ("prices --path nowhere", "comes from 'nowhere'. No memory has a path."),
+        ("prices --path nowhere", "comes from 'nowhere'. No memory comes from a file."),
         ("prices --since 2031", "from that time: its memories are from 2026-03-02"),
         ("prices --tag people --until 2026-03-02", "matches all of these filters"),
     ):

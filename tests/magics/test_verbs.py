@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import nbformat
@@ -62,13 +63,33 @@ def test_texts(week, capsys) -> None:
 
 
 def test_ranks_are_those_of_what_is_on_the_screen(week) -> None:
-    """After a list or the results of `related`, a rank is one of theirs; `explain` goes on speaking of the search."""
+    """After a list or the results of `related`, a rank is one of theirs."""
     week.run("%memsearch prices")
     listed = ids(week, "%memory list")
     store = week.ip.find_magic("memsearch").__self__.session.store
     assert week.run("%memory text 2") == store.get(listed[1]).text
     near = ids(week, "%memory related 1")
     assert [store.get(one).text for one in near[:1]] == [week.run("%memory text 1")][: len(near)]
+
+
+def test_explain_speaks_of_what_was_ranked_last(week, capsys) -> None:
+    """After `related`, whose last line offers it, the score is that of its row; after a list, that of the search."""
+    week.run("%memadd the prices were scaled by their mean")
+    asked = week.run("%memsearch scaled prices")
+    near = week.run("%memory related 1 -n 1")
+    assert len(near) == 1 and near["score"].iloc[0] != pytest.approx(asked["score"].iloc[0], abs=1e-5)
+    assert f"score {near['score'].iloc[0]:.6f}" in printed(week, capsys, "%memory explain 1")
+    assert "1 result, so there is no rank 2" in week.mistake("%memory explain 2")
+    week.run("%memsearch scaled prices")
+    week.run("%memory list")
+    assert f"score {asked['score'].iloc[0]:.6f}" in printed(week, capsys, "%memory explain 1")
+
+
+def test_explain_takes_a_rank_with_a_query(week, capsys) -> None:
+    """A rank of what is on the screen stands for its memory, whatever the query is."""
+    [first, *_] = ids(week, "%memory list")
+    by_rank = printed(week, capsys, '%memory explain "scaled prices" 1')
+    assert by_rank == printed(week, capsys, f'%memory explain "scaled prices" {first}')
 
 
 def test_tags(week, capsys) -> None:
@@ -158,6 +179,16 @@ def test_undo(week, capsys) -> None:
     assert ids(week, "%memsearch --tag decision") == [memory]
     assert "still in the file" not in printed(week, capsys, f"%memory forget {memory} --now")
     assert "nothing to take back" in week.mistake("%memory undo")
+
+
+def test_the_time_of_an_undo_has_bounds(week, capsys) -> None:
+    """More than a month is refused, since no timer waits for centuries; another day than today is named."""
+    [memory] = ids(week, "%memsearch zero mean -n 1")
+    week.run("%config JupyterMemory.undo_minutes = 1e9")
+    assert "undo_minutes is 0" in week.mistake("%memory undo")
+    week.run("%config JupyterMemory.undo_minutes = 43200")
+    said = printed(week, capsys, f"%memory forget {memory}")
+    assert re.search(r"Until \d{4}-\d\d-\d\d \d\d:\d\d, %memory undo brings it back", said)
 
 
 def test_forget_now_alone(week, capsys) -> None:

@@ -10,7 +10,7 @@ test.describe('README', () => {
   test.beforeEach(async ({ page, memory }) => {
     await memory.samples();
     // The font of Galata has no bold; this is what most people see.
-    const fonts = '--jp-ui-font-family: Helvetica, Arial, sans-serif';
+    const fonts = "--jp-ui-font-family: Helvetica, Arial, 'DejaVu Sans Condensed', sans-serif";
     await page.addStyleTag({ content: `:root { ${fonts} !important }` });
     await page.sidebar.setWidth(360, 'left');
   });
@@ -27,11 +27,14 @@ test.describe('README', () => {
       await panel.act(panel.hits.first(), 'Pin');
       await panel.act(panel.hits.first(), 'Open');
       await expect(page.locator('.jp-Notebook .jp-mod-active')).toContainText('def clip_outliers');
-      await page.screenshot({ path: join(folder, `panel-${name}.png`) });
+      await page.mouse.move(800, 500);
+      await panel.root.screenshot({ path: join(folder, `panel-${name}.png`) });
     });
   }
 
   test('debugger', async ({ page, panel }) => {
+    // High enough for the lists of the retrievers below the table.
+    await page.setViewportSize({ width: 1280, height: 1240 });
     await panel.open();
     await page.sidebar.setWidth(720, 'left');
     await panel.ask('how did we cap readings above the main fuse');

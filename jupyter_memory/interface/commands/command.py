@@ -86,7 +86,7 @@ class Command(Generic[F]):
     A command that ``destroys`` what nothing brings back is never what a person is asked to have meant: see ``nearest``.
 
     Where the sides differ, ``notebook_words`` is the usage of a notebook, whose words the function checks itself;
-    ``missing`` is a notebook's error for words that are missing (click words its own); ``terminal_options`` and
+    ``missing`` is the error for words that are missing; ``terminal_options`` and
     ``terminal_help`` are a terminal's.
     """
 

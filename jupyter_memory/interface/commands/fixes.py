@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from textwrap import indent
 
+from jupyter_memory.errors import InputError
 from jupyter_memory.interface.commands.command import Call
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.text.layout import fit
@@ -38,8 +39,11 @@ def fix(front: Front, call: Call) -> None:
 def _traceback(name: str) -> str:
     if name == "-":
         return sys.stdin.read(_MOST_READ)
-    with Path(name).expanduser().open(encoding="utf-8", errors="replace") as file:
-        return file.read(_MOST_READ)
+    try:
+        with Path(name).expanduser().open(encoding="utf-8", errors="replace") as file:
+            return file.read(_MOST_READ)
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror}. Name a file that holds a traceback.") from None
 
 
 def nothing_found(run: Run, similar: Sequence[Run]) -> str:

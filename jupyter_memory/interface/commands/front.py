@@ -67,6 +67,11 @@ class Front(Protocol):
         ...
 
     @property
+    def ranked(self) -> Answer | None:
+        """Return the last results that were ranked, by a search or by `related`; None in a terminal."""
+        ...
+
+    @property
     def shown(self) -> Shown | None:
         """Return what ranks stand for: the last results here, in a terminal the last search that the store keeps."""
         ...

@@ -86,12 +86,14 @@ def related(front: Front, call: Call) -> object:
     Examples::
 
         %memory related 1
+        %memory related 1 -n 5
         %memory related 3f2a9c1b2d4e5f60
     """
     picks = picked(front, call.words)
     if len(picks) > 1:
         raise WrongUsage("Name one rank: this shows what is like one memory.")
-    answer = front.store.related(picks[0].memory.id)
+    limit = call.values["limit"] or front.settings.limit
+    answer = front.store.related(picks[0].memory.id, limit=limit)
     found, shown = front.show_results(answer, short=False), front.shown
     if answer.hits and (shown is None or shown.ids != tuple(hit.memory.id for hit in answer.hits)):
         front.hint("Ranks in other commands stay those of the last search: name these by their ids.")

@@ -12,7 +12,7 @@ from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.commands.hits import open_picks
-from jupyter_memory.interface.commands.picks import Pick, no_rank, picked
+from jupyter_memory.interface.commands.picks import Pick, is_rank, no_rank, picked
 from jupyter_memory.interface.options import SEARCH, filters_of, memory_of, search_of, switch_among
 from jupyter_memory.search.presentation.prompts.budget import BUDGET, PromptText, checked_budget
 from jupyter_memory.text.unicode import json_text
@@ -129,7 +129,8 @@ def list_(front: Front, call: Call) -> object:
 def explain(front: Front, call: Call) -> None:
     """Show why a memory ranks where it does, in the last search or for a query.
 
-    It shows the main reasons in five lines at most; with --all, each reason with the values behind it.
+    It shows the main reasons in five lines at most; with --all, each reason with the values behind it. After `related`,
+    a rank is one of its results.
 
     Examples::
 
@@ -146,7 +147,7 @@ def explain(front: Front, call: Call) -> None:
             _check_profile(profile)
         # Without quotes, the query is all but the last word.
         query = words[0] if len(words) == 2 else " ".join(words[:-1])
-        why = front.store.explain(query, words[-1], profile=profile or front.settings.profile)
+        why = front.store.explain(query, _id_of(front, words[-1]), profile=profile or front.settings.profile)
     else:
         raise WrongUsage('Name a rank of the last search, or a query and an id: %memory explain "prices" ID')
     if call.values.get("json"):
@@ -237,11 +238,16 @@ def _last(front: Front) -> Answer:
 
 
 def _at_rank(front: Front, rank: int) -> tuple[Answer, str]:
-    """Return the answer of the last search, and the id of the memory with a rank in it."""
-    last = _last(front)
-    if not 1 <= rank <= len(last.hits):
-        raise WrongUsage(no_rank("The last search", len(last.hits), rank))
-    return last, last.hits[rank - 1].memory.id
+    """Return what was ranked last, by a search or by `related`, and the id of the memory with a rank in it."""
+    ranked = front.ranked or _last(front)
+    if not 1 <= rank <= len(ranked.hits):
+        raise WrongUsage(no_rank("The last search", len(ranked.hits), rank))
+    return ranked, ranked.hits[rank - 1].memory.id
+
+
+def _id_of(front: Front, word: str) -> str:
+    """Return the id that a word is, or that a rank of the last results stands for."""
+    return picked(front, [word])[0].memory.id if word.isdecimal() and is_rank(word) else word
 
 
 def _check_profile(name: str | None) -> None:

@@ -45,7 +45,7 @@ from jupyter_memory.interface.options import (
 
 _RANKS = "Name a rank of the last results, or an id: %memory {} 1"
 _MODELS = ("nomic", "static", "minilm")
-_NAME, _ID = Argument("NAME"), Argument("ID")
+_NAME = Argument("NAME")
 _PICK, _PICKS = Argument("RANK|ID"), Argument("RANK|ID", many=True)
 _MAYBE_NAME = Argument("NAME", required=False)
 
@@ -90,8 +90,9 @@ COMMANDS: tuple[Command[Front], ...] = (
     Command(
         "explain",
         memories.explain,
-        (Argument("QUERY"), _ID),
+        (Argument("QUERY"), _PICK),
         (EVERY_REASON,),
+        missing='Name a query, and a rank of the last search or an id: %memory explain "prices" 1',
         notebook_words="RANK | QUERY ID",
         terminal_options=(PROFILE, JSON),
         terminal_help="Show why a memory ranks where it does for a query, or why it is not found.",
@@ -112,6 +113,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         "related",
         hits.related,
         (_PICK,),
+        (LIMIT,),
         values="id",
         missing=_RANKS.format("related"),
         terminal_help="Show the memories most like one, by its words and its meaning.",

@@ -50,10 +50,20 @@ def why_not(memory: Memory, missed: Missed, filters: Filters, profile: Profile) 
     if missed.cosine is None:
         lines.append("By meaning: it has no vector from the current model, or the search used words only.")
     elif missed.threshold is not None and missed.cosine < missed.threshold:
-        lines.append(f"By meaning: its cosine {missed.cosine:.2f} is below the threshold {missed.threshold:g}.")
+        cosine = _below(missed.cosine, missed.threshold)
+        lines.append(f"By meaning: its cosine {cosine} is below the threshold {missed.threshold:g}.")
     else:
         lines.append(f"By meaning: its cosine is {missed.cosine:.2f}, but {missed.fetched} memories are closer.")
     return tuple(lines)
+
+
+def _below(number: float, bound: float) -> str:
+    """Return a number with as many digits as it takes to read that it is below a bound.
+
+    >>> _below(0.081, 0.22), _below(0.2196, 0.22)
+    ('0.08', '0.2196')
+    """
+    return next((text for digits in range(2, 9) if float(text := f"{number:.{digits}f}") < bound), repr(number))
 
 
 def _facets(filters: Filters, memory: Memory) -> str:

@@ -23,6 +23,7 @@ _SAYINGS = {
     "space": "is in the space",
     "session": "belongs to the session",
 }
+_LACKS = {"path": "comes from a file", "lang": "has a language"}
 # A query by program may name a thousand paths: then its filters are no slip of the finger.
 _MOST_CHECKED = 20
 _SHOWN = 4
@@ -103,7 +104,7 @@ def _hint(facet: str, value: str, known: list[str]) -> str:
     if near:
         return f"Did you mean {' or '.join(map(repr, near))}?"
     if not known:
-        return f"No memory has a {facet}."
+        return f"No memory {_LACKS.get(facet, f'has a {facet}')}."
     shown = _folders(known) if facet == "path" else sorted(known)
     more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
     return f"Known: {', '.join(shown[:_SHOWN])}{more}."
