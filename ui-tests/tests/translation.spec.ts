@@ -54,7 +54,12 @@ test('With a language pack, every sentence of the panel is in that language', as
   await page.reload();
   const panel = page.locator('#jupyter-memory\\:panel');
   const untranslated = async (): Promise<string[]> => {
-    const plain = (text: string): string => text.replace(/[*#…`]/g, '').replaceAll('›', '>').replace(/\s+/g, ' ').trim();
+    const plain = (text: string): string =>
+      text
+        .replace(/[*#…`]/g, '')
+        .replaceAll('›', '>')
+        .replace(/\s+/g, ' ')
+        .trim();
     const told = said.map(plain).join('\n');
     return (await panel.evaluate(texts))
       .flatMap(text => text.split('\n'))
