@@ -208,3 +208,23 @@ def test_two_people_and_a_restart(team, postgres_server):
         assert ana.forget(lost.id) == 1
         assert [hit.memory.id for hit in ben.hits("prices").hits] == [kept.id]
         assert ben.recent() == []
+
+
+def test_who_may_only_read_a_space_is_told_so_by_every_change_in_it(team):
+    """A writer of one space and reader of another is refused in the second at once, and what is there stays."""
+    with MemoryStore(team.of("keeper"), None, settings=PLAIN) as keeper:
+        mine = keeper.add("A note on papers.", space="papers")
+        theirs = keeper.add("A note on lambda.", space="λ")
+    team.grant("ben", "writer", "papers")
+    team.grant("ben", "reader", "λ")
+    with MemoryStore(team.of("ben"), None, settings=PLAIN) as ben:
+        for change in (
+            lambda: ben.forget(theirs.id),
+            lambda: ben.pin(theirs.id),
+            lambda: ben.update(theirs.id, tags=["mine"]),
+            lambda: ben.forget(filters={"space": "λ"}),
+        ):
+            with pytest.raises(StoreReadOnly, match="may only read some of these"):
+                change()
+        assert ben.get(theirs.id).text == "A note on lambda."
+        assert ben.forget(mine.id) == 1
