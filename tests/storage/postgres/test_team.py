@@ -228,3 +228,19 @@ def test_who_may_only_read_a_space_is_told_so_by_every_change_in_it(team):
                 change()
         assert ben.get(theirs.id).text == "A note on lambda."
         assert ben.forget(mine.id) == 1
+
+
+def test_nobody_takes_the_key_of_a_memory_or_chunk_elsewhere(team):
+    """A writer of one space cannot give a row of theirs the number of what is in another."""
+    team.grant("ben", "writer", "papers")
+    taken = SPACES.index("salaries")
+    with team.connect("ben") as ben:
+        for statement in (
+            "update memories set key = %s",
+            "update chunks set id = %s",
+            "insert into memories (space, key, id, identity, kind, tier, event_at, indexed_at, content_hash)"
+            " values ('papers', %s, 'x', 'x', 'note', 'note', 0, 0, '')",
+            "insert into chunks (space, id, memory, start, stop) select 'papers', %s, key, 0, 1 from memories",
+        ):
+            with pytest.raises(psycopg.errors.UniqueViolation):
+                ben.execute(statement, (taken,))
