@@ -67,6 +67,8 @@ class PostgresTeam:
                 )
             known = {str(name) for (name,) in session.rows("select table_name::text from citus_tables")}
             made = []
+            # The machines of Citus number roles apart.
+            session.execute("update jupyter_memory.grants set role_oid = null")
             for table in (*_REFERENCE, *_DISTRIBUTED):
                 if known & {table, f"jupyter_memory.{table}"}:
                     continue

@@ -244,3 +244,42 @@ def test_nobody_takes_the_key_of_a_memory_or_chunk_elsewhere(team):
         ):
             with pytest.raises(psycopg.errors.UniqueViolation):
                 ben.execute(statement, (taken,))
+
+
+def test_a_role_that_is_made_anew_inherits_no_rights(team, postgres_server):
+    """Who gets the name of somebody who left has the rights that are given from then on, and no others."""
+    team.grant("ben", "writer")
+    name, database = team.people["ben"], team.address.url.rpartition("?")[0].rpartition("/")[2]
+    postgres_server.execute(f"drop owned by {name}", database)
+    postgres_server.execute(f"drop role {name}")
+    postgres_server.execute(f"create role {name} login")
+    team.grant("ben", "reader", "papers")
+    with team.connect("ben") as ben:
+        assert spaces_seen(ben) == ["papers"]
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            ben.execute("delete from memories")
+    assert [one.level for one in team.rights.rights()] == ["owner", "reader"]
+
+
+def test_an_id_that_was_copied_takes_no_search_of_another_space(team):
+    """A writer who gives a memory of theirs the id of one elsewhere removes no search or feedback that names it."""
+    team.grant("ana", "writer", "papers")
+    team.grant("eve", "writer", "λ")
+    with team.connect("ana") as ana, team.connect("eve") as eve:
+        for space in ("", "papers"):
+            ana.execute(
+                "insert into searches (space, query_id, query, profile, origin, at, hits)"
+                " values (%s, 'q', 'who?', '', '', 0, array['id1'])",
+                (space,),
+            )
+            ana.execute(
+                "insert into feedback (space, memory, query, query_id, profile, accepted, at)"
+                " values (%s, 'id1', 'who?', 'q', '', true, 0)",
+                (space,),
+            )
+        eve.execute("update memories set id = 'id1'")
+        eve.execute("select forget_asked(array['λ'], array['id1'])")
+        assert ana.execute("select count(*) from searches").fetchone() == (2,)
+        ana.execute("select forget_asked(array['papers'], array['id1'])")
+        assert ana.execute("select space from searches").fetchall() == [("",)]
+        assert ana.execute("select space from feedback").fetchall() == [("",)]
