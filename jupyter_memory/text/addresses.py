@@ -17,12 +17,19 @@ from jupyter_memory.text.paths import absolute
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/(?P<second>/)?")
 _SCHEMES = ("postgresql", "postgres")
 _HOST = re.compile(r"(?:\[[^\]]*\]|[^:\[\]@]*)(?::\d*)?")
+# The other form in which libpq takes an address, `host=… password=…`, by the commoner of its names.
+_SETTINGS = re.compile(
+    r"(?<!\S)(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode|sslpassword|options|application_name"
+    r"|connect_timeout|target_session_attrs)\s{0,9}=",
+    re.IGNORECASE,
+)
 # What libpq takes from a URL and nobody else may read.
 _SECRETS = frozenset(["password", "sslpassword", "scram_client_key", "scram_server_key", "oauth_client_secret"])
 _ELSEWHERE = (
     "Write it into ~/.pgpass or a service file, or set PGPASSWORD, and leave it out of the URL: "
     "postgresql://USER@HOST/DATABASE"
 )
+_PASSWORDS = "A password goes into ~/.pgpass, a service file or PGPASSWORD."
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +60,13 @@ StorePath: TypeAlias = Path | DatabaseAddress
 
 
 def is_address(written: str | Path) -> bool:
-    """Return whether a URL was written where a store is named; a file may not be called so.
+    """Return whether a URL or settings of libpq were written where a store is named; a file may not be called so.
 
     >>> is_address("postgresql://host/team"), is_address("notes/a.sqlite"), is_address("C://notes/a.sqlite")
     (True, False, False)
     """
-    return _URL.match(str(written)) is not None
+    plain = str(written).lstrip()
+    return _URL.match(plain) is not None or _SETTINGS.search(plain) is not None
 
 
 def database_address(written: str | Path) -> DatabaseAddress:
@@ -69,7 +77,13 @@ def database_address(written: str | Path) -> DatabaseAddress:
     Raises:
         InputError: the URL is of no PostgreSQL server, is not spelt as one, or holds a password.
     """
-    match = _URL.match(str(written))
+    plain = str(written).strip()
+    if _SETTINGS.search(plain):
+        raise InputError(
+            "A store on a server is named by a URL, and not by settings such as host=…: write "
+            f"postgresql://USER@HOST/DATABASE. {_PASSWORDS} A file of that name is ./NAME."
+        )
+    match = _URL.match(plain)
     scheme = "" if match is None else match["scheme"].lower()
     if match is None or scheme not in _SCHEMES:
         raise InputError(
@@ -79,7 +93,7 @@ def database_address(written: str | Path) -> DatabaseAddress:
     if match["second"] is None:
         raise InputError(f"{scheme}: is followed by two slashes: give a URL as a string, since Path() takes one away.")
     # `ada:@` is a user without a password.
-    rest = re.sub(r"^([^:/?@]*):@", r"\1@", str(written)[match.end() :])
+    rest = re.sub(r"^([^:/?@]*):@", r"\1@", plain[match.end() :])
     _check(rest)
     return DatabaseAddress(f"postgresql://{rest}")
 

@@ -24,6 +24,7 @@ SECRET = "pä5s/w?rd"
         ("postgresql:///team?host=%2Frun%2Fpg&user=ada%40lab", None),
         ("postgresql://?service=lab", None),
         ("postgresql://ada:@/team?host=/run/pg", "postgresql://ada@/team?host=/run/pg"),
+        (" postgresql://host/team\n", "postgresql://host/team"),
     ],
 )
 def test_urls_of_postgresql_are_taken_as_libpq_does(written, read):
@@ -53,6 +54,11 @@ def test_other_urls_are_refused_and_no_folder_is_made(written, tmp_path, monkeyp
         f"postgresql://ada:{SECRET}@a,b/team",
         f"postgresql://ada:{SECRET}",
         f"mysql://ada:{SECRET}@host/team",
+        f" postgresql://ada:{SECRET}@host/team",
+        f"\n\tpostgresql://ada:{SECRET}@host/team",
+        f"host=db dbname=team password={SECRET}",
+        f" PassWord = '{SECRET}' host=db",
+        f"gssencmode=disable password={SECRET}",
     ],
 )
 def test_a_url_with_a_password_is_refused_and_not_repeated(written):
@@ -78,6 +84,8 @@ def test_a_path_is_a_path(tmp_path, monkeypatch):
     """A path stays one, with a colon in it too; a URL that Path() has damaged is no file."""
     monkeypatch.chdir(tmp_path)
     assert store_at("a:b.sqlite") == tmp_path / "a:b.sqlite"
+    assert store_at("./host=a/b.sqlite") == tmp_path / "host=a/b.sqlite"
+    assert store_at("ghost=a.sqlite") == tmp_path / "ghost=a.sqlite"
     assert store_at(Path("notes/a.sqlite")) == tmp_path / "notes" / "a.sqlite"
     with pytest.raises(InputError, match="as a string"):
         store_at(Path("postgresql://host/team"))

@@ -18,6 +18,8 @@ _DISTRIBUTED = (
     "definitions", "thumbnails", "files", "folders", "runs", "searches", "feedback", "query_vectors", "query_keys",
     "done",
 )  # fmt: skip
+# What only a table on one machine can have: the space is not in it.
+_OF_ONE_MACHINE = {"memories": "memories_key", "chunks": "chunks_id"}
 
 
 class PostgresTeam:
@@ -65,12 +67,16 @@ class PostgresTeam:
                 )
             known = {str(name) for (name,) in session.rows("select table_name::text from citus_tables")}
             made = []
+            # The machines of Citus number roles apart.
+            session.execute("update jupyter_memory.grants set role_oid = null")
             for table in (*_REFERENCE, *_DISTRIBUTED):
                 if known & {table, f"jupyter_memory.{table}"}:
                     continue
                 if table in _REFERENCE:
                     session.execute("select create_reference_table(%(name)s)", {"name": f"jupyter_memory.{table}"})
                 else:
+                    if alone := _OF_ONE_MACHINE.get(table):
+                        session.execute(f"alter table jupyter_memory.{table} drop constraint if exists {alone}")
                     beside = "none" if table == _DISTRIBUTED[0] else f"jupyter_memory.{_DISTRIBUTED[0]}"
                     session.execute(
                         "select create_distributed_table(%(name)s, 'space', colocate_with => %(beside)s)",

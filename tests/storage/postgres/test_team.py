@@ -208,3 +208,78 @@ def test_two_people_and_a_restart(team, postgres_server):
         assert ana.forget(lost.id) == 1
         assert [hit.memory.id for hit in ben.hits("prices").hits] == [kept.id]
         assert ben.recent() == []
+
+
+def test_who_may_only_read_a_space_is_told_so_by_every_change_in_it(team):
+    """A writer of one space and reader of another is refused in the second at once, and what is there stays."""
+    with MemoryStore(team.of("keeper"), None, settings=PLAIN) as keeper:
+        mine = keeper.add("A note on papers.", space="papers")
+        theirs = keeper.add("A note on lambda.", space="λ")
+    team.grant("ben", "writer", "papers")
+    team.grant("ben", "reader", "λ")
+    with MemoryStore(team.of("ben"), None, settings=PLAIN) as ben:
+        for change in (
+            lambda: ben.forget(theirs.id),
+            lambda: ben.pin(theirs.id),
+            lambda: ben.update(theirs.id, tags=["mine"]),
+            lambda: ben.forget(filters={"space": "λ"}),
+        ):
+            with pytest.raises(StoreReadOnly, match="may only read some of these"):
+                change()
+        assert ben.get(theirs.id).text == "A note on lambda."
+        assert ben.forget(mine.id) == 1
+
+
+def test_nobody_takes_the_key_of_a_memory_or_chunk_elsewhere(team):
+    """A writer of one space cannot give a row of theirs the number of what is in another."""
+    team.grant("ben", "writer", "papers")
+    taken = SPACES.index("salaries")
+    with team.connect("ben") as ben:
+        for statement in (
+            "update memories set key = %s",
+            "update chunks set id = %s",
+            "insert into memories (space, key, id, identity, kind, tier, event_at, indexed_at, content_hash)"
+            " values ('papers', %s, 'x', 'x', 'note', 'note', 0, 0, '')",
+            "insert into chunks (space, id, memory, start, stop) select 'papers', %s, key, 0, 1 from memories",
+        ):
+            with pytest.raises(psycopg.errors.UniqueViolation):
+                ben.execute(statement, (taken,))
+
+
+def test_a_role_that_is_made_anew_inherits_no_rights(team, postgres_server):
+    """Who gets the name of somebody who left has the rights that are given from then on, and no others."""
+    team.grant("ben", "writer")
+    name, database = team.people["ben"], team.address.url.rpartition("?")[0].rpartition("/")[2]
+    postgres_server.execute(f"drop owned by {name}", database)
+    postgres_server.execute(f"drop role {name}")
+    postgres_server.execute(f"create role {name} login")
+    team.grant("ben", "reader", "papers")
+    with team.connect("ben") as ben:
+        assert spaces_seen(ben) == ["papers"]
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            ben.execute("delete from memories")
+    assert [one.level for one in team.rights.rights()] == ["owner", "reader"]
+
+
+def test_an_id_that_was_copied_takes_no_search_of_another_space(team):
+    """A writer who gives a memory of theirs the id of one elsewhere removes no search or feedback that names it."""
+    team.grant("ana", "writer", "papers")
+    team.grant("eve", "writer", "λ")
+    with team.connect("ana") as ana, team.connect("eve") as eve:
+        for space in ("", "papers"):
+            ana.execute(
+                "insert into searches (space, query_id, query, profile, origin, at, hits)"
+                " values (%s, 'q', 'who?', '', '', 0, array['id1'])",
+                (space,),
+            )
+            ana.execute(
+                "insert into feedback (space, memory, query, query_id, profile, accepted, at)"
+                " values (%s, 'id1', 'who?', 'q', '', true, 0)",
+                (space,),
+            )
+        eve.execute("update memories set id = 'id1'")
+        eve.execute("select forget_asked(array['λ'], array['id1'])")
+        assert ana.execute("select count(*) from searches").fetchone() == (2,)
+        ana.execute("select forget_asked(array['papers'], array['id1'])")
+        assert ana.execute("select space from searches").fetchall() == [("",)]
+        assert ana.execute("select space from feedback").fetchall() == [("",)]

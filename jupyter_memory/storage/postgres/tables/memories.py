@@ -8,7 +8,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
-from jupyter_memory.errors import UnknownMemory
+from jupyter_memory.errors import StoreReadOnly, UnknownMemory
 from jupyter_memory.storage.cell_matching import Predecessor
 from jupyter_memory.storage.postgres import sql
 from jupyter_memory.storage.postgres.connection.errors import UnreadableRow
@@ -95,18 +95,29 @@ def insert_tags(session: Session, tagged: Iterable[tuple[int, str, Sequence[str]
     sql.insert(session, "tags", rows)
 
 
-def delete(session: Session, keys: Sequence[int]) -> None:
-    """Remove memories and all that depends on them; the caller takes their words out of the index first."""
-    session.execute(f"delete from memories where {of('memories')} and key = any(%(keys)s)", {"keys": sorted(keys)})
+def delete(session: Session, keys: Sequence[int]) -> int:
+    """Remove memories and all that depends on them, and return how many were there.
+
+    The caller takes their words out of the index first.
+    """
+    return session.changed(f"delete from memories where {of('memories')} and key = any(%(keys)s)", {"keys": list(keys)})
 
 
 def lock(session: Session, keys: Sequence[int]) -> list[int]:
-    """Keep others from changing memories until the transaction ends; return those that are there, in order."""
-    rows = session.rows(
-        f"select key from memories where {of('memories')} and key = any(%(keys)s) order by key for update",
-        {"keys": list(keys)},
-    )
-    return [row[0] for row in rows]
+    """Keep others from changing memories until the transaction ends; return those that are there, in order.
+
+    Raises:
+        StoreReadOnly: the role may read some of them, but not change them: the server passes over these in silence.
+    """
+    those = f"from memories where {of('memories')} and key = any(%(keys)s)"
+    locked = [row[0] for row in session.rows(f"select key {those} order by key for update", {"keys": list(keys)})]
+    refused = set(keys) - set(locked)
+    if refused and session.value(f"select exists (select {those})", {"keys": list(refused)}):
+        raise StoreReadOnly(
+            "Your role may only read some of these memories, so nothing was changed. Name a space into which it may "
+            "write, or ask the owner of the store for the right of a writer."
+        )
+    return locked
 
 
 def set_text(session: Session, key: int, text: str) -> None:

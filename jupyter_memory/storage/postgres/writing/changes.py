@@ -170,11 +170,12 @@ class Changes:
             chunk_rows.set_idents(self.session, changed)
             postings.put_back(self.session, list(changed))
 
-    def delete(self, keys: Sequence[int]) -> None:
-        """Remove memories."""
-        if keys:
-            postings.take_out(self.session, self._locked_chunks(keys))
-            memories.delete(self.session, keys)
+    def delete(self, keys: Sequence[int]) -> int:
+        """Remove memories; return how many were still there."""
+        if not keys:
+            return 0
+        postings.take_out(self.session, self._locked_chunks(keys))
+        return memories.delete(self.session, keys)
 
     def update(
         self,
@@ -205,34 +206,34 @@ class Changes:
         else:
             keys = [memories.known_key(session, memory_id) for memory_id in dict.fromkeys(chosen)]
         full_folders, full_files = folders.holding(session), files.holding(session)
-        self.forget_keys(keys)
+        forgotten = self.forget_keys(keys)
         if isinstance(chosen, Filters) and chosen.path and chosen == Filters(path=chosen.path, space=chosen.space):
             # Texts that ran elsewhere later stay, but not what happened to them here.
             _, emptied, left = runs.forget_places(session, chosen.path, chosen.space)
             self.index_errors(left)
             # A text that first ran here after the person was shown what would go would have no run left.
-            self.forget_keys(emptied)
-            keys = [*keys, *emptied]
+            forgotten += self.forget_keys(emptied)
         if everything:
             searches.clear(session)
             files.drop_all_empty(session)
         files.drop_emptied(session, full_files, chosen.path if isinstance(chosen, Filters) else ())
         folders.drop_emptied(session, full_folders)
-        return len(keys)
+        return forgotten
 
-    def forget_keys(self, keys: Sequence[int]) -> None:
-        """Remove memories, the searches that showed them and the vectors of questions."""
+    def forget_keys(self, keys: Sequence[int]) -> int:
+        """Remove memories, the searches that showed them and the vectors of questions; return how many there were."""
         searches.forget_about(self.session, keys)
-        self.delete(keys)
+        forgotten = self.delete(keys)
         query_vectors.clear(self.session)
+        return forgotten
 
     def forget_files(self, paths: Sequence[str], space: str) -> int:
         """Remove files and their memories; return how many memories that were."""
         keys = files.memories(self.session, paths, space)
         searches.forget_about(self.session, keys)
-        self.delete(keys)
+        forgotten = self.delete(keys)
         files.drop(self.session, paths, space)
-        return len(keys)
+        return forgotten
 
     def _replaced(
         self, keys: Sequence[int], contents: Mapping[str, Sequence[Prepared]]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import numpy as np
 
-from jupyter_memory.errors import InputError
+from jupyter_memory.errors import InputError, Interrupted, StoreError
 from jupyter_memory.protocols import Embedder, FileState, Vectors
 from jupyter_memory.storage.base import Calibration, Model, Prepared, QueryVector, TokenIds
 from jupyter_memory.storage.postgres import checks
@@ -264,11 +265,15 @@ class PostgresWriter:
 
     def _changing(self, work: Callable[[Changes], Result]) -> Result:
         """Change memories in one transaction, and fold what many of them appended."""
-        result = self._database.change(lambda session: work(Changes(session)))
-        with self._database.read() as session:
-            needed = postings.is_unfolded(session)
-        if needed:
-            self._database.change(postings.fold)
+
+        def change(session: Session) -> tuple[Result, bool]:
+            return work(Changes(session)), postings.is_unfolded(session)
+
+        result, unfolded = self._database.change(change)
+        if unfolded:
+            # The change is stored, whatever becomes of the fold; the next change tries it again.
+            with suppress(StoreError, Interrupted):
+                self._database.change(postings.fold)
         return result
 
     def _at_once(self, work: Callable[[Session], Result], patience: float) -> Result:

@@ -30,7 +30,10 @@ create table jupyter_memory.memories (
   metadata text not null default '{}',
   primary key (space, key),
   unique (space, id),
-  unique (space, identity)
+  unique (space, identity),
+  -- Statements are about keys of several spaces: nobody may take that of a memory elsewhere. Dropped where the table is
+  -- distributed, which allows no such constraint.
+  constraint memories_key unique (key)
 );
 create index memories_event on jupyter_memory.memories (space, event_at);
 -- A path may be longer than an entry of an index.
@@ -67,6 +70,7 @@ create table jupyter_memory.chunks (
   ident text collate "C" not null default '',
   words integer not null default 0,          -- that the keyword index holds of it
   primary key (space, id),
+  constraint chunks_id unique (id),          -- as for the keys of memories
   foreign key (space, memory) references jupyter_memory.memories on delete cascade
 );
 create index chunks_by_memory on jupyter_memory.chunks (space, memory, id);

@@ -5,12 +5,15 @@ create table jupyter_memory.grants (
   role name not null,
   space text collate "C",                    -- null: every space
   level text not null check (level in ('reader', 'writer') or level = 'owner' and space is null),
+  -- Of the role: one that is dropped and made anew has other rights. Null with Citus, whose machines number roles apart.
+  role_oid oid,
   unique nulls not distinct (role, space)
 );
 alter table jupyter_memory.grants enable row level security;
 -- Whoever reads the policies below reads this table, and must not learn of the spaces of others.
 create policy own on jupyter_memory.grants for select using (
-  exists (select 1 from pg_catalog.pg_roles r where r.rolname = role and pg_catalog.pg_has_role(r.oid, 'usage'))
+  exists (select 1 from pg_catalog.pg_roles r where r.rolname = role and r.oid = coalesce(role_oid, r.oid)
+    and pg_catalog.pg_has_role(r.oid, 'usage'))
 );
 
 -- The lists of spaces are read once for each statement. They stand in the policies and not in a function: a policy is
@@ -46,7 +49,7 @@ create function jupyter_memory.owns() returns boolean
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select pg_has_role(session_user, (select relowner from pg_class where oid = 'jupyter_memory.grants'::regclass), 'usage')
     or exists (
-      select 1 from jupyter_memory.grants g join pg_roles r on r.rolname = g.role
+      select 1 from jupyter_memory.grants g join pg_roles r on r.rolname = g.role and r.oid = coalesce(g.role_oid, r.oid)
       where g.level = 'owner' and pg_has_role(session_user, r.oid, 'usage')
     )
 $$;
@@ -54,7 +57,7 @@ $$;
 create function jupyter_memory.may_write(wanted text) returns boolean
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select jupyter_memory.owns() or exists (
-    select 1 from jupyter_memory.grants g join pg_roles r on r.rolname = g.role
+    select 1 from jupyter_memory.grants g join pg_roles r on r.rolname = g.role and r.oid = coalesce(g.role_oid, r.oid)
     where g.level = 'writer' and (g.space is null or g.space = wanted) and pg_has_role(session_user, r.oid, 'usage')
   )
 $$;
@@ -66,11 +69,17 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   spaces text[];
   gone text[];
+  alone text[];
 begin
   select array_agg(named) into spaces from unnest(in_spaces) as named where jupyter_memory.may_write(named);
   select array_agg(m.id) into gone from jupyter_memory.memories m where m.space = any (spaces) and m.id = any (ids);
-  delete from jupyter_memory.searches s where s.hits && gone;
-  delete from jupyter_memory.feedback f where f.memory = any (gone);
+  -- An id that a memory in another space has, too, is not theirs alone to take out of what was asked of all spaces.
+  select array_agg(named.id) into alone from unnest(gone) as named (id)
+  where not exists (select 1 from jupyter_memory.memories m where m.id = named.id and m.space <> all (spaces));
+  delete from jupyter_memory.searches s
+  where s.hits && alone or s.space <> '' and s.space = any (spaces) and s.hits && gone;
+  delete from jupyter_memory.feedback f
+  where f.memory = any (alone) or f.space <> '' and f.space = any (spaces) and f.memory = any (gone);
   -- A question about forgotten memories reveals something of them, too.
   delete from jupyter_memory.query_vectors q where gone is not null and (q.space = '' or q.space = any (spaces));
 end
@@ -88,7 +97,8 @@ begin
   execute format('revoke all on schema jupyter_memory from %I', wanted);
   -- In the order of the alphabet, an owner comes before a reader and a reader before a writer.
   select case when bool_or(g.level = 'owner') then 'owner' else max(g.level) end into level
-  from jupyter_memory.grants g where g.role = wanted;
+  from jupyter_memory.grants g join pg_roles r on r.rolname = g.role and r.oid = coalesce(g.role_oid, r.oid)
+  where g.role = wanted;
   if level is null then
     return;
   end if;
@@ -113,12 +123,20 @@ $$;
 
 create function jupyter_memory.give_right(wanted name, right_given text, in_space text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  numbered oid;
 begin
   if not jupyter_memory.owns() then
     raise insufficient_privilege;
   end if;
-  insert into jupyter_memory.grants (role, space, level) values (wanted, in_space, right_given)
-  on conflict (role, space) do update set level = excluded.level;
+  select oid into strict numbered from pg_roles where rolname = wanted;
+  -- What an earlier role of this name had is not given to this one.
+  delete from jupyter_memory.grants g where g.role = wanted and g.role_oid <> numbered;
+  if exists (select 1 from pg_extension where extname = 'citus') then
+    numbered := null;
+  end if;
+  insert into jupyter_memory.grants (role, space, level, role_oid) values (wanted, in_space, right_given, numbered)
+  on conflict (role, space) do update set level = excluded.level, role_oid = excluded.role_oid;
   perform jupyter_memory.set_privileges(wanted);
 end
 $$;
@@ -149,7 +167,8 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   (
     select g.role, g.level, g.space from jupyter_memory.grants g
     where jupyter_memory.owns()
-      or exists (select 1 from pg_roles r where r.rolname = g.role and pg_has_role(session_user, r.oid, 'usage'))
+      or exists (select 1 from pg_roles r where r.rolname = g.role and r.oid = coalesce(g.role_oid, r.oid)
+        and pg_has_role(session_user, r.oid, 'usage'))
     order by g.role, g.space nulls first
   )
 $$;
