@@ -13,7 +13,13 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from jupyter_memory.errors import StoreReadOnly
-from jupyter_memory.storage.postgres.connection.errors import PASSING, not_connected, translate_errors, unsure
+from jupyter_memory.storage.postgres.connection.errors import (
+    PASSING,
+    another_encoding,
+    not_connected,
+    translate_errors,
+    unsure,
+)
 from jupyter_memory.storage.postgres.connection.interrupts import Interrupts
 from jupyter_memory.storage.postgres.connection.migrations import SCHEMA, Migration, migrate, migrations
 from jupyter_memory.storage.postgres.connection.pool import Pool
@@ -35,6 +41,7 @@ _SETTINGS = f"""
     set jit = off;
     set random_page_cost = 1.1;
     set client_min_messages = warning;
+    set standard_conforming_strings = on;
     set datestyle = iso;
     set timezone = utc
 """
@@ -165,10 +172,18 @@ class Database:
     def _connect(self) -> psycopg.Connection:
         try:
             connection = psycopg.connect(
-                self.address.url, autocommit=True, connect_timeout=10, fallback_application_name="jupyter-memory"
+                self.address.url,
+                autocommit=True,
+                connect_timeout=10,
+                fallback_application_name="jupyter-memory",
+                client_encoding="utf8",
             )
         except psycopg.OperationalError as error:
             raise not_connected(self.address, error) from None
+        encoding = connection.info.parameter_status("server_encoding")
+        if encoding != "UTF8":
+            connection.close()
+            raise another_encoding(self.address, encoding or "unknown")
         connection.execute(_SETTINGS)
         return connection
 

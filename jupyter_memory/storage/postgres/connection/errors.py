@@ -120,3 +120,11 @@ def not_connected(address: DatabaseAddress, error: psycopg.Error) -> StoreError:
         f"No store can be opened at {address}: the server {address.server} does not answer, or has no such database or "
         "user. Check the address, and that the server runs."
     )
+
+
+def another_encoding(address: DatabaseAddress, encoding: str) -> StoreError:
+    """Return the error for a database that cannot hold every text."""
+    return StoreError(
+        f"The database at {address} has the encoding {encoding}, which cannot hold every text. Make another one with "
+        "UTF8: create database NAME encoding 'UTF8' template template0"
+    )

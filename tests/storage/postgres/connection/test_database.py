@@ -198,3 +198,30 @@ def test_a_password_that_is_missing_or_wrong_is_said(asked_for_a_password, monke
     assert "wrong-λ" not in str(raised.value) and "FATAL" not in str(raised.value)
     monkeypatch.setenv("PGPASSWORD", "right-λ")
     Database(asked_for_a_password).close()
+
+
+def test_a_database_that_is_not_utf8_is_refused(postgres_address, postgres_server):
+    """The error says which encoding it has and how to make one that can hold every text; no table is made."""
+    postgres_server.execute("create database latin encoding 'LATIN1' locale 'C' template template0")
+    name = postgres_address.url.rpartition("?")[0].rpartition("/")[2]
+    address = replace(postgres_address, url=postgres_address.url.replace(f"/{name}?", "/latin?"))
+    with pytest.raises(StoreError, match=r"LATIN1.*encoding 'UTF8'"):
+        Database(address)
+    assert postgres_server.execute("select 1 from pg_namespace where nspname = 'jupyter_memory'", "latin") == []
+    postgres_server.drop(address)
+
+
+def test_settings_of_a_role_or_of_the_environment_change_no_text(
+    database, postgres_address, postgres_server, monkeypatch
+):
+    """Texts come back as they went, whatever the server, the role or a variable says of encodings and backslashes."""
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    name = postgres_address.url.rpartition("?")[0].rpartition("/")[2]
+    for setting in ("standard_conforming_strings = off", "client_encoding = 'SQL_ASCII'"):
+        postgres_server.execute(f"alter database {name} set {setting}")
+    store, text = database(), "λ \\' \\n 日本"
+    store.change(lambda session: session.execute("insert into done values ('', %(text)s)", {"text": text}))
+    with store.read() as session:
+        assert session.value("select what from done") == text
+        assert session.value("show standard_conforming_strings") == "on"
+        assert session.value("show client_encoding") == "UTF8"
