@@ -12,7 +12,7 @@ from typing import TypeVar
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from jupyter_memory.errors import StoreReadOnly
+from jupyter_memory.errors import Interrupted, StoreReadOnly
 from jupyter_memory.storage.postgres.connection.errors import (
     PASSING,
     another_encoding,
@@ -92,6 +92,10 @@ class Database:
             self._current.session = session
             try:
                 yield session
+            except psycopg.errors.QueryCanceled:
+                if reading.stopped:
+                    raise Interrupted("The search was stopped before it finished. Nothing was changed.") from None
+                raise
             finally:
                 self._current.session = None
                 # A request to stop may reach the server late, and must not stop what comes next there.
