@@ -88,6 +88,10 @@ class Contents(Protocol):
         """Return how far that model can be trusted here, None where that was never measured."""
         ...
 
+    def spaces(self) -> list[str]:
+        """Return the spaces that have memories, files or folders."""
+        ...
+
     def memories(self) -> Iterator[Stored]:
         """Yield the memories in the order in which they were stored."""
         ...
@@ -121,6 +125,10 @@ class Transfer(Protocol):
 
     def contents(self, space: str, /) -> AbstractContextManager[Contents]:
         """Read what one state of the store holds in a space, in all of them if it is empty."""
+        ...
+
+    def refused(self, spaces: Sequence[str], /) -> list[str]:
+        """Return those of these spaces into which the person who opened the store may not write."""
         ...
 
     def put(self, arriving: Sequence[Arriving], embedder: Embedder | None, /, *, update: bool) -> list[Became]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from jupyter_memory.errors import EmbedderUnavailable, EmbeddingMismatch, InputError
+from jupyter_memory.errors import EmbedderUnavailable, EmbeddingMismatch, InputError, StoreReadOnly
 from jupyter_memory.protocols import Vectors
 from jupyter_memory.runtime.progress import batches, shown
 from jupyter_memory.storage.base import Arriving, Contents, Model, Prepared, Storage, Stored
@@ -30,6 +30,7 @@ def copied(
     Raises:
         InputError: it is the same store.
         EmbeddingMismatch: the other store has the vectors of another model; nothing is copied.
+        StoreReadOnly: the other store may not be written into, or not in each of the spaces.
     """
     if _is_same(source.path, target):
         raise InputError(f"{target} is the store itself. Name another one to copy it to.")
@@ -54,10 +55,20 @@ class _Filling:
 
     def run(self, progress: bool, *, searches: bool) -> CopyReport:
         """Copy everything; return what became of it."""
+        self._check_rights()
         self._take_model()
         became: Counter[str] = Counter()
         for some in shown(batches(self._contents.memories(), _TOGETHER), progress, "Copying"):
-            became.update(self._put(some))
+            try:
+                became.update(self._put(some))
+            except StoreReadOnly:
+                if not became.total():
+                    raise
+                # The right was taken away meanwhile.
+                raise StoreReadOnly(
+                    f"Your role may no longer write all of this into {self._target.path}. {became.total():,} memories "
+                    "were copied before; the same command goes on from there."
+                ) from None
         for files in batches(self._contents.files(), _FILES):
             self._target.transfer.note(files, (), ())
         # A folder is followed on the machine that has it: those who share a server have others.
@@ -68,6 +79,18 @@ class _Filling:
         return CopyReport(
             str(self._target.path), ImportReport(**became, pictures=PictureReport()), self._without_vectors, copied
         )
+
+    def _check_rights(self) -> None:
+        """Refuse before anything is copied what would be refused in the middle.
+
+        Raises:
+            StoreReadOnly: there is a space into which the other store lets this person write nothing.
+        """
+        if refused := self._target.transfer.refused(self._contents.spaces()):
+            raise StoreReadOnly(
+                f"Your role may not write into {len(refused)} of the spaces in {self._target.path}, so nothing was "
+                "copied. Copy one space with `copy --space NAME`, or ask the owner of the store for the right."
+            )
 
     def _take_model(self) -> None:
         """Let the other store have the same model, and the trust in it if the store is new.

@@ -283,3 +283,19 @@ def test_an_id_that_was_copied_takes_no_search_of_another_space(team):
         ana.execute("select forget_asked(array['papers'], array['id1'])")
         assert ana.execute("select space from searches").fetchall() == [("",)]
         assert ana.execute("select space from feedback").fetchall() == [("",)]
+
+
+def test_a_copy_with_a_space_that_is_not_theirs_is_refused_before_it_begins(team, tmp_path):
+    """Nothing is stored of a copy that could not end; the space that they may write into can be copied alone."""
+    team.grant("ben", "writer", "papers")
+    with team.connect("ben") as ben, MemoryStore(tmp_path / "a.sqlite", None, settings=PLAIN) as store:
+        store.add("Of papers.", space="papers")
+        store.add("Of another space.", space="zz")
+        before = ben.execute("select count(*) from memories").fetchone()
+        with pytest.raises(StoreReadOnly, match="nothing was copied"):
+            store.copy_to(team.of("ben"), progress=False)
+        assert ben.execute("select count(*) from memories").fetchone() == before == (1,)
+        assert store.copy_to(team.of("keeper"), progress=False).memories.added == 2
+    with MemoryStore(tmp_path / "b.sqlite", None, settings=PLAIN, space="papers") as store:
+        store.add("More of papers.")
+        assert store.copy_to(team.of("ben"), progress=False).memories.added == 1

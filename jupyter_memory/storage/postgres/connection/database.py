@@ -12,8 +12,14 @@ from typing import TypeVar
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from jupyter_memory.errors import StoreReadOnly
-from jupyter_memory.storage.postgres.connection.errors import PASSING, not_connected, translate_errors, unsure
+from jupyter_memory.errors import Interrupted, StoreReadOnly
+from jupyter_memory.storage.postgres.connection.errors import (
+    PASSING,
+    another_encoding,
+    not_connected,
+    translate_errors,
+    unsure,
+)
 from jupyter_memory.storage.postgres.connection.interrupts import Interrupts
 from jupyter_memory.storage.postgres.connection.migrations import SCHEMA, Migration, migrate, migrations
 from jupyter_memory.storage.postgres.connection.pool import Pool
@@ -38,6 +44,7 @@ _SETTINGS = f"""
     set hnsw.ef_search = 1000;
     set hnsw.iterative_scan = strict_order;
     set client_min_messages = warning;
+    set standard_conforming_strings = on;
     set datestyle = iso;
     set timezone = utc
 """
@@ -88,6 +95,10 @@ class Database:
             self._current.session = session
             try:
                 yield session
+            except psycopg.errors.QueryCanceled:
+                if reading.stopped:
+                    raise Interrupted("The search was stopped before it finished. Nothing was changed.") from None
+                raise
             finally:
                 self._current.session = None
                 # A request to stop may reach the server late, and must not stop what comes next there.
@@ -168,10 +179,18 @@ class Database:
     def _connect(self) -> psycopg.Connection:
         try:
             connection = psycopg.connect(
-                self.address.url, autocommit=True, connect_timeout=10, fallback_application_name="jupyter-memory"
+                self.address.url,
+                autocommit=True,
+                connect_timeout=10,
+                fallback_application_name="jupyter-memory",
+                client_encoding="utf8",
             )
         except psycopg.OperationalError as error:
             raise not_connected(self.address, error) from None
+        encoding = connection.info.parameter_status("server_encoding")
+        if encoding != "UTF8":
+            connection.close()
+            raise another_encoding(self.address, encoding or "unknown")
         connection.execute(_SETTINGS)
         return connection
 

@@ -13,7 +13,6 @@ import psycopg
 from psycopg import errors
 
 from jupyter_memory.errors import (
-    Interrupted,
     StoreClosed,
     StoreDamaged,
     StoreError,
@@ -63,7 +62,10 @@ def translated(address: DatabaseAddress, error: psycopg.Error) -> Exception:
     """Return an error of the driver as one of ours."""
     match error:
         case errors.QueryCanceled():
-            return Interrupted("The search was stopped before it finished. Nothing was changed.")
+            return StoreError(
+                f"The server of {address} stopped a statement: it took longer than its setting statement_timeout "
+                "allows, or an administrator ended it. Nothing was changed; ask for less at a time, or for more time."
+            )
         case errors.LockNotAvailable() | errors.DeadlockDetected() | errors.SerializationFailure():
             return _others_write(address)
         case errors.InsufficientPrivilege() | errors.ReadOnlySqlTransaction():
@@ -77,7 +79,10 @@ def translated(address: DatabaseAddress, error: psycopg.Error) -> Exception:
             return gone(address)
         case psycopg.OperationalError() if isinstance(error, _NO_ROOM):
             return StoreFull(f"The server of {address} has no room left. Nothing was changed; make room and try again.")
-        case psycopg.OperationalError():
+        case errors.TooManyConnections():
+            return StoreLocked(f"The server of {address} has no connection left. Nothing was changed; try again later.")
+        # Who lost the connection hears no more of the server than that.
+        case psycopg.OperationalError() if error.sqlstate is None or error.sqlstate.startswith("08"):
             return gone(address)
         case _:
             return StoreError(f"The database at {address} refused a statement (SQLSTATE {error.sqlstate or 'none'}).")
@@ -118,5 +123,13 @@ def not_connected(address: DatabaseAddress, error: psycopg.Error) -> StoreError:
         )
     return StoreError(
         f"No store can be opened at {address}: the server {address.server} does not answer, or has no such database or "
-        "user. Check the address, and that the server runs."
+        "user, or no connection left for this user. Check the address, and that the server runs."
+    )
+
+
+def another_encoding(address: DatabaseAddress, encoding: str) -> StoreError:
+    """Return the error for a database that cannot hold every text."""
+    return StoreError(
+        f"The database at {address} has the encoding {encoding}, which cannot hold every text. Make another one with "
+        "UTF8: create database NAME encoding 'UTF8' template template0"
     )

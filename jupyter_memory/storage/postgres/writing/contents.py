@@ -41,6 +41,12 @@ class PostgresContents:
         model = self.model()
         return None if model is None else vectors.calibration(self._session, model)
 
+    def spaces(self) -> list[str]:
+        if self._space:
+            return [self._space]
+        every = "select space from memories union select space from files union select space from folders order by 1"
+        return [str(space) for (space,) in self._session.rows(every)]
+
     def memories(self) -> Iterator[Stored]:
         keys = memories.keys_where(self._session, self._filters)
         for start in range(0, len(keys), _TOGETHER):

@@ -16,6 +16,14 @@ from jupyter_memory.storage.postgres.writing.contents import PostgresContents
 from jupyter_memory.storage.shared.rows import identity
 from jupyter_memory.types.report import Feedback
 
+# A role sees the rights that it has, and no others; none of them binds who made the tables.
+_REFUSED = """
+    select wanted.space from unnest(%(wanted)s::text[]) as wanted (space)
+    where not exists (
+        select 1 from grants where level <> 'reader' and (grants.space is null or grants.space = wanted.space)
+    ) and not pg_has_role(current_user, (select relowner from pg_class where oid = 'grants'::regclass), 'usage')
+"""
+
 
 class PostgresTransfer:
     """Takes memories out of a PostgreSQL store and puts them into one."""
@@ -27,6 +35,11 @@ class PostgresTransfer:
     def contents(self, space: str, /) -> Iterator[Contents]:
         with self._database.read() as session:
             yield PostgresContents(session, space)
+
+    def refused(self, spaces: Sequence[str], /) -> list[str]:
+        with self._database.read() as session:
+            rows = session.rows(_REFUSED, {"wanted": list(spaces)})
+            return [str(space) for (space,) in rows]
 
     def put(self, arriving: Sequence[Arriving], embedder: Embedder | None, /, *, update: bool) -> list[Became]:
         return self._database.change(lambda session: _put(Changes(session), arriving, embedder, update))

@@ -62,6 +62,12 @@ class SqliteContents:
         model = self.model()
         return None if model is None else self._vectors.calibration(self._connection, model)
 
+    def spaces(self) -> list[str]:
+        if self._space:
+            return [self._space]
+        every = "select space from memories union select space from files union select space from folders order by 1"
+        return [str(space) for (space,) in self._connection.execute(every)]
+
     def memories(self) -> Iterator[Stored]:
         keys = sorted(memories.keys_where(self._connection, self._filters))
         for start in range(0, len(keys), _TOGETHER):
@@ -128,6 +134,9 @@ class SqliteTransfer:
     def contents(self, space: str, /) -> Iterator[Contents]:
         with self._database.read() as connection:
             yield SqliteContents(connection, self._vectors, space)
+
+    def refused(self, spaces: Sequence[str], /) -> list[str]:
+        return []
 
     def put(self, arriving: Sequence[Arriving], embedder: Embedder | None, /, *, update: bool) -> list[Became]:
         with self._transactions.changing(yielding=True) as changes:

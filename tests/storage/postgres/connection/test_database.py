@@ -198,3 +198,65 @@ def test_a_password_that_is_missing_or_wrong_is_said(asked_for_a_password, monke
     assert "wrong-λ" not in str(raised.value) and "FATAL" not in str(raised.value)
     monkeypatch.setenv("PGPASSWORD", "right-λ")
     Database(asked_for_a_password).close()
+
+
+def test_a_database_that_is_not_utf8_is_refused(postgres_address, postgres_server):
+    """The error says which encoding it has and how to make one that can hold every text; no table is made."""
+    postgres_server.execute("create database latin encoding 'LATIN1' locale 'C' template template0")
+    name = postgres_address.url.rpartition("?")[0].rpartition("/")[2]
+    address = replace(postgres_address, url=postgres_address.url.replace(f"/{name}?", "/latin?"))
+    with pytest.raises(StoreError, match=r"LATIN1.*encoding 'UTF8'"):
+        Database(address)
+    assert postgres_server.execute("select 1 from pg_namespace where nspname = 'jupyter_memory'", "latin") == []
+    postgres_server.drop(address)
+
+
+def test_settings_of_a_role_or_of_the_environment_change_no_text(
+    database, postgres_address, postgres_server, monkeypatch
+):
+    """Texts come back as they went, whatever the server, the role or a variable says of encodings and backslashes."""
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    name = postgres_address.url.rpartition("?")[0].rpartition("/")[2]
+    for setting in ("standard_conforming_strings = off", "client_encoding = 'SQL_ASCII'"):
+        postgres_server.execute(f"alter database {name} set {setting}")
+    store, text = database(), "λ \\' \\n 日本"
+    store.change(lambda session: session.execute("insert into done values ('', %(text)s)", {"text": text}))
+    with store.read() as session:
+        assert session.value("select what from done") == text
+        assert session.value("show standard_conforming_strings") == "on"
+        assert session.value("show client_encoding") == "UTF8"
+
+
+def test_what_the_server_stops_is_no_search_that_was_stopped(database, postgres_address, postgres_server):
+    """A statement that takes longer than the server allows says so, reading or writing; the store can still be used."""
+    name = postgres_address.url.rpartition("?")[0].rpartition("/")[2]
+    postgres_server.execute(f"alter database {name} set statement_timeout = '500ms'")
+    store = database()
+    with pytest.raises(StoreError, match="statement_timeout"), store.read() as session:
+        session.execute("select pg_sleep(20)")
+    with pytest.raises(StoreError, match=r"statement_timeout.*Nothing was changed"):
+        store.change(lambda session: session.execute("select pg_sleep(20)"))
+    assert store.change(lambda session: session.value("select 1")) == 1
+
+
+def test_a_refused_statement_is_no_lost_connection(database):
+    """What the server refuses for its limits has its code in the error; a full server says that it is full."""
+    store = database()
+
+    def refused(code):
+        return lambda session: session.execute(f"do $$ begin raise exception using errcode = '{code}'; end $$")
+
+    with pytest.raises(StoreError, match="SQLSTATE 54000"):
+        store.change(refused("54000"))
+    with pytest.raises(StoreLocked, match="no connection left"):
+        store.change(refused("53300"))
+    assert store.change(lambda session: session.value("select 1")) == 1
+
+
+def test_a_role_without_a_connection_left_is_told(postgres_address, postgres_server):
+    """The error names the limit among what to check."""
+    postgres_server.execute("create role limited login connection limit 0")
+    address = replace(postgres_address, url=postgres_address.url.replace("postgres@", "limited@"))
+    with pytest.raises(StoreError, match="no connection left for this user"):
+        Database(address)
+    postgres_server.execute("drop role limited")
