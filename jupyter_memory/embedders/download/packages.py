@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 import tempfile
 from pathlib import Path
 
@@ -60,7 +61,8 @@ def install(entry: ModelEntry, *, to_fetch: bool = False) -> None:
     with tempfile.TemporaryDirectory(prefix="jupyter-memory-") as folder:
         pip.install(EXTRA, Path(folder))
     importlib.invalidate_caches()
-    # What was not found before is looked for again.
-    fast_blas.cache_clear()
+    # A BLAS that was not there before is looked for again; it can serve only an MLX that is not imported yet.
+    if "mlx.core" not in sys.modules:
+        fast_blas.cache_clear()
     if missing(entry, to_fetch=to_fetch):
         raise FetchError(f"pip installed {EXTRA}, but this program does not see it yet. Restart it, and try again.")

@@ -106,6 +106,16 @@ def test_a_space_alone(storage):
     assert [one.memory.id for one in held(storage, "work")] == ["w1"]
 
 
+def test_spaces_that_hold_something(storage):
+    """The spaces of the contents are those with memories, and whoever may write in all of them is refused none."""
+    storage.transfer.put([arriving(RATE), arriving(replace(RATE, space="alpha"), "w1")], None, update=False)
+    with storage.transfer.contents("") as contents:
+        assert sorted(contents.spaces()) == ["", "alpha"]
+    with storage.transfer.contents("alpha") as contents:
+        assert list(contents.spaces()) == ["alpha"]
+    assert storage.transfer.refused(["", "alpha"]) == []
+
+
 def test_what_a_copy_carries(storage):
     """Memories come out ready for another store: vectors to the last bit, tokens, definitions and pictures."""
     embedder, picture = Hashing(), Thumbnail("image/png", 10, 20, b"a picture", "o1")
