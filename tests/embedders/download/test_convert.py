@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jupyter_memory.embedders.download import manifest
-from jupyter_memory.embedders.download.fetch import convert
+from jupyter_memory.embedders.download.convert import convert
 from jupyter_memory.embedders.download.manifest import Manifest, sha256_of
 from jupyter_memory.embedders.nomic.embedder import NomicEmbedder
 from jupyter_memory.embedders.runtime.mlx import mx
