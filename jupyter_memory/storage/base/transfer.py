@@ -131,6 +131,17 @@ class Transfer(Protocol):
         """Return those of these spaces into which the person who opened the store may not write."""
         ...
 
+    def begin(self, embedder: Embedder, /) -> Model:
+        """Return the model of an embedder, added where the store lacks it, before many memories are put in.
+
+        What is quicker for all of them at once may be left until `finish`.
+        """
+        ...
+
+    def finish(self) -> None:
+        """Do what was left until all memories are there."""
+        ...
+
     def put(self, arriving: Sequence[Arriving], embedder: Embedder | None, /, *, update: bool) -> list[Became]:
         """Store memories with their ids and runs, in one transaction; return what became of each.
 

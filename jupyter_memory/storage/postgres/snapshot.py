@@ -20,7 +20,7 @@ from jupyter_memory.storage.base import (
 )
 from jupyter_memory.storage.postgres.connection.session import Session, of
 from jupyter_memory.storage.postgres.filters import SHOWN_TIER, condition
-from jupyter_memory.storage.postgres.indexes import keyword, vectors, words
+from jupyter_memory.storage.postgres.indexes import keyword, phrases, vectors, words
 from jupyter_memory.storage.postgres.indexes.matches import begun
 from jupyter_memory.storage.postgres.indexes.statistics import Statistics, StatisticsCache
 from jupyter_memory.storage.postgres.tables import chunks as chunk_rows
@@ -147,7 +147,7 @@ class PostgresSnapshot:
         return words.highlights(texts, (*terms.phrases, *terms.words, *inflected), terms.prefix, others)
 
     def holds_phrase(self, phrase: str, weights: Mapping[str, float], /) -> bool:
-        return keyword.holds_phrase(self._session, self._statistics, phrase, weights)
+        return phrases.holds_phrase(self._session, self._statistics, phrase, weights)
 
     def holds_word(self, word: str, columns: Collection[str], /) -> bool:
         return self._statistics.is_held(word, columns)

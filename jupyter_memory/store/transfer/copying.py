@@ -16,8 +16,9 @@ from jupyter_memory.store.transfer.arriving import looked_up
 from jupyter_memory.text.addresses import StorePath
 from jupyter_memory.types.report import CopyReport, ImportReport, PictureReport
 
-# Memories that are stored in one transaction, and files.
-_TOGETHER, _FILES = 128, 1_000
+# Memories that are stored in one transaction, and files. In a file, other writers wait for its end; on a server they do
+# not, and each transaction costs more.
+_TOGETHER, _ON_SERVER, _FILES = 128, 1_000, 1_000
 # Seconds that a search waits for another writer before it is noted.
 _PATIENCE = 30.0
 
@@ -58,7 +59,8 @@ class _Filling:
         self._check_rights()
         self._take_model()
         became: Counter[str] = Counter()
-        for some in shown(batches(self._contents.memories(), _TOGETHER), progress, "Copying"):
+        together = _TOGETHER if isinstance(self._target.path, Path) else _ON_SERVER
+        for some in shown(batches(self._contents.memories(), together), progress, "Copying"):
             try:
                 became.update(self._put(some))
             except StoreReadOnly:
@@ -69,6 +71,7 @@ class _Filling:
                     f"Your role may no longer write all of this into {self._target.path}. {became.total():,} memories "
                     "were copied before; the same command goes on from there."
                 ) from None
+        self._target.transfer.finish()
         for files in batches(self._contents.files(), _FILES):
             self._target.transfer.note(files, (), ())
         # A folder is followed on the machine that has it: those who share a server have others.
@@ -108,7 +111,7 @@ class _Filling:
                 f"to copy with {self._embedder.name} ({self._embedder.dimensions}), so nothing was copied. Change the "
                 "model of one of them with `model use`, or copy into a new store."
             )
-        model = self._target.writer.register_model(self._embedder)
+        model = self._target.transfer.begin(self._embedder)
         if is_empty and (measured := self._contents.calibration()) is not None:
             self._target.writer.keep_calibration(model, measured.chunks, measured.value)
 

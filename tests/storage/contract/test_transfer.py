@@ -11,7 +11,7 @@ from hashing import Hashing
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.protocols import FileState
 from jupyter_memory.storage.base import Arriving, NotedFile, NotedFolder
-from jupyter_memory.types import Draft, Run, RunError
+from jupyter_memory.types import Draft, Filters, Run, RunError
 from jupyter_memory.types.picture import Pictures, Thumbnail
 from jupyter_memory.types.report import Feedback, Recent
 
@@ -39,6 +39,20 @@ def test_what_arrives_keeps_id_time_count_and_tier(storage):
     assert (memory.id, memory.indexed_at, memory.accessed, memory.tags) == ("a1", EARLIER, 7, RATE.tags)
     assert (memory.tier, found.tier, memory.pinned) == ("core", "mcp", True)
     assert [(chunk.start, chunk.end) for chunk in found.chunks] == [(0, len(RATE.text))]
+
+
+def test_many_memories_are_put_in_between_begin_and_finish(storage):
+    """The model is there before the first memory, and all are found by words and vectors after the last."""
+    embedder = Hashing()
+    model = storage.transfer.begin(embedder)
+    assert storage.transfer.begin(embedder) == model
+    storage.transfer.put([arriving(RATE, embedder=embedder)], embedder, update=False)
+    storage.transfer.finish()
+    storage.transfer.finish()
+    with storage.snapshot() as snapshot:
+        assert snapshot.active_model() == model
+        query = embedder.embed_query("rate")
+        assert len(snapshot.vector_matches(model, query, Filters(), 5, None)) == 1
 
 
 def test_runs_arrive_with_their_memory_once(storage):

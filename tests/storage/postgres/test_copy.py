@@ -46,7 +46,7 @@ def test_there_and_back_is_what_it_was(tmp_path_factory, postgres_server, postgr
 
 def test_a_copy_goes_on_after_the_server_crashed(tmp_path, postgres_server, postgres_address, monkeypatch):
     """What was stored before the crash is there; the same call copies the rest, and nothing is there twice."""
-    monkeypatch.setattr(copying, "_TOGETHER", 7)
+    monkeypatch.setattr(copying, "_ON_SERVER", 7)
     put, done = PostgresTransfer.put, []
 
     def crashing(self, *arguments, **options):
@@ -70,3 +70,54 @@ def test_a_copy_goes_on_after_the_server_crashed(tmp_path, postgres_server, post
         assert copy.count() == 40
         assert answers(copy)[0] == asked[0]
         assert copy.doctor() == []
+
+
+def test_a_copy_into_a_new_store_indexes_its_vectors_afterwards(tmp_path, postgres_address, monkeypatch):
+    """While it runs there is no index; then there is one, and the counts are folded."""
+    monkeypatch.setattr(copying, "_ON_SERVER", 1)
+    put, seen = PostgresTransfer.put, []
+
+    def watched(self, *arguments, **options):
+        became = put(self, *arguments, **options)
+        seen.append(indexes(self._database))
+        return became
+
+    monkeypatch.setattr(PostgresTransfer, "put", watched)
+    with MemoryStore(tmp_path / "a.sqlite", Hashing(), settings=PLAIN) as store:
+        store.add_many([{"text": f"The price of shop {number} rose."} for number in range(70)])
+        store.copy_to(postgres_address, progress=False)
+    assert seen == [[]] * 70
+    with MemoryStore(postgres_address, Hashing(), settings=PLAIN) as copy, copy._storage.database.read() as session:
+        assert len(indexes(copy._storage.database)) == 1
+        assert session.value("select count(*) from totals") < 64
+        assert session.value("select count(*) from frequencies where term = 'price'") < 64
+
+
+def test_a_copy_that_was_broken_off_is_indexed_by_the_next_change_of_many(tmp_path, postgres_address, monkeypatch):
+    """A store without the index answers, by comparing everything; upkeep makes it."""
+    monkeypatch.setattr(PostgresTransfer, "finish", lambda self: None)
+    with MemoryStore(tmp_path / "a.sqlite", Hashing(), settings=PLAIN) as store:
+        store.add_many([{"text": f"The price of shop {number} rose."} for number in range(40)])
+        asked = answers(store)
+        store.copy_to(postgres_address, progress=False)
+    monkeypatch.setattr("jupyter_memory.storage.postgres.indexes.vectors.EXACT", 10)
+    with MemoryStore(postgres_address, Hashing(), settings=PLAIN) as copy:
+        assert indexes(copy._storage.database) == []
+        assert answers(copy)[0] == asked[0]
+        copy._storage.writer.tidy()
+        assert len(indexes(copy._storage.database)) == 1
+
+
+def indexes(database):
+    """Return the names of the HNSW indexes of a store."""
+    with database.read() as session:
+        return session.rows("select indexname from pg_indexes where indexname like 'vectors_nearest%%'")
+
+
+def test_a_write_looks_rows_up_by_their_keys_in_tables_that_were_never_counted(postgres_address):
+    """Else each memory reads all those before it, until the server counts the rows a minute later."""
+    with MemoryStore(postgres_address, Hashing(), settings=PLAIN) as store:
+        read = store._storage.database.change(lambda session: session.value("show enable_seqscan"))
+        assert read == "off"
+        with store._storage.database.read() as session:
+            assert session.value("show enable_seqscan") == "on"

@@ -158,10 +158,13 @@ class Database:
             return self._held(connection)
 
     def _begin_writing(self, connection: psycopg.Connection, busy: int, durable: bool) -> dict[str, Totals]:
+        # A write looks rows up by their keys. Until the server has counted the rows of a new store, it expects none and
+        # reads whole tables instead, also to check a foreign key: a plan that it keeps while they grow.
         with connection.pipeline():
             connection.execute("begin isolation level read committed read write")
             connection.execute(
-                "select set_config('lock_timeout', %s, true), set_config('synchronous_commit', %s, true)",
+                "select set_config('lock_timeout', %s, true), set_config('synchronous_commit', %s, true), "
+                "set_config('enable_seqscan', 'off', true)",
                 (str(busy), "on" if durable else "off"),
             )
             return self._held(connection)

@@ -13,8 +13,8 @@ from typing import Any
 from jupyter_memory.storage.postgres.connection.session import Session, of
 from jupyter_memory.storage.postgres.filters import condition
 from jupyter_memory.storage.postgres.indexes.matches import Match, begun, idf, matches_of, without_common
-from jupyter_memory.storage.postgres.indexes.statistics import Statistics, bits_of
-from jupyter_memory.storage.postgres.indexes.words import keyed, stems
+from jupyter_memory.storage.postgres.indexes.statistics import Group, Statistics, bits_of
+from jupyter_memory.storage.postgres.indexes.words import keyed
 from jupyter_memory.storage.shared.top_k import Row, cut, is_settled
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, ScoredChunk, Terms
@@ -37,16 +37,17 @@ def search(
 
     ``weights`` maps columns to BM25 weights; a column that is not in it is not searched.
     """
-    scored, parameters = _scored(corpus, _selective(corpus, terms, weights), weights, "")
+    scored, parameters, groups = _scored(corpus, _selective(corpus, terms, weights), weights, "")
     if not scored:
         return []
+    counts = "(select json_object_agg(of_group, held) from counted)" if groups else "null"
     where, of_filters = condition(filters)
     best = "select * from scored order by score desc limit %(asked)s"
     joined = """
         join chunks on chunks.space = found.space and chunks.id = found.chunk
         join memories on memories.space = chunks.space and memories.key = chunks.memory
     """
-    row = "memories.key, found.chunk, found.score, memories.event_at, memories.content_hash"
+    row = f"memories.key, found.chunk, found.score, memories.event_at, memories.content_hash, {counts}"
     sql = (
         f"{scored} select {row} from scored as found {joined} where {where} order by score desc limit %(asked)s"
         if filters
@@ -54,7 +55,11 @@ def search(
     )
     asked = 2 * count + 16
     while True:
-        rows = [Row(*one) for one in session.rows(sql, {**parameters, **of_filters, "asked": asked})]
+        found = session.rows(sql, {**parameters, **of_filters, "asked": asked})
+        rows = [Row(*one[:-1]) for one in found]
+        if found and groups:
+            counted = found[0][-1] or {}
+            corpus.held.update({group: counted.get(str(number), 0) for number, group in groups.items()})
         if is_settled(rows, asked, count):
             return cut(rows, count)
         asked *= 4
@@ -69,7 +74,7 @@ def scores_of(
             select chunks.id from chunks where {of("chunks")} and chunks.memory = any(%(memories)s)
         )
     """
-    scored, parameters = _scored(corpus, _selective(corpus, terms, weights), weights, among)
+    scored, parameters, _ = _scored(corpus, _selective(corpus, terms, weights), weights, among)
     if not scored:
         return {}
     return dict(
@@ -82,18 +87,6 @@ def scores_of(
             {**parameters, "memories": list(memories)},
         )
     )
-
-
-def holds_phrase(session: Session, corpus: Statistics, phrase: str, weights: Mapping[str, float]) -> bool:
-    """Return whether any chunk holds these words side by side; the index is asked only where each of them is held."""
-    terms, bits = [keyed(stem) for stem in stems(phrase)], bits_of(weights)
-    held = corpus.by_columns(terms)
-    if not terms or not all(any(n and columns & bits for columns, n in held[term].items()) for term in terms):
-        return False
-    if len(terms) == 1:
-        return True
-    scored, parameters = _scored(corpus, Terms(phrases=(phrase,)), weights, "")
-    return bool(scored and session.value(f"{scored} select exists (select 1 from scored)", parameters))
 
 
 def _selective(corpus: Statistics, terms: Terms, weights: Mapping[str, float]) -> Terms:
@@ -109,10 +102,14 @@ def _selective(corpus: Statistics, terms: Terms, weights: Mapping[str, float]) -
     return without_common(terms, corpus.chunks, frequency)
 
 
-def _scored(corpus: Statistics, terms: Terms, weights: Mapping[str, float], among: str) -> tuple[str, dict[str, Any]]:
+def _scored(
+    corpus: Statistics, terms: Terms, weights: Mapping[str, float], among: str
+) -> tuple[str, dict[str, Any], dict[int, Group]]:
     """Return the statement's beginning, which names every chunk that matches, with its score, ``scored``.
 
-    It is empty where nothing can match. ``among`` is a condition on the chunks, where not all are wanted.
+    It is empty where nothing can match. ``among`` is a condition on the chunks, where not all are wanted. The groups
+    whose matches it counts come with it, by their numbers: what was counted to score all chunks is not counted again
+    to score some.
     """
     matches = matches_of(terms)
     groups = [one.group for one in matches]
@@ -130,6 +127,9 @@ def _scored(corpus: Statistics, terms: Terms, weights: Mapping[str, float], amon
             name = "pair" if pair else "word"
             parameters[f"{name}s"], parameters[f"{name}_weights"] = list(rare), list(rare.values())
             parts.append(_of_words(name, columns, among))
+    counting = {number: _group(counted, number, weights) for number in {one.group for one in counted}}
+    is_known = bool(among) and all(group in corpus.held for group in counting.values())
+    within = among if is_known else ""
     hits = []
     for pair in (False, True):
         columns = {"ident": weights.get("ident", 1.0)} if pair else dict(weights)
@@ -138,12 +138,15 @@ def _scored(corpus: Statistics, terms: Terms, weights: Mapping[str, float], amon
             if some:
                 name = f"{shape}_{'pair' if pair else 'word'}"
                 parameters |= _listed(name, some, corpus)
-                hits.append(_of_single(name, columns) if shape == "single" else _of_phrases(name, columns, shape))
+                of_shape = (name, columns, within)
+                hits.append(_of_single(*of_shape) if shape == "single" else _of_phrases(*of_shape, shape))
     if not parts and not hits:
-        return "", {}
+        return "", {}, {}
     before = ""
     if hits:
-        before = f"hits as materialized ({' union all '.join(hits)}), {_COUNTED}, "
+        if is_known:
+            parameters |= {"groups": list(counting), "held": [corpus.held[group] for group in counting.values()]}
+        before = f"hits as materialized ({' union all '.join(hits)}), {_KNOWN if is_known else _COUNTED}, "
         parts.append(_OF_COUNTED)
     together = " union all ".join(parts)
     return (
@@ -154,7 +157,14 @@ def _scored(corpus: Statistics, terms: Terms, weights: Mapping[str, float], amon
         )
         """,
         parameters,
+        counting,
     )
+
+
+def _group(matches: Sequence[Match], number: int, weights: Mapping[str, float]) -> Group:
+    """Return what the number of chunks with any match of a group depends on, within one state of the store."""
+    alike = tuple((one.stems, one.begun, one.pair) for one in matches if one.group == number)
+    return alike, bits_of(weights)
 
 
 def _with_rarity(corpus: Statistics, words: Sequence[Match], columns: Mapping[str, float]) -> dict[str, float]:
@@ -213,7 +223,7 @@ def _asked(name: str) -> str:
     return f"unnest({given}) as asked (match, of_group, weight, place, first, until, length, rarest)"
 
 
-def _of_single(name: str, columns: Mapping[str, float]) -> str:
+def _of_single(name: str, columns: Mapping[str, float], among: str) -> str:
     """Return the hits of single words, whole or only begun."""
     frequency, held = _weighed(columns)
     return f"""
@@ -221,7 +231,7 @@ def _of_single(name: str, columns: Mapping[str, float]) -> str:
             sum({frequency}) as f, min(postings.size) as size
         from {_asked(name)}
         join postings on postings.term >= asked.first and postings.term < asked.until
-        where {of("postings")} and {held}
+        where {of("postings")} and {held} {among}
         group by 1, 2, 3, 4, 5, 6
     """
 
@@ -231,7 +241,7 @@ def _shape(match: Match) -> str:
     return "single" if len(match.stems) == 1 else "begun" if match.begun else "phrase"
 
 
-def _of_phrases(name: str, columns: Mapping[str, float], shape: str) -> str:
+def _of_phrases(name: str, columns: Mapping[str, float], among: str, shape: str) -> str:
     """Return the hits of words side by side: the places where each of them is, as far from the first as it should be.
 
     It begins with the chunks that hold the rarest of them, and looks the others up there, one by one: a range of words
@@ -253,7 +263,7 @@ def _of_phrases(name: str, columns: Mapping[str, float], shape: str) -> str:
                 select distinct asked.match, holding.space, holding.chunk
                 from {_asked(name)}
                 join postings as holding on holding.term = asked.first
-                where {of("holding")} and asked.rarest
+                where {of("holding")} and asked.rarest {among.replace("postings.", "holding.")}
             ) as candidate
             join {_asked(name)} on asked.match = candidate.match
             join postings on postings.space = candidate.space and postings.chunk = candidate.chunk and {is_it}
@@ -270,6 +280,7 @@ def _of_phrases(name: str, columns: Mapping[str, float], shape: str) -> str:
 # How many chunks hold any match of a group, and what each match counts by it.
 # Kept, since the server would count again for every hit.
 _COUNTED = "counted as materialized (select of_group, count(distinct chunk) as held from hits group by of_group)"
+_KNOWN = "counted as (select * from unnest(%(groups)s::integer[], %(held)s::bigint[]) as known (of_group, held))"
 _OF_COUNTED = f"""
     select hits.space, hits.chunk, hits.weight * {_amount("f", "size")} * case
         when counted.held >= %(total)s then 1e-6

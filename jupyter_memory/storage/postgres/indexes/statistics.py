@@ -14,13 +14,20 @@ from jupyter_memory.text.identifiers import COLUMNS
 _MOST = 100_000
 # A word of so many letters may be a compound.
 _LONG = 9
+# Matches that share their rarity, each with its stems, whether it is only begun and a pair; and a set of columns.
+Group = tuple[tuple[tuple[tuple[str, ...], bool, bool], ...], int]
 
 
 @dataclass(slots=True)
 class _Counted:
-    """What was counted of one state of the keyword index: the chunks that hold a word, by the columns that do."""
+    """What was counted of one state of the keyword index: the chunks that hold a word, by the columns that do.
+
+    Also those that hold any of a group of matches, and whether any holds words side by side.
+    """
 
     holding: dict[str, Mapping[int, int]] = field(default_factory=dict)
+    groups: dict[Group, int] = field(default_factory=dict)
+    phrases: dict[tuple[tuple[str, ...], int], bool] = field(default_factory=dict)
 
 
 class StatisticsCache:
@@ -40,6 +47,16 @@ class Statistics:
         self._version = version
         self._counted = cache.counted.of(version, "", _Counted)
         self._vocabulary = cache.vocabulary
+
+    @property
+    def held(self) -> dict[Group, int]:
+        """Return how many chunks hold any match of a group, as far as it was counted."""
+        return self._counted.groups
+
+    @property
+    def side_by_side(self) -> dict[tuple[tuple[str, ...], int], bool]:
+        """Return whether any chunk holds words side by side in a set of columns, as far as it was looked up."""
+        return self._counted.phrases
 
     @property
     def chunks(self) -> int:

@@ -51,8 +51,12 @@ def models(session: Session) -> list[Model]:
     return [Model(*row) for row in session.rows(f"{_MODEL} order by id")]
 
 
-def register(session: Session, embedder: Embedder) -> Model:
-    """Return the embedder's model; the first one of a store becomes the active one."""
+def register(session: Session, embedder: Embedder, *, indexed: bool = True) -> Model:
+    """Return the embedder's model; the first one of a store becomes the active one.
+
+    If not ``indexed``, a new one has no index before `index` makes it: many vectors are indexed in a third of the time
+    once all of them are there, and without an index all are compared.
+    """
     found = known(session, embedder.fingerprint)
     if found is None:
         added = session.changed(
@@ -63,8 +67,8 @@ def register(session: Session, embedder: Embedder) -> Model:
             """,
             {"fingerprint": embedder.fingerprint, "name": embedder.name, "dimensions": embedder.dimensions},
         )
-        if added:
-            session.execute("select index_vectors()")
+        if added and indexed:
+            index(session)
         found = known(session, embedder.fingerprint)
     assert found is not None
     return found
@@ -105,8 +109,13 @@ def drop(session: Session, model: Model) -> int:
         {"model": model.id},
     )
     if dropped:
-        session.execute("select index_vectors()")
+        index(session)
     return gone
+
+
+def index(session: Session) -> None:
+    """Make the index of every model that lacks it, and drop those of models that have gone."""
+    session.execute("select index_vectors()")
 
 
 def add(session: Session, model: Model, chunks: Sequence[int], vectors: Vectors) -> int:

@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from jupyter_memory.protocols import Embedder
-from jupyter_memory.storage.base import Arriving, Became, Contents, NotedFile, NotedFolder
+from jupyter_memory.storage.base import Arriving, Became, Contents, Model, NotedFile, NotedFolder
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.postgres.connection.database import Database
 from jupyter_memory.storage.postgres.connection.session import Session
+from jupyter_memory.storage.postgres.indexes import postings, vectors
 from jupyter_memory.storage.postgres.tables import arrivals, files, folders, searches
 from jupyter_memory.storage.postgres.writing.changes import Changes
 from jupyter_memory.storage.postgres.writing.contents import PostgresContents
+from jupyter_memory.storage.postgres.writing.writer import changed_and_folded
 from jupyter_memory.storage.shared.rows import identity
 from jupyter_memory.types.report import Feedback
 
@@ -41,8 +43,15 @@ class PostgresTransfer:
             rows = session.rows(_REFUSED, {"wanted": list(spaces)})
             return [str(space) for (space,) in rows]
 
+    def begin(self, embedder: Embedder, /) -> Model:
+        return self._database.change(lambda session: vectors.register(session, embedder, indexed=False))
+
+    def finish(self) -> None:
+        self._database.change(postings.fold)
+        self._database.change(vectors.index)
+
     def put(self, arriving: Sequence[Arriving], embedder: Embedder | None, /, *, update: bool) -> list[Became]:
-        return self._database.change(lambda session: _put(Changes(session), arriving, embedder, update))
+        return changed_and_folded(self._database, lambda changes: _put(changes, arriving, embedder, update))
 
     def note(
         self,

@@ -257,25 +257,33 @@ class PostgresWriter:
     # -- maintenance ---------------------------------------------------------------------------------------------------
 
     def tidy(self) -> None:
-        """Fold what writers appended; the server's own vacuum makes the room of what is gone free for other rows."""
+        """Fold what writers appended, and index the vectors that a copy left behind when it was broken off.
+
+        The server's own vacuum makes the room of what is gone free for other rows.
+        """
         self._database.change(postings.fold)
+        self._database.change(vectors.index)
 
     def rebuild(self) -> None:
         self._database.change(postings.rebuild)
 
     def _changing(self, work: Callable[[Changes], Result]) -> Result:
-        """Change memories in one transaction, and fold what many of them appended."""
-
-        def change(session: Session) -> tuple[Result, bool]:
-            return work(Changes(session)), postings.is_unfolded(session)
-
-        result, unfolded = self._database.change(change)
-        if unfolded:
-            # The change is stored, whatever becomes of the fold; the next change tries it again.
-            with suppress(StoreError, Interrupted):
-                self._database.change(postings.fold)
-        return result
+        return changed_and_folded(self._database, work)
 
     def _at_once(self, work: Callable[[Session], Result], patience: float) -> Result:
         """Change what may be lost when the server fails: without waiting for its disk, nor long for another writer."""
         return self._database.change(work, patience=patience, durable=False)
+
+
+def changed_and_folded(database: Database, work: Callable[[Changes], Result]) -> Result:
+    """Change memories in one transaction, and fold what many of them appended."""
+
+    def change(session: Session) -> tuple[Result, bool]:
+        return work(Changes(session)), postings.is_unfolded(session)
+
+    result, unfolded = database.change(change)
+    if unfolded:
+        # The change is stored, whatever becomes of the fold; the next change tries it again.
+        with suppress(StoreError, Interrupted):
+            database.change(postings.fold)
+    return result

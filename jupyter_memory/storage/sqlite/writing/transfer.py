@@ -138,6 +138,13 @@ class SqliteTransfer:
     def refused(self, spaces: Sequence[str], /) -> list[str]:
         return []
 
+    def begin(self, embedder: Embedder, /) -> Model:
+        with self._database.write() as connection:
+            return self._vectors.register(connection, embedder)
+
+    def finish(self) -> None:
+        pass
+
     def put(self, arriving: Sequence[Arriving], embedder: Embedder | None, /, *, update: bool) -> list[Became]:
         with self._transactions.changing(yielding=True) as changes:
             model = changes.model(embedder)

@@ -41,6 +41,7 @@ TERMS = (
     ),
     Terms(words=("!?",), phrases=("",)),
 )
+ABSENT = Terms(phrases=("nowhere else",), words=("rate", "orders"))
 FILTERS = (
     Filters(),
     Filters(tag=("queue",)),
@@ -132,6 +133,26 @@ def test_the_scores_of_given_memories_agree(both):
         here, there = found
         assert [text for text, _ in there] == [text for text, _ in here]
         assert [score for _, score in there] == pytest.approx([score for _, score in here], abs=1e-9)
+
+
+@pytest.mark.parametrize("terms", (*TERMS[3:], ABSENT), ids=range(3, len(TERMS) + 1))
+def test_the_scores_of_some_are_those_of_the_search(both, terms):
+    """What a search counted of all chunks counts when some memories are scored after it, in the same columns or not."""
+    store = both[1]
+    for weights in WEIGHTS:
+        with store.snapshot() as snapshot:
+            before = snapshot.keyword_scores(terms, weights, [one.memory for one in matches(snapshot, terms, weights)])
+        with store.snapshot() as snapshot:
+            found = {one.memory: one.score for one in matches(snapshot, terms, weights)}
+            some = list(found)[::3]
+            scores = snapshot.keyword_scores(terms, weights, some)
+            assert scores == pytest.approx({key: found[key] for key in some}, abs=1e-11)
+            assert {key: before[key] for key in some} == pytest.approx(scores, abs=1e-11)
+
+
+def matches(snapshot, terms, weights):
+    """Return all memories that a search of the words finds."""
+    return snapshot.keyword_matches(terms, weights, Filters(), 1000)
 
 
 def test_cosines_agree_to_the_last_bit(both):
