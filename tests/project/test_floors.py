@@ -131,7 +131,7 @@ def test_the_command_line_is_light():
 
 
 def test_the_architecture_names_what_exists():
-    """Every module that ARCHITECTURE.md or docs/internals.md names in a path exists, and every room is in the former."""
+    """Every module that ARCHITECTURE.md and docs/internals.md name exists, and every room is in ARCHITECTURE.md."""
     page = (ROOT.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
     details = (ROOT.parent / "docs/internals.md").read_text(encoding="utf-8")
     named = set(re.findall(rf"(?<![\w./])((?:{'|'.join(FLOOR_OF)})/[a-z_/]*)", page + details))
