@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from jupyter_memory.dataframe.pictures import picture
+from jupyter_memory.dataframe.panel_elements import picture
 from jupyter_memory.dataframe.rows import Row
 from jupyter_memory.text.layout import html
 from jupyter_memory.text.unicode import marked

@@ -12,7 +12,7 @@ from typing import Any, Self
 import pandas as pd
 
 from jupyter_memory.dataframe import html
-from jupyter_memory.dataframe.buttons import open_button
+from jupyter_memory.dataframe.panel_elements import open_button
 from jupyter_memory.dataframe.rows import doubts, is_result, shown_rows
 from jupyter_memory.dataframe.searches import joined, searches_of
 from jupyter_memory.text.rendering.colours import Paint, coloured, has_colours, uncoloured

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from pandas.api.types import is_string_dtype
 
-from jupyter_memory.dataframe.pictures import picture
+from jupyter_memory.dataframe.panel_elements import picture
 from jupyter_memory.dataframe.searches import searches_of
 from jupyter_memory.text.layout import html
 

@@ -16,9 +16,8 @@ from jupyter_memory.protocols import Term
 from jupyter_memory.search.fusion import MinMax, ReciprocalRank
 from jupyter_memory.search.postprocessing import normalised
 from jupyter_memory.search.query.temporal import TOLERANCE_DAYS, temporal_expression
-from jupyter_memory.search.signals.near_time import closeness, days_between
 from jupyter_memory.search.signals.quality import importance, quality
-from jupyter_memory.search.signals.recency import recency
+from jupyter_memory.search.signals.time import closeness, days_between, recency
 from jupyter_memory.types import Memory, Ranking
 
 # The share of the vector retriever in `fuse_scores`, and the constant of `fuse`, whose ranks begin at 0.

@@ -5,33 +5,19 @@ from __future__ import annotations
 from typing import Any
 from warnings import warn
 
-from jupyter_memory.search.signals.aside import Aside
 from jupyter_memory.search.signals.best_passage import BestPassage
-from jupyter_memory.search.signals.cosine import Cosine
-from jupyter_memory.search.signals.defined_names import DefinedNames
-from jupyter_memory.search.signals.defines import Defines
-from jupyter_memory.search.signals.domain import Domain
-from jupyter_memory.search.signals.file_stem import FileStem
-from jupyter_memory.search.signals.kind import OfKind
-from jupyter_memory.search.signals.length_penalty import LengthPenalty
+from jupyter_memory.search.signals.code_names import Aside, DefinedNames, Defines, FileStem
 from jupyter_memory.search.signals.max_sim import MaxSim
-from jupyter_memory.search.signals.near_time import NearTime
-from jupyter_memory.search.signals.neighbour import Neighbour
+from jupyter_memory.search.signals.metadata import Domain, OfKind, Severity, Tags, Tier
+from jupyter_memory.search.signals.neighbour import Neighbour, Session
 from jupyter_memory.search.signals.own_words import OwnWords
+from jupyter_memory.search.signals.penalties import LengthPenalty, QuestionPenalty
 from jupyter_memory.search.signals.quality import Quality
-from jupyter_memory.search.signals.question_penalty import QuestionPenalty
-from jupyter_memory.search.signals.recency import Recency
+from jupyter_memory.search.signals.retriever_scores import Cosine, WordScore
 from jupyter_memory.search.signals.semantic_margin import SemanticMargin
-from jupyter_memory.search.signals.session import Session
-from jupyter_memory.search.signals.severity import Severity
-from jupyter_memory.search.signals.tags import Tags
 from jupyter_memory.search.signals.tfidf import TfIdf
-from jupyter_memory.search.signals.tier import Tier
-from jupyter_memory.search.signals.time import NamedTime
-from jupyter_memory.search.signals.title import Title
-from jupyter_memory.search.signals.title_match import TitleMatch
-from jupyter_memory.search.signals.validity import Validity
-from jupyter_memory.search.signals.word_score import WordScore
+from jupyter_memory.search.signals.time import NamedTime, NearTime, Recency, Validity
+from jupyter_memory.search.signals.title import Title, TitleMatch
 
 __all__ = [
     "Aside",

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.postprocessing import normalised
-from jupyter_memory.search.signals.recency import Recency
+from jupyter_memory.search.signals.time import Recency
 from jupyter_memory.types import Memory, Query
 
 _TIERS = {"core": 1.0, "note": 0.7, "file": 0.6, "mcp": 0.5}

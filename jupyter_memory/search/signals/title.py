@@ -1,4 +1,4 @@
-"""A memory whose title holds every word of the query is probably the one that was meant."""
+"""The title of a memory against the words of the query."""
 
 from __future__ import annotations
 
@@ -38,3 +38,25 @@ class Title:
         return {
             one.key: float(all(word in title for word in words)) for one, title in zip(context, titles, strict=True)
         }
+
+
+# What somebody stored by itself. A cell's title is that of its whole section, a file's its path (see `file_stem`).
+_TITLED = frozenset({"note", "mcp"})
+
+
+@dataclass(frozen=True, slots=True)
+class TitleMatch:
+    """How well the title of a note answers the query, from 0 to 1.
+
+    BM25 adds up the words that a title shares with the query, whatever else it says and the query asks for. This is how
+    "Delta types" comes before "Streaming request with tool use" when the types of deltas in a stream are asked for.
+    """
+
+    label: ClassVar[str] = "how well its title answers the query"
+    description: ClassVar[str] = "How well the title of a note answers the query, from 0 to 1."
+
+    name: str = "title_match"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        notes = [one for one in context if one.memory.kind in _TITLED and one.memory.title]
+        return {one.key: context.name_words.title(one.memory.title) for one in notes}

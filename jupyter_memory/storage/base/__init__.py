@@ -6,10 +6,9 @@ Whatever database implements these, `tests/storage/contract` must pass for it.
 
 from jupyter_memory.storage.base.runs import Noted, RunFilter, RunLog
 from jupyter_memory.storage.base.snapshot import Snapshot
-from jupyter_memory.storage.base.storage import SearchStorage, Storage
+from jupyter_memory.storage.base.storage import Forgotten, SearchStorage, Storage, Thumbnails
 from jupyter_memory.storage.base.team import Level, Right, Team
 from jupyter_memory.storage.base.texts import Corpus, Texts
-from jupyter_memory.storage.base.thumbnails import Thumbnails
 from jupyter_memory.storage.base.transfer import (
     Arriving,
     Became,
@@ -20,7 +19,6 @@ from jupyter_memory.storage.base.transfer import (
     Stored,
     Transfer,
 )
-from jupyter_memory.storage.base.undo import Forgotten
 from jupyter_memory.storage.base.values import (
     Calibration,
     ChunkSpan,

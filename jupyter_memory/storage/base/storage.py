@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from jupyter_memory.storage.base.runs import RunLog
 from jupyter_memory.storage.base.snapshot import Snapshot
-from jupyter_memory.storage.base.thumbnails import Thumbnails
 from jupyter_memory.storage.base.transfer import Transfer
-from jupyter_memory.storage.base.undo import Forgotten
 from jupyter_memory.storage.base.writer import Writer
 from jupyter_memory.text.addresses import StorePath
 from jupyter_memory.types import Filters
+from jupyter_memory.types.picture import Thumbnail
+from jupyter_memory.types.report import Undoable
 
 
 class SearchStorage(Protocol):
@@ -132,4 +133,56 @@ class Storage(SearchStorage, Protocol):
 
     def close(self) -> None:
         """Close the store; closing it again does nothing."""
+        ...
+
+
+class Thumbnails(Protocol):
+    """What a store holds of pictures. Each method is one transaction. ``Writer`` stores them with their memories."""
+
+    def get(self, memory_id: str, place: int, /) -> Thumbnail | None:
+        """Return a picture of a memory by its place, counted from 0; None where there is none.
+
+        Raises:
+            UnknownMemory: no memory has this id.
+        """
+        ...
+
+    def of_file(self, path: str, space: str, /) -> dict[str, Thumbnail]:
+        """Return the pictures of a file in a space by their origin."""
+        ...
+
+    def size(self, without: Sequence[str], space: str, /) -> int:
+        """Return how many bytes all pictures have, but for those of some files in a space."""
+        ...
+
+    def unread(self, paths: Sequence[str], space: str, /) -> set[str]:
+        """Return which of these files show pictures that nobody has read yet."""
+        ...
+
+    def clear(self) -> int:
+        """Remove all pictures without a trace, so that their files count as unread; return how many went."""
+        ...
+
+
+class Forgotten(Protocol):
+    """What ``Writer.forget`` kept because it was given a time until which that can be taken back.
+
+    No search, list, count, export or backup shows it, but its texts are still in the store's files. A ``space`` is that
+    of the stores that forgot; an empty one stands for all of them.
+    """
+
+    def pending(self, space: str, /) -> list[Undoable]:
+        """Return what can be taken back, the last first, expired or not."""
+        ...
+
+    def undo(self, space: str, /) -> int:
+        """Take the last forgetting back, all of it; return how many memories came back, 0 where there is nothing.
+
+        They have their ids, pins, tags, vectors, feedback and pictures again. If the same content was remembered
+        meanwhile, it becomes one memory, with the id of before and the tags of both.
+        """
+        ...
+
+    def drop(self, until: datetime | None, /) -> int:
+        """Remove for good what can be taken back until this time, or all of it; return how many memories went."""
         ...

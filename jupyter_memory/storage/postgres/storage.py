@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,13 @@ from jupyter_memory.storage.postgres.indexes.statistics import StatisticsCache
 from jupyter_memory.storage.postgres.part import PartSnapshot
 from jupyter_memory.storage.postgres.runs import PostgresRunLog
 from jupyter_memory.storage.postgres.snapshot import PostgresSnapshot
-from jupyter_memory.storage.postgres.tables import thumbnails
-from jupyter_memory.storage.postgres.writing.thumbnails import PostgresThumbnails
+from jupyter_memory.storage.postgres.tables import memories, thumbnails
 from jupyter_memory.storage.postgres.writing.transfer import PostgresTransfer
-from jupyter_memory.storage.postgres.writing.undo import NothingForgotten
 from jupyter_memory.storage.postgres.writing.writer import PostgresWriter
 from jupyter_memory.text.addresses import DatabaseAddress
 from jupyter_memory.types import Filters
+from jupyter_memory.types.picture import Thumbnail
+from jupyter_memory.types.report import Undoable
 
 
 def open_postgres(address: DatabaseAddress, *, busy_seconds: float, space: str = "") -> PostgresStorage:
@@ -174,3 +175,42 @@ def _counts(session: Session, expression: str) -> dict[str, int]:
             f"select {expression}, count(*) from memories where {of('memories')} group by 1 order by 2 desc, 1"
         )
     )
+
+
+class PostgresThumbnails:
+    """The thumbnails of one store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, memory_id: str, place: int, /) -> Thumbnail | None:
+        with self._database.read() as session:
+            return thumbnails.get(session, memories.known_key(session, memory_id), place)
+
+    def of_file(self, path: str, space: str, /) -> dict[str, Thumbnail]:
+        with self._database.read() as session:
+            return thumbnails.of_file(session, path, space)
+
+    def size(self, without: Sequence[str], space: str, /) -> int:
+        with self._database.read() as session:
+            return thumbnails.count(session)[1] - thumbnails.size_in(session, without, space)
+
+    def unread(self, paths: Sequence[str], space: str, /) -> set[str]:
+        with self._database.read() as session:
+            return thumbnails.unread(session, paths, space)
+
+    def clear(self) -> int:
+        return self._database.change(thumbnails.clear)
+
+
+class NothingForgotten:
+    """What can be taken back of a store that keeps nothing; `storage.base.Forgotten` says what each method does."""
+
+    def pending(self, space: str, /) -> list[Undoable]:
+        return []
+
+    def undo(self, space: str, /) -> int:
+        return 0
+
+    def drop(self, until: datetime | None, /) -> int:
+        return 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +20,7 @@ from jupyter_memory.runtime.progress import batches, shown
 from jupyter_memory.storage.base import Arriving, Contents, NotedFile, Prepared, Storage
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.transfer import folder as layout
-from jupyter_memory.store.transfer import notes, records
+from jupyter_memory.store.transfer import records
 from jupyter_memory.store.transfer.arriving import Arrival, ExportedFolder, looked_up
 from jupyter_memory.store.transfer.copying import copied
 from jupyter_memory.text.addresses import DatabaseAddress, store_at
@@ -194,7 +196,7 @@ def _memories(filled: Path, contents: Contents, counts: Counter[str]) -> Iterato
     for stored in contents.memories():
         memory = stored.memory
         if memory.kind == "note":
-            layout.write_text(filled / layout.NOTES / notes.file_name(memory), notes.markdown(memory))
+            layout.write_text(filled / layout.NOTES / _note_name(memory), _note_markdown(memory))
             counts["notes"] += 1
         yield records.of_memory(stored)
 
@@ -205,3 +207,22 @@ def _runs(contents: Contents) -> Iterator[dict[str, object]]:
 
 def _pictures(contents: Contents) -> Iterator[dict[str, object]]:
     return (record for stored in contents.memories() for record in records.of_pictures(stored))
+
+
+_NO_NAME = re.compile(r"[^\w]+")
+_LONGEST = 60
+
+
+def _note_name(memory: Memory) -> str:
+    """Return the name of a note's file: its title and its id."""
+    words = _NO_NAME.sub("-", memory.title)[:_LONGEST].strip("-_").lower()
+    # A name counts in bytes, of which a character may take four.
+    name = words.encode()[: 2 * _LONGEST].decode(errors="ignore")
+    return f"{name}-{memory.id}.md" if name else f"{memory.id}.md"
+
+
+def _note_markdown(memory: Memory) -> str:
+    """Return a note as Markdown; a JSON string is one of YAML, too."""
+    fields = {"id": memory.id, "title": memory.title, "tags": list(memory.tags), "date": memory.event_at.isoformat()}
+    front = "\n".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items() if value)
+    return f"---\n{front}\n---\n\n{memory.text}\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.search.signals.session import session_evidence
+from jupyter_memory.search.signals.neighbour import session_evidence
 from jupyter_memory.types import Candidate
 
 

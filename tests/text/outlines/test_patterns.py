@@ -5,7 +5,7 @@ from __future__ import annotations
 import kinds
 import pytest
 
-from jupyter_memory.text.outlines.documents import sections
+from jupyter_memory.text.outlines.outline import sections
 from jupyter_memory.text.outlines.patterns import code_blocks
 
 

@@ -1,6 +1,7 @@
-"""Scores very short and very long texts below the others.
+"""Penalties for form: for questions, if a question is asked, and for very short and very long texts.
 
-A few words seldom answer a question, and a long text contains many words of any query by chance.
+A question seldom answers another one. A few words seldom answer one either, and a long text contains many words of any
+query by chance.
 """
 
 from __future__ import annotations
@@ -12,6 +13,40 @@ from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.types import Memory, Query
+
+_FIRST_WORDS = """
+am are can could did do does has have how is should was were what when where which who whom whose why will would
+"""
+_ASKING = frozenset(_FIRST_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPenalty:
+    """-1 for a memory that ends in a question mark, 0 for the others; no opinion where the query is no question.
+
+    A query is a question if it ends in a question mark or begins as an English one does.
+    """
+
+    label: ClassVar[str] = "being a question, where the query needs an answer"
+    description: ClassVar[str] = "-1 for a memory that is a question, if the query is a question too."
+
+    name: str = "question_penalty"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        if not is_question(query.text):
+            return {}
+        return {one.key: -1.0 if one.memory.text.rstrip().endswith(("?", "？")) else 0.0 for one in context}
+
+
+def is_question(text: str) -> bool:
+    """Return whether a text asks something.
+
+    >>> is_question("how did I scale λ"), is_question("λ?"), is_question("scaling of λ")
+    (True, True, False)
+    """
+    words = text.split(maxsplit=1)
+    return bool(words) and (text.rstrip().endswith(("?", "？")) or words[0].casefold() in _ASKING)
+
 
 # Sixteen words; below four it is all the same. Bytes, as a character of Chinese says about what three letters do.
 SHORT, SHORTEST = 88, 22

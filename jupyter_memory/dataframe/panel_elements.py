@@ -1,7 +1,8 @@
-"""Buttons in the outputs of magics, for which JupyterLab and Notebook 7 with the panel do something.
+"""Hidden elements in the outputs of magics that JupyterLab and Notebook 7 with the panel show: buttons and pictures.
 
-Each is hidden: the style sheet of the panel shows it, so no button is seen where nothing would happen. The panel's
-`integrations/outputs.ts` knows them by their classes.
+The style sheet of the panel shows them, so nothing is seen where nothing would happen. The element of a picture holds
+the memory's id and no byte of the picture, so a saved notebook has none. The panel's `integrations/outputs.ts` knows
+them by their classes.
 """
 
 from __future__ import annotations
@@ -29,3 +30,9 @@ def insert_button(source: str, memory_id: str = "") -> str:
 def _value(text: str) -> str:
     # A browser takes a line feed for a line feed in an attribute, but what cleans HTML may not.
     return escape(text).replace("\r\n", "\n").replace("\r", "\n").replace("\n", "&#10;")
+
+
+def picture(memory_id: str, title: str) -> str:
+    """Return the place of the first picture of a memory."""
+    named = f'data-memory="{escape(memory_id)}" title="{escape(title)}"'
+    return f'<span class="jp-Memory-outputPicture" {named} hidden></span>'

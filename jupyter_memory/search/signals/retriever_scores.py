@@ -1,9 +1,10 @@
-"""How well a memory matches the words of the query, whichever retriever found it."""
+"""The scores of the two retrievers for every candidate, whichever of them found it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import nan
 from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
@@ -29,3 +30,16 @@ class WordScore:
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         words = context.keyword_scores
         return {one.key: words[one.key] for one in context if one.key in words}
+
+
+@dataclass(frozen=True, slots=True)
+class Cosine:
+    """The cosine of the query and the memory's best chunk, a negative one as 0; NaN without a vector."""
+
+    label: ClassVar[str] = "how close its meaning is to that of the query"
+    description: ClassVar[str] = "The cosine of the query and the memory's best chunk; 0 if it is negative."
+
+    name: str = "similarity"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        return {one.key: nan if one.cosine is None else max(0.0, one.cosine) for one in context}
