@@ -3,6 +3,7 @@ import { join } from 'path';
 
 import { Memory } from '../tests/memory';
 import { expect, test } from '../tests/test';
+import { runAll } from './notebook7';
 
 /** Pictures of thumbnails in results, in PNG and in SVG, to look at; `SHOTS` says where to. */
 const folder = process.env.SHOTS ?? 'test-results/shots';
@@ -34,7 +35,11 @@ const cell = (id: string, source: string, picture?: string): object => ({
 });
 const notebook = (cells: object[]): object => {
   const kernelspec = { name: 'python3', display_name: 'Python 3', language: 'python' };
-  return { type: 'notebook', format: 'json', content: { cells, metadata: { kernelspec }, nbformat: 4, nbformat_minor: 5 } };
+  return {
+    type: 'notebook',
+    format: 'json',
+    content: { cells, metadata: { kernelspec }, nbformat: 4, nbformat_minor: 5 }
+  };
 };
 
 plain.beforeAll(async ({ request }) => {
@@ -72,17 +77,7 @@ for (const [name, theme] of THEMES) {
       data: notebook([cell('x', '%load_ext jupyter_memory'), cell('y', QUESTION)])
     });
     await page.goto('notebooks/asking.ipynb');
-    if (name === 'dark') {
-      await page.getByRole('menuitem', { name: 'Settings' }).click();
-      await page.getByText('Theme', { exact: true }).hover();
-      await page.getByText('JupyterLab Dark', { exact: true }).click();
-    }
-    // A notebook whose kernel is not there yet runs nothing.
-    await expect(async () => {
-      await page.getByRole('menuitem', { name: 'Run', exact: true }).click();
-      await page.getByText('Run All Cells', { exact: true }).click();
-      await expect(page.getByRole('img', { name: /^Picture: / })).toHaveCount(2, { timeout: 15_000 });
-    }).toPass();
+    await runAll(page, name, page.getByRole('img', { name: /^Picture: / }), 2);
     await page.screenshot({ path: join(folder, `pictures-notebook7-${name}.png`) });
   });
 }
