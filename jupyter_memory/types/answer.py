@@ -17,9 +17,10 @@ from jupyter_memory.types.run import RunError
 # What an answer says whose verdict is "none", and one whose verdict is "weak".
 UNANSWERED = "Nothing here seems to answer this. These are the closest results."
 UNSURE = "It is uncertain whether any of these results answers this."
-# What one says without hits: that there is nothing yet, and that nothing fits.
+# What one says without hits: that nothing is stored yet, and that nothing stored matches the query.
 EMPTY = "This store is empty. Add files with `index`, or a note with `add`."
 NO_MATCH = "No memory contains these words or comes close to their meaning. Try other words, or index more files."
+NO_MATCH_FILTERED = "No memory that matches the filters contains these words or comes close to their meaning."
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from kinds import SAMPLES as SAMPLES_OF_KINDS
 
 from campaign import Dose, Figures, Loss
 from jupyter_memory import MemoryStore
+from jupyter_memory.ingest.pictures.reading import PictureReader
 from jupyter_memory.ingest.readers.registry import BUILT_IN
 
 SAMPLES = Path(__file__).parents[2] / "notebooks" / "samples"
@@ -21,6 +22,11 @@ _KINDS = tuple(suffix for reader in BUILT_IN for suffix in reader.suffixes)
 # Files of a folder: one that cannot be read must not keep the others out.
 _TOGETHER = 50
 _GOOD = 5
+_DRAWING = (
+    b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="432pt" height="288pt" viewBox="0 0 432 288">'
+    b'<defs><g id="a"><path d="M 10 10 L 400 200 C 1 2 3 4 5 6 z" fill="#1f77b4"/></g></defs><use href="#a"/>'
+    b'<text x="20" y="20" font-family="sans-serif">Orders</text></svg>'
+)
 _OTHER: tuple[Any, ...] = (None, True, 0, -1, 1e308, 10**400, "", "\0", "\ud800", [], {}, [[]], {"": {}}, [None, 7])
 
 
@@ -44,7 +50,27 @@ def run(dose: Dose) -> Figures:
                 raise Loss(f"{again} unchanged files were read again (seed {dose.seed})")
         if problems := store.doctor():
             raise Loss(f"the store is unsound: {problems} (seed {dose.seed})")
-    return {"damaged files": wanted, "read": read, "named in the report": failed}
+    drawings = dose.times(200, least=10)
+    drawn = sum(_is_drawn(random, dose.seed) for _ in range(drawings))
+    return {
+        "damaged files": wanted,
+        "read": read,
+        "named in the report": failed,
+        "damaged drawings": drawings,
+        "drawn": drawn,
+    }
+
+
+def _is_drawn(random: Random, seed: int) -> bool:
+    """Damage a picture in SVG; return whether it is drawn, raise where it is neither drawn nor left out."""
+    data = _DRAWING
+    for _ in range(random.choice((1, 1, 2, 4))):
+        data = random.choice(_WAYS)(data, random)
+    # What is damaged at its beginning is no SVG any more.
+    found = PictureReader({}).read([data])
+    if len(found.thumbnails) + len(found.left_out) != 1:
+        raise Loss(f"a picture is neither kept nor left out (seed {seed})")
+    return bool(found.thumbnails)
 
 
 def _seeds() -> list[tuple[str, bytes]]:

@@ -3,6 +3,7 @@ import { join } from 'path';
 
 import { Memory } from '../tests/memory';
 import { expect, test } from '../tests/test';
+import { runAll } from './notebook7';
 
 /** Pictures of results in outputs of a notebook, to look at; `SHOTS` says where to. */
 const folder = process.env.SHOTS ?? 'test-results/shots';
@@ -48,17 +49,7 @@ for (const [name] of THEMES) {
     const content = { cells, metadata: { kernelspec }, nbformat: 4, nbformat_minor: 5 };
     await request.put('api/contents/results.ipynb', { data: { type: 'notebook', format: 'json', content } });
     await page.goto('notebooks/results.ipynb');
-    if (name === 'dark') {
-      await page.getByRole('menuitem', { name: 'Settings' }).click();
-      await page.getByText('Theme', { exact: true }).hover();
-      await page.getByText('JupyterLab Dark', { exact: true }).click();
-    }
-    // A notebook whose kernel is not there yet runs nothing.
-    await expect(async () => {
-      await page.getByRole('menuitem', { name: 'Run', exact: true }).click();
-      await page.getByText('Run All Cells', { exact: true }).click();
-      await expect(page.locator('table.jp-MemoryResult')).toHaveCount(2, { timeout: 15_000 });
-    }).toPass();
+    await runAll(page, name, page.locator('table.jp-MemoryResult'), 2);
     await page.screenshot({ path: join(folder, `results-notebook7-${name}.png`) });
   });
 }

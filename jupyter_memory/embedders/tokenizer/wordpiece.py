@@ -1,8 +1,8 @@
 """WordPiece, as BERT's uncased models use it, with a cache from word to tokens.
 
 A text is normalised and parted into words, and each word into the longest pieces that the vocabulary has, from left to
-right (https://github.com/google-research/bert, tokenization.py). All of this can be done line by line and word by
-word, and the lines and words of one person's work come back in cell after cell.
+right (https://github.com/google-research/bert, tokenization.py). All of this can be done word by word, and the words
+of one person's work come back in cell after cell. A cache of whole lines was measured too: it makes indexing slower.
 """
 
 from __future__ import annotations
@@ -63,9 +63,7 @@ class WordPiece:
         self._part_camel = part_camel
         self._pieces = _Known(self._of_piece)
         self._words = _Known(self._of_word)
-        self._lines = _Known(self._of_line)
         self._word_starts = _Known(self._starts_in_word)
-        self._line_starts = _Known(self._starts_in_line)
 
     def ids(self, text: str) -> list[int]:
         """Return the tokens of a text, without any that mark its beginning and end."""
@@ -74,28 +72,24 @@ class WordPiece:
 
     def tokens(self, texts: Iterable[str]) -> Tokens:
         """Return the tokens of texts; one that has no words has none."""
-        lines: list[str] = []
-        last_lines = []
+        found: list[bytes] = []
+        last_words = []
         for text in texts:
-            lines += _plain(text).split("\n")
-            last_lines.append(len(lines))
-        found = [self._lines[line] for line in lines]
-        return Tokens(_joined(found), _ends(found)[np.array(last_lines, np.int64)])
+            found += [self._words[word] for word in _plain(text).split()]
+            last_words.append(len(found))
+        return Tokens(_joined(found), _ends(found)[np.array(last_words, np.int64)])
 
     def starts(self, text: str) -> NDArray[np.int64]:
         """Return the offset at which each token of a text begins; a word that is too long for one has several."""
-        lines = _plain(text).split("\n")
-        found = [self._line_starts[line] for line in lines]
-        begins = np.fromiter(accumulate((len(line) + 1 for line in lines), initial=0), np.int64, len(lines) + 1)
-        return np.repeat(begins[:-1], np.diff(_ends(found))) + _joined(found)
+        words = [(match.start(), match.group()) for match in _WORD.finditer(_plain(text))]
+        found = [self._word_starts[word] for _, word in words]
+        begins = np.array([begin for begin, _ in words], np.int64)
+        return np.repeat(begins, np.diff(_ends(found))) + _joined(found)
 
     @cached_property
     def _lengths(self) -> list[int]:
         """Return how many characters each token stands for."""
         return [len(token.removeprefix("##")) for token in self._vocabulary]
-
-    def _of_line(self, line: str) -> bytes:
-        return b"".join([self._words[word] for word in line.split()])
 
     def _of_word(self, word: str) -> bytes:
         """Return the tokens of what stands between two spaces."""
@@ -117,11 +111,6 @@ class WordPiece:
             found.append(number)
             start, prefix = end, "##"
         return _bytes(found)
-
-    def _starts_in_line(self, line: str) -> bytes:
-        """Return where in a line its tokens begin."""
-        words = ((match.start(), match.group()) for match in _WORD.finditer(line))
-        return _bytes([begin + offset for begin, word in words for offset in _array(self._word_starts[word])])
 
     def _starts_in_word(self, word: str) -> bytes:
         """Return where in what stands between two spaces its tokens begin."""

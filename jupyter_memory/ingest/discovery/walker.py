@@ -206,7 +206,8 @@ def _leads_inside(link: Path, root: Path) -> bool:
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
     """Add a file, or skip it if it is too large; return whether it was added."""
     if size > max_bytes and not (found.readers.sampled_of(path) or found.readers.is_unopened(path)):
-        reason = f"{size / 1e6:.3g} MB is more than the setting max_file_mb allows ({max_bytes / 1e6:.3g} MB)"
+        megabytes = f"{size / 1e6:,.0f}" if size >= 1e9 else f"{size / 1e6:.3g}"
+        reason = f"{megabytes} MB is more than the setting max_file_mb allows ({max_bytes / 1e6:.3g} MB)"
         found.skipped.append((str(path), reason))
         return False
     found.files.append(path)

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import binascii
+import time
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
-from jupyter_memory.ingest.pictures.thumbnails import DAMAGED, LARGEST_PICTURE, TOO_LARGE, PictureError, thumbnail
+from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.pictures.thumbnails import (
+    DAMAGED,
+    LARGEST_PICTURE,
+    NO_PILLOW,
+    TOO_LARGE,
+    PictureError,
+    available,
+    thumbnail,
+)
+from jupyter_memory.ingest.readers.isolated.drawing import can_draw, drawn, is_svg
 from jupyter_memory.types.picture import MOST_THUMBNAILS, NO_PICTURES, Pictures, Thumbnail
 
-# A picture of a document: its bytes, or their base64; None is one of a format that cannot be shown.
+# A picture of a document: its bytes, or their base64; None is one that cannot be shown.
 Picture = bytes | str | None
 
-# Pixels that are read of all pictures of one file: some ten seconds for a file that wants to take long.
+# Pixels that are read of all pictures of one file: some ten seconds for a file that wants to take long. What is drawn
+# counts by its time.
 _PIXELS_OF_FILE = 500_000_000
+_PIXELS_A_SECOND = 50_000_000
 
 NO_READER = "of a format that is not read"
 TOO_MANY = f"beyond {MOST_THUMBNAILS} of a cell"
+NO_RESVG = "in SVG, which resvg draws: pip install 'jupyter-memory[pictures]'"
+NOT_DRAWN = "in SVG that cannot be drawn"
 TOO_MUCH = "beyond what is read of one file"
 
 
@@ -52,9 +67,25 @@ class PictureReader:
             return self._known[origin]
         if self._pixels >= _PIXELS_OF_FILE:
             raise PictureError(TOO_MUCH)
-        found, pixels = thumbnail(picture if isinstance(picture, bytes) else _decoded(picture))
+        data = picture if isinstance(picture, bytes) else _decoded(picture)
+        found, pixels = thumbnail(self._drawn(data) if is_svg(data) else data)
         self._pixels += pixels
         return replace(found, origin=origin)
+
+    def _drawn(self, picture: bytes) -> bytes:
+        if not available():
+            raise PictureError(NO_PILLOW)
+        if not can_draw():
+            raise PictureError(NO_RESVG)
+        if len(picture) > LARGEST_PICTURE:
+            raise PictureError(TOO_LARGE)
+        begun = time.monotonic()
+        try:
+            return drawn(picture)
+        except InputError:
+            raise PictureError(NOT_DRAWN) from None
+        finally:
+            self._pixels += int((time.monotonic() - begun) * _PIXELS_A_SECOND)
 
 
 def _decoded(picture: str) -> bytes:

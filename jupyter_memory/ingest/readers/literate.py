@@ -34,7 +34,7 @@ _FIRST = re.compile(r"^[`~]{3,}+[ \t]*+\{([A-Za-z]\w*+)", re.MULTILINE)
 # What a front matter says to its readers, and not to a program.
 _TOLD = re.compile(
     r"^(?:title|subtitle|author|date|abstract|description|categories|tags|keywords)[ \t]*+:[^\n]*+"
-    r"(?:\n[ \t-][^\n]*+)*+",
+    r"(?:\n(?:[ \t]|-[ \t])[^\n]*+)*+",  # a line that goes on, or an item; not the fence that closes it
     re.MULTILINE | re.IGNORECASE,
 )
 

@@ -14,6 +14,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates.written import of_cell, of_notebook
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.cells import Cell, placed
+from jupyter_memory.ingest.readers.isolated.drawing import can_draw
 from jupyter_memory.ingest.readers.outputs import joined, outputs_text, pictures
 from jupyter_memory.text.code.figures import look
 from jupyter_memory.text.code.languages import PYTHON, cell_language, kernel_language, known_language
@@ -36,6 +37,11 @@ class NotebookReader:
     def hiding(self, hide: Callable[[str], str], /) -> NotebookReader:
         """Return a reader that hides secrets before it shortens a text."""
         return replace(self, hide=hide)
+
+    @property
+    def version(self) -> int:
+        """Return the version of what is read: with what draws pictures in SVG, those are read as well."""
+        return 1 if can_draw() else 0
 
     def read(self, path: Path, /) -> Document:
         """Return a part for every Markdown and code cell that says something, in order.

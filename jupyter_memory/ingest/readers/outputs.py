@@ -55,10 +55,10 @@ def outputs_text(outputs: Any, hide: Callable[[str], str] | None = None) -> str:
     return "\n".join(whole)
 
 
-def pictures(cell: Mapping[str, Any]) -> tuple[str | None, ...]:
-    """Return the pictures that a cell shows, in base64: those of its outputs, or those attached to its Markdown.
+def pictures(cell: Mapping[str, Any]) -> tuple[bytes | str | None, ...]:
+    """Return the pictures that a cell shows: those of its outputs, or those attached to its Markdown.
 
-    None stands for one that is only there as SVG: to draw it takes a browser.
+    They are in base64, but one that is only there as SVG is not; None stands for one that cannot be read.
     """
     outputs = cell.get("outputs")
     shown = [one.get("data") for one in outputs if isinstance(one, Mapping)] if isinstance(outputs, list) else []
@@ -68,10 +68,12 @@ def pictures(cell: Mapping[str, Any]) -> tuple[str | None, ...]:
     return tuple(_picture(one) for one in shown if isinstance(one, Mapping) and any(kind in one for kind in _PICTURES))
 
 
-def _picture(data: Mapping[str, Any]) -> str | None:
+def _picture(data: Mapping[str, Any]) -> bytes | str | None:
     """Return the first picture of an output that can be read: its media types show the same."""
-    found = (joined(data[kind]) for kind in _PICTURES if kind in data and kind != _SVG)
-    return next(filter(None, found), None)
+    found = next(filter(None, (joined(data[kind]) for kind in _PICTURES if kind in data)), None)
+    # Outputs have SVG as text, attachments in base64.
+    is_text = found is not None and found.lstrip("\ufeff \t\r\n").startswith("<")
+    return found.encode("utf-8", "replace") if found is not None and is_text else found
 
 
 def clip(text: str, length: int) -> str:

@@ -1,4 +1,7 @@
-"""Notices of an answer: nothing found, and filters that nothing in the store fits, with the nearest values."""
+"""Notices of an answer: nothing found, and filters that nothing in the store fits, with the nearest values.
+
+The texts for "nothing found" are in `types/answer`, where the doors read them without loading a search.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.storage.base import SearchStorage, Snapshot
 from jupyter_memory.text.paths import plain
 from jupyter_memory.types import Answer, Filters
-from jupyter_memory.types.answer import EMPTY, NO_MATCH
+from jupyter_memory.types.answer import EMPTY, NO_MATCH, NO_MATCH_FILTERED
 
 _SAYINGS = {
     "tag": "has the tag",
@@ -27,7 +30,6 @@ _LACKS = {"path": "comes from a file", "lang": "has a language"}
 # A query by program may name a thousand paths: then its filters are no slip of the finger.
 _MOST_CHECKED = 20
 _SHOWN = 4
-_NO_MATCH_SO_FILTERED = "No memory that matches the filters contains these words or comes close to their meaning."
 
 
 def with_notices(answer: Answer, storage: SearchStorage) -> Answer:
@@ -65,7 +67,7 @@ def _notices(snapshot: Snapshot, filters: Filters, answered: bool) -> Iterator[s
     if answered or unmet:
         return
     if snapshot.exists(filters):
-        yield NO_MATCH if not filters else _NO_MATCH_SO_FILTERED
+        yield NO_MATCH if not filters else NO_MATCH_FILTERED
         return
     if not snapshot.exists(_times(parts)):
         yield f"Nothing in this store is from that time: {_span(snapshot)}."

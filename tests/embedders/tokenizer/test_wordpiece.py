@@ -128,7 +128,7 @@ def test_a_word_without_end():
 
 
 def test_the_cache_is_bounded(monkeypatch):
-    """However many words are met, no cache grows beyond its bound, and long lines are not kept."""
+    """However many words are met, no cache grows beyond its bound, and very long words are not kept."""
     monkeypatch.setattr(wordpiece, "_MOST", 100)
     known, letters = WordPiece(VOCABULARY), random.Random(3)
     for _ in range(50):
@@ -136,7 +136,7 @@ def test_the_cache_is_bounded(monkeypatch):
         assert known.ids(text) == WordPiece(VOCABULARY).ids(text)
         known.starts(text)
 
-    for cache in (known._lines, known._words, known._pieces, known._word_starts, known._line_starts):
+    for cache in (known._words, known._pieces, known._word_starts):
         assert len(cache) <= 100
         assert max(map(len, cache)) <= 120
 

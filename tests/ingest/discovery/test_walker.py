@@ -197,6 +197,8 @@ def test_large_files_are_skipped_with_a_reason(tmp_path: Path) -> None:
     assert [path.name for path in result.files] == ["at.txt"]
     assert result.skipped == [(str(tmp_path / "over.txt"), "2.5 MB is more than the setting max_file_mb allows (1 MB)")]
     assert found(tmp_path, max_bytes=1000) == ["at.txt"]
+    os.truncate(tmp_path / "over.txt", 50 * 2**30)
+    assert walk(tmp_path).skipped[0][1].startswith("53,687 MB is more than ")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")

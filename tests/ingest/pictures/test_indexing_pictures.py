@@ -52,9 +52,9 @@ def test_the_pictures_of_a_cell_are_kept_with_it(store, tmp_path):
 
 
 def test_bad_pictures_are_counted_and_stop_nothing(store, tmp_path):
-    """A damaged picture, base64 that is none, and SVG are left out by reason; the cell and another picture stay."""
+    """A damaged picture, base64 that is none, and broken SVG are left out by reason; another picture stays."""
     svg = plotting("both()", plot(3))
-    svg["outputs"].append({"output_type": "display_data", "metadata": {}, "data": {"image/svg+xml": ["<svg/>"]}})
+    svg["outputs"].append({"output_type": "display_data", "metadata": {}, "data": {"image/svg+xml": ["<svg>", "<g"]}})
     odd = plotting("odd()", b"")
     odd["outputs"][0]["data"]["image/png"] = ["not base64: ü", None]
     saved(tmp_path / "nb" / "bad.ipynb", plotting("cut()", plot(1)[:4_000]), svg, odd)
@@ -62,7 +62,7 @@ def test_bad_pictures_are_counted_and_stop_nothing(store, tmp_path):
     report = memory.index(tmp_path / "nb", progress=False)
 
     assert shown(memory) == {"cut()": 0, "both()": 1, "odd()": 0}
-    assert dict(report.pictures.left_out) == {thumbnails.DAMAGED: 2, reading.NO_READER: 1}
+    assert dict(report.pictures.left_out) == {thumbnails.DAMAGED: 2, reading.NOT_DRAWN: 1}
     assert "  left out 2 pictures damaged" in str(report).splitlines()
     assert report.failed == ()
 
@@ -268,10 +268,9 @@ def test_odd_cells_show_no_pictures(cell):
 def test_one_output_is_one_picture():
     """Of several media types of one output, the first that can be read is taken."""
     data = {"image/svg+xml": "<svg/>", "image/jpeg": "jpeg", "image/png": ["p", "ng"]}
-    assert pictures_of(json.loads(json.dumps({"outputs": [{"data": data}, {"data": {"image/png": 3}}]}))) == (
-        "png",
-        None,
-    )
+    alone = {"image/svg+xml": ["<svg>", "λ</svg>"]}
+    outputs = [{"data": data}, {"data": {"image/png": 3}}, {"data": alone}]
+    assert pictures_of(json.loads(json.dumps({"outputs": outputs}))) == ("png", None, "<svg>λ</svg>".encode())
 
 
 def test_a_plot_is_found_by_how_it_looks(store, tmp_path):

@@ -91,3 +91,12 @@ def test_a_date_in_the_header(tmp_path: Path) -> None:
     found = read(tmp_path, "a.qmd", "---\ntitle: x\ndate: 2024-03-05\n---\nText.\n")
 
     assert found.written is not None and found.written.astimezone().date() == date(2024, 3, 5)
+
+
+@pytest.mark.parametrize(
+    "front", ["title: Birds", "title: Birds\ntags:\n- ringing\n- 2024", "abstract: |\n  Of birds.\n  And rings."]
+)
+def test_the_fence_of_a_front_matter_is_not_part_of_it(tmp_path, front):
+    """What a front matter tells is a cell of its own, without the line that closes it."""
+    first = read(tmp_path, "birds.Rmd", f"---\n{front}\n---\n\nText.\n").parts[0]
+    assert first.text == front

@@ -43,11 +43,12 @@ def _sections(document: WordDocument) -> Iterator[Part]:
     above: tuple[Heading, ...] = ()
     lines: list[str] = []
     number, has_text = 1, False
+    level_of = _Levels()
     for block in document.iter_inner_content():
         text = _text(block)
         if not text.strip():
             continue
-        level = _level(block)
+        level = level_of(block)
         if level is not None and has_text:
             yield _section(lines, above, number)
             lines, has_text, number = [], False, number + 1
@@ -63,12 +64,27 @@ def _section(lines: list[str], above: tuple[Heading, ...], number: int) -> Part:
     return Part("\n\n".join(lines), location=f"#{number}", headings=tuple(one.text for one in above))
 
 
-def _level(block: Paragraph | Table) -> int | None:
-    """Return the level of a heading, None for what is none."""
-    name = (block.style.name or "") if isinstance(block, Paragraph) and block.style is not None else ""
-    if name.lower() == _TITLE:
+class _Levels:
+    """The levels of headings, by their styles: python-docx looks through all styles for each paragraph without one."""
+
+    def __init__(self) -> None:
+        self._of_style: dict[str | None, int | None] = {}
+
+    def __call__(self, block: Paragraph | Table) -> int | None:
+        """Return the level of a heading, None for what is none."""
+        if not isinstance(block, Paragraph):
+            return None
+        # Not `block.style`, which looks it up.
+        style = block._p.style
+        if style not in self._of_style:
+            self._of_style[style] = _level((block.style.name or "") if block.style is not None else "")
+        return self._of_style[style]
+
+
+def _level(style: str) -> int | None:
+    if style.lower() == _TITLE:
         return 0
-    found = _HEADING.fullmatch(name)
+    found = _HEADING.fullmatch(style)
     return int(found[1]) if found else None
 
 

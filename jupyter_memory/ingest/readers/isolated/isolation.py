@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+from base64 import b64decode
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -68,14 +69,24 @@ class Isolation:
             InputError: it is something else or damaged, or it takes too long or too much memory to read.
             OSError: it cannot be read.
         """
-        asked = {"module": module, "what": what, "path": str(path), "seconds": self._seconds}
+        return unpacked(self._asked(module, what, {"path": str(path), "seconds": self._seconds}))
+
+    def draw(self, module: str, what: str, picture: str, seconds: float) -> bytes:
+        """Return what ``draw(picture)`` of a module returns there.
+
+        Raises:
+            InputError: the picture is damaged, or it takes too long or too much memory to draw.
+        """
+        return b64decode(self._asked(module, what, {"picture": picture, "seconds": seconds})["drawn"])
+
+    def _asked(self, module: str, what: str, of: dict[str, Any]) -> dict[str, Any]:
         with self._lock:
-            answer = self._answer(json.dumps(asked).encode() + b"\n")
+            answer = self._answer(json.dumps({"module": module, "what": what, **of}).encode() + b"\n")
         if "errno" in answer:
             raise OSError(answer["errno"], answer["strerror"])
         if "wrong" in answer:
             raise InputError(answer["wrong"])
-        return unpacked(answer)
+        return answer
 
     def close(self) -> None:
         """End the process."""

@@ -1,4 +1,4 @@
-"""The process in which files are parsed: it reads one file after another, each within a time, all within a memory.
+"""The process in which files are parsed: it reads one after another, each within a time, all within a memory.
 
 It gets requests as lines of JSON on standard input and answers with lines of JSON. It may write no file. What it takes
 from a file is text: nothing in its answer is run or opened.
@@ -11,6 +11,7 @@ import os
 import select
 import signal
 import sys
+from base64 import b64encode
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
@@ -31,6 +32,12 @@ class ReadingModule(Protocol):
     """A module whose function reads a file."""
 
     def read(self, path: Path, /) -> Document: ...
+
+
+class DrawingModule(Protocol):
+    """A module whose function draws a picture."""
+
+    def draw(self, picture: str, /) -> bytes: ...
 
 
 def serve(memory: int) -> None:
@@ -68,6 +75,9 @@ def _limit(memory: int) -> None:
 def answer_to(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was read, as JSON values; what is wrong with a file is told without a word of its text."""
     try:
+        if "picture" in asked:
+            drawing: DrawingModule = import_module(asked["module"])
+            return {"drawn": b64encode(drawing.draw(asked["picture"])).decode()}
         module: ReadingModule = import_module(asked["module"])
         return packed(module.read(Path(asked["path"])))
     except ImportError as error:
