@@ -17,7 +17,7 @@ from jupyter_memory.types import Candidate, Memory, Query
 class Neighbour:
     """The evidence of words and meaning for the better of the two memories beside a candidate; 0 where it has none."""
 
-    label: ClassVar[str] = "what stands next to it"
+    label: ClassVar[str] = "the memories next to it"
     description: ClassVar[str] = "How well the better of the two memories next to it matches by words and meaning."
 
     name: str = "neighbour"

@@ -24,8 +24,8 @@ LONGEST = 2_400
 class OwnWords:
     """Minus the square of the share of the query that the text of a cell lacks, by idf, 0 for the best cell.
 
-    Words also count within names. What is no cell stands by itself and has no value. Counted from the best cell, cells
-    do not sink below notes and files where none has a word of the query. A query of stop words gives no values.
+    Words also count within names. Only cells have a value. Since it is counted from the best cell, cells do not sink
+    below notes and files if none of them has a word of the query. A query of stop words gives no values.
     """
 
     label: ClassVar[str] = "the words of the query in its own text"

@@ -60,8 +60,8 @@ _CANNOT_BE_LONG = 300
 class LengthPenalty:
     """0 for a memory of a usual size, and less for each e-fold that it is shorter, or its best chunk is longer.
 
-    A note that stands by itself may be as short as it likes: somebody wrote it down to find it again. A cell, a
-    paragraph or a turn of a conversation is short by what stands around it.
+    A single note may be of any length below that: somebody wrote it down to find it again. A cell, a paragraph or a
+    turn of a conversation is short because the text around it says the rest.
     """
 
     label: ClassVar[str] = "its unusual length"
