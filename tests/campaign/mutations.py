@@ -23,7 +23,7 @@ _KINDS = tuple(suffix for reader in BUILT_IN for suffix in reader.suffixes)
 _TOGETHER = 50
 _GOOD = 5
 _DRAWING = (
-    b'<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="432pt" height="288pt" viewBox="0 0 432 288">'
+    b'<svg xmlns="http://www.w3.org/2000/svg" width="432pt" height="288pt" viewBox="0 0 432 288">'
     b'<defs><g id="a"><path d="M 10 10 L 400 200 C 1 2 3 4 5 6 z" fill="#1f77b4"/></g></defs><use href="#a"/>'
     b'<text x="20" y="20" font-family="sans-serif">Orders</text></svg>'
 )
