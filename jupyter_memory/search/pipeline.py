@@ -20,7 +20,7 @@ from time import perf_counter
 from jupyter_memory.protocols import Term
 from jupyter_memory.search.context import CandidatePool, Completing, LowerIsBetter, SearchContext
 from jupyter_memory.search.fusion import Column, Ranked, Table
-from jupyter_memory.search.postprocessing import Fused, best_first
+from jupyter_memory.search.postprocessing import Fused, best_first, normalised
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.rewriting import rewrite
 from jupyter_memory.search.retrieval import Retrieval, Retrieved, VectorQuery, merged, retrieve
@@ -151,6 +151,18 @@ def fuse(scored: Scored, profile: Profile, notices: tuple[str, ...] = ()) -> Res
     if left_out := sum(best in shown for best in fused.duplicates.values()):
         said.append(_not_shown(left_out))
     return Result(ranked, scored.retrieved, timings, limit, fused.duplicates, scored, tuple(said))
+
+
+def without_text(result: Result, text: str) -> Result:
+    """Return a result without the memories that say just what a text does; its only notice is how many these were."""
+    same = normalised(text)
+    kept = [one for one in result.ranked if normalised(one.candidate.memory.text) != same]
+    left_out = len(result.ranked) - len(kept)
+    if not left_out:
+        return replace(result, notices=())
+    said = "1 memory with the same text is" if left_out == 1 else f"{left_out:,} memories with the same text are"
+    ranked = [one._replace(rank=rank) for rank, one in enumerate(kept, start=1)]
+    return replace(result, ranked=ranked, notices=(f"{said} not shown.",))
 
 
 def _not_shown(duplicates: int) -> str:

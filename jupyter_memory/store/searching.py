@@ -15,7 +15,8 @@ from jupyter_memory.ingest.moves.freshness import with_freshness
 from jupyter_memory.protocols import FileState
 from jupyter_memory.search.engine import SearchEngine, SearchRequest
 from jupyter_memory.search.presentation.notices import with_notices
-from jupyter_memory.search.presentation.prompts.prompt_text import BUDGET, PromptText, checked_budget, prompt_text
+from jupyter_memory.search.presentation.prompts.budget import BUDGET, PromptText, checked_budget
+from jupyter_memory.search.presentation.prompts.prompt_text import prompt_text
 from jupyter_memory.search.presentation.reasons import all_reasons, labels, why_here
 from jupyter_memory.search.profiles import PROFILES, Profile, alike, profile_named
 from jupyter_memory.search.profiles.adaptive import adapted

@@ -43,6 +43,20 @@ def test_what_is_on_the_same_subject(topics, profile, subject):
     assert answer.counts["fused"] == len(answer.hits) <= 8
 
 
+def test_what_says_the_same_is_left_out(store):
+    """A copy of the memory in another notebook is no other memory, and a notice says that it is there."""
+    text = "The zeros function creates an array of zeros."
+    memory = store()
+    first = memory.add(text, title="numpy", source="/week/numpy.md")
+    copy = memory.add(text.upper(), title="numpy", source="/week/numpy-Copy1.md")
+    other = memory.add("The ones function creates an array of ones.", title="numpy", source="/week/ones.md")
+    answer = memory.related(first.id)
+
+    assert copy.id != first.id
+    assert [(hit.rank, hit.memory.id) for hit in answer.hits] == [(1, other.id)]
+    assert answer.notices == ("1 memory with the same text is not shown.",)
+
+
 def test_limit_and_filters(topics):
     """Limit and filters hold as in a search."""
     memory, ids = topics

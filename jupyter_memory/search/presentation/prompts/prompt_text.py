@@ -5,39 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from jupyter_memory.errors import InputError
+from jupyter_memory.search.presentation.prompts.budget import BUDGET, PromptText, checked_budget
 from jupyter_memory.search.presentation.prompts.passages import part_of
 from jupyter_memory.search.presentation.prompts.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions
 from jupyter_memory.search.presentation.prompts.sources import Source, joined, sources
 from jupyter_memory.text.layout import count_of
 from jupyter_memory.text.words.token_estimate import estimated_tokens
 from jupyter_memory.types import Answer, Memory
-
-BUDGET = 2_000
-# What is above the sources takes up to half of it.
-SMALLEST_BUDGET = 200
-
-
-class PromptText(str):
-    """A text for a prompt; a notebook shows it as it is, with its line breaks."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-def checked_budget(tokens: object) -> int:
-    """Return a number of tokens.
-
-    Raises:
-        InputError: it is no whole number, or it leaves no room for a source.
-    """
-    if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens >= SMALLEST_BUDGET:
-        return tokens
-    least = f"A text for a prompt needs a whole number of tokens, {SMALLEST_BUDGET} or more, such as {BUDGET}"
-    raise InputError(f"{least}; it was {tokens}." if isinstance(tokens, int) else f"{least}.")
-
 
 # Tokens of a question that is repeated, and what a source may need beside its place and its text.
 _QUESTION = 30
@@ -90,9 +64,10 @@ def _whole(answer: Answer, groups: Sequence[Sequence[Source]], known: int, quote
     count = f"{sum(map(len, groups))} of {count_of(known, 'result')}"
     weak = " None of them surely answers it." if answer.verdict == "weak" else ""
     asked = _asked(answer, quotes)
-    head = (
-        f"From the user's notebooks, files and notes{asked and f' for {asked}'}: {count}, about {tokens} tokens.{weak}"
-    )
+    # Where all are quoted, this is not said, but the room for it is kept.
+    short = "" if groups else " None fits into so few tokens."
+    place = f"the user's notebooks, files and notes{asked and f' for {asked}'}"
+    head = f"From {place}: {count}, about {tokens} tokens.{weak}{short}"
     return "\n\n".join([f"{head}\n{quotes.rule}", *blocks])
 
 
