@@ -1,6 +1,5 @@
 -- An HNSW index for the vectors of each model, made with the model, while it is empty: a writer may not make one, and
--- nobody waits for it to be built. Only a copy into a new store makes it afterwards, which takes a third of the time.
--- It holds halves of the values; the cosines that count come from the whole ones.
+-- nobody waits for it to be built. It holds halves of the values; the cosines that count come from the whole ones.
 
 -- Make the index of every model that lacks it, and drop those of models that have gone. It runs with the rights of who
 -- made the tables, and may be called by everybody who may add a model.
@@ -10,8 +9,6 @@ declare
   model record;
   gone name;
   types name;
-  megabytes bigint;
-  definition text;
 begin
   if not has_table_privilege(session_user, 'jupyter_memory.models', 'insert') then
     raise insufficient_privilege;
@@ -20,22 +17,11 @@ begin
   -- The most that such an index takes: more are compared one by one.
   for model in select id, dimensions from jupyter_memory.models where dimensions <= 4000 loop
     if to_regclass(format('jupyter_memory.vectors_nearest_%s', model.id)) is null then
-      definition := format(
-        'create index if not exists vectors_nearest_%1$s on jupyter_memory.vectors using hnsw'
+      execute format(
+        'create index vectors_nearest_%1$s on jupyter_memory.vectors using hnsw'
         ' ((embedding::%2$I.halfvec(%3$s)) %2$I.halfvec_cosine_ops) where model = %1$s',
         model.id, types, model.dimensions
       );
-      -- A graph that does not fit into this memory is built many times slower.
-      select 64 + count(*) * (2 * model.dimensions + 1000) / 1000000 into megabytes
-        from jupyter_memory.vectors v where v.model = model.id;
-      perform set_config('maintenance_work_mem', least(megabytes, 2000) || 'MB', true);
-      begin
-        execute definition;
-      -- Workers share that memory, and a container may have little to share.
-      exception when insufficient_resources or disk_full or out_of_memory then
-        perform set_config('max_parallel_maintenance_workers', '0', true);
-        execute definition;
-      end;
     end if;
   end loop;
   for gone in
