@@ -41,7 +41,7 @@ def archive(path: Path, main: str, what: str) -> Iterator[zipfile.ZipFile]:
 def _of_compound(encrypted: bool, what: str) -> str:
     if encrypted:
         return f"The {what} is protected by a password. Save it without one to have it read."
-    return f"The file is in the format of before 2007. Save it as a {what} to have it read."
+    return f"The file is in the format of before 2007. Save the {what} in the newer format to have it read."
 
 
 def _check(found: zipfile.ZipFile, main: str, what: str) -> None:
