@@ -18,6 +18,11 @@ from jupyter_memory.mcp.server import server_of
 from jupyter_memory.mcp.tools import Tools
 from jupyter_memory.text.paths import is_missing
 
+log = logging.getLogger(__name__)
+
+# Seconds that a call waits for another program that writes: an agent can do something else meanwhile.
+_PATIENCE = 5.0
+
 
 def run(
     settings: JupyterMemory,
@@ -43,12 +48,6 @@ def run(
         forgetting_any=forget_any,
     )
     serve(settings, bound)
-
-
-log = logging.getLogger(__name__)
-
-# Seconds that a call waits for another program that writes: an agent can do something else meanwhile.
-_PATIENCE = 5.0
 
 
 def serve(settings: JupyterMemory, bound: Bound) -> None:

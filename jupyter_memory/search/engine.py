@@ -15,7 +15,7 @@ from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.search.confidence.likeness import only_alike
 from jupyter_memory.search.confidence.strength import strength_of, strengths, verdict
 from jupyter_memory.search.context import Completing
-from jupyter_memory.search.pipeline import Result, fuse, search, without_text
+from jupyter_memory.search.pipeline import Result, fuse, search
 from jupyter_memory.search.presentation.doubts import doubts, unsearched
 from jupyter_memory.search.presentation.explanation import (
     Missed,
@@ -203,12 +203,8 @@ class SearchEngine:
         with self.storage.searching(base.profile.columns, STOP_WORDS), self.storage.snapshot() as snapshot:
             about = subject(snapshot)
             run = self._search(snapshot, replace(base, query=about.query), about.vector, exclude=about.key)
-            run = replace(run, result=chosen(run.result))
-            if about.text is not None:
-                result = without_text(run.result, about.text)
-                run = replace(run, result=result, notices=(*run.notices, *result.notices))
             # How well a question of its own making is answered says nothing.
-            return self._answer(run, begun, with_strength=False)
+            return self._answer(replace(run, result=chosen(run.result)), begun, with_strength=False)
 
     def _search(
         self, snapshot: Snapshot, request: SearchRequest, vector: Vectors | None, exclude: int | None = None

@@ -20,7 +20,7 @@ from time import perf_counter
 from jupyter_memory.protocols import Term
 from jupyter_memory.search.context import CandidatePool, Completing, LowerIsBetter, SearchContext
 from jupyter_memory.search.fusion import Column, Ranked, Table
-from jupyter_memory.search.postprocessing import Fused, best_first, normalised
+from jupyter_memory.search.postprocessing import Fused, best_first, copies_of
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.rewriting import rewrite
 from jupyter_memory.search.retrieval import Retrieval, Retrieved, VectorQuery, merged, retrieve
@@ -84,7 +84,7 @@ def search(
     vector_query: VectorQuery | None,
     exclude: int | None = None,
 ) -> Result:
-    """Rank the memories of a store for a query, as if the memory of the key ``exclude`` were not there."""
+    """Rank the memories of a store for a query, as if that of the key ``exclude`` and its copies were not there."""
     query, notices = rewrite(query, snapshot, profile)
     clock, columns = Clock(), profile.columns
     count, depth = profile.fetches(query.limit), profile.fetch(query.limit)
@@ -92,10 +92,14 @@ def search(
     for filters in searched_apart(query.filters, profile, snapshot):
         part = Retrieval(snapshot, filters, columns, vector_query, count=count, depth=depth, exclude=exclude)
         parts.append((part, retrieve(replace(query, filters=filters), count, part.retrievers, clock.lap)))
-    retrieved, guarded = guard([found for _, found in parts], query, profile)
+    retrieved, guarded = guard([of_part for _, of_part in parts], query, profile)
     first, _ = parts[0]
-    candidates = CandidatePool(first.candidates(retrieved), snapshot)
-    context = SearchContext(query, candidates, retrieved, snapshot, samples, columns, vector_query)
+    found = first.candidates(retrieved)
+    if exclude is not None and (copies := copies_of(exclude, found, snapshot)):
+        found = [one for one in found if one.key not in copies]
+        retrieved = {name: [one for one in ones if one.memory not in copies] for name, ones in retrieved.items()}
+        notices = (*notices, _copies_not_shown(len(copies)))
+    context = SearchContext(query, CandidatePool(found, snapshot), retrieved, snapshot, samples, columns, vector_query)
     clock.lap("pool")
     scored = score(context, profile, clock, hybrid=vector_query is not None, guarded=guarded)
     return fuse(scored, profile, notices)
@@ -153,16 +157,10 @@ def fuse(scored: Scored, profile: Profile, notices: tuple[str, ...] = ()) -> Res
     return Result(ranked, scored.retrieved, timings, limit, fused.duplicates, scored, tuple(said))
 
 
-def without_text(result: Result, text: str) -> Result:
-    """Return a result without the memories that say just what a text does; its only notice is how many these were."""
-    same = normalised(text)
-    kept = [one for one in result.ranked if normalised(one.candidate.memory.text) != same]
-    left_out = len(result.ranked) - len(kept)
-    if not left_out:
-        return replace(result, notices=())
-    said = "1 memory with the same text is" if left_out == 1 else f"{left_out:,} memories with the same text are"
-    ranked = [one._replace(rank=rank) for rank, one in enumerate(kept, start=1)]
-    return replace(result, ranked=ranked, notices=(f"{said} not shown.",))
+def _copies_not_shown(copies: int) -> str:
+    if copies == 1:
+        return "1 memory with the same text is not shown."
+    return f"{copies:,} memories with the same text are not shown."
 
 
 def _not_shown(duplicates: int) -> str:

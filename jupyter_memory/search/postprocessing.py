@@ -12,6 +12,7 @@ from typing import Protocol
 
 from jupyter_memory.search.context import CandidatePool
 from jupyter_memory.search.fusion import Contributions
+from jupyter_memory.storage.base import Snapshot
 from jupyter_memory.text.structure import source_of
 from jupyter_memory.types import Candidate, Memory, Query
 
@@ -186,6 +187,12 @@ def normalised(text: str) -> str:
     'prices are scaled'
     """
     return " ".join(text.casefold().split()).rstrip(".!?,;: …")
+
+
+def copies_of(key: int, candidates: Iterable[Candidate], snapshot: Snapshot) -> set[int]:
+    """Return the keys of the candidates that say just what a memory says."""
+    said = normalised(snapshot.texts([key])[key])
+    return {one.key for one in candidates if normalised(one.memory.text) == said}
 
 
 def stem(source: str) -> str:

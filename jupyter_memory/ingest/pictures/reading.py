@@ -32,7 +32,7 @@ _PIXELS_A_SECOND = 50_000_000
 
 NO_READER = "of a format that is not read"
 TOO_MANY = f"beyond {MOST_THUMBNAILS} of a cell"
-NO_RESVG = "in SVG, which resvg draws: pip install 'jupyter-memory[pictures]'"
+NO_RESVG = "in SVG, for which resvg is missing: pip install 'jupyter-memory[pictures]'"
 NOT_DRAWN = "in SVG that cannot be drawn"
 TOO_MUCH = "beyond what is read of one file"
 
@@ -82,7 +82,8 @@ class PictureReader:
         begun = time.monotonic()
         try:
             return drawn(picture)
-        except InputError:
+        # Where the process cannot be started, the notebook is read without the picture.
+        except (InputError, OSError):
             raise PictureError(NOT_DRAWN) from None
         finally:
             self._pixels += int((time.monotonic() - begun) * _PIXELS_A_SECOND)

@@ -19,8 +19,8 @@ class Part:
     ``headings`` lead down to the part, outermost first; the last one is added to its title. ``above`` is the text just
     above a cell. ``language`` is the document's where it is empty. ``metadata`` are JSON values. ``written`` is when
     the document says that this part was written, an aware time.
-    ``pictures`` are those that the part shows: bytes or base64 of PNG, JPEG, GIF or WebP; None stands for one of any
-    other format.
+    ``pictures`` are those that the part shows: bytes or base64 of PNG, JPEG, GIF, WebP or SVG; None stands for one of
+    any other format.
     """
 
     text: str

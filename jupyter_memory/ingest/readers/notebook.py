@@ -40,7 +40,7 @@ class NotebookReader:
 
     @property
     def version(self) -> int:
-        """Return the version of what is read: with what draws pictures in SVG, those are read as well."""
+        """Return the version of what is read: 1 where SVG can be drawn, so that notebooks are read again then."""
         return 1 if can_draw() else 0
 
     def read(self, path: Path, /) -> Document:

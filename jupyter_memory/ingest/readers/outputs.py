@@ -58,7 +58,7 @@ def outputs_text(outputs: Any, hide: Callable[[str], str] | None = None) -> str:
 def pictures(cell: Mapping[str, Any]) -> tuple[bytes | str | None, ...]:
     """Return the pictures that a cell shows: those of its outputs, or those attached to its Markdown.
 
-    They are in base64, but one that is only there as SVG is not; None stands for one that cannot be read.
+    They are in base64, but SVG of an output is bytes; None stands for one that cannot be read.
     """
     outputs = cell.get("outputs")
     shown = [one.get("data") for one in outputs if isinstance(one, Mapping)] if isinstance(outputs, list) else []

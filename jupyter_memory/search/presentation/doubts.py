@@ -1,4 +1,7 @@
-"""What an answer says of itself: how it was searched where something could not be, and why it may be none."""
+"""What an answer says of itself: how it was searched where something could not be, and why it may be none.
+
+The words of a question in a language that hardly any memory is in cannot answer it, nor can a model that reads English.
+"""
 
 from __future__ import annotations
 

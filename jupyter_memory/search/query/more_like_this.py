@@ -27,12 +27,11 @@ _WORD = re.compile(r"[^\W\d_][^\W_]{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What others are compared with: its telling words as a query, its vector if any, key and text if it is stored."""
+    """What others are compared with: its telling words as a query, its vector if any, and its key if it is stored."""
 
     query: Query
     vector: Vectors | None
     key: int | None = None
-    text: str | None = None
 
 
 def of_memory(snapshot: Snapshot, memory_id: str, base: Query, embedder: Embedder | None) -> Subject:
@@ -44,7 +43,7 @@ def of_memory(snapshot: Snapshot, memory_id: str, base: Query, embedder: Embedde
     key = snapshot.key_of(memory_id)
     memory = snapshot.memories([key])[key]
     vector = None if embedder is None else _vector_of(snapshot, key, embedder)
-    return Subject(_as_question(memory.title, memory.text, base, snapshot.corpus), vector, key, memory.text)
+    return Subject(_as_question(memory.title, memory.text, base, snapshot.corpus), vector, key)
 
 
 def of_text(snapshot: Snapshot, text: str, base: Query, vector: Vectors | None) -> Subject:

@@ -1,4 +1,7 @@
-"""Names in code: what a memory defines, what its file is called, and what seldom answers."""
+"""Names in code: what a memory defines, what its file is called, and names in its path such as those of tests.
+
+What is in a test, or was put aside, seldom answers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a memory beside its text: its kind, tier and severity, its domain and tags."""
+"""What is known of a memory besides its text: its kind, tier and severity, its domain and tags."""
 
 from __future__ import annotations
 

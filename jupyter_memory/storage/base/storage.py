@@ -1,4 +1,4 @@
-"""A database that holds a store: it opens snapshots and has one writer."""
+"""A database that holds a store: it opens snapshots, has one writer, and keeps thumbnails and what was forgotten."""
 
 from __future__ import annotations
 

@@ -204,7 +204,10 @@ class PostgresThumbnails:
 
 
 class NothingForgotten:
-    """What can be taken back of a store that keeps nothing; `storage.base.Forgotten` says what each method does."""
+    """What can be taken back on a server, where forgetting is for good: nothing.
+
+    `storage.base.Forgotten` says what each method does.
+    """
 
     def pending(self, space: str, /) -> list[Undoable]:
         return []

@@ -32,6 +32,8 @@ from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, 
 
 # Memories that are stored in one transaction.
 _TOGETHER = 128
+# What has no place in the name of a file, and characters of a title that have one.
+_NO_NAME, _LONGEST = re.compile(r"[^\w]+"), 60
 
 
 class StoreTransfer:
@@ -207,10 +209,6 @@ def _runs(contents: Contents) -> Iterator[dict[str, object]]:
 
 def _pictures(contents: Contents) -> Iterator[dict[str, object]]:
     return (record for stored in contents.memories() for record in records.of_pictures(stored))
-
-
-_NO_NAME = re.compile(r"[^\w]+")
-_LONGEST = 60
 
 
 def _note_name(memory: Memory) -> str:

@@ -1,4 +1,4 @@
-"""Which blocks a text has, by its language."""
+"""Which blocks a text has, by its language; those of LaTeX, Org and AsciiDoc are found here."""
 
 from __future__ import annotations
 

@@ -73,6 +73,9 @@ def test_pictures_within_a_picture_are_drawn_but_no_other_file(tmp_path):
         f"href='file://{path}'",
         f"href='&#{ord(path[0])};{path[1:]}'",
         f"href='data:image/svg+xml;base64,{inner}'",
+        # A reference that seems to begin within another attribute.
+        f"""id='href="#' xlink:href='{path}' class='"'""",
+        f"""id='href="data:image/png,' xlink:href='{path}' class='"'""",
     ):
         assert shown(svg(image.format(href))) == (255, 255, 255), href
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from transferred import NOTES, PLAIN, RUNS, answers, carried, contents, fill
 
 from jupyter_memory import MemoryStore
+from jupyter_memory.storage.postgres.indexes import vectors
 from jupyter_memory.store.transfer import copying
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
@@ -100,7 +101,7 @@ def test_a_copy_that_was_broken_off_is_indexed_by_the_next_change_of_many(tmp_pa
         store.add_many([{"text": f"The price of shop {number} rose."} for number in range(40)])
         asked = answers(store)
         store.copy_to(postgres_address, progress=False)
-    monkeypatch.setattr("jupyter_memory.storage.postgres.indexes.vectors.EXACT", 10)
+    monkeypatch.setattr(vectors, "EXACT", 10)
     with MemoryStore(postgres_address, Hashing(), settings=PLAIN) as copy:
         assert indexes(copy._storage.database) == []
         assert answers(copy)[0] == asked[0]

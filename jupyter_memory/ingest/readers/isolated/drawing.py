@@ -29,9 +29,10 @@ _GENERIC = {
 }
 _START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|!--|!DOCTYPE\s+svg|(?:\w+:)?svg[\s>/])", re.IGNORECASE)
 _ENTITY = re.compile(r"<!ENTITY", re.IGNORECASE)
-# To a part of the picture, or to a picture in pixels that it holds; all other references are emptied.
+# To a part of the picture, or to a picture in pixels that it holds; all other references are emptied. A target with a
+# quotation mark or a bracket is none: it may begin within another attribute and hold a whole reference.
 _REFERENCE = re.compile(r"""href\s*=\s*(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)')""")
-_WITHIN = re.compile(r"\s*(?:#|data:image/(?:png|jpe?g|gif|webp)[;,])", re.IGNORECASE)
+_WITHIN = re.compile(r"""\s*(?:#|data:image/(?:png|jpe?g|gif|webp)[;,])[^"'<>]*""", re.IGNORECASE)
 
 
 @cache
@@ -72,7 +73,7 @@ def draw(picture: str) -> bytes:
     alone = _REFERENCE.sub(_kept, picture)
     # Fonts are looked for on the whole computer.
     has_text = "<text" in alone or ":text" in alone
-    drawn = svg_to_bytes(
+    made = svg_to_bytes(
         svg_string=alone,
         width=_WIDTH,
         height=_HEIGHT,
@@ -80,7 +81,7 @@ def draw(picture: str) -> bytes:
         skip_system_fonts=not has_text,
         **(_families() if has_text else {}),
     )
-    return bytes(drawn)
+    return bytes(made)
 
 
 @cache
@@ -104,4 +105,4 @@ def _families() -> dict[str, str]:
 
 def _kept(reference: re.Match[str]) -> str:
     target = reference["double"] if reference["double"] is not None else reference["single"]
-    return reference[0] if _WITHIN.match(target) else 'href=""'
+    return reference[0] if _WITHIN.fullmatch(target) else 'href=""'

@@ -2,7 +2,8 @@
 
 A parser of a large format may need all memory, never end, or crash on a file that somebody broke or made for that. It
 also opens the file, and of a database that this process has open, that would end the locks. The process starts with the
-first such file, reads one file after another, and ends when it had nothing to do for a while.
+first such file, reads one file after another, and ends when it had nothing to do for a while. Pictures in SVG are
+drawn there, too.
 """
 
 from __future__ import annotations
@@ -81,7 +82,8 @@ class Isolation:
 
     def _asked(self, module: str, what: str, of: dict[str, Any]) -> dict[str, Any]:
         with self._lock:
-            answer = self._answer(json.dumps({"module": module, "what": what, **of}).encode() + b"\n")
+            request = json.dumps({"module": module, "what": what, **of}).encode() + b"\n"
+            answer = self._answer(request, of["seconds"])
         if "errno" in answer:
             raise OSError(answer["errno"], answer["strerror"])
         if "wrong" in answer:
@@ -93,7 +95,7 @@ class Isolation:
         with self._lock:
             self._end()
 
-    def _answer(self, request: bytes) -> dict[str, Any]:
+    def _answer(self, request: bytes, seconds: float) -> dict[str, Any]:
         for _ in range(2):
             child = self._running()
             try:
@@ -111,12 +113,12 @@ class Isolation:
             if child.process.wait() != _ENDED_IDLE:
                 break
             self._end()  # it had just ended, for want of work
-        return {"wrong": self._reason()}
+        return {"wrong": self._reason(seconds)}
 
-    def _reason(self) -> str:
+    def _reason(self, seconds: float) -> str:
         ended = self._end()
         if ended == -signal.SIGALRM:
-            return f"The file was not read within {self._seconds:g} seconds: it is very large, or made to take forever."
+            return f"The file was not read within {seconds:g} seconds: it is very large, or made to take forever."
         return "The file made its reader crash; it is damaged, or needs too much memory."
 
     def _running(self) -> _Child:

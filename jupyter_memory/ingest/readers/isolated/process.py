@@ -1,7 +1,8 @@
-"""The process in which files are parsed: it reads one after another, each within a time, all within a memory.
+"""The process in which files are parsed and pictures drawn: one after another, each within a time, all within a memory.
 
 It gets requests as lines of JSON on standard input and answers with lines of JSON. It may write no file. What it takes
-from a file is text: nothing in its answer is run or opened.
+from a file is text, and what it draws is a picture, which is read like any other that nobody vouches for: nothing in
+its answer is run.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def _whole(answer: Answer, groups: Sequence[Sequence[Source]], known: int, quote
     count = f"{sum(map(len, groups))} of {count_of(known, 'result')}"
     weak = " None of them surely answers it." if answer.verdict == "weak" else ""
     asked = _asked(answer, quotes)
-    # Where all are quoted, this is not said, but the room for it is kept.
+    # Not said once any is quoted; the room for it is kept all the same.
     short = "" if groups else " None fits into so few tokens."
     place = f"the user's notebooks, files and notes{asked and f' for {asked}'}"
     head = f"From {place}: {count}, about {tokens} tokens.{weak}{short}"

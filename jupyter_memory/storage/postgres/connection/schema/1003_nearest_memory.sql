@@ -31,8 +31,8 @@ begin
       perform set_config('maintenance_work_mem', least(megabytes, 2000) || 'MB', true);
       begin
         execute definition;
-      -- Workers share that memory, and a container may have little to share.
-      exception when insufficient_resources or disk_full or out_of_memory then
+      -- Workers share memory in /dev/shm, of which a container may have little.
+      exception when insufficient_resources then
         perform set_config('max_parallel_maintenance_workers', '0', true);
         execute definition;
       end;
