@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from shutil import which
+from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.isolated.isolation import ISOLATION
@@ -85,7 +86,7 @@ def draw(picture: str) -> bytes:
 
 
 @cache
-def _families() -> dict[str, str]:
+def _families() -> dict[str, Any]:
     """Return the fonts that stand for the generic names on this computer; resvg takes those of Windows.
 
     The process that draws may write no file, so fontconfig keeps no cache of what it looks up.
