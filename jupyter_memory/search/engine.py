@@ -14,7 +14,7 @@ from jupyter_memory.errors import EmbedderError
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.search.confidence.likeness import only_alike
 from jupyter_memory.search.confidence.strength import strength_of, strengths, verdict
-from jupyter_memory.search.context import Completing
+from jupyter_memory.search.context import completes
 from jupyter_memory.search.pipeline import Result, fuse, search
 from jupyter_memory.search.presentation.doubts import doubts, unsearched
 from jupyter_memory.search.presentation.explanation import (
@@ -235,7 +235,7 @@ class SearchEngine:
             hits=tuple(found),
             profile=profile.name,
             terms=tuple(term.name for term in profile.terms),
-            judges=tuple(one.name for one in profile.signals if not isinstance(one, Completing)),
+            judges=tuple(one.name for one in profile.signals if completes(one) is None),
             counts={
                 "keyword": len(result.retrieved["keyword"]),
                 "vector": len(result.retrieved["vector"]),

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from jupyter_memory.protocols import Term
-from jupyter_memory.search.context import CandidatePool, Completing, LowerIsBetter, SearchContext
+from jupyter_memory.search.context import CandidatePool, SearchContext, completes, lower_is_better
 from jupyter_memory.search.fusion import Column, Ranked, Table
 from jupyter_memory.search.postprocessing import Fused, best_first, copies_of
 from jupyter_memory.search.profiles.profile import Profile
@@ -187,10 +187,10 @@ def _in_order(fused: Fused, profile: Profile, terms: Sequence[Term], scored: Sco
 def _table(fused: Fused, profile: Profile, terms: Sequence[Term], scored: Scored) -> Table:
     """Return the evidence of all candidates: a column for each term, and for each signal that no term reads."""
     rankings, order = scored.rankings, dict(scored.rankings)
-    completing = {one.name: one.completes for one in profile.signals if isinstance(one, Completing)}
+    completing = {one.name: retriever for one in profile.signals if (retriever := completes(one)) is not None}
     order |= {name: rankings[retriever] for name, retriever in completing.items()}
     for signal in profile.signals:
-        if isinstance(signal, LowerIsBetter) and signal.lower_is_better:
+        if lower_is_better(signal):
             order[signal.name] = Ranking({key: -value for key, value in rankings[signal.name].scores.items()})
     reads = {term.name: term.reads or term.name for term in terms}
     reads |= {one.name: one.name for one in profile.signals if one.name not in reads | completing}
