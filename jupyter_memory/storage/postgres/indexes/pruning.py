@@ -10,7 +10,7 @@ chunk may still be one of the best. The best have the same scores as if everythi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -51,113 +51,108 @@ def pruned(
     parameters: dict[str, Any] = {
         "frequent": [word.stem for word in frequent],
         "frequent_weights": [word.weight for word in frequent],
-        "frequent_held": [word.held for word in frequent],
-        "rest": rest,
+        "rest0": rest[0],
     }
-    counts = contribution("word.weight", "f", "postings.size")
-    weighed = f"cross join lateral (select {frequency(columns)} as f) as weighed"
-    holding = f"postings.term = word.term and {of('postings')} and {is_held(columns)}"
     tables = [
-        """
-        frequent as materialized (
-            select * from unnest(
-                %(frequent)s::text[], %(frequent_weights)s::float8[], %(frequent_held)s::bigint[], %(rest)s::float8[]
-            ) as word (term, weight, held, rest)
-        )
-        """,
         f"""
-        begun as materialized (
+        chunks0 as materialized (
             select space, chunk, sum(score) as score from ({" union all ".join(first)}) as part group by space, chunk
         )
         """,
-        _reached("at_first", "begun", "frequent", counts, weighed, holding),
-        f"""
-        read as materialized (
-            select space, chunk, sum(score) as score from (
-                select * from begun
-                union all
-                select postings.space, postings.chunk, {counts} as score
-                from (select * from frequent where rest >= (select score from at_first)) as word
-                join postings on {holding} {weighed}
-            ) as part group by space, chunk
-        )
-        """,
-        """
-        lacking as materialized (
-            select *, row_number() over (order by rest desc) as place
-            from frequent where rest < (select score from at_first)
-        )
-        """,
-        _reached("reached", "read", "lacking", counts, weighed, holding),
+        _reached(0, columns),
     ]
-    level = "select * from read"
-    for place in range(1, len(frequent) + 1):
-        tables += _candidates(place, level)
-        level = _with_word(place, columns)
-    return f"{', '.join(tables)}, scored as ({level})", parameters
+    for place, word in enumerate(frequent, 1):
+        parameters |= {f"term{place}": word.stem, f"weight{place}": word.weight, f"held{place}": word.held}
+        parameters[f"rest{place}"] = rest[place] if place < len(rest) else 0.0
+        tables += [_way(place), _with_word(place, columns)]
+        if place < len(frequent):
+            tables.append(_reached(place, columns))
+    return f"{', '.join(tables)}, scored as (select * from chunks{len(frequent)})", parameters
 
 
-def _reached(name: str, table: str, words: str, counts: str, weighed: str, holding: str) -> str:
-    """Return a table of a score that so many chunks reach as are asked for: those of a table, with the words it lacks.
+def _reached(place: int, columns: Mapping[str, float]) -> str:
+    """Return a table of a score that so many chunks reach as are asked for, 0 where there are fewer.
 
-    It is 0 if the table has fewer.
+    It is that of the best ones after so many words, with the words that they lack.
+    """
+    counts = contribution("word.weight", "f", "postings.size")
+    found = f"""
+        select coalesce(min(score) filter (where place = %(asked)s), 0) from (
+            select score, row_number() over (order by score desc) as place from (
+                select tried.score + coalesce(added.score, 0) as score
+                from (select * from chunks{place} order by score desc limit 2 * %(asked)s) as tried
+                cross join lateral (
+                    select sum({counts}) as score
+                    from unnest(%(frequent)s::text[], %(frequent_weights)s::float8[]) with ordinality
+                        as word (term, weight, place)
+                    join postings on postings.space = tried.space and postings.term = word.term
+                        and postings.chunk = tried.chunk and {is_held(columns)}
+                    cross join lateral (select {frequency(columns)} as f) as weighed
+                    where word.place > {place}
+                ) as added
+            ) as whole
+        ) as placed
+    """
+    if place:
+        before = f"(select score from reached{place - 1})"
+        found = f"case when (select way from way{place}) = 'all' then greatest(({found}), {before}) else {before} end"
+    return f"reached{place} as materialized (select ({found}) as score)"
+
+
+def _candidates(place: int) -> str:
+    """Return a select of the chunks that may be among the best, before a word is looked up."""
+    return f"""
+        (
+            select * from chunks{place - 1}
+            where score + %(rest{place - 1})s::float8 >= (select score from reached{place - 1})
+        )
+    """
+
+
+def _way(place: int) -> str:
+    """Return a table of how a word is read.
+
+    All chunks that hold it come in where it may make one good with those that are more frequent; else only the
+    candidates count.
     """
     return f"""
-        {name} as materialized (
-            select coalesce(min(score) filter (where place = %(asked)s), 0) as score from (
-                select score, row_number() over (order by score desc) as place from (
-                    select tried.score + coalesce(added.score, 0) as score
-                    from (select * from {table} order by score desc limit 2 * %(asked)s) as tried
-                    cross join lateral (
-                        select sum({counts}) as score from {words} as word
-                        join postings on postings.space = tried.space and postings.chunk = tried.chunk and {holding}
-                        {weighed}
-                    ) as added
-                ) as whole
-            ) as placed
-        )
-    """
-
-
-def _candidates(place: int, level: str) -> Iterator[str]:
-    """Yield a table of the next word that they lack, and one of the chunks that may be among the best with it."""
-    yield f"word{place} as materialized (select * from lacking where place = {place})"
-    yield f"""
-        candidates{place} as materialized (
-            select * from ({level}) as level
-            where score + coalesce((select rest from word{place}), 0) >= (select score from reached)
-        )
-    """
-    yield f"""
         way{place} as materialized (
             select case
-                when held is null then 'none'
-                when (select count(*) from candidates{place}) * {_LOOKUP} < held then 'lookup'
+                when %(rest{place - 1})s::float8 >= (select score from reached{place - 1}) then 'all'
+                when (select count(*) from {_candidates(place)} as one) * {_LOOKUP} < %(held{place})s then 'lookup'
                 else 'scan'
-            end as way from (select 1) as one left join word{place} on true
+            end as way
         )
     """
 
 
 def _with_word(place: int, columns: Mapping[str, float]) -> str:
-    """Return a select of the candidates with what the next word counts, if there is one."""
+    """Return a table of the chunks with what a word counts in them, without those that cannot be among the best."""
     read = "space, chunk, size, " + ", ".join(f"in_{column}" for column in columns)
-    counts = contribution(f"(select weight from word{place})", "f", "postings.size")
+    counts = contribution(f"%(weight{place})s::float8", "f", "postings.size")
     weighed = f"cross join lateral (select {frequency(columns)} as f) as weighed"
-    of_word = f"postings.term = (select term from word{place}) and {is_held(columns)}"
+    of_word = f"postings.term = %(term{place})s and {is_held(columns)}"
+    # Not joined chunk by chunk, whatever the server thinks of their number.
+    all_of_word = f"(select {read} from postings where {of('postings')} and {of_word} offset 0) as postings"
     way = f"(select way from way{place})"
     return f"""
-        select space, chunk, score from candidates{place} where {way} = 'none'
-        union all
-        select one.space, one.chunk, one.score + coalesce((
-            select {counts} from postings {weighed}
-            where postings.space = one.space and postings.chunk = one.chunk and {of_word}
-        ), 0) from candidates{place} as one where {way} = 'lookup'
-        union all
-        select one.space, one.chunk, one.score + coalesce({counts}, 0)
-        from candidates{place} as one
-        left join (select {read} from postings where {of("postings")} and {of_word} offset 0) as postings
-            on postings.space = one.space and postings.chunk = one.chunk
-        {weighed}
-        where {way} = 'scan'
+        chunks{place} as materialized (
+            select * from (
+                select space, chunk, coalesce(one.score, 0) + coalesce({counts}, 0) as score
+                from {_candidates(place)} as one full join {all_of_word} using (space, chunk) {weighed}
+                where {way} = 'all'
+                union all
+                select one.space, one.chunk, one.score + coalesce((
+                    select {counts} from postings {weighed}
+                    where postings.space = one.space and postings.chunk = one.chunk and {of_word}
+                ), 0) from {_candidates(place)} as one where {way} = 'lookup'
+                union all
+                select space, chunk, one.score + coalesce({counts}, 0)
+                from {_candidates(place)} as one left join {all_of_word} using (space, chunk) {weighed}
+                where {way} = 'scan'
+                -- Else the condition would be computed from the score's formula, a second time.
+                offset 0
+            ) as level
+            where score + %(rest{place})s::float8 >= (select score from reached{place - 1})
+        )
     """
