@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 from jupyter_memory.storage.postgres.connection.session import of
 from jupyter_memory.storage.postgres.indexes.bm25 import MOST, UNIT, contribution, frequency, is_held
 
-# So many rows of the rarest words, and at least so many words, are read without asking whether they are needed.
-_FIRST_ROWS, _FIRST_WORDS = 20_000, 2
+# So many rows of the rarest words are read without asking whether they are needed, and so are all rarer words without
+# which no chunk is likely to be good: what the others count at most is less than so many words count on average.
+_FIRST_ROWS, _FIRST_WORDS = 20_000, 3
 # To look a word up in a chunk takes as long as to read so many rows of it in their order.
 _LOOKUP = 40
 
@@ -34,9 +35,16 @@ class Weighed(NamedTuple):
 def apart(words: Sequence[Weighed]) -> tuple[list[Weighed], list[Weighed]]:
     """Return the words that are read first, and the frequent ones, the rarest first; none where that gains nothing."""
     ordered = sorted(words, key=lambda word: (word.held, word.stem))
-    few = sum(rows <= _FIRST_ROWS for rows in accumulate(word.held for word in ordered))
-    rare, frequent = ordered[: max(few, _FIRST_WORDS)], ordered[max(few, _FIRST_WORDS) :]
-    return (rare, frequent) if sum(word.held for word in frequent) > _FIRST_ROWS else (ordered, [])
+    rows = list(accumulate(word.held for word in ordered))
+    rest = _rest(ordered)
+    needed = rest[0] * _FIRST_WORDS / len(rest) if rest else 0.0
+    count = sum(rows[place] <= _FIRST_ROWS or rest[place] >= needed for place in range(len(ordered)))
+    return (ordered[:count], ordered[count:]) if rows and rows[-1] - rows[count - 1] > _FIRST_ROWS else (ordered, [])
+
+
+def _rest(words: Sequence[Weighed]) -> list[float]:
+    """Return what each word and all after it count together at most, with a unit for each that is rounded."""
+    return list(accumulate(word.weight * MOST * UNIT + 1 for word in reversed(words)))[::-1]
 
 
 def pruned(
@@ -46,8 +54,7 @@ def pruned(
 
     ``first`` are selects of what the other terms count. The parameter ``asked`` is how many chunks are wanted.
     """
-    # What a word and all that are more frequent count together at most, with a unit for each that is rounded.
-    rest = list(accumulate(word.weight * MOST * UNIT + 1 for word in reversed(frequent)))[::-1]
+    rest = _rest(frequent)
     parameters: dict[str, Any] = {
         "frequent": [word.stem for word in frequent],
         "frequent_weights": [word.weight for word in frequent],
