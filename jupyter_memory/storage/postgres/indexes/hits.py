@@ -18,10 +18,22 @@ from jupyter_memory.text.identifiers import COLUMNS
 _JOINED = 4
 # Follows every word that begins with certain letters, and precedes all that a longer word could be.
 _AFTER, _NOTHING_AFTER = "\U0010ffff", "\x01"
-# How many chunks hold any match of a group, and what each match counts by it.
-# Kept, since the server would count again for every hit.
-COUNTED = "counted as materialized (select of_group, count(distinct chunk) as held from hits group by of_group)"
-KNOWN = "counted as (select * from unnest(%(groups)s::integer[], %(held)s::bigint[]) as known (of_group, held))"
+# What a match of a group counts by how many chunks hold any, as ``bm25.idf`` has it.
+_IDF = """
+    case when held >= %(total)s then 1e-6::float8
+    else greatest(ln((%(total)s - held + 0.5)::float8 / (held + 0.5)::float8), 1e-6) end as idf
+"""
+# How many chunks hold any match of a group: counted, and kept, since the server would count again for every hit.
+COUNTED = f"""
+    counted as materialized (
+        select *, {_IDF} from (select of_group, count(distinct chunk) as held from hits group by of_group) as one
+    )
+"""
+KNOWN = f"""
+    counted as materialized (
+        select *, {_IDF} from unnest(%(groups)s::integer[], %(held)s::bigint[]) as known (of_group, held)
+    )
+"""
 # The chunks of certain memories, where not all are wanted, and the condition that a row of ``postings`` is of them.
 WANTED = f"""
     wanted as materialized (
@@ -30,12 +42,8 @@ WANTED = f"""
     )
 """
 AMONG = "and postings.chunk in (select wanted.chunk from wanted)"
-_IDF = """
-    case when counted.held >= %(total)s then 1e-6
-    else greatest(ln((%(total)s - counted.held + 0.5)::float8 / (counted.held + 0.5)), 1e-6) end
-"""
 SCORED = f"""
-    select hits.space, hits.chunk, {contribution(f"hits.weight * {_IDF}", "hits.f", "hits.size")} as score
+    select hits.space, hits.chunk, {contribution("hits.weight * counted.idf", "hits.f", "hits.size")} as score
     from hits join counted on counted.of_group = hits.of_group
 """
 
