@@ -38,8 +38,9 @@ def apart(words: Sequence[Weighed]) -> tuple[list[Weighed], list[Weighed]]:
     rows = list(accumulate(word.held for word in ordered))
     rest = _rest(ordered)
     needed = rest[0] * _FIRST_WORDS / len(rest) if rest else 0.0
-    count = sum(rows[place] <= _FIRST_ROWS or rest[place] >= needed for place in range(len(ordered)))
-    return (ordered[:count], ordered[count:]) if rows and rows[-1] - rows[count - 1] > _FIRST_ROWS else (ordered, [])
+    few = sum(rows[place] <= _FIRST_ROWS or rest[place] >= needed for place in range(len(ordered)))
+    rare, frequent = ordered[: max(few, 1)], ordered[max(few, 1) :]
+    return (rare, frequent) if sum(word.held for word in frequent) > _FIRST_ROWS else (ordered, [])
 
 
 def _rest(words: Sequence[Weighed]) -> list[float]:
