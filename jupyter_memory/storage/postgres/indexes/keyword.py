@@ -68,7 +68,7 @@ def search(
         rows = [Row(*one[:-1]) for one in found]
         if found and parts.groups:
             counted = found[0][-1] or {}
-            corpus.held.update({group: counted.get(str(number), 0) for number, group in parts.groups.items()})
+            corpus.keep_counted({group: counted.get(str(number), 0) for number, group in parts.groups.items()})
         if is_settled(rows, asked, count):
             return cut(rows, count)
         asked *= 4
@@ -123,22 +123,21 @@ def _parts(corpus: Statistics, terms: Terms, weights: Mapping[str, float], *, am
         _add_words(parts, "pair", pairs, pair_columns, among=among)
     parts.groups = {number: _group(counted, number, weights) for number in {one.group for one in counted}}
     if counted:
-        is_known = among and all(group in corpus.held for group in parts.groups.values())
-        if is_known:
-            held = [corpus.held[group] for group in parts.groups.values()]
+        held = corpus.counted(parts.groups.values()) if among else None
+        if held is not None:
             parts.parameters |= {"groups": list(parts.groups), "held": held}
         found = []
         for pair in (False, True):
             some = [one for one in counted if one.pair == pair]
             columns = pair_columns if pair else weights
             for select, parameters in hits.selects(
-                "pair" if pair else "word", some, columns, corpus, hits.AMONG if is_known else ""
+                "pair" if pair else "word", some, columns, corpus, hits.AMONG if held is not None else ""
             ):
                 found.append(select)
                 parts.parameters |= parameters
         parts.tables += [
             f"hits as materialized ({' union all '.join(found)})",
-            hits.KNOWN if is_known else hits.COUNTED,
+            hits.COUNTED if held is None else hits.KNOWN,
         ]
         parts.selects.append(hits.SCORED)
     return parts
