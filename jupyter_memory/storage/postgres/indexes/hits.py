@@ -1,6 +1,6 @@
 """Matches whose rarity is counted while they are found, in SQL: phrases, and words in several forms or only begun.
 
-Each select gives rows of ``list, match, of_group, weight, space, chunk, f, size``.
+Each select gives rows of ``of_group, weight, space, chunk, f, size``, one for each match and chunk.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ _IDF = """
     case when held >= %(total)s then 1e-6::float8
     else greatest(ln((%(total)s - held + 0.5)::float8 / (held + 0.5)::float8), 1e-6) end as idf
 """
-# How many chunks hold any match of a group: counted, and kept, since the server would count again for every hit.
-COUNTED = f"""
+# How many chunks hold any match of a group: as many as there are hits, if each has one match.
+# Kept, since the server would count again for every hit.
+_COUNTED = f"""
     counted as materialized (
-        select *, {_IDF} from (select of_group, count(distinct chunk) as held from hits group by of_group) as one
+        select *, {_IDF} from (select of_group, {{}} as held from hits group by of_group) as one
     )
 """
+COUNTED, COUNTED_ONCE = _COUNTED.format("count(distinct chunk)"), _COUNTED.format("count(*)")
 KNOWN = f"""
     counted as materialized (
         select *, {_IDF} from unnest(%(groups)s::integer[], %(held)s::bigint[]) as known (of_group, held)
@@ -97,12 +99,12 @@ def _asked(name: str) -> str:
 def _of_single(name: str, columns: Mapping[str, float], among: str) -> str:
     """Return the hits of single words, whole or only begun."""
     return f"""
-        select '{name}' as list, asked.match, asked.of_group, asked.weight, postings.space, postings.chunk,
+        select asked.of_group, asked.weight, postings.space, postings.chunk,
             sum({frequency(columns)}) as f, min(postings.size) as size
         from {_asked(name)}
         join postings on postings.term >= asked.first and postings.term < asked.until
         where {of("postings")} and {is_held(columns)} {among}
-        group by 1, 2, 3, 4, 5, 6
+        group by asked.match, 1, 2, 3, 4
     """
 
 
@@ -131,8 +133,8 @@ def _of_phrase(name: str, match: Match, columns: Mapping[str, float], among: str
     )
     follow = " and ".join(f"first_at + {place} = any({one}.places)" for place, one in enumerate(others, 1))
     sql = f"""
-        select '{name}' as list, 0 as match, %({name}_group)s::integer as of_group, %({name}_weight)s::float8 as weight,
-            postings.space, postings.chunk, found.f, postings.size
+        select %({name}_group)s::integer as of_group, %({name}_weight)s::float8 as weight, postings.space,
+            postings.chunk, found.f, postings.size
         from postings {joined}
         cross join lateral (
             select sum({_weights(columns)}) as f from unnest(postings.places) as first_at where {follow}
@@ -150,8 +152,7 @@ def _of_rows(name: str, columns: Mapping[str, float], among: str, *, begun: bool
     """
     is_it = "postings.term >= asked.first and postings.term < asked.until" if begun else "postings.term = asked.first"
     return f"""
-        select '{name}' as list, match, of_group, weight, space, chunk, sum({_weights(columns)}) as f,
-            min(size) as size
+        select of_group, weight, space, chunk, sum({_weights(columns)}) as f, min(size) as size
         from (
             select asked.match, asked.of_group, asked.weight, postings.space, postings.chunk, postings.size,
                 place_at - asked.place as first_at
@@ -168,6 +169,6 @@ def _of_rows(name: str, columns: Mapping[str, float], among: str, *, begun: bool
                 postings.size, place_at - asked.place
             having count(*) = asked.length
         ) as found
-        group by 1, 2, 3, 4, 5, 6
+        group by match, 1, 2, 3, 4
         having sum({_weights(columns)}) is not null
     """

@@ -137,7 +137,11 @@ def _parts(corpus: Statistics, terms: Terms, weights: Mapping[str, float], *, am
                 parts.parameters |= parameters
         parts.tables += [
             f"hits as materialized ({' union all '.join(found)})",
-            hits.COUNTED if held is None else hits.KNOWN,
+            hits.KNOWN
+            if held is not None
+            else hits.COUNTED_ONCE
+            if len(parts.groups) == len(counted)
+            else hits.COUNTED,
         ]
         parts.selects.append(hits.SCORED)
     return parts
