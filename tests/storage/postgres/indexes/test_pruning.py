@@ -50,7 +50,9 @@ def _words(chosen, number):
 def best(store, terms, count):
     """Return the best memories with their chunks and scores."""
     with store.snapshot() as snapshot:
-        return [(one.memory, one.chunk, one.score) for one in snapshot.keyword_matches(terms, WEIGHTS, Filters(), count)]
+        return [
+            (one.memory, one.chunk, one.score) for one in snapshot.keyword_matches(terms, WEIGHTS, Filters(), count)
+        ]
 
 
 @pytest.mark.parametrize(("first", "lookup"), list(product((1, 60), (0, 2, NEVER))))
