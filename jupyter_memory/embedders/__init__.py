@@ -136,8 +136,8 @@ def _found(name: str, models: Path | None) -> Path:
     cached = _cached(name, models)
     if cached.found is None:
         raise EmbedderUnavailable(
-            f"The weights of {name} are not on this machine. Fetch them ({size(cached.entry.download)}) with: %memory "
-            f"model use {name}, or in a terminal: jupyter-memory model use {name}"
+            f"The weights of {name} are not on this machine. To fetch them ({size(cached.entry.download)}), type "
+            f"%memory model use {name}, or in a terminal jupyter-memory model use {name}."
         )
     return cached.found
 

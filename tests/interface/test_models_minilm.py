@@ -48,7 +48,9 @@ def test_a_whole_life(run, package_index):
     run("model", "remove", "minilm", "--yes")
     code, found, notice = run("search", "prices")
     assert code == 0 and "We scaled the prices" in found
-    assert "The weights of minilm are not on this machine" in notice and "model use minilm" in notice
+    assert "The weights of minilm are not on this machine" in notice
+    assert "in a terminal jupyter-memory model use minilm. To go on with the bundled model, type" in notice
+    assert "in a terminal jupyter-memory model use static, or in Python store.reembed('static')." in notice
 
 
 def test_files_that_were_cut_short(run):

@@ -193,5 +193,6 @@ def _open(model: Model, models: Path | None) -> Embedder:
     except (EmbedderError, InputError) as error:
         raise EmbedderUnavailable(
             f"This store was written with {name} ({model.dimensions} dimensions), which cannot be opened here: "
-            f"{error} To go on with a model that is here, type store.reembed('static')."
+            f"{error} To go on with the bundled model, type %memory model use static, in a terminal "
+            "jupyter-memory model use static, or in Python store.reembed('static')."
         ) from error

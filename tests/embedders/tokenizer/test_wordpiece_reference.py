@@ -48,7 +48,7 @@ def _is_reordered(text: str) -> bool:
 @pytest.mark.reference
 def test_the_tokens_of_100_000_texts():
     """Every text has the library's tokens, and each begins where it does there."""
-    pytest.importorskip("transformers", reason="needs the extra `reference`: transformers")
+    pytest.importorskip("tokenizers", reason="the reference for WordPiece needs the package tokenizers")
     differing()
 
 

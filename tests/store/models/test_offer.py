@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from calibrated import calibrated
 
@@ -9,6 +11,9 @@ from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import open_embedder
 from jupyter_memory.embedders.download.fetch import take
 from jupyter_memory.embedders.download.model_cache import CachedModel
+from jupyter_memory.store.models.offer import FAST, SLOW
+
+PAGE = Path(__file__).parents[3] / "docs" / "models.md"
 
 
 @pytest.fixture
@@ -84,3 +89,13 @@ def test_not_where_mlx_does_not_run(opened, monkeypatch):
             elsewhere.setattr("jupyter_memory.store.models.offer.runs_mlx", lambda: False)
             assert memory.model_offer() == ""
         assert "and packages that it runs on (about 37.0 MB more), and asks first" in memory.model_offer()
+
+
+def test_the_page_names_the_same_cost(opened):
+    """The offer and the page on models give the same speeds."""
+    with opened(0.7) as memory:
+        said = memory.model_offer()
+    page = " ".join(PAGE.read_text("utf-8").split())
+
+    assert f"about {SLOW} cells a second on one core; the bundled model indexes {FAST:,}." in said
+    assert f"about {SLOW} notebook cells a second, the bundled model {FAST:,}." in page
