@@ -82,7 +82,7 @@ def test_pruning_changes_no_answer(store, monkeypatch, first, lookup):
 
 
 def test_the_rarest_words_are_read_first():
-    """Few rows are read first, and the words that good chunks do not lack; all of them if the others are not frequent."""
+    """Few rows are read first, and the words that good chunks do not lack; all of them if no other is frequent."""
     rare, often, most = Weighed("churn", 900, 8.0), Weighed("rate", 90_000, 3.0), Weighed("price", 400_000, 1.0)
     assert apart([most, rare, often]) == ([rare], [often, most])
     assert apart([rare, Weighed("mean", 15_000, 4.0)]) == ([rare, Weighed("mean", 15_000, 4.0)], [])
