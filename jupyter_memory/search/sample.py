@@ -9,14 +9,12 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.tokenizer.bundled import tokens
+from jupyter_memory.embedders.tokenizer.chunks import chunk_tokens
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
-from jupyter_memory.embedders.tokenizer.tokens import distinct
 from jupyter_memory.runtime.one_core import one_core
-from jupyter_memory.storage.base import Model, Snapshot, TokenIds
+from jupyter_memory.storage.base import Model, Snapshot
 from jupyter_memory.storage.cache import Cache
-from jupyter_memory.text.structure import embedding_text
-from jupyter_memory.text.unicode import storable
+from jupyter_memory.types.chunk_tokens import ChunkTokens
 
 Floats = NDArray[np.float32]
 Keys = NDArray[np.int64]
@@ -79,7 +77,7 @@ class Samples:
 
     def __init__(self) -> None:
         self._samples: Cache[int, tuple[int, Sample]] = Cache(2)
-        self._tokens: Cache[int, TokenIds] = Cache(_MOST)
+        self._tokens: Cache[int, ChunkTokens] = Cache(_MOST)
 
     def sample(self, snapshot: Snapshot, model: Model | None) -> Sample:
         """Return the sample of a store for one model, drawn again when the store has grown."""
@@ -92,17 +90,17 @@ class Samples:
         self._samples.put("", key, (size, sample))
         return sample
 
-    def tokens(self, snapshot: Snapshot, chunks: Sequence[int]) -> dict[int, TokenIds]:
-        """Return the different tokens of what was embedded of chunks, by chunk."""
+    def tokens(self, snapshot: Snapshot, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
+        """Return the tokens of what was embedded of chunks, by chunk."""
         version = snapshot.version
-        found = snapshot.token_ids(chunks)
+        found = snapshot.tokens(chunks)
         lacking = [chunk for chunk in chunks if chunk not in found]
         known = {chunk: ids for chunk in lacking if (ids := self._tokens.get(version, chunk)) is not None}
         unknown = [chunk for chunk in lacking if chunk not in known]
         if unknown:
             parts = snapshot.embedded_parts(unknown)
-            texts = [storable(embedding_text(*parts[chunk])) for chunk in unknown]
-            for chunk, ids in zip(unknown, distinct(tokens(texts)), strict=True):
+            _, of_chunks = chunk_tokens(parts[chunk].head_and_text() for chunk in unknown)
+            for chunk, ids in zip(unknown, of_chunks, strict=True):
                 known[chunk] = ids
                 self._tokens.put(version, chunk, ids)
         return {chunk: found[chunk] if chunk in found else known[chunk] for chunk in chunks}
@@ -117,16 +115,16 @@ class Samples:
 
     def _draw(self, snapshot: Snapshot, model: Model | None) -> Sample:
         chunks = snapshot.sample(SAMPLE)
-        of_chunks: Mapping[int, TokenIds] = self.tokens(snapshot, chunks)
+        of_chunks: Mapping[int, ChunkTokens] = self.tokens(snapshot, chunks)
         token_counts = np.zeros(len(token_vectors()), np.int32)
         for ids in of_chunks.values():
-            token_counts[ids] += 1
+            token_counts[ids.different] += 1
         vectors, owners = np.empty((0, 1), np.float32), np.zeros(0, np.int64)
         if model is not None:
             _, owners, vectors = snapshot.vectors(model, chunks)
         half = len(vectors) // 2
         pairs = np.einsum("ij,ij->i", vectors[:half], vectors[half : 2 * half])
-        typical = float(np.mean([ids.size for ids in of_chunks.values()])) if of_chunks else 1.0
+        typical = float(np.mean([len(ids.different) for ids in of_chunks.values()])) if of_chunks else 1.0
         return Sample(vectors, token_counts, len(chunks), typical, Background.of(pairs), owners)
 
 

@@ -119,9 +119,14 @@ def under(document: str, headings: Sequence[str], about: str = "") -> str:
 
 
 def embedding_text(kind: str, title: str, prefix: str, text: str) -> str:
-    """Return what is embedded for a chunk: title and text of a note, otherwise the structural prefix and the text."""
-    head = title if kind == "note" else prefix
+    """Return what is embedded for a chunk: its head and its text."""
+    head = embedded_head(kind, title, prefix)
     return f"{head}\n{text}" if head else text
+
+
+def embedded_head(kind: str, title: str, prefix: str) -> str:
+    """Return what is put in front of a chunk's text when it is embedded: a note's title, or the structural prefix."""
+    return title if kind == "note" else prefix
 
 
 def with_outputs(source: str, outputs: str) -> str:

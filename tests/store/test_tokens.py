@@ -15,13 +15,17 @@ NOTE = "λ rose to 3.2 orders an hour in Zürich. " * 120
 
 
 def kept(store):
-    """Return the tokens that a store keeps, by chunk, and the tokens of what is embedded of each chunk."""
+    """Return the tokens that a store keeps by chunk, the different and the text's, and those that its texts have."""
     with store._storage.database.read() as connection:
         chunks = [row[0] for row in connection.execute("select id from chunks order by id")]
-        ids = chunk_rows.token_ids(connection, chunks)
+        of_chunks = chunk_rows.tokens_of(connection, chunks)
         parts = chunk_rows.embedded_parts(connection, chunks)
-    told = {chunk: np.unique(tokens([embedding_text(*parts[chunk])]).ids) for chunk in chunks}
-    return {chunk: one.tolist() for chunk, one in ids.items()}, {chunk: one.tolist() for chunk, one in told.items()}
+    told = {chunk: np.unique(tokens([embedding_text(*parts[chunk])]).ids).tolist() for chunk in chunks}
+    in_order = {chunk: tokens([parts[chunk].text]).ids.tolist() for chunk in chunks}
+    return (
+        {chunk: (one.different.tolist(), one.text.tolist()) for chunk, one in of_chunks.items()},
+        {chunk: (told[chunk], in_order[chunk]) for chunk in chunks},
+    )
 
 
 def lose(store):

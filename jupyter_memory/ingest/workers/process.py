@@ -26,6 +26,7 @@ from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Chunk, Draft
+from jupyter_memory.types.chunk_tokens import ChunkTokens
 from jupyter_memory.types.picture import Thumbnail
 
 if TYPE_CHECKING:
@@ -35,9 +36,8 @@ _DRAFT = attrgetter(*(field.name for field in fields(Draft)[:-1]))
 _CHUNK = attrgetter(*(field.name for field in fields(Chunk)))
 _draft: Callable[..., Draft] = Draft
 
-# Drafts with their chunks; all vectors; how many tokens each chunk has, and all of them; the words of ``ident``; what
-# each draft defines.
-Packed = tuple[list[tuple[Any, ...]], Any, list[int], Any, list[str], list[Definitions | None]]
+# Drafts with their chunks; all vectors; the tokens of each chunk; the words of ``ident``; what each draft defines.
+Packed = tuple[list[tuple[Any, ...]], Any, list[bytes], list[str], list[Definitions | None]]
 
 # Which state of a file was read, and what it holds.
 Result = tuple[tuple[int, int], Packed]
@@ -117,15 +117,13 @@ def _embedder(dimensions: int) -> Embedder | None:
 
 
 def packed(prepared: Sequence[Prepared]) -> Packed:
-    """Return prepared memories as tuples, strings and three arrays, which are pickled fast."""
+    """Return prepared memories as tuples, strings and an array, which are pickled fast."""
     drafts = [(*_DRAFT(one.draft), [_CHUNK(chunk) for chunk in one.draft.chunks]) for one in prepared]
     parts = [one.vectors for one in prepared if one.vectors is not None]
-    tokens = [ids for one in prepared for ids in one.tokens]
     return (
         drafts,
         np.concatenate(parts) if parts else None,
-        [len(ids) for ids in tokens],
-        np.concatenate(tokens) if tokens else None,
+        [tokens.to_bytes() for one in prepared for tokens in one.tokens],
         [words for one in prepared for words in one.idents],
         [one.definitions for one in prepared],
     )
@@ -133,14 +131,14 @@ def packed(prepared: Sequence[Prepared]) -> Packed:
 
 def unpacked(given: Packed) -> list[Prepared]:
     """Return the prepared memories that were packed."""
-    drafts, vectors, counts, tokens, idents, definitions = given
-    ids = [] if tokens is None else [tokens[begin:end] for begin, end in pairwise(accumulate(counts, initial=0))]
+    drafts, vectors, packed_tokens, idents, definitions = given
+    tokens = [ChunkTokens.from_bytes(data) for data in packed_tokens]
     ends = accumulate((len(draft[-1]) for draft in drafts), initial=0)
     return [
         Prepared(
             _draft(*draft[:-1], tuple([Chunk(*chunk) for chunk in draft[-1]])),
             None if vectors is None else vectors[begin:end],
-            ids[begin:end],
+            tokens[begin:end],
             idents[begin:end],
             defined,
         )

@@ -1,8 +1,8 @@
 """How close the best passage of a memory comes to the query, however much else the memory holds.
 
 The vector of a chunk is that of all it says: one line on the matter among twenty others hardly shows in it. A passage
-is some 32 tokens. Its vector is the sum of its tokens' vectors in the bundled static model, whichever model the store
-has. It is computed when it is needed, so nothing of it is stored.
+is some 32 tokens of the chunk that was found. Its vector is the sum of its tokens' vectors in the bundled static model,
+whichever model the store has. It is computed when it is needed, from the tokens that are stored with the chunk.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.tokenizer.bundled import tokens
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
 from jupyter_memory.runtime.one_core import one_core
 from jupyter_memory.search.context import SearchContext
-from jupyter_memory.search.signals.max_sim import LONGEST, best_placed
-from jupyter_memory.text.unicode import storable
+from jupyter_memory.search.signals.max_sim import best_placed
 from jupyter_memory.types import Query
 
 # Tokens of a block; two adjacent blocks are a passage, so that each passage shares a half with the next.
@@ -33,7 +31,7 @@ class BestPassage:
     """The best cosine of the query with a passage, for the candidates that `MaxSim` compares too.
 
     A memory of a session has no value. A turn of a conversation is a single passage, and the shortest of many turns
-    would come first. Of a long text, the beginning is looked at.
+    would come first.
     """
 
     label: ClassVar[str] = "how close its best passage is to the query"
@@ -45,10 +43,11 @@ class BestPassage:
         chosen = [one for one in best_placed(context) if one.memory.session is None]
         if not chosen:
             return {}
-        found = tokens([storable(one.memory.text[:LONGEST]) for one in chosen])
+        texts = [context.tokens[one.chunk].text for one in chosen]
+        counts = np.array([len(text) for text in texts], np.int64)
         table = token_vectors()
         asked = table.sums(context.query_tokens[None])[0]
-        values = best_cosines(asked, table.sums(in_blocks(found.ids, found.counts)), found.counts)
+        values = best_cosines(asked, table.sums(in_blocks(np.concatenate(texts), counts)), counts)
         return dict(zip((one.key for one in chosen), values.tolist(), strict=True))
 
 

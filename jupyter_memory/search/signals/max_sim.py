@@ -69,7 +69,7 @@ class MaxSim:
         matches = max_sim(
             asked,
             rarity(sample.token_counts[asked], sample.chunks),
-            [context.tokens[one.chunk] for one in chosen],
+            [context.tokens[one.chunk].different for one in chosen],
             context.token_table,
             sample.typical_length,
             written_in(query, asked, chosen),

@@ -79,7 +79,9 @@ class LengthPenalty:
             size = SHORT if _is_meant(one.memory) else characters
             if size < SHORT:
                 size = len(one.memory.text.encode())
-            found[one.key] = size_evidence(size, len(tokens[one.chunk]) if characters >= _CANNOT_BE_LONG else 0)
+            found[one.key] = size_evidence(
+                size, len(tokens[one.chunk].different) if characters >= _CANNOT_BE_LONG else 0
+            )
         return found
 
 

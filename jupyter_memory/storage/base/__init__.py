@@ -28,7 +28,6 @@ from jupyter_memory.storage.base.values import (
     Passage,
     Prepared,
     QueryVector,
-    TokenIds,
     mismatch,
 )
 from jupyter_memory.storage.base.writer import Writer
@@ -62,7 +61,6 @@ __all__ = [
     "Team",
     "Texts",
     "Thumbnails",
-    "TokenIds",
     "Transfer",
     "Writer",
     "mismatch",

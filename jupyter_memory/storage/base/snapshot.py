@@ -14,9 +14,9 @@ from jupyter_memory.storage.base.values import (
     ChunkVectors,
     EmbeddedParts,
     Model,
-    TokenIds,
 )
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
+from jupyter_memory.types.chunk_tokens import ChunkTokens
 from jupyter_memory.types.report import Feedback, Folder, Recent
 
 Result = TypeVar("Result")
@@ -176,8 +176,8 @@ class Snapshot(Texts, Protocol):
         """Return the ids of up to ``count`` chunks, evenly from the first to the last."""
         ...
 
-    def token_ids(self, chunks: Sequence[int], /) -> dict[int, TokenIds]:
-        """Return the different tokens of those of these chunks for which they are stored."""
+    def tokens(self, chunks: Sequence[int], /) -> dict[int, ChunkTokens]:
+        """Return the tokens of those of these chunks for which they are stored."""
         ...
 
     def embedded_parts(self, chunks: Sequence[int], /) -> dict[int, EmbeddedParts]:

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.text.code.definitions import Definitions
+from jupyter_memory.text.structure import embedded_head
 from jupyter_memory.types import Draft
-
-# Different tokens of a text.
-TokenIds = NDArray[np.integer]
+from jupyter_memory.types.chunk_tokens import ChunkTokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +30,14 @@ class Model:
 class Prepared:
     """A draft ready to be written: chunked, with a vector for each chunk, or None where there is no model.
 
-    ``tokens`` are the different tokens of each chunk; without them a search tokenises what it compares. ``idents`` are
-    the words of each chunk's column ``ident``, where they are known already. ``definitions`` are the names that a
-    source in Python defines, None for any other text.
+    ``tokens`` are those of each chunk; without them a search tokenises what it compares. ``idents`` are the words of
+    each chunk's column ``ident``, where they are known already. ``definitions`` are the names that a source in Python
+    defines, None for any other text.
     """
 
     draft: Draft
     vectors: Vectors | None
-    tokens: Sequence[TokenIds] = ()
+    tokens: Sequence[ChunkTokens] = ()
     idents: Sequence[str] = ()
     definitions: Definitions | None = None
 
@@ -80,6 +79,10 @@ class EmbeddedParts(NamedTuple):
     title: str
     context: str
     text: str
+
+    def head_and_text(self) -> tuple[str, str]:
+        """Return what is put in front of the text, and the text."""
+        return embedded_head(self.kind, self.title, self.context), self.text
 
 
 class Calibration(NamedTuple):

@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from jupyter_memory.protocols import Embedder, FileState, Vectors
-from jupyter_memory.storage.base.values import Model, Prepared, QueryVector, TokenIds
+from jupyter_memory.storage.base.values import Model, Prepared, QueryVector
 from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Draft, Filters, Memory
+from jupyter_memory.types.chunk_tokens import ChunkTokens
 from jupyter_memory.types.report import Feedback, Recent
 
 
@@ -186,8 +187,8 @@ class Writer(Protocol):
         """Remove the damaged tokens of chunks, which then count as missing; return how many chunks had such."""
         ...
 
-    def keep_token_ids(self, tokens: Mapping[int, TokenIds], /) -> int:
-        """Store the different tokens of those of these chunks that are still there; return how many."""
+    def keep_tokens(self, tokens: Mapping[int, ChunkTokens], /) -> int:
+        """Store the tokens of those of these chunks that are still there; return how many."""
         ...
 
     def keep_definitions(self, found: Mapping[int, Definitions], /) -> int:

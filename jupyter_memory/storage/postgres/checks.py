@@ -8,18 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from unicodedata import normalize
 
-import numpy as np
-
 from jupyter_memory.runtime.progress import batches
 from jupyter_memory.storage.base import Model
 from jupyter_memory.storage.cell_matching import fingerprint
 from jupyter_memory.storage.postgres.connection.session import Session, of
 from jupyter_memory.storage.postgres.indexes import postings, vectors
+from jupyter_memory.types.chunk_tokens import is_damaged
 
 _NAMED = 3
 # How far the length of a vector may be from 1.
 _ROUNDING = 1e-3
-_VOCABULARY = 30_522
 _TOGETHER = 2_000
 
 
@@ -61,9 +59,9 @@ def damaged_vectors(session: Session, model: Model) -> list[int]:
 
 
 def damaged_tokens(session: Session) -> list[int]:
-    """Return the chunks whose tokens are half a number, not in ascending order, or not of the vocabulary."""
+    """Return the chunks whose tokens are not what this version, or an older one, would store."""
     rows = session.rows(f"select chunk, ids from chunk_tokens where {of('chunk_tokens')} order by chunk")
-    return [chunk for chunk, ids in rows if not _are_tokens(ids)]
+    return [chunk for chunk, ids in rows if is_damaged(ids)]
 
 
 def damaged_definitions(session: Session) -> list[int]:
@@ -139,13 +137,6 @@ def _counts_fit(session: Session) -> bool:
         """
     )
     return (totals.chunks, totals.words) == tuple(held) and not wrong and not lost
-
-
-def _are_tokens(ids: bytes) -> bool:
-    if len(ids) % 2:
-        return False
-    tokens = np.frombuffer(ids, "<u2").astype(np.int64)
-    return bool((np.diff(tokens) > 0).all() and (tokens < _VOCABULARY).all())
 
 
 def _memories(count: int) -> str:

@@ -16,7 +16,6 @@ from jupyter_memory.storage.base import (
     Model,
     Passage,
     Snapshot,
-    TokenIds,
 )
 from jupyter_memory.storage.postgres.connection.session import Session, of
 from jupyter_memory.storage.postgres.filters import SHOWN_TIER, condition
@@ -36,6 +35,7 @@ from jupyter_memory.storage.postgres.tables import (
 from jupyter_memory.storage.shared.rows import from_micros, identity
 from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
+from jupyter_memory.types.chunk_tokens import ChunkTokens
 from jupyter_memory.types.report import Feedback, Folder, Recent
 
 Result = TypeVar("Result")
@@ -191,8 +191,8 @@ class PostgresSnapshot:
     def sample(self, count: int, /) -> list[int]:
         return chunk_rows.sample(self._session, count, self._statistics.chunks)
 
-    def token_ids(self, chunks: Sequence[int], /) -> dict[int, TokenIds]:
-        return chunk_rows.token_ids(self._session, chunks)
+    def tokens(self, chunks: Sequence[int], /) -> dict[int, ChunkTokens]:
+        return chunk_rows.tokens_of(self._session, chunks)
 
     def embedded_parts(self, chunks: Sequence[int], /) -> dict[int, EmbeddedParts]:
         return chunk_rows.embedded_parts(self._session, chunks)
@@ -269,4 +269,4 @@ class PostgresSnapshot:
         return self._statistics.chunks - vectors.count(self._session, model)
 
     def chunks_without_tokens(self, count: int, after: int = 0, /) -> list[int]:
-        return chunk_rows.without_token_ids(self._session, count, after)
+        return chunk_rows.without_tokens(self._session, count, after)

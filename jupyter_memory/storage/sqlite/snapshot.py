@@ -18,7 +18,6 @@ from jupyter_memory.storage.base import (
     Model,
     Passage,
     Snapshot,
-    TokenIds,
 )
 from jupyter_memory.storage.shared.rows import from_micros, identity
 from jupyter_memory.storage.sqlite.connection.background import BackgroundReader
@@ -32,6 +31,7 @@ from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.storage.sqlite.tables import definitions, files, folders, memories, query_vectors, searches
 from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
+from jupyter_memory.types.chunk_tokens import ChunkTokens
 from jupyter_memory.types.report import Feedback, Folder, Recent
 
 Result = TypeVar("Result")
@@ -199,8 +199,8 @@ class SqliteSnapshot:
     def sample(self, count: int, /) -> list[int]:
         return chunk_rows.sample(self._connection, count)
 
-    def token_ids(self, chunks: Sequence[int], /) -> dict[int, TokenIds]:
-        return chunk_rows.token_ids(self._connection, chunks)
+    def tokens(self, chunks: Sequence[int], /) -> dict[int, ChunkTokens]:
+        return chunk_rows.tokens_of(self._connection, chunks)
 
     def embedded_parts(self, chunks: Sequence[int], /) -> dict[int, EmbeddedParts]:
         return chunk_rows.embedded_parts(self._connection, chunks)
@@ -278,4 +278,4 @@ class SqliteSnapshot:
         return chunks - self._indexes.vectors.count(self._connection, model)
 
     def chunks_without_tokens(self, count: int, after: int = 0, /) -> list[int]:
-        return chunk_rows.without_token_ids(self._connection, count, after)
+        return chunk_rows.without_tokens(self._connection, count, after)

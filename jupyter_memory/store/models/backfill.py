@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from jupyter_memory.embedders.tokenizer.bundled import tokens
-from jupyter_memory.embedders.tokenizer.tokens import distinct
+from jupyter_memory.embedders.tokenizer.chunks import chunk_tokens
 from jupyter_memory.storage.base import Snapshot, Storage
 from jupyter_memory.text.code.definitions import definitions
-from jupyter_memory.text.structure import embedding_text
-from jupyter_memory.text.unicode import storable
 
 # Memories that are read and written together.
 _BATCH = 512
@@ -70,6 +67,6 @@ def retokenise(storage: Storage, stopped: Callable[[], bool] = lambda: False) ->
     ):
         if stopped():
             break
-        ids = distinct(tokens([storable(embedding_text(*part)) for part in parts.values()]))
-        done += storage.writer.keep_token_ids(dict(zip(parts, ids, strict=True)))
+        _, kept = chunk_tokens(part.head_and_text() for part in parts.values())
+        done += storage.writer.keep_tokens(dict(zip(parts, kept, strict=True)))
     return done

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import jupyter_memory.embedders
 from jupyter_memory.embedders.tokenizer import wordpiece
-from jupyter_memory.embedders.tokenizer.tokens import distinct
 from jupyter_memory.embedders.tokenizer.wordpiece import WordPiece
 
 VOCABULARY = (
@@ -182,13 +181,3 @@ def test_from_many_threads():
         thread.join(100)
 
     assert wrong == []
-
-
-@given(texts=st.lists(TEXTS, max_size=6))
-def test_each_token_once(ours, texts):
-    """The different tokens of each text are its tokens, ascending, each once; a text without any has none."""
-    found = ours.tokens(texts)
-
-    assert [ids.tolist() for ids in distinct(found)] == [
-        sorted(set(part.tolist())) for part in np.split(found.ids, found.ends)[:-1]
-    ]

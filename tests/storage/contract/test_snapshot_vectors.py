@@ -70,7 +70,7 @@ def test_what_lacks_vectors_or_tokens(embedded):
         assert snapshot.chunks_without_vectors(model, 9, chunks[0]) == chunks[1:]
         assert snapshot.calibration(model) == Calibration(3, 0.5)
         lacking = snapshot.chunks_without_tokens(9)
-        assert set(lacking) | set(snapshot.token_ids(chunks)) == set(chunks)
+        assert set(lacking) | set(snapshot.tokens(chunks)) == set(chunks)
         assert snapshot.chunks_without_tokens(9, chunks[-1]) == []
 
 

@@ -142,7 +142,7 @@ def test_what_a_copy_carries(storage):
         assert (model.fingerprint, contents.calibration()) == (embedder.fingerprint, None)
     assert ready.vectors.tobytes() == given.prepared.vectors.tobytes()
     assert ready.definitions == given.prepared.definitions and ready.draft.pictures.thumbnails == (picture,)
-    assert [ids.tolist() for ids in ready.tokens] == [ids.tolist() for ids in given.prepared.tokens]
+    assert [one.to_bytes() for one in ready.tokens] == [one.to_bytes() for one in given.prepared.tokens]
 
 
 def test_searches_come_out_in_their_order(storage):

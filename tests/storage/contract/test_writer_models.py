@@ -10,6 +10,12 @@ from hashing import Hashing
 from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.storage.base import Calibration
 from jupyter_memory.types import Draft
+from jupyter_memory.types.chunk_tokens import ChunkTokens
+
+
+def chunk_tokens(different, order):
+    """Return the tokens of a chunk, given the different ones and the places among them of its text's."""
+    return ChunkTokens(np.array(different, np.uint16), bytes(order))
 
 
 def test_changing_the_model(storage):
@@ -49,9 +55,11 @@ def test_calibration_and_tokens(storage):
 
     key = seen(storage, lambda snapshot: snapshot.key_of(memory.id))
     [chunk] = seen(storage, lambda snapshot: snapshot.chunks_of([key]))
-    assert storage.writer.keep_token_ids({chunk: np.array([3, 7]), 99_999: np.array([1])}) == 1
-    kept = seen(storage, lambda snapshot: snapshot.token_ids([chunk, 99_999]))
-    assert {one: ids.tolist() for one, ids in kept.items()} == {chunk: [3, 7]}
+    assert storage.writer.keep_tokens({chunk: chunk_tokens([3, 7], [1, 0, 1]), 99_999: chunk_tokens([1], [0])}) == 1
+    kept = seen(storage, lambda snapshot: snapshot.tokens([chunk, 99_999]))
+    assert {one: (of_it.different.tolist(), of_it.text.tolist()) for one, of_it in kept.items()} == {
+        chunk: ([3, 7], [7, 3, 7])
+    }
     assert seen(storage, lambda snapshot: snapshot.chunks_without_tokens(9)) == []
 
 
@@ -69,7 +77,7 @@ def test_damaged_vectors_and_tokens_are_dropped(storage):
     damaged, sound, _ = seen(
         storage, lambda snapshot: snapshot.chunks_of([snapshot.key_of(memory.id) for memory in everything(storage)])
     )
-    storage.writer.keep_token_ids({damaged: np.array([7, 3]), sound: np.array([3, 7])})
+    storage.writer.keep_tokens({damaged: chunk_tokens([7, 3], [0]), sound: chunk_tokens([3, 7], [0])})
     assert storage.writer.drop_damaged_tokens() == 1
     assert damaged in seen(storage, lambda snapshot: snapshot.chunks_without_tokens(9))
     assert sound not in seen(storage, lambda snapshot: snapshot.chunks_without_tokens(9))

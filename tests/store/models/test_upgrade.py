@@ -226,7 +226,7 @@ def test_tokens_of_before_are_not_read(opened):
             connection.execute("insert or replace into chunk_tokens select id, x'05000700' from chunks")
         with store._storage.snapshot() as snapshot:
             chunks = snapshot.sample(1_000)
-            assert len(chunks) == 13 and snapshot.token_ids(chunks) == {}
+            assert len(chunks) == 13 and snapshot.tokens(chunks) == {}
             assert snapshot.chunks_without_tokens(1_000) == sorted(chunks)
 
 

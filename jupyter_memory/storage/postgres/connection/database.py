@@ -41,6 +41,7 @@ _SETTINGS = f"""
     set search_path = {SCHEMA}, public;
     set jit = off;
     set random_page_cost = 1.1;
+    set work_mem = '64MB';
     set hnsw.ef_search = 1000;
     set hnsw.iterative_scan = strict_order;
     set client_min_messages = warning;

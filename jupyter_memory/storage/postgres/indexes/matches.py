@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from math import log
 
 from jupyter_memory.storage.postgres.indexes.words import keyed, stems
 from jupyter_memory.types import Terms
@@ -94,11 +93,6 @@ def without_common(terms: Terms, total: int, frequency: Frequency) -> Terms:
 
     rare = {word for word in words if is_rare(word)}
     return replace(terms, words=tuple(word for word in terms.words if word in rare | inflected)) if rare else terms
-
-
-def idf(count: int, total: int) -> float:
-    """Return what FTS5 takes for the inverse document frequency of a word that so many chunks hold."""
-    return max(log((total - count + 0.5) / (count + 0.5)), 1e-6) if count < total else 1e-6
 
 
 def _keys(words: str) -> tuple[str, ...]:

@@ -19,10 +19,7 @@ def holds_phrase(session: Session, corpus: Statistics, phrase: str, weights: Map
         return False
     if len(terms) == 1:
         return True
-    key = (tuple(terms), bits)
-    if key not in corpus.side_by_side:
-        corpus.side_by_side[key] = bool(session.value(*_side_by_side(terms, weights)))
-    return corpus.side_by_side[key]
+    return corpus.side_by_side(tuple(terms), bits, lambda: bool(session.value(*_side_by_side(terms, weights))))
 
 
 def _side_by_side(terms: Sequence[str], weights: Mapping[str, float]) -> tuple[str, dict[str, Any]]:

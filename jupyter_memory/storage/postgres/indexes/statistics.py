@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.postgres.connection.session import Session, of
 from jupyter_memory.storage.postgres.indexes.words import keyed, stems
 from jupyter_memory.text.identifiers import COLUMNS
 
-# Words that are cached by their first letters, 100 bytes each.
-_MOST = 100_000
+# Words that are cached, some 100 bytes each, and phrases and groups of matches.
+_MOST, _FEWER = 100_000, 10_000
 # A word of so many letters may be a compound.
 _LONG = 9
 # Matches that share their rarity, each with its stems, whether it is only begun and a pair; and a set of columns.
 Group = tuple[tuple[tuple[tuple[str, ...], bool, bool], ...], int]
 
 
-@dataclass(slots=True)
-class _Counted:
-    """What was counted of one state of the keyword index: the chunks that hold a word, by the columns that do.
-
-    Also those that hold any of a group of matches, and whether any holds words side by side.
-    """
-
-    holding: dict[str, Mapping[int, int]] = field(default_factory=dict)
-    groups: dict[Group, int] = field(default_factory=dict)
-    phrases: dict[tuple[tuple[str, ...], int], bool] = field(default_factory=dict)
-
-
 class StatisticsCache:
-    """What earlier searches read of the words of one state."""
+    """What earlier searches read of the words of one state of the keyword index."""
 
     def __init__(self) -> None:
-        self.counted: Cache[str, _Counted] = Cache(1)
+        # The chunks that hold a word, by the columns that do; those that hold any of a group of matches; whether any
+        # holds words side by side.
+        self.holding: Cache[str, Mapping[int, int]] = Cache(_MOST)
+        self.groups: Cache[Group, int] = Cache(_FEWER)
+        self.phrases: Cache[tuple[tuple[str, ...], int], bool] = Cache(_FEWER)
         self.vocabulary: Cache[str, Sequence[str]] = Cache(_MOST, lambda words: len(words) + 1)
 
 
@@ -45,18 +36,22 @@ class Statistics:
         self._session = session
         self._totals = session.totals
         self._version = version
-        self._counted = cache.counted.of(version, "", _Counted)
-        self._vocabulary = cache.vocabulary
+        self._cache = cache
 
-    @property
-    def held(self) -> dict[Group, int]:
-        """Return how many chunks hold any match of a group, as far as it was counted."""
-        return self._counted.groups
+    def counted(self, groups: Iterable[Group]) -> list[int] | None:
+        """Return how many chunks hold any match of each group, None where not all were counted."""
+        found = [self._cache.groups.get(self._version, group) for group in groups]
+        known = [count for count in found if count is not None]
+        return known if len(known) == len(found) else None
 
-    @property
-    def side_by_side(self) -> dict[tuple[tuple[str, ...], int], bool]:
-        """Return whether any chunk holds words side by side in a set of columns, as far as it was looked up."""
-        return self._counted.phrases
+    def keep_counted(self, counts: Mapping[Group, int]) -> None:
+        """Note how many chunks hold any match of a group."""
+        for group, count in counts.items():
+            self._cache.groups.put(self._version, group, count)
+
+    def side_by_side(self, stems: tuple[str, ...], bits: int, look: Callable[[], bool]) -> bool:
+        """Return whether any chunk holds words side by side in a set of columns; ``look`` finds out the first time."""
+        return self._cache.phrases.of(self._version, (stems, bits), look)
 
     @property
     def chunks(self) -> int:
@@ -80,8 +75,9 @@ class Statistics:
 
     def by_columns(self, terms: Sequence[str]) -> Mapping[str, Mapping[int, int]]:
         """Return how many chunks hold each word, as the tables have it, in which set of columns."""
-        known = self._counted.holding
-        unknown = [term for term in dict.fromkeys(terms) if term not in known]
+        cached = {term: self._cache.holding.get(self._version, term) for term in terms}
+        known = {term: columns for term, columns in cached.items() if columns is not None}
+        unknown = [term for term in cached if term not in known]
         if unknown:
             counted: dict[str, dict[int, int]] = {term: {} for term in unknown}
             for term, columns, chunks in self._session.rows(
@@ -90,9 +86,10 @@ class Statistics:
                 {"terms": unknown},
             ):
                 counted[term][columns] = chunks
-            # All at once: a search may be interrupted before, and other threads read this meanwhile.
-            known.update(counted)
-        return {term: known[term] for term in terms}
+            for term, of_term in counted.items():
+                self._cache.holding.put(self._version, term, of_term)
+            known |= counted
+        return known
 
     def first_with(self, beginning: str, among: Collection[str]) -> Collection[str]:
         """Return those of some words that any chunk holds, and the first word with a beginning, if there is one."""
@@ -116,7 +113,7 @@ class Statistics:
     def beginning(self, letters: str, /) -> Sequence[str]:
         """Return the words of the index, as stems, that begin with these letters."""
         after = letters[:-1] + chr(ord(letters[-1]) + 1)
-        return self._vocabulary.of(
+        return self._cache.vocabulary.of(
             self._version,
             letters,
             self._reader("term >= %(letters)s and term < %(after)s", letters=letters, after=after),
@@ -124,7 +121,7 @@ class Statistics:
 
     def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
         """Return the long words of the index, as stems, that end with any of these letters."""
-        found = self._vocabulary.of(self._version, "", self._reader("length(term) >= %(long)s", long=_LONG))
+        found = self._cache.vocabulary.of(self._version, "", self._reader("length(term) >= %(long)s", long=_LONG))
         return [term for term in found if term.isalpha() and term.endswith(letters)]
 
     def is_held(self, word: str, columns: Collection[str]) -> bool:

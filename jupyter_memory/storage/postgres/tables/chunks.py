@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from jupyter_memory.storage.base import ChunkSpan, EmbeddedParts, Passage, TokenIds
+from jupyter_memory.storage.base import ChunkSpan, EmbeddedParts, Passage
 from jupyter_memory.storage.postgres import sql
 from jupyter_memory.storage.postgres.connection.session import Session, of
 from jupyter_memory.storage.postgres.filters import condition
 from jupyter_memory.storage.postgres.indexes import postings
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Chunk, Draft, Filters
+from jupyter_memory.types.chunk_tokens import MARK, ChunkTokens
 
-# The static model's vocabulary has 30,522 tokens.
-_STORED_TOKENS = np.dtype("<u2")
 _ALL = Filters()
 
 
@@ -193,10 +192,10 @@ def embedded_parts(session: Session, chunks: Sequence[int]) -> dict[int, Embedde
     return {row[0]: EmbeddedParts(*row[1:]) for row in rows}
 
 
-def keep_token_ids(session: Session, ids: Mapping[int, TokenIds]) -> int:
-    """Store the tokens of those of these chunks that are there, each once and ascending; return how many that are."""
+def keep_tokens(session: Session, tokens: Mapping[int, ChunkTokens]) -> int:
+    """Store the tokens of those of these chunks that are there; return how many that are."""
     written = 0
-    for some in sql.parts(list(ids)):
+    for some in sql.parts(list(tokens)):
         written += session.changed(
             f"""
             insert into chunk_tokens (space, chunk, ids)
@@ -205,37 +204,42 @@ def keep_token_ids(session: Session, ids: Mapping[int, TokenIds]) -> int:
             join chunks on chunks.id = kept.chunk where {of("chunks")}
             on conflict (space, chunk) do update set ids = excluded.ids
             """,
-            {"chunks": list(some), "ids": [ids[chunk].astype(_STORED_TOKENS, copy=False).tobytes() for chunk in some]},
+            {"chunks": list(some), "ids": [tokens[chunk].to_bytes() for chunk in some]},
         )
     return written
 
 
-def drop_token_ids(session: Session, chunks: Sequence[int]) -> None:
+def drop_tokens(session: Session, chunks: Sequence[int]) -> None:
     """Remove the tokens of chunks."""
     session.execute(
         f"delete from chunk_tokens where {of('chunk_tokens')} and chunk = any(%(chunks)s)", {"chunks": list(chunks)}
     )
 
 
-def token_ids(session: Session, chunks: Sequence[int]) -> dict[int, TokenIds]:
-    """Return the tokens of those of these chunks that have them."""
+def tokens_of(session: Session, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
+    """Return the tokens of those of these chunks that have them; a store of an older version has none."""
     rows = session.rows(
-        f"select chunk, ids from chunk_tokens where {of('chunk_tokens')} and chunk = any(%(chunks)s) order by chunk",
-        {"chunks": list(chunks)},
+        f"""
+        select chunk, ids from chunk_tokens
+        where {of("chunk_tokens")} and chunk = any(%(chunks)s) and substr(ids, 1, 2) = %(mark)s
+        order by chunk
+        """,
+        {"chunks": list(chunks), "mark": MARK},
     )
-    return {chunk: np.frombuffer(ids, _STORED_TOKENS) for chunk, ids in rows}
+    return {chunk: ChunkTokens.from_bytes(data) for chunk, data in rows}
 
 
-def without_token_ids(session: Session, count: int, after: int) -> list[int]:
+def without_tokens(session: Session, count: int, after: int) -> list[int]:
     """Return up to ``count`` chunks without tokens, those above ``after``, lowest first."""
     rows = session.rows(
         f"""
         select id from chunks
         where {of("chunks")} and id > %(after)s and not exists (
-            select 1 from chunk_tokens where chunk_tokens.space = chunks.space and chunk_tokens.chunk = chunks.id
+            select 1 from chunk_tokens
+            where chunk_tokens.space = chunks.space and chunk_tokens.chunk = chunks.id and substr(ids, 1, 2) = %(mark)s
         )
         order by id limit %(count)s
         """,
-        {"after": after, "count": count},
+        {"after": after, "count": count, "mark": MARK},
     )
     return [row[0] for row in rows]

@@ -255,7 +255,7 @@ class Changes:
         definitions.insert(self.session, {key: one.definitions for key, _, one in fresh if one.definitions is not None})
         chunks = chunk_rows.insert(self.session, [(key, draft, one.idents) for key, draft, one in fresh])
         if tokens := [ids for _, _, one in fresh for ids in one.tokens]:
-            chunk_rows.keep_token_ids(self.session, dict(zip(chunks, tokens, strict=True)))
+            chunk_rows.keep_tokens(self.session, dict(zip(chunks, tokens, strict=True)))
         embedded = [one.vectors for _, _, one in fresh if one.vectors is not None]
         if model is not None and embedded:
             vectors.add(self.session, model, chunks, np.concatenate(embedded))

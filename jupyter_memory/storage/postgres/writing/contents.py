@@ -58,7 +58,7 @@ class PostgresContents:
         keys = [by_id[one.memory.id] for one in stored]
         owned = chunks.ids_by_memory(session, keys)
         every = [chunk for key in keys for chunk in owned[key]]
-        tokens = chunks.token_ids(session, every)
+        tokens = chunks.tokens_of(session, every)
         found = None if model is None else vectors.of_chunks(session, model, every)
         embedded = {} if found is None else dict(zip(found.ids.tolist(), found.vectors, strict=True))
         defined = definitions.of_memories(session, keys)

@@ -11,7 +11,7 @@ import numpy as np
 
 from jupyter_memory.errors import InputError, Interrupted, StoreError
 from jupyter_memory.protocols import Embedder, FileState, Vectors
-from jupyter_memory.storage.base import Calibration, Model, Prepared, QueryVector, TokenIds
+from jupyter_memory.storage.base import Calibration, Model, Prepared, QueryVector
 from jupyter_memory.storage.postgres import checks
 from jupyter_memory.storage.postgres.connection.database import Database
 from jupyter_memory.storage.postgres.connection.session import Session
@@ -30,6 +30,7 @@ from jupyter_memory.storage.postgres.writing.changes import Changes
 from jupyter_memory.storage.shared.rows import identity
 from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Draft, Filters, Memory
+from jupyter_memory.types.chunk_tokens import ChunkTokens
 from jupyter_memory.types.report import Feedback, Recent
 
 Result = TypeVar("Result")
@@ -235,13 +236,13 @@ class PostgresWriter:
     def drop_damaged_tokens(self) -> int:
         def drop(session: Session) -> int:
             damaged = checks.damaged_tokens(session)
-            chunk_rows.drop_token_ids(session, damaged)
+            chunk_rows.drop_tokens(session, damaged)
             return len(damaged)
 
         return self._database.change(drop)
 
-    def keep_token_ids(self, tokens: Mapping[int, TokenIds], /) -> int:
-        return self._database.change(lambda session: chunk_rows.keep_token_ids(session, tokens))
+    def keep_tokens(self, tokens: Mapping[int, ChunkTokens], /) -> int:
+        return self._database.change(lambda session: chunk_rows.keep_tokens(session, tokens))
 
     def keep_definitions(self, found: Mapping[int, Definitions], /) -> int:
         return self._database.change(lambda session: definitions.insert(session, found))

@@ -10,7 +10,7 @@ import numpy as np
 
 from jupyter_memory.runtime.progress import batches
 from jupyter_memory.storage.sqlite.indexes import quantization
-from jupyter_memory.storage.sqlite.tables.chunks import TOKENS_MARK
+from jupyter_memory.types.chunk_tokens import is_damaged
 
 # Rows that are compared at once.
 _TOGETHER = 2_048
@@ -18,8 +18,6 @@ _TOGETHER = 2_048
 # another machine computed it: damage changes more.
 _ROUNDING, _BITS = 1e-3, 32
 _CODE_BYTES = quantization.BITS // 8
-# Tokens of the bundled static model, and of the former one.
-_VOCABULARY, _OLD_VOCABULARY = 30_522, 32_000
 
 
 def findings(connection: apsw.Connection) -> Iterator[str]:
@@ -73,15 +71,6 @@ def _is_whole(row: Any, length: int) -> bool:
 
 
 def damaged_tokens(connection: apsw.Connection) -> list[int]:
-    """Return the chunks whose tokens are half a number, not in ascending order, or not of the vocabulary."""
+    """Return the chunks whose tokens are not what this version, or an older one, would store."""
     rows = connection.execute("select chunk, ids from chunk_tokens order by chunk")
-    return [chunk for chunk, ids in rows if not _are_tokens(ids)]
-
-
-def _are_tokens(ids: object) -> bool:
-    if not isinstance(ids, bytes) or len(ids) % 2:
-        return False
-    marked = ids.startswith(TOKENS_MARK)
-    tokens = np.frombuffer(ids.removeprefix(TOKENS_MARK), "<u2").astype(np.int64)
-    known = _VOCABULARY if marked else _OLD_VOCABULARY
-    return bool((np.diff(tokens) > 0).all() and (tokens < known).all())
+    return [chunk for chunk, ids in rows if is_damaged(ids)]

@@ -9,16 +9,11 @@ from typing import Any
 import apsw
 import numpy as np
 
-from jupyter_memory.storage.base import ChunkSpan, ChunkVectors, EmbeddedParts, Model, Passage, TokenIds
+from jupyter_memory.storage.base import ChunkSpan, ChunkVectors, EmbeddedParts, Model, Passage
 from jupyter_memory.storage.sqlite import sql
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Chunk, Draft
-
-# The static model's vocabulary has 30,522 tokens. Little-endian, since a file may be copied to another machine.
-_STORED_TOKENS = np.dtype("<u2")
-# Stands before the tokens of this vocabulary. Those of the former static model have nothing before them, and count as
-# missing. A program with that model may still read the file, and takes the mark for one of its 32,000 tokens.
-TOKENS_MARK = np.array([31_999], _STORED_TOKENS).tobytes()
+from jupyter_memory.types.chunk_tokens import MARK, ChunkTokens
 
 
 def insert(connection: apsw.Connection, written: Sequence[tuple[int, Draft, Sequence[str]]]) -> list[int]:
@@ -187,30 +182,27 @@ def vectors(connection: apsw.Connection, model: Model, chunks: Sequence[int]) ->
     return ChunkVectors(ids, np.array([row[1] for row in found], np.int64), together)
 
 
-def keep_token_ids(connection: apsw.Connection, ids: Mapping[int, TokenIds]) -> None:
-    """Store the tokens of chunks, each once and ascending, by chunk."""
-    rows = [(chunk, TOKENS_MARK + of_it.astype(_STORED_TOKENS, copy=False).tobytes()) for chunk, of_it in ids.items()]
+def keep_tokens(connection: apsw.Connection, tokens: Mapping[int, ChunkTokens]) -> None:
+    """Store the tokens of chunks, by chunk."""
+    rows = [(chunk, of_it.to_bytes()) for chunk, of_it in tokens.items()]
     sql.insert(connection, "chunk_tokens", ("chunk", "ids"), rows, replacing=True)
 
 
-def drop_token_ids(connection: apsw.Connection, chunks: Sequence[int]) -> None:
+def drop_tokens(connection: apsw.Connection, chunks: Sequence[int]) -> None:
     """Remove the tokens of chunks."""
     connection.executemany("delete from chunk_tokens where chunk = ?", ((chunk,) for chunk in chunks))
 
 
-def token_ids(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, TokenIds]:
+def tokens_of(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
     """Return the tokens of those of these chunks that have them; a store of an older version has none."""
     rows = connection.execute(
-        """
-        select chunk, substr(ids, 3) from chunk_tokens
-        where chunk in (select value from json_each(?)) and substr(ids, 1, 2) = ?
-        """,
-        (json.dumps(list(chunks)), TOKENS_MARK),
+        "select chunk, ids from chunk_tokens where chunk in (select value from json_each(?)) and substr(ids, 1, 2) = ?",
+        (json.dumps(list(chunks)), MARK),
     )
-    return {chunk: np.frombuffer(ids, _STORED_TOKENS) for chunk, ids in rows}
+    return {chunk: ChunkTokens.from_bytes(data) for chunk, data in rows}
 
 
-def without_token_ids(connection: apsw.Connection, count: int, after: int) -> list[int]:
+def without_tokens(connection: apsw.Connection, count: int, after: int) -> list[int]:
     """Return up to ``count`` chunks without tokens, those above ``after``, lowest first."""
     rows = connection.execute(
         """
@@ -218,6 +210,6 @@ def without_token_ids(connection: apsw.Connection, count: int, after: int) -> li
         where id > ? and not exists (select 1 from chunk_tokens where chunk = id and substr(ids, 1, 2) = ?)
         order by id limit ?
         """,
-        (after, TOKENS_MARK, count),
+        (after, MARK, count),
     )
     return [row[0] for row in rows]

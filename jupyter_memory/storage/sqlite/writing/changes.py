@@ -265,7 +265,7 @@ class Changes:
         definitions.insert(self.connection, defined)
         chunks = chunk_rows.insert(self.connection, [(key, draft, one.idents) for key, draft, one in fresh])
         if tokens := [ids for _, _, one in fresh for ids in one.tokens]:
-            chunk_rows.keep_token_ids(self.connection, dict(zip(chunks, tokens, strict=True)))
+            chunk_rows.keep_tokens(self.connection, dict(zip(chunks, tokens, strict=True)))
         embedded = [one.vectors for _, _, one in fresh if one.vectors is not None]
         if model is not None and embedded:
             self._vectors.add(self.connection, model, chunks, np.concatenate(embedded))

@@ -79,7 +79,7 @@ class SqliteContents:
         keys = [by_id[one.memory.id] for one in memories]
         owned = chunks.ids_by_memory(connection, keys)
         every = [chunk for key in keys for chunk in owned[key]]
-        tokens = chunks.token_ids(connection, every)
+        tokens = chunks.tokens_of(connection, every)
         embedded = {} if model is None else _by_chunk(chunks.vectors(connection, model, every))
         defined = definitions.of_memories(connection, keys)
         return [

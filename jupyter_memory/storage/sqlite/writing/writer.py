@@ -10,7 +10,7 @@ import apsw
 import numpy as np
 
 from jupyter_memory.protocols import Embedder, FileState, Vectors
-from jupyter_memory.storage.base import Calibration, Model, Prepared, QueryVector, TokenIds
+from jupyter_memory.storage.base import Calibration, Model, Prepared, QueryVector
 from jupyter_memory.storage.shared.rows import identity
 from jupyter_memory.storage.sqlite.checks import texts as text_checks
 from jupyter_memory.storage.sqlite.checks import vectors as vector_checks
@@ -35,6 +35,7 @@ from jupyter_memory.storage.sqlite.writing.steps import in_steps
 from jupyter_memory.storage.sqlite.writing.transactions import Transactions
 from jupyter_memory.text.code.definitions import Definitions
 from jupyter_memory.types import Draft, Filters, Memory
+from jupyter_memory.types.chunk_tokens import ChunkTokens
 from jupyter_memory.types.report import Feedback, Recent
 
 _SMALL = 500_000_000  # bytes that are read in a fraction of a second
@@ -257,12 +258,12 @@ class SqliteWriter:
             return connection.changes() > 0
 
     def drop_damaged_tokens(self) -> int:
-        return self._drop_damaged(vector_checks.damaged_tokens, chunk_rows.drop_token_ids)
+        return self._drop_damaged(vector_checks.damaged_tokens, chunk_rows.drop_tokens)
 
-    def keep_token_ids(self, tokens: Mapping[int, TokenIds], /) -> int:
+    def keep_tokens(self, tokens: Mapping[int, ChunkTokens], /) -> int:
         with self._database.write(yielding=True) as connection:
             there = chunk_rows.existing(connection, list(tokens))
-            chunk_rows.keep_token_ids(connection, {chunk: tokens[chunk] for chunk in there})
+            chunk_rows.keep_tokens(connection, {chunk: tokens[chunk] for chunk in there})
         return len(there)
 
     def keep_definitions(self, found: Mapping[int, Definitions], /) -> int:

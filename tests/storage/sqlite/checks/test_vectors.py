@@ -32,9 +32,9 @@ def test_a_damaged_vector(found, statement):
     assert ["1 vector of static is damaged" in finding for finding in found(statement)] == [True]
 
 
-@pytest.mark.parametrize("change", ["substr(ids, 1, 3)", "x'ffff'", "x'02000100'"])
+@pytest.mark.parametrize("change", ["substr(ids, 1, 3)", "x'fe7c01000500ff'", "x'fe7c0100ffff'", "x'fe7c020002000100'"])
 def test_damaged_tokens(found, change):
-    """Tokens are whole numbers of the vocabulary, ascending."""
+    """Different tokens are of the vocabulary and ascending, and each token of the text is one of them."""
     findings = found(f"update chunk_tokens set ids = {change} where chunk = 1")
     assert ["The tokens of 1 chunks are damaged" in finding for finding in findings] == [True]
 
@@ -45,7 +45,7 @@ def test_repaired(sound, tmp_path):
     shutil.copyfile(sound, path)
     path.chmod(0o600)
     with closing(apsw.Connection(str(path))) as connection:
-        for statement in (DAMAGE[0], DAMAGE[-1], "update chunk_tokens set ids = x'01' where chunk = 2"):
+        for statement in (DAMAGE[0], DAMAGE[-1], "update chunk_tokens set ids = x'fe7c01' where chunk = 2"):
             connection.execute(statement)
     with MemoryStore(path, "static") as store:
         assert len(store.doctor()) == 2
