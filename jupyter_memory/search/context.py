@@ -162,8 +162,11 @@ class SearchContext:
 
     @cached_property
     def query_tokens(self) -> TokenIds:
-        """Return the different tokens of the query; an unknown one tells nothing, as any other may be behind it."""
-        found = np.unique(tokens([storable(self.query.text)]).ids)
+        """Return the different tokens of the query; an unknown one tells nothing, as any other may be behind it.
+
+        The marks of a quoted phrase are no part of it: few texts hold them, so they would weigh more than words.
+        """
+        found = np.unique(tokens([storable(self.query.text).replace('"', " ")]).ids)
         telling: TokenIds = found[found != unknown()]
         return telling
 

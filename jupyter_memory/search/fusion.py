@@ -126,7 +126,11 @@ class Table:
 
     def value(self, name: str, key: int) -> float:
         """Return what a term or signal said of a candidate, NaN where it has no value."""
-        return next((column.values for column in self.columns if column.name == name), {}).get(key, nan)
+        return self.values(name).get(key, nan)
+
+    def values(self, name: str) -> Mapping[int, float]:
+        """Return what a term or signal said of each candidate of which it has a value, by key."""
+        return next((column.values for column in self.columns if column.name == name), {})
 
 
 class Ranked(NamedTuple):

@@ -1,34 +1,46 @@
 """Confidence: how sure it is that a memory answers a query, comparable between queries and stores.
 
-A logistic regression on four measurements. Learnt on half of the questions about notebooks in `benchmarks/verdicts`,
-and on the judged sets against questions asked of memories that cannot answer them (docs/quality.md).
+A logistic regression on what a hit holds of the query, how far it stands out, and how much is asked. Learnt on half of
+the questions about notebooks in `benchmarks/verdicts`, and on the judged sets against questions asked of memories that
+cannot answer them (docs/quality.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from math import exp, isnan, log
+from heapq import nlargest
+from math import exp, log, sqrt
 from typing import Literal
 from unicodedata import category, name, normalize
 
 from jupyter_memory.search.confidence.coverage import Coverage, missing_share
 from jupyter_memory.search.context import SearchContext
-from jupyter_memory.search.fusion import Ranked
+from jupyter_memory.search.fusion import Ranked, Table
 from jupyter_memory.search.query.asked_words import AskedWord
+from jupyter_memory.text.words.cjk import runs
 
 Verdict = Literal["strong", "weak", "none"]
 
-INTERCEPT = -3.7
-COVERAGE = 2.55
-MAX_SIM = 1.5
-MARGIN = 0.4
-MISSING = -4.2
+INTERCEPT = -8.26
+COVERAGE = 1.44
+MAX_SIM = 4.22
+MARGIN = 0.11
+MISSING = -4.72
+WORDS = 1.49
+MAX_SIM_LEAD = 2.2
+MARGIN_LEAD = 0.57
 
-# What a memory does not cover: each halving of it adds the same, down to about a tenth.
-_UNCOVERED = 0.1
+# What a memory does not cover: each halving of it adds the same, down to about a thirtieth.
+_UNCOVERED = 0.03
 # A cosine that lies further from the usual tells no more: in a store of alike memories, that is far.
 _LOWEST_MARGIN, _HIGHEST_MARGIN = -2.0, 4.0
+# The more words a memory covers, the less likely by chance; a longer question tells no more.
+_MOST_WORDS, _USUAL_WORDS = 12, 5
+# In a smaller store it is chance which tokens are rare, and so is what `max_sim` makes of them.
+_FEW_CHUNKS = 50
+# A hit stands out from the candidate at this place: others that answer as well may come before it.
+_PLACE = 5
 # Where a word that carries this share of the query is missing, the answer is as likely wrong as right.
 _MUCH = 0.2
 _BOUND = 0.5
@@ -37,7 +49,7 @@ _FIRST = 3
 
 # Of the questions that it was learnt on, 1 of 100 that are answered lie below the first, and 2 of 100 that nothing
 # answers reach the second.
-NONE_BELOW = 0.03
+NONE_BELOW = 0.05
 STRONG_FROM = 0.8
 
 
@@ -46,34 +58,46 @@ class Confidence:
     """What a strength is computed from.
 
     ``coverage``: the share of the query that one memory covers, 0 to 1. ``max_sim``: the value of the signal, about 0
-    to 1. ``margin``: how many standard deviations its cosine lies above that of two random chunks of the store; None
-    where no model took part. ``missing``: the share of the query that are names which nothing in the store holds.
-    With ``bounded`` a telling word is missing from the whole store, so that it cannot be strong.
+    to 1; None where the bundled model knows nothing of the query, or the store is small. ``margin``: how many standard
+    deviations its cosine lies above that of two random chunks of the store; None where no model took part. ``missing``:
+    the share of the query that are names which nothing in the store holds. With ``bounded`` a telling word is missing
+    from the whole store, so that it cannot be strong. ``words``: how many the query has. The leads are how far
+    ``max_sim`` and ``margin`` exceed the fifth highest of all candidates.
     """
 
     coverage: float
-    max_sim: float
+    max_sim: float | None
     margin: float | None = None
     missing: float = 0.0
     bounded: bool = False
+    words: int = _USUAL_WORDS
+    max_sim_lead: float = 0.0
+    margin_lead: float = 0.0
 
     @property
     def strength(self) -> float:
         """Return the probability that this answers, 0 to 1.
 
         >>> [round(Confidence(*values).strength, 2) for values in ((0.9, 0.8, 2.0), (0.1, 0.4, 0.5))]
-        [0.92, 0.05]
+        [0.83, 0.04]
         """
-        margin = self._usual_margin if self.margin is None else self.margin
-        logit = INTERCEPT - COVERAGE * log(1 + _UNCOVERED - self.coverage) + MAX_SIM * self.max_sim
-        logit += MARGIN * max(_LOWEST_MARGIN, min(_HIGHEST_MARGIN, margin)) + MISSING * self.missing
+        max_sim = self._usual_max_sim if self.max_sim is None else self.max_sim
+        margin = self._usual_margin(max_sim) if self.margin is None else self.margin
+        logit = INTERCEPT - COVERAGE * log(1 + _UNCOVERED - self.coverage) + MAX_SIM * max_sim
+        logit += MARGIN * _bounded(margin) + MISSING * self.missing
+        logit += WORDS * sqrt(min(_MOST_WORDS, self.words))
+        logit += MAX_SIM_LEAD * self.max_sim_lead + MARGIN_LEAD * self.margin_lead
         likely = 1 / (1 + exp(-max(-30.0, min(30.0, logit))))
         return min(likely, _BOUND) if self.bounded else likely
 
     @property
-    def _usual_margin(self) -> float:
+    def _usual_max_sim(self) -> float:
+        """Return the value that goes with the coverage, by linear regression over the same questions."""
+        return 0.3 + 0.62 * self.coverage
+
+    def _usual_margin(self, max_sim: float) -> float:
         """Return the margin that goes with the other two, by linear regression over the same questions."""
-        return 0.12 + 2.3 * self.coverage - 0.24 * self.max_sim
+        return -0.2 + 1.92 * self.coverage + 0.48 * max_sim
 
 
 def verdict(strength: float) -> Verdict:
@@ -93,23 +117,62 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     # A model gives punctuation a vector as well, but nobody asked for anything.
     if not any((query.terms.words, query.terms.phrases, query.terms.ident)) and is_wordless(query.text):
         return [0.0] * len(ranked)
+    if not ranked:
+        return []
     most = _BOUND if is_one_letter(query.text) else 1.0
-    coverage, pairs = Coverage(words, context.corpus), context.sample.pairs
+    coverage = Coverage(words, context.corpus)
     passages = context.candidates.passages_of([one.candidate for one in ranked])
     missing, bounded = missing_share(words, names=True), any(missed(words))
+    # A script without spaces has pairs of characters for words, and the bundled model learnt nothing of it.
+    count = _USUAL_WORDS if runs(query.text) else len(words)
+    max_sims, margins = _max_sims(context, ranked[0].table), _margins(context)
+    usual_max_sim, usual_margin = _fifth(max_sims.values()), _fifth(margins.values())
     found = []
     for one in ranked:
-        cosine, max_sim = one.candidate.cosine, one.table.value("max_sim", one.candidate.key)
+        max_sim, margin = max_sims.get(one.candidate.key), margins.get(one.candidate.key)
         found.append(
             Confidence(
                 coverage=coverage.of(passages[one.candidate.key], one.candidate.memory.lang),
-                max_sim=0.0 if isnan(max_sim) else max_sim,
-                margin=None if pairs is None or cosine is None else pairs.margin(cosine),
+                max_sim=max_sim,
+                margin=margin,
                 missing=missing,
                 bounded=bounded,
+                words=count,
+                max_sim_lead=_lead(max_sim, usual_max_sim),
+                margin_lead=_lead(margin, usual_margin),
             ).strength
         )
     return [min(one, most) for one in found]
+
+
+def _max_sims(context: SearchContext, table: Table) -> dict[int, float]:
+    """Return ``max_sim`` of all candidates by key, 0 where one was not compared; nothing where none can be."""
+    if not context.query_tokens.size or runs(context.query.text) or context.sample.chunks < _FEW_CHUNKS:
+        return {}
+    values = table.values("max_sim")
+    return {one.key: values.get(one.key, 0.0) for one in context}
+
+
+def _margins(context: SearchContext) -> dict[int, float]:
+    """Return how far the cosines of the candidates lie above that of two random chunks, bounded, by key."""
+    pairs = context.sample.pairs
+    if pairs is None:
+        return {}
+    return {one.key: _bounded(pairs.margin(one.cosine)) for one in context if one.cosine is not None}
+
+
+def _bounded(margin: float) -> float:
+    return max(_LOWEST_MARGIN, min(_HIGHEST_MARGIN, margin))
+
+
+def _fifth(values: Collection[float]) -> float | None:
+    """Return the fifth highest value, or the lowest of fewer."""
+    return nlargest(_PLACE, values)[-1] if values else None
+
+
+def _lead(value: float | None, usual: float | None) -> float:
+    """Return how far a value exceeds the usual one; where one is missing, nothing speaks for or against."""
+    return 0.0 if value is None or usual is None else value - usual
 
 
 def strength_of(hits: Sequence[float]) -> float:

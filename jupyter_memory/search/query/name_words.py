@@ -55,6 +55,7 @@ class NameWords:
         self._words = [(word, (corpus.words(word) or [word])[0]) for word in self.content]
         self._meant: dict[str, int] = {}
         self._covers: dict[str, float] = {}
+        self._titles: dict[str, float] = {}
         # Where no beginning of any word is, there is no word.
         self._beginnings = tuple(dict.fromkeys(letters[:_BEGINNING] for word in self._words for letters in word))
         # What means the same begins with the same letter.
@@ -75,8 +76,11 @@ class NameWords:
 
     def title(self, text: str) -> float:
         """Return how well a title answers the query, as `cover` does; its stop words do not count."""
-        telling = [part for part in _parts(text) if part not in STOP_WORDS]
-        return self._cover(telling) if telling else 0.0
+        found = self._titles.get(text)
+        if found is None:
+            telling = [part for part in _parts(text) if part not in STOP_WORDS]
+            found = self._titles[text] = self._cover(telling) if telling else 0.0
+        return found
 
     def best(self, names: str) -> tuple[float, str]:
         """Return how well the best of several names, separated by blanks, answers the query, and which it is."""

@@ -82,7 +82,13 @@ def test_meaning_alone_is_not_strong(coverage, soft, margin):
         (Confidence(coverage=0.95, max_sim=0.95), "strong"),
         (Confidence(coverage=0.0, max_sim=0.2), "none"),
         # Half of the question is the name of something that nobody here has used.
-        (Confidence(coverage=0.5, max_sim=0.6, margin=2.0, missing=0.5, bounded=True), "weak"),
+        (Confidence(coverage=0.5, max_sim=0.6, margin=2.0, missing=0.5, bounded=True), "none"),
+        # Each of four others fits about as well, or none does.
+        (Confidence(coverage=0.8, max_sim=0.75, margin=2.0), "weak"),
+        (Confidence(coverage=0.8, max_sim=0.75, margin=2.0, max_sim_lead=0.3, margin_lead=1.5), "strong"),
+        # All of two words may be there by chance, all of ten not.
+        (Confidence(coverage=0.9, max_sim=0.7, margin=1.0, words=2), "weak"),
+        (Confidence(coverage=0.9, max_sim=0.7, margin=1.0, words=10), "strong"),
     ],
 )
 def test_a_verdict_in_a_word(clues, said):
