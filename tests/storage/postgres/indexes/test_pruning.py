@@ -25,11 +25,15 @@ NEVER = 10**9
 
 @pytest.fixture(scope="module")
 def store(postgres_server):
-    """A store with 600 memories of words that are as frequent as those of a language."""
+    """A store with 600 memories in two spaces, of words that are as frequent as those of a language."""
     embedder, chosen = Hashing(), random.Random(3)
     with closing(open_storage(postgres_server.new_database(), busy_seconds=5)) as opened:
         drafts = [
-            Draft(text=" ".join(_words(chosen, number)), title=chosen.choice(WORDS) if number % 9 == 0 else "")
+            Draft(
+                text=" ".join(_words(chosen, number)),
+                title=chosen.choice(WORDS) if number % 9 == 0 else "",
+                space="papers" if number % 2 else "",
+            )
             for number in range(600)
         ]
         opened.writer.add(prepare(drafts, embedder), embedder)
