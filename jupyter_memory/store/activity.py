@@ -24,6 +24,11 @@ class Activity:
         self._storage = storage
         self._settings = settings
 
+    @property
+    def is_kept(self) -> bool:
+        """Return whether searches are noted: the setting ``log_searches`` is on, and the store may be written."""
+        return self._settings.log_searches and not self._storage.read_only
+
     def note_search(self, answer: Answer, origin: str) -> None:
         """Note a search among the recent ones; with the setting ``log_searches`` off nothing is kept.
 
@@ -64,7 +69,7 @@ class Activity:
         read-only store, for an unknown id, nor with the setting ``log_searches`` off. Nothing is raised either: what a
         person does must not fail for being counted.
         """
-        if self._storage.read_only or not self._settings.log_searches:
+        if not self.is_kept:
             return False
         try:
             return self._storage.writer.note_access(memory_id, _PATIENCE)

@@ -145,3 +145,19 @@ def test_a_notebook_outside_of_every_server() -> None:
     ]
     assert in_lab("/w/a.ipynb", "#3", servers) == "http://localhost:8889/lab/tree/a.ipynb"
     assert in_lab("/elsewhere/a.ipynb", "c", servers) == ""
+
+
+def test_who_may_only_read_a_store_has_no_ranks(run, postgres_server):
+    """The searches of a reader are not kept, so searching again would not help; a memory can be named by its id."""
+    tenants = pytest.importorskip("tenants", reason="needs the extra `postgres`")
+    with tenants.opened(postgres_server) as team:
+        team.grant("ana", "reader")
+        url = team.of("ana").url
+        found = run("--store", url, "list")
+        assert found.code == 0
+        memory_id = found.out.split()[0]
+        for arguments in (["good", "1"], ["good", memory_id], ["pin", "1"]):
+            refused = run("--store", url, *arguments)
+            assert refused.code == 1
+            assert "may only read this store" in refused.err
+        assert run("--store", url, "text", memory_id).code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from time import sleep
@@ -37,18 +38,25 @@ _ATTEMPTS, _PAUSE = 10, 0.05
 # Compiling a statement takes longer than these statements run; what a search reads is in memory, so an index is not
 # four times as expensive as a scan. An HNSW index follows 1,000 candidates, the most that it can: of 100,000 real
 # chunks, 400 of them held 97 % of the nearest 20, and 1,000 hold 99 %. It goes on where filters leave too few.
-_SETTINGS = f"""
-    set search_path = {SCHEMA}, public;
-    set jit = off;
-    set random_page_cost = 1.1;
-    set work_mem = '64MB';
-    set hnsw.ef_search = 1000;
-    set hnsw.iterative_scan = strict_order;
-    set client_min_messages = warning;
-    set standard_conforming_strings = on;
-    set datestyle = iso;
-    set timezone = utc
-"""
+_SETTINGS = {
+    "search_path": f"{SCHEMA}, public",
+    "jit": "off",
+    "random_page_cost": "1.1",
+    # The chunks that hold a frequent word of a large store do not fit into the 4 MB that a server allows at first.
+    "work_mem": "64MB",
+    "hnsw.ef_search": "1000",
+    "hnsw.iterative_scan": "strict_order",
+    "client_min_messages": "warning",
+    "standard_conforming_strings": "on",
+    "datestyle": "iso",
+    "timezone": "utc",
+}
+
+
+def _settings(*, local: bool) -> str:
+    """Return a statement that makes the settings, for a connection or, if ``local``, for a transaction."""
+    made = (f"set_config('{name}', '{value}', {'true' if local else 'false'})" for name, value in _SETTINGS.items())
+    return f"select {', '.join(made)}"
 
 
 class Database:
@@ -72,6 +80,8 @@ class Database:
         self._busy = round(busy_seconds * 1000)
         self._pool = Pool(self._connect, most, busy_seconds)
         self._current = threading.local()
+        # Connections to a program such as PgBouncer, behind which each transaction may have another server process.
+        self._shared: weakref.WeakSet[psycopg.Connection] = weakref.WeakSet()
         with translate_errors(address), self._pool.connection(lambda _: None) as (connection, _):
             self.created = migrate(connection, address, tuple(steps) if steps is not None else migrations())
             self.read_only = not _may_write(connection)
@@ -156,6 +166,7 @@ class Database:
     def _begin_reading(self, connection: psycopg.Connection) -> dict[str, Totals]:
         with connection.pipeline():
             connection.execute("begin isolation level repeatable read read only")
+            self._set_again(connection)
             return self._held(connection)
 
     def _begin_writing(self, connection: psycopg.Connection, busy: int, durable: bool) -> dict[str, Totals]:
@@ -163,6 +174,7 @@ class Database:
         # reads whole tables instead, also to check a foreign key: a plan that it keeps while they grow.
         with connection.pipeline():
             connection.execute("begin isolation level read committed read write")
+            self._set_again(connection)
             connection.execute(
                 "select set_config('lock_timeout', %s, true), set_config('synchronous_commit', %s, true), "
                 "set_config('enable_seqscan', 'off', true)",
@@ -195,8 +207,18 @@ class Database:
         if encoding != "UTF8":
             connection.close()
             raise another_encoding(self.address, encoding or "unknown")
-        connection.execute(_SETTINGS)
+        row = connection.execute("select pg_backend_pid()").fetchone()
+        if row is not None and row[0] == connection.info.backend_pid:
+            connection.execute(_settings(local=False).encode())
+        else:
+            self._shared.add(connection)
+            connection.prepare_threshold = None
         return connection
+
+    def _set_again(self, connection: psycopg.Connection) -> None:
+        """Make the settings for a transaction whose server process others have used."""
+        if connection in self._shared:
+            connection.execute(_settings(local=True).encode())
 
 
 def _may_write(connection: psycopg.Connection) -> bool:

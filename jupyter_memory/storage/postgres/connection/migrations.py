@@ -19,6 +19,9 @@ log = logging.getLogger(__name__)
 SCHEMA = "jupyter_memory"
 # Known to every process that migrates, and to no other use of advisory locks in the database: "jupymem" in ASCII.
 _LOCK = 0x6A7570796D656D
+# The first version of pgvector that goes on where filters leave too few vectors (`hnsw.iterative_scan`).
+_OLDEST_VECTORS = (0, 8)
+_EXTENSION = "select extversion from pg_extension where extname = 'vector'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +90,17 @@ def _refuse_newer(address: DatabaseAddress, version: int, wanted: int) -> int:
 
 
 def _make_schema(connection: psycopg.Connection, address: DatabaseAddress) -> None:
-    found = connection.execute("select exists (select 1 from pg_extension where extname = 'vector')").fetchone()
-    if found is None or not found[0]:
+    found = connection.execute(_EXTENSION).fetchone()
+    if found is None:
         _add_vectors(connection, address)
+        found = connection.execute(_EXTENSION).fetchone()
+    assert found is not None
+    version = str(found[0])
+    if tuple(int(part) for part in version.split(".")[:2]) < _OLDEST_VECTORS:
+        raise StoreError(
+            f"The database at {address} has pgvector {version}, and the index of vectors needs 0.8 or newer. Have the "
+            "owner of the server install it, and run in this database: alter extension vector update"
+        )
     connection.execute(f"create schema if not exists {SCHEMA}")
     connection.execute(f"create table {SCHEMA}.schema_version (version integer primary key)")
 

@@ -19,7 +19,7 @@ from jupyter_memory.storage.postgres.indexes.bm25 import MOST, UNIT, contributio
 
 # So many rows of the rarest words are read without asking whether they are needed, and so are all rarer words without
 # which no chunk is likely to be good: what the others count at most is less than so many words count on average.
-_FIRST_ROWS, _FIRST_WORDS = 20_000, 3
+_FIRST_ROWS, _FIRST_WORDS = 40_000, 2
 # To look a word up in a chunk takes as long as to read so many rows of it in their order.
 _LOOKUP = 40
 

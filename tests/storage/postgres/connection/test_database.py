@@ -59,6 +59,25 @@ def test_a_missing_database_or_server_is_said_without_the_servers_words(postgres
             Database(address)
 
 
+def test_a_database_without_pgvector_says_what_to_run(postgres_address, postgres_server):
+    """Whoever may not add the extension is told who can; one that is too old is named. Nothing is made before."""
+    name = postgres_address.url.partition("?")[0].rpartition("/")[2]
+    postgres_server.execute("drop role if exists owner_without_vectors; create role owner_without_vectors login")
+    postgres_server.execute(f"alter database {name} owner to owner_without_vectors")
+    theirs = database_address(postgres_address.url.replace("postgres@", "owner_without_vectors@"))
+    with pytest.raises(
+        StoreError, match=r"lacks the extension pgvector.* run in this database: create extension vector"
+    ):
+        Database(theirs)
+    postgres_server.execute("create extension vector", name)
+    postgres_server.execute("update pg_extension set extversion = '0.6.2' where extname = 'vector'", name)
+    with pytest.raises(StoreError, match=r"has pgvector 0\.6\.2.* alter extension vector update"):
+        Database(theirs)
+    assert postgres_server.execute("select to_regnamespace('jupyter_memory')", name) == [(None,)]
+    postgres_server.execute("update pg_extension set extversion = '0.10.1' where extname = 'vector'", name)
+    Database(theirs).close()
+
+
 def test_a_failed_change_leaves_nothing(database):
     """What a change wrote before it failed is undone."""
     store = database()
