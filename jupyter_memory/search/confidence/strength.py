@@ -81,14 +81,25 @@ class Confidence:
         >>> [round(Confidence(*values).strength, 2) for values in ((0.9, 0.8, 2.0), (0.1, 0.4, 0.5))]
         [0.83, 0.04]
         """
-        max_sim = self._usual_max_sim if self.max_sim is None else self.max_sim
-        margin = self._usual_margin(max_sim) if self.margin is None else self.margin
-        logit = INTERCEPT - COVERAGE * log(1 + _UNCOVERED - self.coverage) + MAX_SIM * max_sim
-        logit += MARGIN * _bounded(margin) + MISSING * self.missing
-        logit += WORDS * sqrt(min(_MOST_WORDS, self.words))
-        logit += MAX_SIM_LEAD * self.max_sim_lead + MARGIN_LEAD * self.margin_lead
+        coverage, max_sim, margin, missing, max_sim_lead, margin_lead, words = self.parts()
+        logit = INTERCEPT + COVERAGE * coverage + MAX_SIM * max_sim + MARGIN * margin + MISSING * missing
+        logit += MAX_SIM_LEAD * max_sim_lead + MARGIN_LEAD * margin_lead + WORDS * words
         likely = 1 / (1 + exp(-max(-30.0, min(30.0, logit))))
         return min(likely, _BOUND) if self.bounded else likely
+
+    def parts(self) -> tuple[float, ...]:
+        """Return what the constants but the intercept are multiplied by, in the order in which strength adds it up."""
+        max_sim = self._usual_max_sim if self.max_sim is None else self.max_sim
+        margin = self._usual_margin(max_sim) if self.margin is None else self.margin
+        return (
+            -log(1 + _UNCOVERED - self.coverage),
+            max_sim,
+            _bounded(margin),
+            self.missing,
+            self.max_sim_lead,
+            self.margin_lead,
+            sqrt(min(_MOST_WORDS, self.words)),
+        )
 
     @property
     def _usual_max_sim(self) -> float:
