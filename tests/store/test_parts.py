@@ -49,7 +49,7 @@ def test_nothing_else_is_public(week_store):
     assert public == methods | set(METHODS) | {"fixes", "history", "path", "space"}
     for part, (kind, _) in METHODS.items():
         assert type(getattr(week_store, part)) is kind
-        own = {"close", "bound", "within", "expire", "facets", "finish", "last_search"}
+        own = {"close", "bound", "within", "expire", "facets", "finish", "is_kept", "last_search"}
         assert {name for name in dir(kind) if not name.startswith("_")} - own <= methods
 
 
