@@ -24,7 +24,7 @@ BESIDE = 1.07
 # Those that are likelier than not. Of the cells of the other half that reach it, 7 of 10 are of the same section.
 ALIKE_FROM = 0.5
 # A candidate that holds less of the text's telling words than this asks for is a coincidence, however it stands out.
-_STRENGTH_FROM = 0.5
+_STRENGTH_FROM = 0.35
 
 # A text of which the store knows fewer words, or pairs of characters, is about something else, whatever holds them.
 _FEWEST = 3
