@@ -36,15 +36,14 @@ from typing import Any
 import anyio
 from mcp import Client
 
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory import JupyterMemory
 from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_set
 from jupyter_memory.evaluation.runner import Bed, beds
-from jupyter_memory.interface.store_provider import StoreProvider
+from jupyter_memory.interface import StoreProvider
 from jupyter_memory.mcp.bound import Bound
 from jupyter_memory.mcp.server import server_of
 from jupyter_memory.mcp.tools import Tools
-from jupyter_memory.text.words.stopwords import STOP_WORDS
-from jupyter_memory.text.words.token_estimate import estimated_tokens
+from jupyter_memory.text import STOP_WORDS, estimated_tokens
 from jupyter_memory.types import Memory
 
 BUDGET, GREP_BUDGET = 2_000, 200_000

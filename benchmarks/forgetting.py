@@ -26,8 +26,7 @@ import numpy as np
 from jupyter_memory import MemoryStore
 from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.protocols import Vectors
-from jupyter_memory.storage.base import Prepared
-from jupyter_memory.storage.databases import open_storage
+from jupyter_memory.storage import Prepared, open_storage
 from jupyter_memory.types import Draft
 
 _BATCH = 2_000

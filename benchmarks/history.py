@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
 import shells
 from IPython.core.interactiveshell import InteractiveShell
 
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.history.recorder import Recorder
+from jupyter_memory import JupyterMemory
+from jupyter_memory.history import Recorder
 
 SAMPLES = Path(__file__).parent.parent / "notebooks"
 BLOCK = 50

@@ -31,7 +31,7 @@ import jupyter_memory.ingest.catalog
 import jupyter_memory.ingest.preparation
 import jupyter_memory.ingest.reading
 from jupyter_memory import MemoryStore
-from jupyter_memory.embedders.static import StaticEmbedder
+from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
 
 _BATCH = 512

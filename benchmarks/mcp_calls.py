@@ -26,7 +26,7 @@ from mcp.client.stdio import StdioServerParameters
 from search import build_ours, made
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.text.words.token_estimate import estimated_tokens
+from jupyter_memory.text import estimated_tokens
 
 _WARM_UP = 30
 _LIMIT = 10

@@ -19,8 +19,8 @@ from tempfile import TemporaryDirectory
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import open_embedder
-from jupyter_memory.evaluation.results import Row, evaluate
-from jupyter_memory.evaluation.runner import arms
+from jupyter_memory.evaluation import arms, evaluate
+from jupyter_memory.evaluation.results import Row
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 

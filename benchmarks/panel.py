@@ -22,7 +22,7 @@ import numpy as np
 from corpus import WORK, read_corpus
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.embedders.static import StaticEmbedder
+from jupyter_memory.embedders import StaticEmbedder
 
 ROOT = Path(__file__).resolve().parent.parent
 UI_TESTS = ROOT / "ui-tests"

@@ -21,8 +21,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory import JupyterMemory, MemoryStore
 
 
 def plot(seed: int) -> str:

@@ -28,9 +28,8 @@ from copies import multiplied
 from corpus import add_options, read_corpus
 from search import Prepared, Search, build_naive, build_ours, naive_connection, naive_search, read_chunks
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.search.profiles import PROFILES
+from jupyter_memory import JupyterMemory, MemoryStore
+from jupyter_memory.search import PROFILES
 from jupyter_memory.types import Answer, Filters
 
 _TOP = 20

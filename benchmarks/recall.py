@@ -14,7 +14,7 @@ import argparse
 import numpy as np
 from corpus import add_options, read_corpus
 
-from jupyter_memory.embedders.static import StaticEmbedder
+from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.storage.sqlite.indexes import quantization
 
 CANDIDATES = (100, 200, 400, 640, 1000)

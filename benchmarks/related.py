@@ -33,18 +33,17 @@ from corpus import WORK
 from related_times import times
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.embedders import checked
-from jupyter_memory.embedders.static import StaticEmbedder
+from jupyter_memory.embedders import StaticEmbedder, checked
+from jupyter_memory.search import parse
 from jupyter_memory.search.confidence.likeness import likenesses, only_alike
 from jupyter_memory.search.confidence.strength import strengths
 from jupyter_memory.search.fusion import Ranked
 from jupyter_memory.search.pipeline import Result, search
 from jupyter_memory.search.profiles import alike
 from jupyter_memory.search.query.more_like_this import of_text
-from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.retrieval import vector_query
 from jupyter_memory.search.sample import Samples
-from jupyter_memory.text.words.stopwords import STOP_WORDS
+from jupyter_memory.text import STOP_WORDS
 from jupyter_memory.types import Filters, Memory
 
 SHOWN = 3

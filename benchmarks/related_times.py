@@ -19,7 +19,7 @@ from corpus import Text, read_corpus
 from lab_startup import wait_until_ready
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.embedders.static import StaticEmbedder
+from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.types import Filters
 
 TARGET_MS = 60

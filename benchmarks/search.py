@@ -36,7 +36,7 @@ import sqlite_vec
 from corpus import add_options, read_corpus
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.embedders.static import StaticEmbedder
+from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.protocols import Vectors
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex

@@ -22,8 +22,8 @@ from corpus import add_options, read_corpus
 from search import build_ours, made
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.search.profiles import PROFILES
+from jupyter_memory.embedders import StaticEmbedder
+from jupyter_memory.search import PROFILES
 
 _WARM_UP = 20
 _STAGES = ("embed", "keyword", "vector", "pool", "rank", "strength", "snippets")

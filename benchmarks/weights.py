@@ -26,12 +26,10 @@ from pathlib import Path
 
 import numpy as np
 
+from jupyter_memory import Embedder
 from jupyter_memory.evaluation.datasets import Question, read_set
 from jupyter_memory.evaluation.runner import Bed, beds
-from jupyter_memory.protocols import Embedder
-from jupyter_memory.search import sample
-from jupyter_memory.search.profiles import PROFILES
-from jupyter_memory.search.runs import Pooled
+from jupyter_memory.search import PROFILES, Pooled, sample
 from jupyter_memory.search.signals import Neighbour, SemanticMargin, Session, semantic_margin
 
 FREE = ("semantic_margin", "max_sim", "neighbour", "session", "question_penalty", "length_penalty")

@@ -2,13 +2,52 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from jupyter_memory.lazy import exports
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
     from jupyter_server.serverapp import ServerApp
 
+    from jupyter_memory.config import (
+        JupyterMemory,
+        Setting,
+        budget,
+        companion,
+        default_path,
+        existing_path,
+        has_store,
+        load_config,
+        models_folder,
+        settings,
+        store_path,
+    )
+    from jupyter_memory.errors import (
+        ClientConfigError,
+        EmbedderError,
+        EmbedderUnavailable,
+        EmbeddingMismatch,
+        FetchError,
+        InputError,
+        Interrupted,
+        JupyterMemoryError,
+        MissingExtra,
+        NoStore,
+        QueryError,
+        StoreClosed,
+        StoreDamaged,
+        StoreError,
+        StoreFull,
+        StoreLocked,
+        StoreOpen,
+        StoreReadOnly,
+        StoreTooNew,
+        UnknownEmbedder,
+        UnknownMemory,
+        UnknownProfile,
+    )
+    from jupyter_memory.protocols import Catalog, Embedder, FileState, Retriever, Term, WeightedTerm
     from jupyter_memory.search.profiles.own_lists import (
         RerankWeights,
         Scored,
@@ -21,25 +60,30 @@ if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore, open_store
     from jupyter_memory.types import Hit, Memory
 
-__all__ = [
-    "MemoryStore", "Memory", "Hit", "open_store", "fuse", "fuse_scores", "dedup", "rerank", "Scored", "RerankWeights",
-    "TimeAnchor", "__version__",
-]  # fmt: skip
-
 # Here are `jupyter_memory.ranking` and `jupyter_memory.vaults`: earlier names that work for one more release.
 __path__.append(f"{__path__[0]}/interface/earlier_names")
 
 # Looked up on first use: importing the package wakes neither MLX nor pandas nor SQLite.
-_HOMES = {
-    "MemoryStore": "jupyter_memory.store.memory_store",
-    "open_store": "jupyter_memory.store.memory_store",
-    **dict.fromkeys(
-        ("fuse", "fuse_scores", "dedup", "rerank", "Scored", "RerankWeights", "TimeAnchor"),
-        "jupyter_memory.search.profiles.own_lists",
-    ),
-    "Memory": "jupyter_memory.types",
-    "Hit": "jupyter_memory.types",
-}
+_lazily, __dir__, __all__ = exports(
+    __name__,
+    {
+        "store.memory_store": "MemoryStore open_store",
+        "types": "Memory Hit",
+        "search.profiles.own_lists": "fuse fuse_scores dedup rerank Scored RerankWeights TimeAnchor",
+        "errors": (
+            "JupyterMemoryError QueryError ClientConfigError InputError UnknownMemory UnknownProfile "
+            "Interrupted StoreError NoStore StoreDamaged StoreTooNew StoreReadOnly StoreLocked StoreFull "
+            "StoreOpen StoreClosed EmbedderError UnknownEmbedder EmbedderUnavailable FetchError "
+            "EmbeddingMismatch MissingExtra"
+        ),
+        "config": (
+            "JupyterMemory Setting load_config store_path default_path has_store existing_path companion "
+            "models_folder budget settings"
+        ),
+        "protocols": "Catalog Embedder FileState Retriever Term WeightedTerm",
+    },
+)
+__all__ += ["__version__"]
 
 
 def __getattr__(name: str) -> Any:
@@ -48,13 +92,7 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("jupyter-memory")
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return _lazily(name)
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from index_like import IndexLike
 
     from jupyter_memory import Memory, MemoryStore
-    from jupyter_memory.text.addresses import DatabaseAddress
+    from jupyter_memory.text import DatabaseAddress
 
 # The same examples on every machine and in every run; a slow runner is no failure.
 settings.register_profile(

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from judged import Entry, Question, Suggest
 
-from jupyter_memory.search.fixes.lookup import KnownErrors
+from jupyter_memory.search import KnownErrors
 from jupyter_memory.search.fixes.similarity import Parts, Weights
 from jupyter_memory.text.unicode import uncoloured
 from jupyter_memory.types import Fix, Run, RunError

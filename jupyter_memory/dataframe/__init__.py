@@ -1,1 +1,16 @@
 """Answers as pandas DataFrames: the only package that imports pandas at the top."""
+
+from jupyter_memory.lazy import exports
+
+__getattr__, __dir__, __all__ = exports(
+    __name__,
+    {
+        "accessor": "register_store",
+        "charts": "local_chart",
+        "fixes": "fixes_frame",
+        "frame": "to_frame to_scan_frame",
+        "html": "open_link",
+        "panel_elements": "picture",
+        "places": "Place",
+    },
+)

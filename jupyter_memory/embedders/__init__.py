@@ -8,13 +8,33 @@ from typing import TYPE_CHECKING
 
 from jupyter_memory.embedders.registry import MODELS, NOMIC, WORDLLAMA, built_in, names, parted, registered
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, InputError, UnknownEmbedder
+from jupyter_memory.lazy import exports
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.text.layout import size
 
 if TYPE_CHECKING:
     from jupyter_memory.embedders.download.model_cache import CachedModel
 
-__all__ = ["check_name", "default_name", "is_here", "names", "open_embedder"]
+__getattr__, __dir__, __all__ = exports(
+    __name__,
+    {
+        "checked": "TokenEmbedder",
+        "download.errors": "disk_explained",
+        "download.fetch": "check_allowed fetch take",
+        "download.hub": "address",
+        "download.model_cache": "CachedModel",
+        "download.packages": "DOWNLOAD missing",
+        "registry": "MINILM ModelEntry STATIC opened_by",
+        "runtime.arithmetic": "arithmetic runs_mlx",
+        "runtime.lifecycle": "computing",
+        "static": "StaticEmbedder",
+        "tokenizer.bundled": "starts tokens unknown",
+        "tokenizer.chunks": "chunk_tokens",
+        "tokenizer.token_vectors": "token_vectors",
+        "tokenizer.tokens": "Tokens",
+    },
+)
+__all__ += ["check_name", "default_name", "is_here", "names", "open_embedder"]
 
 MLX = "mlx:"
 

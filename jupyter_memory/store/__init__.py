@@ -1,1 +1,13 @@
 """The store of memories: `MemoryStore`, and the parts that its methods come from."""
+
+from jupyter_memory.lazy import exports
+
+__getattr__, __dir__, __all__ = exports(
+    __name__,
+    {
+        "delegation": "keywords",
+        "federation": "Vaults",
+        "memory_store": "MemoryStore frame_of open_store",
+        "searching": "SearchOptions Searching",
+    },
+)

@@ -11,7 +11,7 @@ import pytest
 
 from jupyter_memory.evaluation.datasets import read_judged
 from jupyter_memory.evaluation.runner import beds
-from jupyter_memory.text.words.token_estimate import estimated_tokens
+from jupyter_memory.text import estimated_tokens
 
 pytest.importorskip("mcp")
 

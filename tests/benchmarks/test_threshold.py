@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jupyter_memory.embedders.static import StaticEmbedder
+from jupyter_memory.embedders import StaticEmbedder
 
 HERE = Path(__file__).parents[2]
 JUDGED = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", HERE.parent / "shared" / "data")) / "judged"

@@ -12,7 +12,8 @@ import pytest
 
 from jupyter_memory.evaluation.datasets import read_judged
 from jupyter_memory.evaluation.runner import beds
-from jupyter_memory.storage.base import Calibration, Model
+from jupyter_memory.storage import Model
+from jupyter_memory.storage.base import Calibration
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 
 HERE = Path(__file__).parents[2]

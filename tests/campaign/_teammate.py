@@ -16,10 +16,8 @@ import traceback
 from pathlib import Path
 
 from campaign._victim import made_up
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.errors import StoreClosed, StoreError, StoreLocked
+from jupyter_memory import JupyterMemory, MemoryStore, StoreClosed, StoreError, StoreLocked
+from jupyter_memory.embedders import StaticEmbedder
 
 # What a store may say while its server is away; that others are in the way is not among it.
 _AWAY = (StoreClosed, StoreError)

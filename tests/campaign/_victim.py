@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.embedders.static import StaticEmbedder
+from jupyter_memory.embedders import StaticEmbedder
 
 
 def made_up(rng: random.Random, count: int = 6) -> str:

@@ -20,8 +20,7 @@ import apsw
 
 from campaign import Dose, Figures, Loss
 from campaign._damages import OF_BYTES, OF_ROWS, log_flipped
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import JupyterMemoryError, StoreClosed, StoreDamaged
+from jupyter_memory import JupyterMemoryError, MemoryStore, StoreClosed, StoreDamaged
 
 _STORES = 300
 _TOPICS = ("prices", "groupby", "invoices", "λ in Zürich", "merge", "Malmö", "forecast", "basket")

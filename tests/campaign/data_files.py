@@ -20,7 +20,7 @@ from workbooks import ods, row, xls
 from campaign import Dose, Figures, Loss
 from campaign.mutations import _WAYS, _check_good, _good
 from jupyter_memory import MemoryStore
-from jupyter_memory.ingest.readers.registry import suffix_of
+from jupyter_memory.ingest import suffix_of
 
 _TOGETHER = 50
 _GOOD = 5

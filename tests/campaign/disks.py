@@ -18,9 +18,8 @@ from soundness import faults
 
 from campaign import Dose, Figures, Loss
 from campaign._victim import made_up
-from jupyter_memory import MemoryStore
-from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory import JupyterMemoryError, MemoryStore
+from jupyter_memory.embedders import StaticEmbedder
 
 _MEMORIES = 60
 _DISK = 40_000_000

@@ -9,9 +9,8 @@ from pathlib import Path
 from growing import SHAPES, cpu_exponent, exponent, steps, written
 
 from campaign import Dose, Figures, Loss
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.preparation import prepare
+from jupyter_memory import InputError, MemoryStore
+from jupyter_memory.ingest import prepare
 from jupyter_memory.ingest.reading import read_file
 
 # Linear is 1, and quadratic is 2.

@@ -22,9 +22,9 @@ from programs import running
 
 from campaign import Dose, Figures, Loss
 from campaign._spellings import FORBIDDEN, World, spelt
+from jupyter_memory import JupyterMemoryError
 from jupyter_memory.cli import main
-from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.store.memory_store import MemoryStore
+from jupyter_memory.store import MemoryStore
 
 # Spellings that one store of the second half sees, so that each may be the first name of a file in some of them.
 _A_STORE = 25

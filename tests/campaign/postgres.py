@@ -20,8 +20,7 @@ import pytest
 from postgres_server import PostgresServer, running
 
 from campaign import Dose, Figures, Loss
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory import JupyterMemory, MemoryStore
 
 _QUERIES, _SECONDS, _WRITERS = 10_000, 300, 16
 _ROOT = Path(__file__).parents[1]

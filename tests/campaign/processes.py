@@ -15,9 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from campaign import Dose, Figures, Loss
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import StoreLocked, UnknownMemory
+from jupyter_memory import JupyterMemory, MemoryStore, StoreLocked, UnknownMemory
 
 _SPAWN = multiprocessing.get_context("spawn")
 _SECONDS, _PROCESSES, _MEMORIES = 600, 8, 20_000

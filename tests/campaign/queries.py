@@ -26,9 +26,8 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from campaign import Dose, Figures, Loss
-from jupyter_memory import MemoryStore
+from jupyter_memory import JupyterMemoryError, MemoryStore
 from jupyter_memory.cli import main
-from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.types import Answer
 
 SAMPLES = Path(__file__).parents[2] / "notebooks" / "samples"

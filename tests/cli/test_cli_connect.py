@@ -12,7 +12,7 @@ import client_files as texts
 import pytest
 from commands import Run
 
-from jupyter_memory.interface.clients.clients import CLIENTS
+from jupyter_memory.interface import CLIENTS
 
 
 class Terminal(io.StringIO):

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from jupyter_memory.cli import main
-from jupyter_memory.search.profiles import PROFILES, covalence, profile_named
+from jupyter_memory.search import PROFILES, profile_named
+from jupyter_memory.search.profiles import covalence
 
 
 @pytest.fixture

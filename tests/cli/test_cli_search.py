@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from commands import Run, memory_id
 
-from jupyter_memory.text.words.token_estimate import estimated_tokens
+from jupyter_memory.text import estimated_tokens
 
 
 def test_add_and_search(week: Run) -> None:
@@ -271,7 +271,7 @@ def test_recent_searches(week: Run) -> None:
 @pytest.mark.parametrize("columns", ["80", "100", "120"])
 def test_lines_fit_wide_characters(run: Run, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
     """No line is wider than the terminal, also with characters of two cells."""
-    from jupyter_memory.text.layout import width
+    from jupyter_memory.text import width
 
     monkeypatch.setenv("COLUMNS", columns)
     run("add", "--title", "東京都の価格 " * 20, "--tag", "価格", "東京都の価格を正規化した " * 30)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from results import AUTO_TERMS, JOINING, dtypes
 
-from jupyter_memory.errors import InputError, UnknownMemory
+from jupyter_memory import InputError, UnknownMemory
 from jupyter_memory.types import Explanation
 
 

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pytest
 from results import Page
 
-from jupyter_memory.errors import InputError, MissingExtra
+from jupyter_memory import InputError, MissingExtra
 
 
 @pytest.mark.parametrize("name", ["week one/Müller's λ.ipynb", 'say "hi" <b>.ipynb', "50%#1?.ipynb", "a:b.ipynb"])
@@ -32,7 +32,7 @@ def test_open_leads_to_the_cell(store, tmp_path, monkeypatch, name, cell):
 
 def _located(memory, *, kind, source, location):
     """Store one memory at a place, as the indexer would, and search for it."""
-    from jupyter_memory.ingest.preparation import clean, prepare
+    from jupyter_memory.ingest import clean, prepare
     from jupyter_memory.types import Draft
 
     draft = clean(Draft("λ of the prices", kind=kind, tier="file", source=source, location=location), redacting=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from results import JOINING
 
+from jupyter_memory import InputError
 from jupyter_memory.dataframe import searches
-from jupyter_memory.errors import InputError
-from jupyter_memory.text.words.token_estimate import estimated_tokens
+from jupyter_memory.text import estimated_tokens
 
 
 def test_a_text_has_the_rows_that_fit(week_store, found):

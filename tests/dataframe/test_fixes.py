@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from pages import Tables
 
-from jupyter_memory.dataframe.fixes import fixes_frame
+from jupyter_memory.dataframe import fixes_frame
 from jupyter_memory.types import Fix, Run, RunError
 
 FAILED = Run(

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from results import JOINING
 
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError
 
 
 def test_attrs_are_one_small_json_value(week_store, now):

@@ -13,7 +13,7 @@ import pytest
 from IPython.lib.pretty import pretty
 from results import Page
 
-from jupyter_memory.text.layout import width
+from jupyter_memory.text import width
 
 CODE = "def cap(prices):\n    λ = prices.quantile(0.9)\n    return prices.clip(upper=λ)"
 

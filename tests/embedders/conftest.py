@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.embedders.download.model_cache import CachedModel
+from jupyter_memory.embedders import CachedModel
 from jupyter_memory.embedders.registry import NOMIC
 
 SMALL = Path(__file__).parent / "nomic_small"

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from plugins import shown, write_package
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.embedders import open_embedder
-from jupyter_memory.embedders.registry import GROUP, names
-from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
+from jupyter_memory import EmbedderUnavailable, InputError, MemoryStore, UnknownEmbedder
+from jupyter_memory.embedders import names, open_embedder
+from jupyter_memory.embedders.registry import GROUP
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jupyter_memory import EmbedderError, InputError
 from jupyter_memory.embedders.matryoshka import normalise, shorten, truncate
 from jupyter_memory.embedders.runtime.mlx import mx
-from jupyter_memory.errors import EmbedderError, InputError
 
 
 @pytest.fixture

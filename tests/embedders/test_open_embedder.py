@@ -8,9 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from jupyter_memory.embedders import open_embedder
-from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.errors import InputError, UnknownEmbedder
+from jupyter_memory import InputError, UnknownEmbedder
+from jupyter_memory.embedders import StaticEmbedder, open_embedder
 
 
 class LetterCounts:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.embedders.registry import MODELS, names, parted
+from jupyter_memory.embedders import names
+from jupyter_memory.embedders.registry import MODELS, parted
 
 
 @pytest.mark.parametrize(

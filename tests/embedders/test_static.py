@@ -10,10 +10,9 @@ import sys
 import numpy as np
 import pytest
 
-from jupyter_memory.embedders import static
-from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.embedders.tokenizer.bundled import bundled_file, bundled_tokenizer, half_precision, tokens, unknown
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError
+from jupyter_memory.embedders import StaticEmbedder, static, tokens, unknown
+from jupyter_memory.embedders.tokenizer.bundled import bundled_file, bundled_tokenizer, half_precision
 
 NOTES = [
     "Monthly sales in Zürich rose by 4 % after the price cut",

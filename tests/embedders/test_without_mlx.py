@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from blocked import run_without
 
+from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.embedders.registry import MODELS
-from jupyter_memory.embedders.static import StaticEmbedder
 
 TEXTS = [
     "Monthly sales in Zürich rose by 4 % after the price cut",

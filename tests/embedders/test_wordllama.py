@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from blocked import run_without
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory import JupyterMemory, MemoryStore
 from jupyter_memory.embedders import open_embedder
-from jupyter_memory.text.structure import embedding_text
+from jupyter_memory.text import embedding_text
 
 OLD = Path(__file__).parents[1] / "golden" / "store_98f57c3" / "memory.sqlite.gz"
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jupyter_memory import InputError
 from jupyter_memory.cli import main
-from jupyter_memory.errors import InputError
 from jupyter_memory.evaluation.answerability import HALVES, answerability, half_of
 from jupyter_memory.evaluation.datasets import read_judged
 from jupyter_memory.evaluation.metrics import auroc, calibration_error
-from jupyter_memory.search.confidence.strength import verdict
+from jupyter_memory.search import verdict
 
 KITCHEN = [
     {"_id": "bread", "title": "Bread", "text": "The dough rests overnight; bake it at 230 °C with steam."},

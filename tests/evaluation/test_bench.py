@@ -10,7 +10,7 @@ import pytest
 
 from jupyter_memory.cli import main
 from jupyter_memory.evaluation.bench import CORPUS, bench, checks, corpus, scores, table
-from jupyter_memory.search.profiles import PROFILES
+from jupyter_memory.search import PROFILES
 
 CATEGORIES = [
     "file by name",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError
 from jupyter_memory.evaluation.datasets import read_judged, read_judged_cells
 
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError, JupyterMemory
 from jupyter_memory.evaluation import golden
-from jupyter_memory.search.profiles import PROFILES, covalence
+from jupyter_memory.search import PROFILES
+from jupyter_memory.search.profiles import covalence
 from jupyter_memory.types import Filters
 
 QUESTIONS = ("how were the prices scaled", "λ of the Poisson model", "why are deliveries late")

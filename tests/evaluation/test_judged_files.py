@@ -8,9 +8,8 @@ import nbformat
 import pytest
 
 from jupyter_memory.cli import main
+from jupyter_memory.evaluation import arms, evaluate
 from jupyter_memory.evaluation.answerability import answerability
-from jupyter_memory.evaluation.results import evaluate
-from jupyter_memory.evaluation.runner import arms
 
 METERS = [
     {"query": "Meter", "relevant": ["src/meters/meter.py"], "secondary": [], "category": "symbol"},

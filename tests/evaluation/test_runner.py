@@ -7,11 +7,10 @@ import json
 import nbformat
 import pytest
 
+from jupyter_memory import InputError
 from jupyter_memory.cli import main
-from jupyter_memory.errors import InputError
-from jupyter_memory.evaluation.results import evaluate
-from jupyter_memory.evaluation.runner import arms
-from jupyter_memory.search.profiles import PROFILES
+from jupyter_memory.evaluation import arms, evaluate
+from jupyter_memory.search import PROFILES
 
 
 @pytest.fixture

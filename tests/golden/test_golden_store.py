@@ -17,8 +17,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory, load_config
+from jupyter_memory import JupyterMemory, MemoryStore, load_config
 
 OLD = Path(__file__).parent / "store_98f57c3"
 HELD: dict[str, Any] = json.loads((OLD / "store.json").read_text("utf-8"))

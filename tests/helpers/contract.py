@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from hashing import Hashing
 
-from jupyter_memory.text.structure import embedding_text
+from jupyter_memory.text import embedding_text
 from jupyter_memory.types import Draft, Filters
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)

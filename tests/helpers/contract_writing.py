@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.protocols import FileState
+from jupyter_memory import FileState
+from jupyter_memory.ingest import prepare
 from jupyter_memory.types import Draft, Filters
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)

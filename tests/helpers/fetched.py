@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.embedders.download.fetch import fetch
-from jupyter_memory.errors import FetchError
+from jupyter_memory import FetchError
+from jupyter_memory.embedders import fetch
 
 SMALL = Path(__file__).parents[1] / "embedders" / "nomic_small"
 WEIGHTS = "model.safetensors"

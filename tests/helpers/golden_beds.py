@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import jupyter_memory
-from jupyter_memory import Memory, MemoryStore
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory import JupyterMemory, Memory, MemoryStore
 
 SAMPLES = Path(__file__).parents[2] / "notebooks" / "samples"
 # Files have the time of their change for their memories' time; a checkout would change it.

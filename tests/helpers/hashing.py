@@ -6,7 +6,7 @@ import hashlib
 
 import numpy as np
 
-from jupyter_memory.text.structure import embedding_text
+from jupyter_memory.text import embedding_text
 
 
 class Hashing:

@@ -10,7 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from jupyter_memory.embedders.registry import MINILM, ModelEntry, SourceFile, Wheel
+from jupyter_memory.embedders import MINILM, ModelEntry
+from jupyter_memory.embedders.registry import SourceFile, Wheel
 
 SMALL = Path(__file__).parents[1] / "embedders" / "minilm_small"
 FILES = ("config.json", "tokenizer.json", "model.safetensors", "README.md")

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_memory.text.addresses import DatabaseAddress, database_address
+from jupyter_memory.text import DatabaseAddress, database_address
 
 _NUMBERS = itertools.count(1)
 # Nobody needs what a test server stored after the power was cut.

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import psycopg
 
 from jupyter_memory.storage.postgres.team import PostgresTeam
-from jupyter_memory.text.addresses import database_address
+from jupyter_memory.text import database_address
 
 SPACES = ["", "papers", "salaries", "λ", "o'brien"]
 TABLES = [

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory import JupyterMemory
 from jupyter_memory.types import Run, RunError
 
 PLAIN = JupyterMemory()

@@ -9,9 +9,8 @@ import pytest
 import shells
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.history.recorder import Recorder
+from jupyter_memory import JupyterMemory, MemoryStore
+from jupyter_memory.history import Recorder
 from jupyter_memory.storage.journal import files
 from jupyter_memory.types import Run
 

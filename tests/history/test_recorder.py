@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError, MemoryStore
 from jupyter_memory.history.kernel_context import environment
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError
 from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.ingest.discovery.walker import walk
 from jupyter_memory.ingest.reading import read_file

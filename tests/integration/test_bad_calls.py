@@ -7,8 +7,7 @@ import inspect
 import pytest
 from any_text import MEGABYTE
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import InputError, QueryError, UnknownEmbedder, UnknownMemory, UnknownProfile
+from jupyter_memory import InputError, MemoryStore, QueryError, UnknownEmbedder, UnknownMemory, UnknownProfile
 from jupyter_memory.types import Filters
 
 

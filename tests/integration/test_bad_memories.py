@@ -9,7 +9,7 @@ import pytest
 from any_text import MEGABYTE, anything
 from hypothesis import given, settings
 
-from jupyter_memory.errors import InputError, JupyterMemoryError
+from jupyter_memory import InputError, JupyterMemoryError
 
 ODD = {
     "NUL bytes": "net\0 of \0tax",

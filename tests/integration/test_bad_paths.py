@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory import JupyterMemoryError
 
 
 def test_a_path_that_is_not_there(week_store, tmp_path):

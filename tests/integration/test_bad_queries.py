@@ -7,7 +7,7 @@ from any_text import MEGABYTE, anything
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from jupyter_memory.errors import QueryError, UnknownProfile
+from jupyter_memory import QueryError, UnknownProfile
 
 
 @pytest.mark.parametrize("query", ["", " ", "\n\t", "\0", "\0 \0", '"', '""'])

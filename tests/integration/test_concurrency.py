@@ -9,9 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import JupyterMemoryError, StoreClosed, StoreLocked, UnknownMemory
+from jupyter_memory import JupyterMemory, JupyterMemoryError, MemoryStore, StoreClosed, StoreLocked, UnknownMemory
 
 SPAWN = multiprocessing.get_context("spawn")
 ROUNDS = 12

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from growing import SHAPES, exponent, written
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.preparation import prepare
+from jupyter_memory import InputError, MemoryStore
+from jupyter_memory.ingest import prepare
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.reading import drafts_of, read_file
 

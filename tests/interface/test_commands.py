@@ -8,10 +8,8 @@ from IPython.core.completer import provisionalcompleter
 from IPython.core.error import UsageError
 
 from jupyter_memory.cli import main
+from jupyter_memory.interface import Argument, Call, Command, Front, Option, WrongUsage
 from jupyter_memory.interface.commands import table
-from jupyter_memory.interface.commands.command import Argument, Call, Command, WrongUsage
-from jupyter_memory.interface.commands.front import Front
-from jupyter_memory.interface.options import Option
 
 
 def shout(front: Front, call: Call) -> None:

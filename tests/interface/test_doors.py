@@ -6,12 +6,19 @@ import sys
 
 import pytest
 
-from jupyter_memory import MemoryStore, open_store
+from jupyter_memory import (
+    InputError,
+    JupyterMemory,
+    MemoryStore,
+    MissingExtra,
+    companion,
+    load_config,
+    open_store,
+    store_path,
+)
 from jupyter_memory.cli import main
-from jupyter_memory.config import JupyterMemory, companion, load_config, store_path
-from jupyter_memory.errors import InputError, MissingExtra
-from jupyter_memory.interface.store_provider import StoreProvider
-from jupyter_memory.text.addresses import DatabaseAddress
+from jupyter_memory.interface import StoreProvider
+from jupyter_memory.text import DatabaseAddress
 
 URL = "postgresql://ada@db.invalid/team"
 SECRET = "postgresql://ada:s3cr3t-λ@db.invalid/team"

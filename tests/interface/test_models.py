@@ -12,8 +12,8 @@ import pytest
 import shells
 from IPython.core.error import UsageError
 
+from jupyter_memory import load_config, models_folder
 from jupyter_memory.cli import main
-from jupyter_memory.config import load_config, models_folder
 
 SMALL = Path(__file__).parents[1] / "embedders" / "nomic_small"
 # Text that is in both the plan of a terminal and that of a notebook.

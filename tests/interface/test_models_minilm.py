@@ -8,9 +8,8 @@ import pytest
 import shells
 from calibrated import calibrated
 
-from jupyter_memory import MemoryStore
+from jupyter_memory import MemoryStore, load_config, models_folder, store_path
 from jupyter_memory.cli import main
-from jupyter_memory.config import load_config, models_folder, store_path
 from jupyter_memory.embedders.minilm.folder import forget_folders
 
 

@@ -6,18 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jupyter_memory.errors import QueryError
-from jupyter_memory.interface.options import (
-    ADD,
-    BROWSE,
-    FORGET,
-    SEARCH,
-    filters_of,
-    forget_of,
-    memory_of,
-    refuse_unquoted_times,
-    search_of,
-)
+from jupyter_memory import QueryError
+from jupyter_memory.interface import ADD, SEARCH, memory_of, refuse_unquoted_times, search_of
+from jupyter_memory.interface.options import BROWSE, FORGET, filters_of, forget_of
 from jupyter_memory.types import FACETS, Filters
 
 NOW = datetime(2026, 11, 21, 19, 0, tzinfo=UTC)

@@ -12,9 +12,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.profiledir import ProfileDir
 from IPython.core.shellapp import InteractiveShellApp
 
-from jupyter_memory.config import load_config, store_path
+from jupyter_memory import load_config, store_path
+from jupyter_memory.storage import Journal
 from jupyter_memory.storage.journal import records
-from jupyter_memory.storage.journal.files import Journal
 from jupyter_memory.types import Run
 
 

@@ -11,9 +11,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from IPython.core.completer import provisionalcompleter
 
-from jupyter_memory import open_store
-from jupyter_memory.config import load_config, store_path
-from jupyter_memory.history.recorder import Recorder
+from jupyter_memory import load_config, open_store, store_path
+from jupyter_memory.history import Recorder
 from jupyter_memory.types import Run, RunError
 
 NOON = datetime(2026, 3, 6, 12, tzinfo=UTC)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from IPython.core.error import UsageError
 
-from jupyter_memory.interface.options import ADD, SEARCH
+from jupyter_memory.interface import ADD, SEARCH
 from jupyter_memory.magics.parsing import LineParser, keep_questions
 
 SEARCHING = LineParser("memsearch", "Search.", SEARCH, "query")

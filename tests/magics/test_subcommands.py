@@ -12,7 +12,7 @@ import pytest
 from programs import running
 
 from jupyter_memory.magics.subcommands import MEMORY
-from jupyter_memory.text.words.token_estimate import estimated_tokens
+from jupyter_memory.text import estimated_tokens
 
 
 @pytest.fixture

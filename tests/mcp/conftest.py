@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from tool_answers import with_shared
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.interface.store_provider import StoreProvider
+from jupyter_memory import JupyterMemory, MemoryStore
+from jupyter_memory.interface import StoreProvider
 from jupyter_memory.mcp.bound import Bound
 from jupyter_memory.mcp.tools import Tools
 

@@ -10,9 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tool_answers import with_shared
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.interface.store_provider import StoreProvider
+from jupyter_memory import JupyterMemory, MemoryStore
+from jupyter_memory.interface import StoreProvider
 from jupyter_memory.mcp.bound import Bound, bounded_path, client_name
 from jupyter_memory.mcp.tools import TOOLS, Tools
 from jupyter_memory.types import Run

@@ -14,7 +14,7 @@ from mcp_types import CallToolResult, Implementation
 
 from jupyter_memory.mcp.server import server_of
 from jupyter_memory.mcp.tools import TOOLS, Outcome, Tools
-from jupyter_memory.text.words.token_estimate import estimated_tokens
+from jupyter_memory.text import estimated_tokens
 
 MODES = ("legacy", "auto")
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.interface.store_provider import StoreProvider
+from jupyter_memory import JupyterMemory, MemoryStore
+from jupyter_memory.interface import StoreProvider
 from jupyter_memory.mcp.tools import TOOLS, Tools
 
 

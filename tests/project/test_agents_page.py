@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from jupyter_memory.cli.connecting import CONNECTING
+from jupyter_memory.interface import CLIENTS, Places
 from jupyter_memory.interface.clients import plans
-from jupyter_memory.interface.clients.clients import CLIENTS
-from jupyter_memory.interface.clients.places import Places
 from scripts.agents_exchange import PAGE, exchange, told
 
 # Ids, borders and cursors are random, dates are those of the files; costs and strengths move a little with each model.

@@ -10,15 +10,8 @@ import pytest
 from traitlets import TraitError
 from traitlets.config import Config
 
-from jupyter_memory.config import (
-    DEFAULT,
-    ENVIRONMENT,
-    SESSION,
-    JupyterMemory,
-    load_config,
-    settings,
-    store_path,
-)
+from jupyter_memory import JupyterMemory, load_config, settings, store_path
+from jupyter_memory.config import DEFAULT, ENVIRONMENT, SESSION
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,8 @@ import pytest
 import shells
 
 from jupyter_memory.cli.program import cli, commands
-from jupyter_memory.interface.options import ADD, BROWSE, SEARCH, Option
+from jupyter_memory.interface import ADD, SEARCH, Option
+from jupyter_memory.interface.options import BROWSE
 from jupyter_memory.magics.memory_magics import IN_A_NOTEBOOK
 from jupyter_memory.magics.subcommands import MEMORY
 

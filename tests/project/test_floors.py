@@ -18,7 +18,7 @@ ROOT = Path(jupyter_memory.__file__).parent
 # From the ground up. Rooms on one floor do not know each other.
 FLOORS = (
     "errors",
-    "text",
+    "lazy text",
     "types",
     "config protocols runtime",
     "storage embedders",

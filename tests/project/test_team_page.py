@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory import JupyterMemory, MemoryStore
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 

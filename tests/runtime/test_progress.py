@@ -10,7 +10,7 @@ import pytest
 from nbclient import NotebookClient
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.runtime.progress import counted, shown
+from jupyter_memory.runtime import counted, shown
 
 NOTES = [{"text": "Die Zähler in Malmö melden in UTC."}, {"text": "The λ in the loss is 0.3."}]
 

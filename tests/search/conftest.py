@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
+from jupyter_memory.search import Profile, parse
 from jupyter_memory.search.context import CandidatePool, SearchContext
 from jupyter_memory.search.pipeline import Clock, Result, fuse, guard, score
-from jupyter_memory.search.profiles import Profile
-from jupyter_memory.search.query.parser import parse
 from jupyter_memory.search.retrieval import retrieve
-from jupyter_memory.storage.base import Passage
-from jupyter_memory.text.code.definitions import definitions
+from jupyter_memory.storage import Passage
+from jupyter_memory.text import definitions
 from jupyter_memory.types import Candidate, Memory, ScoredChunk
 
 # Friday evening of the week in tests/conftest.py.

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.search.fusion import ReciprocalRank, ReciprocalValue, Weighted
-from jupyter_memory.search.profiles import OverFetch, Profile, covalence, trovella
-from jupyter_memory.search.query.parser import parse
-from jupyter_memory.search.retrieval import RETRIEVERS, retrieve
+from jupyter_memory.search import RETRIEVERS, Profile, ReciprocalRank, parse
+from jupyter_memory.search.fusion import ReciprocalValue, Weighted
+from jupyter_memory.search.profiles import OverFetch, covalence, trovella
+from jupyter_memory.search.retrieval import retrieve
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 

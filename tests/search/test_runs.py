@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from jupyter_memory.errors import InputError, QueryError
-from jupyter_memory.search.profiles import PROFILES, OverFetch, auto, memini
+from jupyter_memory import InputError, QueryError
+from jupyter_memory.search import PROFILES
+from jupyter_memory.search.profiles import OverFetch, auto, memini
 
 # Words and meaning turned down, turned off, turned up; a term that the query does not wake.
 SETTINGS = (

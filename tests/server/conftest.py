@@ -19,7 +19,7 @@ pytest.importorskip("pytest_jupyter.jupyter_server", reason="pip install 'jupyte
 # Only here: as a plugin of all tests it would make a server for each of them.
 from pytest_jupyter.jupyter_server import *  # noqa: F403
 
-from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory import JupyterMemoryError
 from jupyter_memory.server.extension import SETTING
 from jupyter_memory.server.thread_pool import Ticket
 from jupyter_memory.server.validation import validator

@@ -12,8 +12,9 @@ import pytest
 from traitlets import TraitError
 
 import jupyter_memory
-from jupyter_memory.errors import NoStore, StoreReadOnly
-from jupyter_memory.server.extension import SETTING, load
+from jupyter_memory import NoStore, StoreReadOnly
+from jupyter_memory.server import load
+from jupyter_memory.server.extension import SETTING
 from jupyter_memory.server.handlers import ROUTES, routes
 from jupyter_memory.server.handlers.about import status
 

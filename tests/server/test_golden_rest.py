@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from jupyter_memory import __version__
-from jupyter_memory.types import KINDS, TIERS
-from jupyter_memory.types.report import ORIGINS
+from jupyter_memory.types import KINDS, ORIGINS, TIERS
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "rest"

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jupyter_memory.storage.journal.files import CAN_RECORD, Journal
+from jupyter_memory.storage import CAN_RECORD, Journal
 from jupyter_memory.types import Run, RunError
 
 RUN = Run(

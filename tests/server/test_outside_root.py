@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.store.memory_store import MemoryStore
+from jupyter_memory.store import MemoryStore
 
 ALLOW = "c.JupyterMemoryServer.allow_outside_root = True"
 

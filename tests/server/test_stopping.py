@@ -7,8 +7,7 @@ import threading
 
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import StoreClosed
+from jupyter_memory import MemoryStore, StoreClosed
 from jupyter_memory.interface import store_provider
 
 

@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from jupyter_memory.server.validation import validator
-from jupyter_memory.types.query import LONGEST_QUERY
+from jupyter_memory.types import LONGEST_QUERY
 
 SECRET = "łäkäräsecret"
 

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from jupyter_memory.ingest.chunking import with_chunks
-from jupyter_memory.storage.base import Prepared
+from jupyter_memory.storage import Prepared
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter

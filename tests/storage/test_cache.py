@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jupyter_memory.storage.cache import Cache
+from jupyter_memory.storage import Cache
 from jupyter_memory.storage.sqlite.indexes.keyword_upkeep import rebuild
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.sql import removals, version

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from jupyter_memory.storage.cache import Lock
+from jupyter_memory.storage import Lock
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

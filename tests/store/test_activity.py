@@ -7,11 +7,9 @@ from datetime import UTC, datetime
 import pytest
 from locked import while_another_writes
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import InputError, UnknownMemory
+from jupyter_memory import InputError, JupyterMemory, MemoryStore, UnknownMemory
 from jupyter_memory.storage.sqlite.tables import searches
-from jupyter_memory.types.report import Recent
+from jupyter_memory.types import Recent
 
 
 def search(store, query, origin="magic", **asked):

@@ -9,11 +9,7 @@ import pandas as pd
 import pytest
 from results import titles, words_of_the_index
 
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import (
-    InputError,
-    QueryError,
-)
+from jupyter_memory import InputError, JupyterMemory, QueryError
 
 
 def test_add_gives_the_memory_back(store):

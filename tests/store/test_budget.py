@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from pictures import plot, plotting, saved
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory import JupyterMemory, MemoryStore
 from jupyter_memory.ingest.pictures.quota import OVER_BUDGET
 
 

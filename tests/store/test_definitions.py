@@ -7,7 +7,7 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.store.models import backfill
-from jupyter_memory.text.code.definitions import definitions
+from jupyter_memory.text import definitions
 
 CLIENT = "class QuarzClient:\n    def zwischenspeichern(self): ...\n\nQUARZRATE = 3\n"
 

@@ -6,14 +6,11 @@ import re
 
 import pytest
 
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import (
-    QueryError,
-    UnknownMemory,
-)
+from jupyter_memory import JupyterMemory, QueryError, UnknownMemory
+from jupyter_memory.search import PROFILES
 from jupyter_memory.search.context import Described
 from jupyter_memory.search.fusion import Weighted
-from jupyter_memory.search.profiles import PROFILES, auto
+from jupyter_memory.search.profiles import auto
 
 
 def test_explain_a_hit(week_store, week_memories, now):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.errors import InputError, QueryError
-from jupyter_memory.search.profiles import auto, vault
-from jupyter_memory.store.federation import PRIORITIES, Vaults
+from jupyter_memory import InputError, QueryError
+from jupyter_memory.search import vault
+from jupyter_memory.search.profiles import auto
+from jupyter_memory.store import Vaults
+from jupyter_memory.store.federation import PRIORITIES
 
 ASKED = {"tags": ["prices"], "domain": "energy"}
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import pytest
 from results import titles, words_of_the_index
 
-from jupyter_memory.errors import (
-    InputError,
-    UnknownMemory,
-)
+from jupyter_memory import InputError, UnknownMemory
 from jupyter_memory.types import Filters
 
 

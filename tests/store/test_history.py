@@ -8,9 +8,8 @@ from datetime import timedelta, timezone
 import pytest
 from kernel_runs import NOON, failed, memory_of, run
 
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory import InputError, JupyterMemory
 from jupyter_memory.embedders import open_embedder
-from jupyter_memory.errors import InputError
 from jupyter_memory.storage.sqlite import runs as run_log
 from jupyter_memory.types import Run, RunError
 

@@ -10,11 +10,9 @@ import apsw
 import pytest
 from kernel_runs import run
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import StoreLocked
+from jupyter_memory import JupyterMemory, MemoryStore, StoreLocked
+from jupyter_memory.storage import Journal
 from jupyter_memory.storage.journal import files, records
-from jupyter_memory.storage.journal.files import Journal
 
 
 @pytest.fixture

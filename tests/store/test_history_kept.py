@@ -10,10 +10,9 @@ import nbformat
 import pytest
 from kernel_runs import NOON, failed, memory_of, run
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.search.profiles import vault
-from jupyter_memory.store.federation import Vaults
+from jupyter_memory import JupyterMemory, MemoryStore
+from jupyter_memory.search import vault
+from jupyter_memory.store import Vaults
 from jupyter_memory.types import Run, RunError
 
 # -- forgetting --------------------------------------------------------------------------------------------------------

@@ -8,13 +8,7 @@ import pandas as pd
 import pytest
 from results import titles
 
-from jupyter_memory import MemoryStore, open_store
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import (
-    InputError,
-    StoreClosed,
-    StoreOpen,
-)
+from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreClosed, StoreOpen, open_store
 
 
 def test_stats(week_store):

@@ -7,11 +7,11 @@ import inspect
 import pytest
 
 from jupyter_memory import MemoryStore
+from jupyter_memory.store import Searching
 from jupyter_memory.store.activity import Activity
 from jupyter_memory.store.forgetting import Forgetting
 from jupyter_memory.store.maintenance import Maintenance
 from jupyter_memory.store.memories import Memories
-from jupyter_memory.store.searching import Searching
 from jupyter_memory.store.sources import Sources
 from jupyter_memory.store.transfer.transfer import StoreTransfer
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from results import titles
 
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory import JupyterMemory
 from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.types import Draft
 

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import QueryError
+from jupyter_memory import MemoryStore, QueryError
 
 FRIDAY = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 

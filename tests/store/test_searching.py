@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 from results import titles
 
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import (
-    QueryError,
-    UnknownProfile,
-)
+from jupyter_memory import JupyterMemory, QueryError, UnknownProfile
 from jupyter_memory.types import Filters
 
 

@@ -8,9 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from week import LAMBDA, ZURICH
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError, JupyterMemory, MemoryStore
 
 
 def test_an_indexed_folder_is_listed(filled, week_folder):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.embedders.tokenizer.bundled import tokens
+from jupyter_memory.embedders import tokens
 from jupyter_memory.ingest.preparation import embedding_text
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.store.models import backfill

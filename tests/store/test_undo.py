@@ -9,9 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError, JupyterMemory, MemoryStore
 from jupyter_memory.mcp.bound import Bound
 from jupyter_memory.storage.sqlite.connection.database import Database
 

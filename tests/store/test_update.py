@@ -8,10 +8,7 @@ import nbformat
 import pytest
 from results import words_of_the_index
 
-from jupyter_memory.errors import (
-    InputError,
-    UnknownMemory,
-)
+from jupyter_memory import InputError, UnknownMemory
 
 
 def test_an_unknown_id(week_store):

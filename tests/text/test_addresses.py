@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.errors import InputError
-from jupyter_memory.text.addresses import DatabaseAddress, store_at
+from jupyter_memory import InputError
+from jupyter_memory.text import DatabaseAddress, store_at
 
 SECRET = "pä5s/w?rd"
 

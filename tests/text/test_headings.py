@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from jupyter_memory.text.headings import front_matter, headings, paths, plain
+from jupyter_memory.text import front_matter
+from jupyter_memory.text.headings import headings, paths, plain
 
 
 def seen(text: str, lang: str = "markdown") -> list[tuple[int, str]]:

@@ -10,9 +10,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jupyter_memory.search.query.parser import terms
-from jupyter_memory.text import identifiers
-from jupyter_memory.text.identifiers import IDENTIFIER, ident_column, ident_columns, is_compound, parts, plainer
-from jupyter_memory.text.words.cjk import bigrams, without_cjk
+from jupyter_memory.text import (
+    IDENTIFIER,
+    bigrams,
+    ident_column,
+    ident_columns,
+    identifiers,
+    is_compound,
+    parts,
+    plainer,
+    without_cjk,
+)
 
 STRETCHES = (
     "a", "B", "price", "Price", "PRICE", "HTTPServer", "1", "2026", "_", "__", ".", "..", " ", "\n", "-", "(", "x1",

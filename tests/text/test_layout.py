@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.text.layout import columns, fit, fit_end, size, width
+from jupyter_memory.text import columns, fit, fit_end, size, width
 
 
 @given(st.text(max_size=60), st.integers(1, 40))

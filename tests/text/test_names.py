@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.text.names import CUT, LONGEST, heading_path, short, short_path, words_within
+from jupyter_memory.text import short, short_path, words_within
+from jupyter_memory.text.names import CUT, LONGEST, heading_path
 
 
 @given(st.text(max_size=2 * LONGEST))

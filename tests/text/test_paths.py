@@ -6,9 +6,8 @@ from unicodedata import normalize
 
 import pytest
 
-from jupyter_memory.errors import InputError
-from jupyter_memory.text import paths
-from jupyter_memory.text.paths import called_before
+from jupyter_memory import InputError
+from jupyter_memory.text import called_before, paths
 
 ENTRIES = ["preise.md", "Müller.ipynb", "λ.md", "Λ.txt"]
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jupyter_memory.text.structure import context, day, heading_of, headings_above, under, words_above
+from jupyter_memory.text import context, day, heading_of, headings_above, under, words_above
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.text.layout import fit, fit_end, html, preview, visible
-from jupyter_memory.text.unicode import clean, encodable, json_text, marked, storable
+from jupyter_memory.text import clean, encodable, fit, fit_end, html, json_text, marked, preview, storable, visible
 
 ANY = st.text(st.characters())
 

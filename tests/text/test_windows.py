@@ -18,7 +18,8 @@ from jupyter_memory.dataframe import places
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.filters import below
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
-from jupyter_memory.text.paths import forms, inside, is_at_or_below
+from jupyter_memory.text import inside, is_at_or_below
+from jupyter_memory.text.paths import forms
 from jupyter_memory.types import Draft, Filters
 
 HOME = PureWindowsPath(r"C:\Users\Ada Müller")

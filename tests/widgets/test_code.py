@@ -7,7 +7,8 @@ import tomllib
 import pytest
 from pages import Tables
 
-from jupyter_memory.search.profiles import PROFILES, covalence, profile_named
+from jupyter_memory.search import PROFILES, profile_named
+from jupyter_memory.search.profiles import covalence
 from jupyter_memory.widgets import explore
 
 QUERY = "how did we scale the electricity prices in Zürich"

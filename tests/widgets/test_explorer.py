@@ -14,7 +14,8 @@ from pages import Tables
 from pictures import plot, plotting, saved
 
 from jupyter_memory.cli import main
-from jupyter_memory.search.profiles import PROFILES, auto, covalence, vault
+from jupyter_memory.search import PROFILES, vault
+from jupyter_memory.search.profiles import auto, covalence
 from jupyter_memory.widgets import MemoryExplorer, explore
 from jupyter_memory.widgets.controls import range_of
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from pages import Tables
 
-from jupyter_memory.errors import QueryError
+from jupyter_memory import QueryError
 from jupyter_memory.search.profiles import auto
 from jupyter_memory.widgets import explore
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer
 
+from jupyter_memory import EmbedderUnavailable
 from jupyter_memory.embedders.bert.tokenizer import read_tokenizer
-from jupyter_memory.errors import EmbedderUnavailable
 
 SMALL = Path(__file__).parents[1] / "nomic_small"
 TEXTS = ["We scaled the prices.", "", "Genève λ 3.2", "x" * 120, "normalise " * 40]

@@ -8,12 +8,12 @@ import shutil
 import numpy as np
 import pytest
 
+from jupyter_memory import EmbedderUnavailable
 from jupyter_memory.embedders.download import manifest
 from jupyter_memory.embedders.download.convert import convert
 from jupyter_memory.embedders.download.manifest import Manifest, sha256_of
 from jupyter_memory.embedders.nomic.embedder import NomicEmbedder
 from jupyter_memory.embedders.runtime.mlx import mx
-from jupyter_memory.errors import EmbedderUnavailable
 
 TEXT = "Sales in Zürich rose by four percent; the λ of the Poisson model is 3.2."
 

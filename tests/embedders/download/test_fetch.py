@@ -7,11 +7,10 @@ import json
 import pytest
 from fetched import SMALL, WEIGHTS, nothing_left, refused
 
-from jupyter_memory.embedders import open_embedder
-from jupyter_memory.embedders.download.fetch import fetch
+from jupyter_memory import EmbedderUnavailable
+from jupyter_memory.embedders import fetch, open_embedder
 from jupyter_memory.embedders.nomic.embedder import NomicEmbedder
 from jupyter_memory.embedders.registry import NOMIC
-from jupyter_memory.errors import EmbedderUnavailable
 
 
 def test_fetched(hub, cached):

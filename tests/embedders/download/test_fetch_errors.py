@@ -15,11 +15,10 @@ import pytest
 from fetched import PROGRAM, SMALL, WEIGHTS, nothing_left, refused
 from programs import running
 
+from jupyter_memory import FetchError
+from jupyter_memory.embedders import CachedModel, fetch
 from jupyter_memory.embedders.download import hub as hub_module
-from jupyter_memory.embedders.download.fetch import fetch
-from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.registry import NOMIC
-from jupyter_memory.errors import FetchError
 
 
 @pytest.mark.parametrize(

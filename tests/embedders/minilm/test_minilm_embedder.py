@@ -7,9 +7,9 @@ import shutil
 import numpy as np
 import pytest
 
+from jupyter_memory import EmbedderUnavailable
 from jupyter_memory.embedders.minilm.embedder import MiniLmEmbedder
 from jupyter_memory.embedders.minilm.folder import forget_folders, open_folder
-from jupyter_memory.errors import EmbedderUnavailable
 
 
 def of_length_one(computed):

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
+from jupyter_memory import EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.embedders.mlx import embedder as mlx_models
 from jupyter_memory.embedders.mlx.embedder import MlxEmbedder, open_mlx
-from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from jupyter_memory import EmbedderError, EmbedderUnavailable
 from jupyter_memory.embedders.mlx.embedder import MlxEmbedder, open_mlx
 from jupyter_memory.embedders.mlx.folder import open_mlx_folder
 from jupyter_memory.embedders.nomic.folder import load_nomic_bert
 from jupyter_memory.embedders.runtime.mlx import mx
-from jupyter_memory.errors import EmbedderError, EmbedderUnavailable
 
 why = "needs the extras `reference` and `models` (sentence-transformers on torch, mlx-embeddings)"
 torch = pytest.importorskip("torch", reason=why)

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from jupyter_memory import EmbedderUnavailable
 from jupyter_memory.embedders.mlx.sentence_recipe import read_recipe
-from jupyter_memory.errors import EmbedderUnavailable
 
 POOLING = "sentence_transformers.models.Pooling"
 

@@ -10,10 +10,10 @@ import threading
 import numpy as np
 import pytest
 
+from jupyter_memory import EmbedderError, EmbedderUnavailable, InputError
 from jupyter_memory.embedders.nomic.embedder import DOCUMENT_PREFIX, QUERY_PREFIX, NomicEmbedder
 from jupyter_memory.embedders.nomic.folder import open_folder, revision
 from jupyter_memory.embedders.runtime.mlx import mx
-from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, InputError
 
 TEXTS = [
     "We scaled the electricity prices to zero mean and unit variance before fitting the forecast.",

@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
+from jupyter_memory import EmbedderUnavailable
 from jupyter_memory.embedders.nomic.folder import load_nomic_bert
 from jupyter_memory.embedders.runtime.mlx import mx, nn, on_cpu
-from jupyter_memory.errors import EmbedderUnavailable
 
 TRANSFORMERS = {
     "emb_ln.": "embeddings.LayerNorm.",

@@ -12,10 +12,11 @@ import time
 import numpy as np
 import pytest
 
+from jupyter_memory.embedders import computing
 from jupyter_memory.embedders.nomic.embedder import NomicEmbedder
 from jupyter_memory.embedders.nomic.folder import open_folder
 from jupyter_memory.embedders.runtime import lifecycle
-from jupyter_memory.embedders.runtime.lifecycle import Computing, computing
+from jupyter_memory.embedders.runtime.lifecycle import Computing
 from jupyter_memory.embedders.runtime.mlx import mx
 
 SOON = 0.05 / 60
@@ -154,7 +155,7 @@ def test_no_program_waits_for_the_time():
 
 def test_the_time_is_a_setting(store):
     """A store tells the models how long they may stay idle."""
-    from jupyter_memory.config import JupyterMemory
+    from jupyter_memory import JupyterMemory
 
     store(settings=JupyterMemory(idle_minutes=3.0))
     assert computing._seconds == 180.0

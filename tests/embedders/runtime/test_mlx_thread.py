@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.embedders.nomic.embedder import NomicEmbedder
 from jupyter_memory.embedders.runtime.mlx_thread import Worker, in_mlx_thread
-from jupyter_memory.embedders.static import StaticEmbedder
 
 TASKS = Path("/proc/self/task")
 LEVEL = """

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jupyter_memory import EmbedderError
 from jupyter_memory.embedders.runtime import token_table
 from jupyter_memory.embedders.runtime.arithmetic import NumpyTable
 from jupyter_memory.embedders.runtime.mlx import mx
 from jupyter_memory.embedders.runtime.mlx_table import MlxTable
 from jupyter_memory.embedders.runtime.token_table import Pooling, sum_tokens
-from jupyter_memory.errors import EmbedderError
 
 RANDOM = np.random.default_rng(5)
 

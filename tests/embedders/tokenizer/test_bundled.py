@@ -7,15 +7,10 @@ import shutil
 import numpy as np
 import pytest
 
+from jupyter_memory import EmbedderUnavailable
+from jupyter_memory.embedders import unknown
 from jupyter_memory.embedders.tokenizer import bundled
-from jupyter_memory.embedders.tokenizer.bundled import (
-    bundled_file,
-    bundled_tokenizer,
-    checked_file,
-    half_precision,
-    unknown,
-)
-from jupyter_memory.errors import EmbedderUnavailable
+from jupyter_memory.embedders.tokenizer.bundled import bundled_file, bundled_tokenizer, checked_file, half_precision
 
 
 @pytest.fixture

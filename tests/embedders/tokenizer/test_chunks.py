@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.embedders.tokenizer.bundled import tokens
-from jupyter_memory.embedders.tokenizer.chunks import chunk_tokens
-from jupyter_memory.types.chunk_tokens import ChunkTokens, is_damaged
+from jupyter_memory.embedders import chunk_tokens, tokens
+from jupyter_memory.types import ChunkTokens, is_damaged
 
 TEXTS = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=40),

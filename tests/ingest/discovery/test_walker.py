@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError
+from jupyter_memory.ingest import known_readers
 from jupyter_memory.ingest.discovery.walker import walk
-from jupyter_memory.ingest.readers.registry import known_readers
 
 
 def grow(root: Path, *names: str, **contents: str) -> Path:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.ingest.history.rules import HistoryRules, uses_memory
+from jupyter_memory.ingest import HistoryRules
+from jupyter_memory.ingest.history.rules import uses_memory
 
 
 @pytest.mark.parametrize(

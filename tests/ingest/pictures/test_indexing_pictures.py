@@ -7,8 +7,7 @@ import json
 import pytest
 from pictures import base64, noise, plot, plotting, saved
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory import JupyterMemory, MemoryStore
 from jupyter_memory.ingest.pictures import quota, reading, thumbnails
 from jupyter_memory.ingest.readers.outputs import pictures as pictures_of
 from jupyter_memory.ingest.workers import pool as workers

@@ -8,15 +8,14 @@ import pytest
 from pictures import base64, plot, saved
 from PIL import Image
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError, MemoryStore
 from jupyter_memory.ingest.pictures import reading
 from jupyter_memory.ingest.pictures.reading import PictureReader
 from jupyter_memory.ingest.pictures.thumbnails import DAMAGED
 from jupyter_memory.ingest.readers import notebook, registry
 from jupyter_memory.ingest.readers.isolated import drawing
 from jupyter_memory.ingest.readers.isolated.drawing import drawn, is_svg
-from jupyter_memory.types.picture import LARGEST_THUMBNAIL
+from jupyter_memory.types import LARGEST_THUMBNAIL
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 

@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw, PngImagePlugin, features
 
 from jupyter_memory.ingest.pictures import thumbnails
 from jupyter_memory.ingest.pictures.thumbnails import DAMAGED, NO_PILLOW, TOO_LARGE, PictureError, thumbnail
-from jupyter_memory.types.picture import LARGEST_THUMBNAIL
+from jupyter_memory.types import LARGEST_THUMBNAIL
 
 
 def opened(found):

@@ -8,12 +8,11 @@ import tomllib
 import pytest
 from plugins import shown, write_package
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.discovery.walker import is_wanted
+from jupyter_memory import InputError, MemoryStore
+from jupyter_memory.ingest import is_wanted, known_readers
 from jupyter_memory.ingest.readers import registry
 from jupyter_memory.ingest.readers.markdown import MarkdownReader
-from jupyter_memory.ingest.readers.registry import GROUP, known_readers
+from jupyter_memory.ingest.readers.registry import GROUP
 from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.ingest.workers.pool import WorkerPool
 from jupyter_memory.ingest.workers.process import Task

@@ -8,7 +8,7 @@ import kinds
 import pytest
 from growing import cpu_exponent
 
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError
 from jupyter_memory.ingest.readers.html import HtmlReader
 
 

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError
 from jupyter_memory.ingest.readers.notebook import NotebookReader
 from jupyter_memory.ingest.reading import drafts_of
 from jupyter_memory.types import Draft

@@ -7,9 +7,9 @@ from pathlib import Path
 import kinds
 import pytest
 
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError
+from jupyter_memory.ingest import known_readers
 from jupyter_memory.ingest.readers.base import Document
-from jupyter_memory.ingest.readers.registry import known_readers
 
 
 def read(folder: Path, name: str, text: str | bytes) -> Document:

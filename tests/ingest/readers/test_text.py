@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.registry import known_readers
+from jupyter_memory import InputError
+from jupyter_memory.ingest import known_readers
 from jupyter_memory.ingest.reading import drafts_of
 from jupyter_memory.types import Draft
 

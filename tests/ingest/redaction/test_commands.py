@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ingest.redaction.redactor import redact, suspicious
+from jupyter_memory.ingest import redact
+from jupyter_memory.ingest.redaction.redactor import suspicious
 
 # Where @ stands is a password.
 COMMANDS = [

@@ -13,7 +13,7 @@ from secret_formats import NAMED
 from secret_texts import FORMATS, PLACEMENTS, password, plant
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.ingest.redaction.redactor import redact
+from jupyter_memory.ingest import redact
 
 # Their letters are too common to look for everywhere: they are found in texts that say what they are.
 BESIDE_A_WORD = {"Discord bot token": "the Discord bot: ", "Airtable token": "Airtable: "}

@@ -15,13 +15,12 @@ import numpy as np
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.ingest import catalog
-from jupyter_memory.ingest.preparation import prepare
+from jupyter_memory.embedders import StaticEmbedder
+from jupyter_memory.ingest import catalog, prepare
 from jupyter_memory.ingest.workers import pool as workers
 from jupyter_memory.ingest.workers.pool import WorkerPool
 from jupyter_memory.ingest.workers.process import Task, packed, prepare_files, unpacked
-from jupyter_memory.text.code.definitions import Definitions
+from jupyter_memory.text import Definitions
 from jupyter_memory.types import Draft
 
 LONG = "The λ of the Poisson model fell in Zürich; FileSyncService.flush() ran at 1.0.21.\n" * 60

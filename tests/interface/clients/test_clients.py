@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.errors import ClientConfigError
-from jupyter_memory.interface.clients.clients import CLIENTS, client_of
-from jupyter_memory.interface.clients.places import Places
+from jupyter_memory import ClientConfigError
+from jupyter_memory.interface import CLIENTS, Places
+from jupyter_memory.interface.clients.clients import client_of
 from jupyter_memory.interface.clients.plans import config_file, skills_folder
 
 HOME = Path("/home/ada")

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.errors import ClientConfigError
-from jupyter_memory.interface.clients.files import Change, backup_of, decoded, encoded, read
+from jupyter_memory import ClientConfigError
+from jupyter_memory.interface import backup_of
+from jupyter_memory.interface.clients.files import Change, decoded, encoded, read
 
 
 def test_the_file_keeps_its_permissions_and_so_does_the_copy(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ import client_files as texts
 import pytest
 from client_files import ENTRY
 
-from jupyter_memory.errors import ClientConfigError
+from jupyter_memory import ClientConfigError
+from jupyter_memory.interface import backup_of
 from jupyter_memory.interface.clients import plans
-from jupyter_memory.interface.clients.files import backup_of
 from jupyter_memory.interface.clients.shapes import JsonItem, JsonMember, Shape, TomlTable
 
 SERVERS = JsonMember(("servers",), comments=True)

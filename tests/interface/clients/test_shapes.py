@@ -11,7 +11,7 @@ from client_files import ENTRY
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyter_memory.errors import ClientConfigError
+from jupyter_memory import ClientConfigError
 from jupyter_memory.interface.clients.jsonc import JsonText
 from jupyter_memory.interface.clients.shapes import NAME, JsonItem, JsonMember, Shape, TomlTable
 

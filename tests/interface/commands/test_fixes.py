@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from jupyter_memory.interface.commands.fixes import all_in_words, headline
+from jupyter_memory.interface import headline
+from jupyter_memory.interface.commands.fixes import all_in_words
 from jupyter_memory.types import Fix, Run, RunError
 
 NOON = datetime(2026, 3, 6, 12).astimezone()

@@ -12,10 +12,9 @@ from time import monotonic, sleep
 
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError, MemoryStore
+from jupyter_memory.interface import FolderWatch, WatchThread
 from jupyter_memory.interface.watching import folder_watch
-from jupyter_memory.interface.watching.folder_watch import FolderWatch, WatchThread
 
 PATIENCE = 15.0
 

@@ -6,13 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.interface.store_provider import StoreProvider
+from jupyter_memory import JupyterMemory, MemoryStore
+from jupyter_memory.interface import StoreProvider
 from jupyter_memory.mcp.answers.budget import serialized
 from jupyter_memory.mcp.bound import Bound
 from jupyter_memory.mcp.tools import Tools
-from jupyter_memory.text.words.token_estimate import estimated_tokens
+from jupyter_memory.text import estimated_tokens
 
 FIXED = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 SCRIPTS = '價格の東京 \x1b[2J\u202e "quotes" \\ back {json: 1} ---- 👩‍🔬 Zürich λ 0123456789\n\n\n\t\tend'

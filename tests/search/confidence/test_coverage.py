@@ -8,7 +8,7 @@ import pytest
 
 from jupyter_memory.search.confidence.coverage import Coverage, missing_share
 from jupyter_memory.search.query.asked_words import AskedWord
-from jupyter_memory.storage.base import Passage
+from jupyter_memory.storage import Passage
 
 
 class Words:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from jupyter_memory.search.confidence.calibration import pseudo_queries, pseudo_query
-from jupyter_memory.storage.base import EmbeddedParts
-from jupyter_memory.text.structure import context
+from jupyter_memory.storage import EmbeddedParts
+from jupyter_memory.text import context
 
 DAY = "Monday 23 November 2026"
 DOCSTRING = 'def λ(xs):\n    """Mean of all prices.\n\n    Slow."""\n    return sum(xs)'

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import shells
 
-from jupyter_memory.search.fixes.lookup import KnownErrors
+from jupyter_memory.search import KnownErrors
 from jupyter_memory.types import Run, RunError
 
 NOON = datetime(2026, 3, 6, 12, tzinfo=UTC)

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.search.postprocessing import best_first, newer_first
+from jupyter_memory.search import newer_first
+from jupyter_memory.search.postprocessing import best_first
 
 
 @given(scores=st.lists(st.sampled_from([0.0, 0.25, 0.5]) | st.floats(-1, 1), max_size=20))

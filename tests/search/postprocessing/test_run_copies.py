@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jupyter_memory.search.postprocessing import DeduplicateRuns
 from jupyter_memory.search.profiles import auto
-from jupyter_memory.text.structure import with_outputs
+from jupyter_memory.text import with_outputs
 
 FIT = "forecast = ridge.fit(prices)  # λ of Zürich"
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jupyter_memory.search.profiles import PROFILES
+from jupyter_memory.search import PROFILES
 
 NOW = datetime(2026, 3, 6, 18, tzinfo=UTC)
 QUERY = "prices of the Poisson model in March"

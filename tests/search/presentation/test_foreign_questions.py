@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hashing import Hashing
 
-from jupyter_memory.text.words.prose import asked_in
+from jupyter_memory.text import asked_in
 
 ENGLISH = ("The prices of electricity in Zürich were scaled.", "The arrival rate λ was estimated on Monday.")
 FILLING = tuple(f"Run {number} of the furnace was stopped after an hour." for number in range(50))

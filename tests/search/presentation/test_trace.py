@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jupyter_memory.errors import QueryError
+from jupyter_memory import QueryError
 
 NOW = datetime(2026, 3, 6, 18, tzinfo=UTC)
 QUERY = "prices of the Poisson model in March"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.search.profiles import PROFILES, vault
-from jupyter_memory.search.profiles.adaptive import adapted
+from jupyter_memory.search import PROFILES, adapted, vault
 
 
 def weights(terms):

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from jupyter_memory.errors import InputError, UnknownProfile
-from jupyter_memory.search.fusion import ReciprocalRank, Weighted
-from jupyter_memory.search.profiles import PROFILES, covalence, profile_named, trovella
+from jupyter_memory import InputError, UnknownProfile
+from jupyter_memory.search import PROFILES, ReciprocalRank, profile_named
+from jupyter_memory.search.fusion import Weighted
+from jupyter_memory.search.profiles import covalence, trovella
 from jupyter_memory.search.signals import Recency
 
 

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from jupyter_memory.search import PROFILES, parse
 from jupyter_memory.search.fusion import MinMax
 from jupyter_memory.search.postprocessing import normalised
-from jupyter_memory.search.profiles import PROFILES, memini
-from jupyter_memory.search.query.parser import parse
+from jupyter_memory.search.profiles import memini
 from jupyter_memory.search.signals import Quality
 from jupyter_memory.types import Ranking
 

@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import jupyter_memory
-from jupyter_memory import RerankWeights, Scored, TimeAnchor, dedup, fuse, fuse_scores, rerank
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError, RerankWeights, Scored, TimeAnchor, dedup, fuse, fuse_scores, rerank
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.search.profiles import PROFILES, covalence, vault
-from jupyter_memory.search.profiles.profile import constants
+from jupyter_memory.search import PROFILES, constants, vault
+from jupyter_memory.search.profiles import covalence
 
 
 def test_covalence_number_by_number():

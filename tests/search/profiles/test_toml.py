@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.errors import InputError, UnknownProfile
-from jupyter_memory.search.fusion import MinMax, ReciprocalRank, ReciprocalValue, Weighted
-from jupyter_memory.search.profiles import PROFILES, OverFetch, covalence, profile_named, trovella, vault
+from jupyter_memory import InputError, UnknownProfile
+from jupyter_memory.search import PROFILES, ReciprocalRank, profile_named, vault
+from jupyter_memory.search.fusion import MinMax, ReciprocalValue, Weighted
+from jupyter_memory.search.profiles import OverFetch, covalence, trovella
 from jupyter_memory.search.profiles.toml_reader import read_profile
 from jupyter_memory.search.profiles.toml_writer import to_toml
 from jupyter_memory.search.signals import RENAMED, Recency
-from jupyter_memory.text.identifiers import COLUMNS
+from jupyter_memory.text import COLUMNS
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from math import log, sqrt
 
 import pytest
 
-from jupyter_memory.search.profiles import vault
-from jupyter_memory.search.query.parser import parse
+from jupyter_memory.search import parse, vault
 from jupyter_memory.search.signals import Cosine, Domain, Severity, Tags, TfIdf, Validity
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.errors import QueryError
+from jupyter_memory import QueryError
+from jupyter_memory.search import parse
 from jupyter_memory.search.query.filter_syntax import split
-from jupyter_memory.search.query.parser import parse
 from jupyter_memory.types import Filters
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.errors import QueryError
-from jupyter_memory.search.query.filters import filters_from
-from jupyter_memory.text.dates.moments import moment
+from jupyter_memory import QueryError
+from jupyter_memory.search import filters_from
+from jupyter_memory.text import moment
 from jupyter_memory.types import KINDS, TIERS, Filters
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jupyter_memory.errors import UnknownMemory
+from jupyter_memory import UnknownMemory
 
 TOPICS = {
     "prices": ["We scaled the prices to zero mean.", "Prices are net of tax before scaling.", "Scaling prices by shop"],

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jupyter_memory.errors import QueryError
-from jupyter_memory.search.query.parser import MAX_TERMS, parse, query_class, terms
-from jupyter_memory.text.words.stopwords import STOP_WORDS
+from jupyter_memory import QueryError
+from jupyter_memory.search import parse
+from jupyter_memory.search.query.parser import MAX_TERMS, query_class, terms
+from jupyter_memory.text import STOP_WORDS
 from jupyter_memory.types import Filters, Terms
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.embedders.static import StaticEmbedder
+from jupyter_memory import JupyterMemory, MemoryStore
+from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.storage.sqlite.tables import query_vectors
 
 QUESTION = "Walrossherde auf Spitzbergen"

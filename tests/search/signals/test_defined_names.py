@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jupyter_memory.search.query.parser import parse
+from jupyter_memory.search import parse
 from jupyter_memory.search.signals import DefinedNames
 
 SOURCE = "client_pool = 1\nclass ClientSession:\n    def close_all(self): ...\ndef request(): ..."

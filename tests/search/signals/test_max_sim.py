@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from jupyter_memory.embedders.tokenizer.bundled import tokens as pieces
-from jupyter_memory.search.query.parser import parse
+from jupyter_memory.embedders import tokens as pieces
+from jupyter_memory.search import parse
 from jupyter_memory.search.signals.max_sim import LONGEST, MOST_TELLING, max_sim, of_the_whole, rarity, written_in
 from jupyter_memory.types import Candidate
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from jupyter_memory.search.query.parser import parse
+from jupyter_memory.search import parse
 from jupyter_memory.search.signals import Tier
 from jupyter_memory.types import TIERS, Candidate
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.search.query.parser import parse
+from jupyter_memory.search import parse
 from jupyter_memory.search.signals import QuestionPenalty
 from jupyter_memory.search.signals.penalties import LONG, SHORT, SHORTEST, size_evidence
 from jupyter_memory.types import Candidate

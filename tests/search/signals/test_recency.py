@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from jupyter_memory.search.query.parser import parse
+from jupyter_memory.search import parse
 from jupyter_memory.search.signals import Recency
 from jupyter_memory.types import Candidate
 

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.search.query.parser import parse
+from jupyter_memory.search import parse
 from jupyter_memory.search.signals import Title
 from jupyter_memory.types import Candidate
 

@@ -9,9 +9,8 @@ import pytest
 from contract import DRAFTS
 from hashing import Hashing
 
-from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.storage.base import Storage
-from jupyter_memory.storage.databases import open_storage
+from jupyter_memory.ingest import prepare
+from jupyter_memory.storage import Storage, open_storage
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
 

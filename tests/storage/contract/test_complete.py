@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.storage.base import Contents, Forgotten, RunLog, Snapshot, Thumbnails, Transfer, Writer
+from jupyter_memory.storage import Contents, Snapshot, Thumbnails
+from jupyter_memory.storage.base import Forgotten, RunLog, Transfer, Writer
 
 
 @pytest.mark.parametrize("part", [Snapshot, Writer, RunLog, Thumbnails, Transfer, Contents, Forgotten])

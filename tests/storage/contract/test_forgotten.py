@@ -10,12 +10,9 @@ import pytest
 from contract_writing import NOTE, add, everything, read_file, seen
 from hashing import Hashing
 
-from jupyter_memory.ingest.history.drafts import drafted
-from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.storage.base import RunFilter
-from jupyter_memory.types import Draft, Filters, Run
-from jupyter_memory.types.picture import Pictures, Thumbnail
-from jupyter_memory.types.report import Feedback, Recent
+from jupyter_memory.ingest import drafted, prepare
+from jupyter_memory.storage import RunFilter
+from jupyter_memory.types import Draft, Feedback, Filters, Pictures, Recent, Run, Thumbnail
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=10)

@@ -8,12 +8,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hashing import Hashing
 
-from jupyter_memory.errors import EmbeddingMismatch
-from jupyter_memory.ingest.history.drafts import drafted
-from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.storage.base import RunFilter
-from jupyter_memory.types import Filters, Run, RunError
-from jupyter_memory.types.report import Feedback, HistoryStatus, Recent
+from jupyter_memory import EmbeddingMismatch
+from jupyter_memory.ingest import drafted, prepare
+from jupyter_memory.storage import RunFilter
+from jupyter_memory.types import Feedback, Filters, HistoryStatus, Recent, Run, RunError
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 KEY_ERROR = RunError("KeyError", "'λ'", "Traceback (most recent call last): …")

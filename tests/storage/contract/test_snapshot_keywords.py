@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from contract import DRAFTS, EVERYTHING, PRICES, RATE, WEIGHTS, keys_of
 
-from jupyter_memory.types import Filters, Terms
-from jupyter_memory.types.query import WordForms
+from jupyter_memory.types import Filters, Terms, WordForms
 
 
 def test_keyword_matches(filled):

@@ -11,12 +11,10 @@ import pytest
 from contract import CELL, DRAFTS, EVERYTHING, NOTEBOOK, NOW, PRICES, RATE, keys_of
 from hashing import Hashing
 
-from jupyter_memory.errors import UnknownMemory
-from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.protocols import FileState
-from jupyter_memory.storage.base import Passage, QueryVector
-from jupyter_memory.types import Draft, Filters
-from jupyter_memory.types.report import Feedback, Recent
+from jupyter_memory import FileState, UnknownMemory
+from jupyter_memory.ingest import prepare
+from jupyter_memory.storage import Passage, QueryVector
+from jupyter_memory.types import Draft, Feedback, Filters, Recent
 
 # -- one state ---------------------------------------------------------------------------------------------------------
 

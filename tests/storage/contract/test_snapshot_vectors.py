@@ -7,7 +7,8 @@ import pytest
 from contract import DRAFTS, EVERYTHING, PRICES, RATE, WEIGHTS, keys_of, vector_of
 from hashing import Hashing
 
-from jupyter_memory.storage.base import Calibration, EmbeddedParts
+from jupyter_memory.storage import EmbeddedParts
+from jupyter_memory.storage.base import Calibration
 from jupyter_memory.types import Filters, Terms
 
 

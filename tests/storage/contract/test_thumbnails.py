@@ -6,11 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from jupyter_memory.errors import UnknownMemory
-from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.protocols import FileState
-from jupyter_memory.types import Draft, Filters
-from jupyter_memory.types.picture import Pictures, Thumbnail
+from jupyter_memory import FileState, UnknownMemory
+from jupyter_memory.ingest import prepare
+from jupyter_memory.types import Draft, Filters, Pictures, Thumbnail
 
 NOTEBOOK = "/week/λ.ipynb"
 FIRST = Thumbnail("image/webp", 48, 36, b"first picture" * 900)

@@ -8,12 +8,10 @@ from datetime import timedelta
 from contract import CELL, EVERYTHING, NOW, RATE
 from hashing import Hashing
 
-from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.protocols import FileState
-from jupyter_memory.storage.base import Arriving, NotedFile, NotedFolder
-from jupyter_memory.types import Draft, Filters, Run, RunError
-from jupyter_memory.types.picture import Pictures, Thumbnail
-from jupyter_memory.types.report import Feedback, Recent
+from jupyter_memory import FileState
+from jupyter_memory.ingest import prepare
+from jupyter_memory.storage import Arriving, NotedFile, NotedFolder
+from jupyter_memory.types import Draft, Feedback, Filters, Pictures, Recent, Run, RunError, Thumbnail
 
 EARLIER = NOW - timedelta(days=400)
 RAN = Draft(text="fit(λ)", kind="history", tier="file", event_at=NOW, session="k1", lang="python")

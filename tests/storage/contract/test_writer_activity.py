@@ -9,9 +9,9 @@ import pytest
 from contract_writing import NOTE, NOTEBOOK, NOW, add, everything, read_file, seen
 from hashing import Hashing
 
-from jupyter_memory.errors import UnknownMemory
-from jupyter_memory.storage.base import QueryVector
-from jupyter_memory.types.report import Feedback, Recent
+from jupyter_memory import UnknownMemory
+from jupyter_memory.storage import QueryVector
+from jupyter_memory.types import Feedback, Recent
 
 
 def test_searches_and_feedback(storage):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from contract_writing import add, read_file, seen
 
+from jupyter_memory.ingest import prepare
 from jupyter_memory.ingest.chunking import with_chunks
-from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.storage.base import Prepared
-from jupyter_memory.text.code.definitions import Definitions
+from jupyter_memory.storage import Prepared
+from jupyter_memory.text import Definitions
 from jupyter_memory.types import Draft
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from contract_writing import NOTE, NOTEBOOK, NOW, add, everything, read_file, seen
 
-from jupyter_memory.protocols import FileState
+from jupyter_memory import FileState
 
 
 def test_a_file_that_changed(storage):

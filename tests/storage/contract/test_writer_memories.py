@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 from contract_writing import NOTE, NOW, add, everything, seen
 
-from jupyter_memory.errors import UnknownMemory
-from jupyter_memory.ingest.preparation import prepare
+from jupyter_memory import UnknownMemory
+from jupyter_memory.ingest import prepare
 from jupyter_memory.types import Draft, Filters
 
 

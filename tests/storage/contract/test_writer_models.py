@@ -7,10 +7,9 @@ import pytest
 from contract_writing import NOTE, add, everything, seen
 from hashing import Hashing
 
-from jupyter_memory.errors import EmbeddingMismatch
+from jupyter_memory import EmbeddingMismatch
 from jupyter_memory.storage.base import Calibration
-from jupyter_memory.types import Draft
-from jupyter_memory.types.chunk_tokens import ChunkTokens
+from jupyter_memory.types import ChunkTokens, Draft
 
 
 def chunk_tokens(different, order):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from contract_writing import NOTE, add, everything, read_file, seen
 
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError
 from jupyter_memory.types import Draft, Filters
 
 

@@ -11,8 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError, JupyterMemory
 from jupyter_memory.storage.databases import ipython_runs
 from jupyter_memory.types import Run
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from forked import in_fork
 
+from jupyter_memory.storage import Journal
 from jupyter_memory.storage.journal import files
-from jupyter_memory.storage.journal.files import Journal
 
 
 @pytest.fixture

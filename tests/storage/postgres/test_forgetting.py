@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError, JupyterMemory, MemoryStore
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 

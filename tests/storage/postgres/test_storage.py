@@ -6,9 +6,9 @@ import pytest
 from contract import DRAFTS, EVERYTHING, RATE, WEIGHTS, keys_of, vector_of
 from hashing import Hashing
 
-from jupyter_memory.errors import StoreReadOnly
-from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.storage.databases import open_storage
+from jupyter_memory import StoreReadOnly
+from jupyter_memory.ingest import prepare
+from jupyter_memory.storage import open_storage
 from jupyter_memory.types import Draft, Filters, Terms
 
 psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")

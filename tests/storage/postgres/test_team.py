@@ -6,9 +6,7 @@ import random
 
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import InputError, StoreError, StoreReadOnly
+from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreError, StoreReadOnly
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 

@@ -8,8 +8,15 @@ import os
 import apsw
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import InputError, JupyterMemoryError, StoreClosed, StoreDamaged, StoreOpen, StoreTooNew
+from jupyter_memory import (
+    InputError,
+    JupyterMemoryError,
+    MemoryStore,
+    StoreClosed,
+    StoreDamaged,
+    StoreOpen,
+    StoreTooNew,
+)
 
 
 @pytest.fixture

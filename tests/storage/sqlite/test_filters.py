@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.storage.base import Prepared
+from jupyter_memory.embedders import StaticEmbedder
+from jupyter_memory.storage import Prepared
 from jupyter_memory.storage.shared.rows import from_micros, to_micros
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes import keyword, vectors

@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import StoreDamaged, StoreLocked
+from jupyter_memory import MemoryStore, StoreDamaged, StoreLocked
 
 
 def test_counts(week_store, week):

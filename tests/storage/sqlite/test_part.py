@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.errors import UnknownMemory
+from jupyter_memory import UnknownMemory
 from jupyter_memory.storage.sqlite import part
 from jupyter_memory.storage.sqlite.part import PartSnapshot
 from jupyter_memory.types import Filters, Terms

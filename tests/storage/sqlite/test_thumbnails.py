@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.protocols import FileState
+from jupyter_memory import FileState
+from jupyter_memory.ingest import prepare
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
-from jupyter_memory.types import Draft
-from jupyter_memory.types.picture import Pictures, Thumbnail
+from jupyter_memory.types import Draft, Pictures, Thumbnail
 
 PATH = "/week/λ.ipynb"
 PICTURE = Thumbnail("image/webp", 48, 36, b"the only picture" * 900)

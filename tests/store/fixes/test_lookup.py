@@ -8,8 +8,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError, MemoryStore
 from jupyter_memory.types import Run, RunError
 
 NOON = datetime(2026, 3, 6, 12, tzinfo=UTC)

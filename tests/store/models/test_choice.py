@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.errors import (
-    EmbedderError,
-    EmbeddingMismatch,
-    InputError,
-    UnknownEmbedder,
-)
+from jupyter_memory import EmbedderError, EmbeddingMismatch, InputError, UnknownEmbedder
+from jupyter_memory.embedders import StaticEmbedder
+from jupyter_memory.ingest import prepare
 from jupyter_memory.ingest.chunking import with_chunks
-from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.types import Draft
 
 

@@ -8,9 +8,7 @@ import pytest
 from calibrated import calibrated
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.embedders import open_embedder
-from jupyter_memory.embedders.download.fetch import take
-from jupyter_memory.embedders.download.model_cache import CachedModel
+from jupyter_memory.embedders import CachedModel, open_embedder, take
 from jupyter_memory.store.models.offer import FAST, SLOW
 
 PAGE = Path(__file__).parents[3] / "docs" / "models.md"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hashing import Hashing, check_vectors, held, notes
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError, MemoryStore
 
 
 def test_back_in_a_moment(store):

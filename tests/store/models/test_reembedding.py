@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from hashing import Hashing, held, notes
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import EmbedderError, EmbeddingMismatch, StoreFull
-from jupyter_memory.text.structure import embedding_text
+from jupyter_memory import EmbedderError, EmbeddingMismatch, MemoryStore, StoreFull
+from jupyter_memory.text import embedding_text
 
 
 def test_searches_go_on_with_the_old_model(store):

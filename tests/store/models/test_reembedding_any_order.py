@@ -10,8 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import EmbedderError
+from jupyter_memory import EmbedderError, MemoryStore
 
 
 class Changing(RuleBasedStateMachine):

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 from blocked import run_without
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.errors import InputError, StoreError
+from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreError
+from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.interface import models
 from jupyter_memory.store.models import reembedding, upgrade
 

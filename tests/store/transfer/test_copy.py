@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transferred import NOTES, PLAIN, RUNS, answers, carried, contents, fill
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import EmbeddingMismatch, InputError
+from jupyter_memory import EmbeddingMismatch, InputError, MemoryStore
 from jupyter_memory.storage.sqlite.writing.transfer import SqliteTransfer
 from jupyter_memory.store.transfer import copying
 

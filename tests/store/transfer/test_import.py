@@ -7,9 +7,7 @@ import os
 
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError, JupyterMemory, MemoryStore
 
 
 @pytest.fixture

@@ -7,9 +7,7 @@ import json
 import pytest
 from pictures import base64, plot, plotting, saved
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError, JupyterMemory, MemoryStore
 from jupyter_memory.ingest.pictures.quota import FULL
 
 

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transferred import LONG, NOTES, RUNS, answers, contents
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory import JupyterMemory, MemoryStore
 
 
 @given(st.lists(NOTES, max_size=6), st.lists(RUNS, max_size=6))

@@ -9,8 +9,8 @@ import warnings
 
 import pytest
 
-from jupyter_memory.text.code.definitions import LONGEST, Definitions, definitions, definitions_of
-from jupyter_memory.text.structure import with_outputs
+from jupyter_memory.text import Definitions, definitions, with_outputs
+from jupyter_memory.text.code.definitions import LONGEST, definitions_of
 
 SOURCE = '''
 """A module, in which the words class Docstring: and def docstring(): stand."""

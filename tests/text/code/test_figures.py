@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.text.code.figures import look
+from jupyter_memory.text import look
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.text.code.languages import cell_language, language
+from jupyter_memory.text import cell_language, language
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import ast
 
 import pytest
 
-from jupyter_memory.text.code.definitions import syntax_tree
-from jupyter_memory.text.code.statements import changed_names, features, origins, own_nodes, statement_at, words_of
+from jupyter_memory.text import changed_names, features, origins, own_nodes, statement_at, syntax_tree, words_of
 
 
 def test_statement_at_is_the_smallest_that_has_the_line():

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.errors import QueryError
-from jupyter_memory.text.dates.moments import parse_day, parse_moment
+from jupyter_memory import QueryError
+from jupyter_memory.text import parse_day, parse_moment
 
 # A Saturday evening in Berlin, in winter time.
 NOW = datetime(2026, 11, 21, 19, 0, tzinfo=UTC)

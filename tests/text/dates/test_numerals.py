@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.text.dates.numerals import CARDINAL, ORDINAL, cardinal, ordinal
+from jupyter_memory.text import CARDINAL, ORDINAL, cardinal, ordinal
 
 TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 SMALL_ONES = """

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.text.code.statements import Words
-from jupyter_memory.text.errors.signatures import message_words, quoted, signature
-from jupyter_memory.text.errors.tracebacks import Raised
+from jupyter_memory.text import Raised, Words, message_words, quoted, signature
 
 NOTHING = Words(frozenset(), frozenset())
 

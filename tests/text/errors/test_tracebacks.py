@@ -9,7 +9,7 @@ from io import StringIO
 import pytest
 import shells
 
-from jupyter_memory.text.errors.tracebacks import read_traceback
+from jupyter_memory.text import read_traceback
 
 LOADS = "import json\ntext = '{'\njson.loads(text)"
 CHAIN = "try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    raise ValueError('bad 3') from error"

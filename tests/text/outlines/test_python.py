@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from jupyter_memory.text.code.definitions import definitions_and_places
-from jupyter_memory.text.outlines.blocks import Block, around
+from jupyter_memory.text import Block, around, definitions_and_places
 from jupyter_memory.text.outlines.python import python_blocks
 
 SOURCE = '''\

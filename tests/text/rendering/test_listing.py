@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.text.layout import width
-from jupyter_memory.text.rendering.colours import FOUND, coloured
-from jupyter_memory.text.rendering.listing import Entry, fit_title, listing, wrapped
+from jupyter_memory.text import Entry, coloured, listing, width
+from jupyter_memory.text.rendering.colours import FOUND
+from jupyter_memory.text.rendering.listing import fit_title, wrapped
 
 ENTRY = Entry("1", "Prices", "the price of λ was net of tax", ((4, 9),), "KW+SEM", ("83%", "3 weeks ago"), "a.ipynb")
 

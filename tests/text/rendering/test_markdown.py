@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.text.rendering.markdown import first_words, is_markdown, plain
+from jupyter_memory.text import first_words, is_markdown
+from jupyter_memory.text.rendering.markdown import plain
 
 
 @pytest.mark.parametrize(

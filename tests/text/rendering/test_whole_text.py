@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from IPython.lib.pretty import pretty
 
-from jupyter_memory.text.rendering.whole_text import WholeText
-from jupyter_memory.text.structure import with_outputs
+from jupyter_memory.text import WholeText, with_outputs
 
 PROSE = "## Rates\n\n| shop | λ |\n|---|---|\n| a | $\\lambda_1$ |\n\nsee [the *docs*](a.md)"
 

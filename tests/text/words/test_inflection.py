@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.text.words.inflection import forms, halves, is_form
+from jupyter_memory.text import halves, is_form
+from jupyter_memory.text.words.inflection import forms
 
 _GERMAN = [
     ("Preise", "Preis"),

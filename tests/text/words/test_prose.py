@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.text.words.prose import asked_in, without_elision
+from jupyter_memory.text import asked_in, without_elision
 
 
 @pytest.mark.parametrize(

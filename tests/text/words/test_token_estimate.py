@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.embedders.tokenizer.bundled import tokens
-from jupyter_memory.text.words.token_estimate import estimated_tokens
+from jupyter_memory.embedders import tokens
+from jupyter_memory.text import estimated_tokens
 
 PROSE = (
     "We decided to drop the rows of refunds before we computed the quarterly means, because a refund has a negative "

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError
 from jupyter_memory.ingest.readers.base import Document
 
 pa = pytest.importorskip("pyarrow", reason="needs the extra `data`")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError
 from jupyter_memory.ingest.readers.base import Document
 
 Read = Callable[[Path], Document]

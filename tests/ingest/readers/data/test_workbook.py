@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError
 from jupyter_memory.ingest.readers.base import Document
 
 Read = Callable[[Path], Document]

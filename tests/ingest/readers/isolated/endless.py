@@ -6,7 +6,7 @@ import os
 import signal
 from pathlib import Path
 
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError
 from jupyter_memory.ingest.readers.base import Document, Part
 
 

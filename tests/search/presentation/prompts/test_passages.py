@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.search.presentation.prompts.passages import passage
-from jupyter_memory.text.words.token_estimate import estimated_tokens
+from jupyter_memory.text import estimated_tokens
 
 LINES = [f"line {number}: prices of shop λ{number}" for number in range(200)]
 LONG = "\n".join(LINES)

@@ -10,9 +10,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import InputError
-from jupyter_memory.text.words.token_estimate import estimated_tokens
+from jupyter_memory import InputError, MemoryStore
+from jupyter_memory.text import estimated_tokens
 from jupyter_memory.types import Answer
 
 QUESTION = "how were the electricity prices normalised"

@@ -8,7 +8,7 @@ import pytest
 from any_text import anything
 from hypothesis import given
 
-from jupyter_memory.search.presentation.prompts.quoting import quotes_for, reads_like_instructions, seen
+from jupyter_memory.search import quotes_for, reads_like_instructions, seen
 
 
 @given(anything)

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from jupyter_memory.errors import Interrupted, StoreClosed, StoreError, StoreLocked, StoreTooNew
-from jupyter_memory.text.addresses import database_address
+from jupyter_memory import Interrupted, StoreClosed, StoreError, StoreLocked, StoreTooNew
+from jupyter_memory.text import database_address
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 

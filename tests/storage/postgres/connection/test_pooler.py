@@ -15,7 +15,7 @@ import pytest
 from hashing import Hashing
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.text.addresses import database_address
+from jupyter_memory.text import database_address
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 

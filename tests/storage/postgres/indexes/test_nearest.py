@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hashing import Hashing
 
-from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.storage.databases import open_storage
+from jupyter_memory.ingest import prepare
+from jupyter_memory.storage import open_storage
 from jupyter_memory.types import Draft, Filters
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")

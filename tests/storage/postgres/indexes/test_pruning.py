@@ -9,8 +9,8 @@ from itertools import product
 import pytest
 from hashing import Hashing
 
-from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.storage.databases import open_storage
+from jupyter_memory.ingest import prepare
+from jupyter_memory.storage import open_storage
 from jupyter_memory.storage.postgres.connection.session import Session
 from jupyter_memory.storage.postgres.indexes import pruning
 from jupyter_memory.storage.postgres.indexes.pruning import Weighed, apart

@@ -8,13 +8,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hashing import Hashing
 
-from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.storage.databases import open_storage
+from jupyter_memory.ingest import prepare
+from jupyter_memory.storage import open_storage
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
-from jupyter_memory.text.identifiers import COLUMNS
-from jupyter_memory.types import Draft, Filters, Terms
-from jupyter_memory.types.query import WordForms
+from jupyter_memory.text import COLUMNS
+from jupyter_memory.types import Draft, Filters, Terms, WordForms
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 _LISTED = (

@@ -9,10 +9,9 @@ from threading import Barrier
 import pytest
 from hashing import Hashing
 
-from jupyter_memory.errors import UnknownMemory
-from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.protocols import FileState
-from jupyter_memory.storage.databases import open_storage
+from jupyter_memory import FileState, UnknownMemory
+from jupyter_memory.ingest import prepare
+from jupyter_memory.storage import open_storage
 from jupyter_memory.types import Draft, Filters
 
 WRITERS = 16

@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from jupyter_memory.errors import Interrupted, StoreLocked
-from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.storage.databases import open_storage
+from jupyter_memory import Interrupted, StoreLocked
+from jupyter_memory.ingest import prepare
+from jupyter_memory.storage import open_storage
 from jupyter_memory.types import Draft, Filters
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")

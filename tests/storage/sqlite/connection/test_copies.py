@@ -10,8 +10,7 @@ import time
 import apsw
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import InputError
+from jupyter_memory import InputError, MemoryStore
 from jupyter_memory.storage.sqlite.connection import copies
 from jupyter_memory.storage.sqlite.connection.file import open_file
 from jupyter_memory.storage.sqlite.connection.migrations import Migration, migrations

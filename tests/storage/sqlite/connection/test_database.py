@@ -11,9 +11,8 @@ import apsw
 import numpy as np
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.embedders.static import StaticEmbedder
-from jupyter_memory.errors import EmbedderError, StoreFull, StoreLocked
+from jupyter_memory import EmbedderError, MemoryStore, StoreFull, StoreLocked
+from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.tables import chunks, memories

@@ -11,14 +11,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import (
-    InputError,
-    JupyterMemoryError,
-    StoreClosed,
-    StoreDamaged,
-    StoreReadOnly,
-)
+from jupyter_memory import InputError, JupyterMemoryError, MemoryStore, StoreClosed, StoreDamaged, StoreReadOnly
 from jupyter_memory.storage.sqlite.connection.database import Database
 
 FILES = ("", "-wal", "-shm")

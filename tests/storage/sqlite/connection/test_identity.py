@@ -10,7 +10,7 @@ import threading
 import apsw
 import pytest
 
-from jupyter_memory.errors import StoreClosed, StoreOpen
+from jupyter_memory import StoreClosed, StoreOpen
 from jupyter_memory.storage.sqlite import backup
 from jupyter_memory.storage.sqlite.connection.identity import mark_of
 

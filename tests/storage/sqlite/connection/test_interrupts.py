@@ -10,7 +10,7 @@ from time import sleep
 import apsw
 import pytest
 
-from jupyter_memory.errors import Interrupted, JupyterMemoryError, StoreError
+from jupyter_memory import Interrupted, JupyterMemoryError, StoreError
 
 # Counts for as long as nobody stops it.
 ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n"

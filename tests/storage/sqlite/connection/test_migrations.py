@@ -8,7 +8,7 @@ import stat
 import apsw
 import pytest
 
-from jupyter_memory.errors import StoreTooNew
+from jupyter_memory import StoreTooNew
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.connection.file import APPLICATION_ID
 from jupyter_memory.storage.sqlite.connection.migrations import Migration, migrations

@@ -5,9 +5,7 @@ from __future__ import annotations
 import apsw
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import JupyterMemoryError, StoreError, StoreReadOnly
+from jupyter_memory import JupyterMemory, JupyterMemoryError, MemoryStore, StoreError, StoreReadOnly
 
 FILES = ("", "-wal", "-shm")
 

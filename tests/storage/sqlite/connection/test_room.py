@@ -9,8 +9,7 @@ from contextlib import suppress
 
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import StoreFull
+from jupyter_memory import MemoryStore, StoreFull
 from jupyter_memory.storage.sqlite.connection import room
 
 

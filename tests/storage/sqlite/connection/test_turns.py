@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from jupyter_memory.errors import StoreLocked
+from jupyter_memory import StoreLocked
 from jupyter_memory.storage.sqlite.connection import turns
 from jupyter_memory.storage.sqlite.connection.turns import Turn, let_others_go_first
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from words_asked import texts_found
 
+from jupyter_memory.search import parse
 from jupyter_memory.search.profiles import auto
-from jupyter_memory.search.query.parser import parse
 from jupyter_memory.storage.sqlite.indexes import keyword_query
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)

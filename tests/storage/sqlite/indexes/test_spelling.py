@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.search.query.parser import parse
+from jupyter_memory.search import parse
 from jupyter_memory.search.query.spelling import nearest, respelled
 from jupyter_memory.storage.sqlite.indexes import keyword
 from jupyter_memory.storage.sqlite.indexes.keyword_query import stems, word_of

@@ -10,9 +10,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.errors import EmbeddingMismatch
-from jupyter_memory.storage.base import Prepared
+from jupyter_memory import EmbeddingMismatch, MemoryStore
+from jupyter_memory.storage import Prepared
 from jupyter_memory.storage.sqlite.indexes import quantization, vectors
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter

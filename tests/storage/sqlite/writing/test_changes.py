@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from jupyter_memory import FileState
 from jupyter_memory.ingest.chunking import with_chunks
-from jupyter_memory.protocols import FileState
-from jupyter_memory.storage.base import Prepared
+from jupyter_memory.storage import Prepared
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.writing.steps import in_steps
 from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
