@@ -17,8 +17,8 @@ import jupyter_memory
 ROOT = Path(jupyter_memory.__file__).parent
 # From the ground up. Rooms on one floor do not know each other.
 FLOORS = (
-    "errors",
-    "lazy text",
+    "errors lazy",
+    "text",
     "types",
     "config protocols runtime",
     "storage embedders",
