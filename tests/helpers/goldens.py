@@ -1,14 +1,16 @@
 """Golden files: what the package answers, written down and compared whole.
 
 With JUPYTER_MEMORY_GOLDEN=write they are written anew; read the difference before you commit it. Floats are compared to
-the last digit on a processor and NumPy like those that wrote them (`machine.json`): two processes there give the same
-bits, whatever the hash seed and the number of BLAS threads. Elsewhere the last bits of a dot product differ, and where
-two passages are nearly alike, so does how far meaning is trusted: there floats are compared within 3 %, and digests of
-vectors not at all. To compare to the last digit on another machine, write the files anew there before your change.
+the last digit if processor, NumPy and BLAS are those that wrote them (`machine.json`): two processes there give the
+same bits, whatever the hash seed and the number of BLAS threads. Elsewhere the last bits of a dot product differ, and
+where two passages are nearly alike, so does how far meaning is trusted: there floats are compared within 3 %, and
+digests of vectors not at all. On an x86 machine with other BLAS kernels, OPENBLAS_CORETYPE=Haswell brings the same
+bits. To compare to the last digit on another machine, write the files anew there before your change.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import math
 import os
@@ -45,11 +47,25 @@ def check(name: str, found: Any) -> None:
 
 
 def machine() -> dict[str, Any]:
-    """Return what the last bits of a float depend on: the processor, its vector instructions and NumPy."""
+    """Return what the last bits of a float depend on: the processor, its vector instructions, NumPy and its BLAS."""
     told = Path("/proc/cpuinfo")
     names = re.findall(r"model name\s*: (.*)", told.read_text("utf-8")) if told.exists() else []
     vectors = np.show_config(mode="dicts")["SIMD Extensions"]  # type: ignore[call-overload]
-    return {"processor": [platform.machine(), *names[:1]], "vectors": vectors.get("found", []), "numpy": np.__version__}
+    return {
+        "processor": [platform.machine(), *names[:1]],
+        "vectors": vectors.get("found", []),
+        "numpy": np.__version__,
+        "blas": blas_core(),
+    }
+
+
+def blas_core() -> str:
+    """Return the processor whose kernels NumPy's OpenBLAS runs, which OPENBLAS_CORETYPE may set; empty without it."""
+    for path in (Path(np.__file__).parents[1] / "numpy.libs").glob("libscipy_openblas64_*"):
+        core = ctypes.CDLL(str(path)).scipy_openblas_get_corename64_
+        core.restype = ctypes.c_char_p
+        return str(core().decode())
+    return ""
 
 
 @cache
