@@ -1,6 +1,6 @@
 """Real texts and questions to measure with: functions and classes of the Python that is installed here.
 
-    python benchmarks/corpus.py [--texts 100000] [--data FOLDER] [--work FOLDER]
+    python benchmarks/corpus.py [--texts 100000] [--data FOLDER] [--sources FOLDER] [--work FOLDER]
 
 A text is a function or a class with its docstring, cut after 40 lines or 1,500 characters; its title is its name. A
 question is the first line of a docstring. Texts come in the order of their hashes, so that a smaller corpus is the
@@ -51,9 +51,12 @@ class Corpus:
         return ({"title": text.title, "text": text.text} for text in self.texts)
 
 
-def read_corpus(texts: int, questions: int, data: Path | None = None, work: Path = WORK) -> Corpus:
-    """Return so many texts and questions, and say so where there are fewer."""
+def read_corpus(
+    texts: int, questions: int, data: Path | None = None, work: Path = WORK, sources: Path | None = None
+) -> Corpus:
+    """Return so many texts and questions, of ``sources`` or all that is installed, and say so where there are fewer."""
     folders = tuple(dict.fromkeys(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")))
+    folders = (str(sources),) if sources else folders
     kept = work / f"corpus-{_hash(repr((folders, data, __doc__)))[:12]}.json"
     if not kept.exists():
         work.mkdir(parents=True, exist_ok=True)
@@ -123,6 +126,7 @@ def _hash(text: str) -> str:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say where texts come from."""
     parser.add_argument("--data", type=Path, help="a folder of judged sets, mixed in")
+    parser.add_argument("--sources", type=Path, help="where to look for Python files (default: all that is installed)")
     parser.add_argument("--work", type=Path, default=WORK, help="where corpus and stores are kept (%(default)s)")
 
 
@@ -131,7 +135,7 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=100_000)
     add_options(parser)
     options = parser.parse_args()
-    corpus = read_corpus(options.texts, 1000, options.data, options.work)
+    corpus = read_corpus(options.texts, 1000, options.data, options.work, options.sources)
     characters = sum(len(text.text) for text in corpus.texts) / max(1, len(corpus.texts))
     print(f"{len(corpus.texts):,} texts of {characters:.0f} characters on average; questions such as:")
     print(*(f"  {question}" for question in corpus.questions[:10]), sep="\n")

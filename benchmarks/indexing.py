@@ -5,86 +5,80 @@
 The same texts three times: plainly, as rows of a table with an FTS5 index over them and nothing else (the baseline);
 through `MemoryStore.add_many`; and, written out as notebooks of 20 cells and as Python files, through
 `MemoryStore.index`, as it is (with worker processes, whose stages are not seen here: what is waited for them is
-"other") and alone, without them. All write to disk in batches, each safe from a power cut. The stages are: read
-(files taken apart), redact (secrets looked for), chunk (tokens counted, long texts cut), embed (tokens to vectors),
-write (memories, words and vectors into the file), other. They take turns, round by round; the numbers are medians of
-the rounds.
+"other") and alone, on one core and so without them. All write to disk in batches, each safe from a power cut. The
+stages are: read (files taken apart), redact (secrets looked for), chunk (tokens counted, long texts cut), embed (tokens
+to vectors), write (memories, words and vectors into the file), other; a thread samples which one the main thread is in.
+They take turns, round by round; the numbers are medians of the rounds.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
+import sys
 import tempfile
+import threading
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections import Counter, defaultdict
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import FrameType
 
 import apsw
 import nbformat
 from corpus import Text, add_options, read_corpus
 
-import jupyter_memory.ingest.catalog
-import jupyter_memory.ingest.preparation
-import jupyter_memory.ingest.reading
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import StaticEmbedder
-from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
 
 _BATCH = 512
 _CELLS = 20
+# Where the code of each stage is, in the order in which they are looked for.
+_FOLDERS = {
+    "redact": ("ingest/redaction/",),
+    "read": ("ingest/readers/", "ingest/reading"),
+    "chunk": ("ingest/chunking", "text/outlines/", "embedders/tokenizer/"),
+    "embed": ("embedders/",),
+    "write": ("storage/",),
+}
 STAGES = ("read", "redact", "chunk", "embed", "write", "other")
 
 
-class Clock:
-    """Seconds by stage; a stage within another counts for itself only."""
+class Sampler:
+    """Looks every half millisecond at what the main thread is doing, and counts the samples of each stage."""
 
     def __init__(self) -> None:
-        self.seconds: dict[str, float] = defaultdict(float)
-        self._inner = [0.0]
+        self.samples: Counter[str] = Counter()
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch, args=(threading.get_ident(),), daemon=True)
 
-    def timed(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that counts its time for a stage."""
+    def __enter__(self) -> Sampler:
+        self._thread.start()
+        return self
 
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            self._inner.append(0.0)
-            begun = time.perf_counter()
-            try:
-                return function(*args, **kwargs)
-            finally:
-                spent = time.perf_counter() - begun
-                self.seconds[stage] += spent - self._inner.pop()
-                self._inner[-1] += spent
+    def __exit__(self, *raised: object) -> None:
+        self._done.set()
+        self._thread.join()
 
-        return wrapper
+    def share(self, stage: str) -> float:
+        """Return the share of the time that a stage took."""
+        return self.samples[stage] / max(1, self.samples.total())
+
+    def _watch(self, thread: int) -> None:
+        while not self._done.wait(0.0005):
+            self.samples[stage_of(sys._current_frames().get(thread))] += 1
 
 
-@contextmanager
-def stages(clock: Clock) -> Iterator[None]:
-    """Time the functions that the stages consist of, wherever they were imported to."""
-    ingest = jupyter_memory.ingest
-    places = [
-        ("read", ingest.catalog, "read_file"),
-        ("redact", ingest.reading, "redact"),
-        ("redact", ingest.reading, "suspicious"),
-        ("redact", ingest.preparation, "suspicious"),
-        ("redact", ingest.preparation, "redact"),
-        ("chunk", ingest.preparation, "tokens"),
-        ("chunk", ingest.preparation, "with_chunks"),
-        ("embed", StaticEmbedder, "embed_tokens"),
-        ("write", SqliteWriter, "add"),
-        ("write", SqliteWriter, "merge"),
-        ("write", SqliteWriter, "replace_files"),
-    ]
-    with ExitStack() as stack:
-        for stage, owner, name in places:
-            before = getattr(owner, name)
-            stack.callback(setattr, owner, name, before)
-            setattr(owner, name, clock.timed(stage, before))
-        yield
+def stage_of(frame: FrameType | None) -> str:
+    """Return the stage of the innermost frame that belongs to one."""
+    while frame is not None:
+        room, _, path = frame.f_code.co_filename.partition("/jupyter_memory/")
+        for stage, folders in _FOLDERS.items():
+            if room and path.startswith(folders):
+                return stage
+        frame = frame.f_back
+    return "other"
 
 
 def plain(path: Path, texts: list[Text]) -> int:
@@ -125,13 +119,15 @@ def index(path: Path, folder: Path) -> int:
 
 
 def alone(path: Path, folder: Path) -> int:
-    """Index a folder without workers."""
-    usual = jupyter_memory.ingest.catalog.workers_for
-    jupyter_memory.ingest.catalog.workers_for = lambda paths: 0
+    """Index a folder on one core, and so without workers."""
+    if not hasattr(os, "sched_setaffinity"):
+        return 0  # macOS and Windows cannot be asked for this
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
     try:
         return index(path, folder)
     finally:
-        jupyter_memory.ingest.catalog.workers_for = usual
+        os.sched_setaffinity(0, cores)
 
 
 def write_folder(folder: Path, texts: list[Text]) -> None:
@@ -155,7 +151,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     add_options(parser)
     options = parser.parse_args()
-    texts = read_corpus(options.texts, 0, options.data, options.work).texts
+    texts = read_corpus(options.texts, 0, options.data, options.work, options.sources).texts
     StaticEmbedder().embed_query("the model is loaded before the clock starts")
     rates: dict[str, list[float]] = defaultdict(list)
     spent: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -172,15 +168,15 @@ def main() -> None:
         }
         for number in range(options.rounds):
             for name, run in runs.items():
-                clock = Clock()
-                with stages(clock):
+                with Sampler() as sampler:
                     begun = time.perf_counter()
                     chunks = run(Path(scratch) / f"{name}-{number}.sqlite")
                     total = time.perf_counter() - begun
+                if not chunks:
+                    continue
                 rates[name].append(chunks / total)
-                clock.seconds["other"] = total - sum(clock.seconds.values())
                 for stage in STAGES:
-                    spent[name][stage].append(clock.seconds[stage] / chunks * 1e6)
+                    spent[name][stage].append(sampler.share(stage) * total / chunks * 1e6)
     report(rates, spent, statistics.mean(len(text.text) for text in texts))
 
 
