@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 
-from jupyter_memory.ingest.chunking import with_chunks
-from jupyter_memory.storage import Prepared
-from jupyter_memory.storage.sqlite.connection.database import Database
-from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
+from jupyter_memory.ingest import prepare
+from jupyter_memory.storage import Database, Prepared, SqliteStorage
 from jupyter_memory.types import Draft, Memory
 
 
@@ -38,13 +35,29 @@ def database(path: Path) -> Iterator[Callable[..., Database]]:
 
 
 @pytest.fixture
+def sqlite(database: Callable[..., Database]) -> Iterator[Callable[..., SqliteStorage]]:
+    """Open stores below the seam, ``sqlite(path, **options)``, and close them after the test."""
+    opened: list[SqliteStorage] = []
+
+    def open_one(*where: Path, **options: Any) -> SqliteStorage:
+        opened.append(SqliteStorage(database(*where, **options)))
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
 def remember() -> Callable[..., list[Memory]]:
     """Store drafts, or plain texts, without vectors: ``remember(database, *drafts)``."""
 
-    def store(database: Database, *drafts: Draft | str) -> list[Memory]:
+    def store(opened: Database | SqliteStorage, *drafts: Draft | str) -> list[Memory]:
         given = [Draft(text=draft) if isinstance(draft, str) else draft for draft in drafts]
-        library = SqliteWriter(database, VectorIndex())
-        return library.add([Prepared(draft, None) for draft in with_chunks(given)], None)
+        storage = SqliteStorage(opened) if isinstance(opened, Database) else opened
+        chunked = [one.draft for one in prepare(given, None)]
+        parts = [draft if draft.chunks else whole for draft, whole in zip(given, chunked, strict=True)]
+        return storage.writer.add([Prepared(draft, None) for draft in parts], None)
 
     return store
 
@@ -57,9 +70,22 @@ def network_home(path: Path) -> None:
     path.with_name(path.name + "-shm").symlink_to(path.parent / "nowhere" / "at all")
 
 
-@pytest.fixture(scope="module")
-def index_of_one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[apsw.Connection]:
-    """A connection to an empty store."""
-    database = Database(tmp_path_factory.mktemp("one") / "memory.sqlite")
-    yield database.connection
-    database.close()
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
+    """Make a disk of so many megabytes, on its own; only root can make one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted: list[Path] = []
+
+    def mount(megabytes: int) -> Path:
+        command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "none", str(folder)]
+        try:
+            subprocess.run(command, check=True, capture_output=True, timeout=100)
+        except (OSError, subprocess.CalledProcessError) as error:
+            pytest.skip(f"no disk can be mounted here: {error}")
+        mounted.append(folder)
+        return folder
+
+    yield mount
+    for one in mounted:
+        subprocess.run(["umount", "-l", one], check=True, timeout=100)

@@ -1,12 +1,14 @@
-"""What is kept between searches: for one version of the store, and no more than there is room for."""
+"""What is kept between searches, and the lock that a forked child finds open."""
 
 from __future__ import annotations
 
-from jupyter_memory.storage import Cache
-from jupyter_memory.storage.sqlite.indexes.keyword_upkeep import rebuild
-from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.sql import removals, version
-from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
+import os
+import signal
+import threading
+
+import pytest
+
+from jupyter_memory.storage import Cache, Lock
 
 
 def test_a_value_of_another_version_is_not_returned():
@@ -32,23 +34,43 @@ def test_the_least_recently_used_go_first():
     assert cache.get("", "d") is None and cache.room == 6
 
 
-def test_versions_of_a_store(database, remember):
-    """Every change is another version; only what takes something away, or builds it anew, counts as a removal."""
-    opened = database()
-
-    def now():
-        with opened.read() as connection:
-            return version(connection), removals(connection)
-
-    seen = [now()]
+def test_versions_of_a_store(sqlite, remember):
+    """Every change is another version: what is added, what is removed, and an index that is built anew."""
+    opened, seen = sqlite(), []
     [first] = remember(opened, "λ in Zürich")
-    seen.append(now())
-    remember(opened, "prices")
-    seen.append(now())
-    assert len({one for one, _ in seen}) == 3 and len({removed for _, removed in seen}) == 1
-    SqliteWriter(opened, VectorIndex()).forget([first.id])
-    seen.append(now())
-    with opened.write() as connection:
-        rebuild(connection)
-    seen.append(now())
-    assert len({one for one, _ in seen}) == 5 and len({removed for _, removed in seen}) == 3
+    for change in (
+        lambda: remember(opened, "prices"),
+        lambda: opened.writer.forget([first.id]),
+        opened.writer.rebuild,
+        lambda: None,
+    ):
+        with opened.snapshot() as snapshot:
+            seen.append(snapshot.version)
+        change()
+    assert len(set(seen)) == 4
+    with opened.snapshot() as snapshot:
+        assert snapshot.version == seen[-1]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_finds_the_lock_open():
+    """A child that is forked while the lock is held takes it all the same, and the parent's stays held."""
+    lock, taken = Lock(), threading.Event()
+
+    def take():
+        with lock:
+            taken.set()
+
+    with lock:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # which ends it if it waits
+            take()
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        thread = threading.Thread(target=take)
+        thread.start()
+        assert not taken.wait(0.2)
+    thread.join(60)
+    assert taken.is_set()

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import random
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from operator import and_
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.embedders import StaticEmbedder
-from jupyter_memory.storage import Prepared
-from jupyter_memory.storage.shared.rows import from_micros, to_micros
-from jupyter_memory.storage.sqlite.connection.database import Database
-from jupyter_memory.storage.sqlite.indexes import keyword, vectors
-from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.tables import memories as rows
-from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
+from jupyter_memory.storage import Database, Prepared, SqliteStorage
 from jupyter_memory.types import KINDS, Chunk, Draft, Filters, Terms
 
 WEIGHTS = {"title": 5.0, "text": 1.0}
@@ -130,56 +121,72 @@ def fits(draft, chosen):
     )
 
 
-def unit(rng, count, dimensions=64):
-    """Return random vectors of length 1."""
-    drawn = rng.normal(size=(count, dimensions)).astype(np.float32)
-    return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+class Made:
+    """A model whose vectors the test makes."""
+
+    name, dimensions, threshold, fingerprint = "made", 64, 0.0, "made/64"
 
 
-def written(draft, number, rng):
-    """Return a draft with a text of its own and one to three chunks, each with a vector and the word that all share."""
-    parts = [f"shared {number}.{part} " for part in range(number % 3 + 1)]
-    edges = np.cumsum([0, *map(len, parts)]).tolist()
-    chunks = tuple(Chunk(start, end) for start, end in pairwise(edges))
-    return Prepared(replace(draft, text="".join(parts), location=f"#{number}", chunks=chunks), unit(rng, len(chunks)))
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A store of memories of all sorts, with one to three chunks each, and their drafts by key.
+
+    They have more chunks than are compared one by one, so that filters that leave most of them search the codes.
+    """
+    rng, chance = np.random.default_rng(1), random.Random(1)
+
+    def some(values):
+        return tuple(sorted(chance.sample(values, chance.randint(0, 2))))
+
+    prepared = []
+    for number in range(3_000):
+        parts = [f"shared {number}.{part} " for part in range(number % 3 + 1)]
+        edges = np.cumsum([0, *map(len, parts)]).tolist()
+        draft = Draft(
+            text="".join(parts),
+            kind=chance.choice(KINDS),
+            tier=chance.choice(("file", "mcp", "note")),
+            pinned=chance.random() < 0.2,
+            space=chance.choice(SPACES),
+            source=chance.choice(SOURCES),
+            location=f"#{number}",
+            lang=chance.choice(LANGS),
+            session=chance.choice(SESSIONS),
+            tags=some(TAGS),
+            event_at=MONDAY + timedelta(days=chance.randint(0, 6)),
+            chunks=tuple(Chunk(start, end) for start, end in pairwise(edges)),
+        )
+        drawn = rng.normal(size=(len(parts), 64)).astype(np.float32)
+        prepared.append(Prepared(draft, drawn / np.linalg.norm(drawn, axis=1, keepdims=True)))
+    storage = SqliteStorage(Database(tmp_path_factory.mktemp("many") / "memory.sqlite"))
+    memories = storage.writer.add(prepared, Made())
+    with storage.snapshot() as snapshot:
+        assert snapshot.is_large(snapshot.active_model())
+        keys = [snapshot.key_of(memory.id) for memory in memories]
+    yield storage, {key: one.draft for key, one in zip(keys, prepared, strict=True)}
+    storage.close()
 
 
-@given(
-    many=st.lists(drafts, min_size=1, max_size=12),
-    chosen=filters | st.builds(and_, filters, filters),
-    count=st.integers(1, 5),
-)
+@given(chosen=filters | st.builds(and_, filters, filters), count=st.integers(1, 5))
 def test_both_retrievers_search_what_matches(many, chosen, count):
-    """Whatever is stored and filtered, each retriever returns exactly what matches, up to the count asked for."""
-    rng = np.random.default_rng(len(many))
-    embedder, index = StaticEmbedder(64), VectorIndex()
-    with TemporaryDirectory() as folder:
-        database = Database(Path(folder, "memory.sqlite"))
-        memories = SqliteWriter(database, index).add([written(draft, i, rng) for i, draft in enumerate(many)], embedder)
-        expected = {memory.id for memory, draft in zip(memories, many, strict=True) if fits(draft, chosen)}
-        query = unit(rng, 1)[0]
-        with database.read() as connection:
-            model = index.active(connection)
+    """Whatever is filtered, each retriever returns exactly what matches, up to the count asked for."""
+    storage, held = many
+    expected = {key for key, draft in held.items() if fits(draft, chosen)}
+    query = np.ones(64, np.float32) / 8
+    with storage.snapshot() as snapshot:
+        model = snapshot.active_model()
 
-            def by_words(limit):
-                return keyword.search(connection, Terms(words=("shared",)), WEIGHTS, chosen, limit)
+        def by_words(limit):
+            return snapshot.keyword_matches(Terms(words=("shared",)), WEIGHTS, chosen, limit)
 
-            def by_meaning(limit):
-                return index.search(connection, model, query, chosen, limit)
+        def by_meaning(limit):
+            return snapshot.vector_matches(model, query, chosen, limit, None)
 
-            def by_code(limit):
-                with pytest.MonkeyPatch.context() as patch:
-                    patch.setattr(vectors, "EXACT", 0)
-                    patch.setattr(vectors, "_CANDIDATES", 2)
-                    return by_meaning(limit)
-
-            for retrieve in (by_words, by_meaning, by_code):
-                everything = retrieve(1000)
-                ids = [memory.id for memory in rows.load(connection, [one.memory for one in everything]).values()]
-                assert len(everything) == len(expected) and set(ids) == expected, retrieve.__name__
-                assert len({one.memory for one in retrieve(count)}) == min(count, len(expected)), retrieve.__name__
-            assert len(rows.keys_where(connection, chosen)) == len(expected)
-        database.close()
+        for retrieve in (by_words, by_meaning):
+            everything = [one.memory for one in retrieve(10_000)]
+            assert len(everything) == len(expected) and set(everything) == expected, retrieve.__name__
+            assert len({one.memory for one in retrieve(count)}) == min(count, len(expected)), retrieve.__name__
+        assert set(snapshot.keys(chosen)) == expected and snapshot.count(chosen) == len(expected)
 
 
 @given(draft=drafts, one=filters, other=filters, third=filters)
@@ -190,22 +197,30 @@ def test_filters_together(draft, one, other, third):
     assert fits(draft, one & other & third) == all(fits(draft, each) for each in (one, other, third))
 
 
-@given(st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 30), timezones=st.just(UTC)))
-def test_times_to_the_microsecond(moment):
+def test_times_to_the_microsecond(sqlite, remember):
     """A time comes back as it went in, and times keep their order."""
-    assert from_micros(to_micros(moment)) == moment
-    assert to_micros(moment) < to_micros(moment + timedelta(microseconds=1))
+    chance, first, last = random.Random(1), datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
+    drawn = [first + timedelta(microseconds=chance.randrange((last - first) // timedelta(microseconds=1)))
+             for _ in range(200)]  # fmt: skip
+    moments = [first, last, *drawn, *(moment + timedelta(microseconds=1) for moment in drawn)]
+    opened = sqlite()
+    remember(opened, *(Draft(text=f"{moment}", event_at=moment) for moment in moments))
+    with opened.snapshot() as snapshot:
+        listed = snapshot.browse(Filters(), 1_000)
+
+    assert [memory.event_at for memory in listed] == sorted(moments, reverse=True)
+    assert all(memory.text == str(memory.event_at) for memory in listed)
 
 
-def test_a_path_of_this_machine(database, remember, tmp_path, monkeypatch):
+def test_a_path_of_this_machine(sqlite, remember, tmp_path, monkeypatch):
     """A relative path, or one from the user's home, means the file of this machine; an unknown user's means itself."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    opened = database()
+    opened = sqlite()
     remember(opened, Draft(text="λ", source=str(tmp_path / "notes" / "a.md")))
     remember(opened, Draft(text="ü", source="~nobody-here/a.md"))
 
-    for path, texts in (("notes", 1), ("notes/a.md", 1), ("~/notes", 1), ("~nobody-here", 1), ("note", 0), (".", 2)):
-        found = rows.keys_where(opened.connection, Filters(path=(path,)))
-        # The working folder is above both: a source that looks like no path may be a file in it.
-        assert len(found) == (1 if path == "." else texts), path
+    # The working folder is above both, but a source that looks like no path may be a file in it.
+    expected = {"notes": 1, "notes/a.md": 1, "~/notes": 1, "~nobody-here": 1, "note": 0, ".": 1}
+    with opened.snapshot() as snapshot:
+        assert {path: len(snapshot.keys(Filters(path=(path,)))) for path in expected} == expected

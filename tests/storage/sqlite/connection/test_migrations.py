@@ -9,9 +9,7 @@ import apsw
 import pytest
 
 from jupyter_memory import StoreTooNew
-from jupyter_memory.storage.sqlite.connection.database import Database
-from jupyter_memory.storage.sqlite.connection.file import APPLICATION_ID
-from jupyter_memory.storage.sqlite.connection.migrations import Migration, migrations
+from jupyter_memory.storage import Database, Migration, migrations
 
 FIRST = migrations()
 MINOR = Migration(1900, "create table moods (memory integer, mood text)")
@@ -40,7 +38,7 @@ def test_numbered(database):
 
     assert versions == sorted(set(versions)) and versions[0] == 1000
     assert opened.version() == versions[-1]
-    assert opened.connection.pragma("application_id") == APPLICATION_ID
+    assert opened.connection.pragma("application_id") == int.from_bytes(b"JMem", "big")
 
 
 def test_a_minor_step(path, database, remember):

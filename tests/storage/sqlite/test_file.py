@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import stat
@@ -11,8 +12,17 @@ from pathlib import Path
 import apsw
 import pytest
 
-from jupyter_memory import InputError, JupyterMemoryError, MemoryStore, StoreClosed, StoreDamaged, StoreReadOnly
-from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory import (
+    InputError,
+    JupyterMemory,
+    JupyterMemoryError,
+    MemoryStore,
+    StoreClosed,
+    StoreDamaged,
+    StoreError,
+    StoreReadOnly,
+)
+from jupyter_memory.storage import Database
 
 FILES = ("", "-wal", "-shm")
 
@@ -30,29 +40,28 @@ def sibling(path, ending):
 # -- what is not a store -----------------------------------------------------------------------------------------------
 
 
-def test_a_file_that_is_not_sqlite(path, database):
-    """A text file is refused by name and keeps its bytes."""
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        (None, r"memory\.sqlite is not a readable store .* left as it is"),
+        (0, "not a memory store"),
+        (7, "not a memory store"),
+    ],
+    ids=["text", "SQLite", "SQLite with a version"],
+)
+def test_what_is_not_a_store(path, database, version, message):
+    """A file of text, or with other tables, is refused before anything is written to it, its journal mode included."""
     path.parent.mkdir()
-    path.write_text("Umsatz in Zürich, λ = 3.2\n" * 100)
+    if version is None:
+        path.write_text("Umsatz in Zürich, λ = 3.2\n" * 100)
+    else:
+        other = apsw.Connection(str(path))
+        other.execute("create table songs (title text); insert into songs values ('Für Elise')")
+        other.pragma("user_version", version)
+        other.close()
     before = path.read_bytes()
 
-    with pytest.raises(StoreDamaged, match=r"memory\.sqlite is not a readable store .* left as it is"):
-        database()
-    assert path.read_bytes() == before
-    assert list(path.parent.iterdir()) == [path]
-
-
-@pytest.mark.parametrize("version", [0, 7])
-def test_a_database_of_something_else(path, database, version):
-    """A SQLite file with other tables is refused before anything is written to it, its journal mode included."""
-    path.parent.mkdir()
-    other = apsw.Connection(str(path))
-    other.execute("create table songs (title text); insert into songs values ('Für Elise')")
-    other.pragma("user_version", version)
-    other.close()
-    before = path.read_bytes()
-
-    with pytest.raises(StoreDamaged, match="not a memory store"):
+    with pytest.raises(StoreDamaged, match=message):
         database()
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
@@ -66,30 +75,27 @@ def test_an_empty_file_becomes_a_store(path, database):
     assert database().version() >= 1000
 
 
-def test_a_folder(tmp_path, database):
-    """A folder is refused with a name that would do."""
-    with pytest.raises(InputError, match=r"is a folder; .* such as .*memory\.sqlite"):
-        database(tmp_path)
-
-
-@pytest.mark.parametrize("where", ["taken/memory.sqlite", "zero\0byte.sqlite", "n" * 5000, "half\ud800.sqlite"])
-def test_a_path_where_nothing_can_be(tmp_path, database, where):
-    """A path below a file, with a NUL, too long or not in UTF-8 is refused in one sentence."""
+@pytest.mark.parametrize(
+    ("where", "error", "message"),
+    [
+        ("", InputError, r"is a folder; .* such as .*memory\.sqlite"),
+        *(
+            (where, StoreReadOnly, "No store can be made at")
+            for where in ("taken/memory.sqlite", "zero\0byte.sqlite", "n" * 5000, "half\ud800.sqlite")
+        ),
+        ("a", JupyterMemoryError, None),
+        ("a/memory.sqlite", JupyterMemoryError, None),
+    ],
+    ids=["a folder", "below a file", "NUL", "too long", "not in UTF-8", "a loop of links", "below a loop"],
+)
+def test_a_path_where_nothing_can_be(tmp_path, database, where, error, message):
+    """A folder, a path below a file, with a NUL, too long, not in UTF-8 or in a circle is refused in one sentence."""
     (tmp_path / "taken").write_text("a file")
-
-    with pytest.raises(StoreReadOnly, match="No store can be made at"):
-        database(tmp_path / where)
-
-
-def test_a_loop_of_links(tmp_path, database):
-    """Links that lead in a circle are no place for a store."""
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
 
-    with pytest.raises(JupyterMemoryError):
-        database(tmp_path / "a" / "memory.sqlite")
-    with pytest.raises(JupyterMemoryError):
-        database(tmp_path / "a")
+    with pytest.raises(error, match=message):
+        database(tmp_path / where)
 
 
 # -- damage ------------------------------------------------------------------------------------------------------------
@@ -196,14 +202,94 @@ def test_a_link_to_a_store_that_is_still_to_be_made(tmp_path, database):
     assert mode(tmp_path / "real.sqlite") == 0o600
 
 
+def searched(path):
+    """Search a store and try to write to it; return what was found, what writing raised, and the notices."""
+    with MemoryStore(path, embedder=None, settings=JupyterMemory()) as store:
+        found = [hit.memory.text for hit in store.hits("prices").hits]
+        raised = []
+        for write in (lambda: store.add("more"), lambda: store.forget(everything=True), store.reembed, store.rebuild):
+            try:
+                write()
+            except JupyterMemoryError as error:
+                raised.append(type(error))
+        store.stats(), store.doctor()
+        return found, raised, store.notices
+
+
+@pytest.fixture
+def common_store(common_folder):
+    """A store that everybody may read, in a folder that everybody may enter."""
+    path = common_folder / "memory.sqlite"
+    with MemoryStore(path, embedder=None) as store:
+        store.add("The prices are net of tax")
+    path.chmod(0o644)
+    return path
+
+
+@pytest.mark.parametrize(("file", "folder"), [(0o644, 0o555), (0o444, 0o777)], ids=["folder", "file"])
+def test_a_read_only_folder_or_file(common_store, as_user, file, folder):
+    """A store that cannot be written, or in such a folder, is searched; writing is refused; nothing is left behind."""
+    common_store.chmod(file)
+    common_store.parent.chmod(folder)
+    before = common_store.read_bytes()
+    answer = as_user(searched, common_store)
+
+    assert not isinstance(answer, Exception), answer
+    found, raised, notices = answer
+    assert found == ["The prices are net of tax"]
+    assert raised[:2] == [StoreReadOnly, StoreReadOnly] and raised[3] is StoreReadOnly
+    assert "read-only: searches work" in notices[0]
+    assert common_store.read_bytes() == before
+    assert folder == 0o777 or list(common_store.parent.iterdir()) == [common_store]
+
+
+def test_traces_in_a_store_that_cannot_be_written(common_store, as_user):
+    """What could not be cleaned up before a store became read-only does not keep it from being searched."""
+    connection = apsw.Connection(str(common_store))
+    connection.execute("insert into counters (name, value) values ('scrub', 0)")
+    connection.close()
+    common_store.parent.chmod(0o555)
+    found, _, notices = as_user(searched, common_store)
+
+    assert found == ["The prices are net of tax"]
+    assert any("traces of forgotten text may remain" in notice for notice in notices)
+
+
+def test_a_reader_without_rights_sees_what_is_in_the_log(common_store, as_user):
+    """Beside an open writer, a reader who may not write finds what only the log holds as yet."""
+    with MemoryStore(common_store, embedder=None) as writer:
+        writer.add("Newer prices, in the log only")
+        for ending in FILES:
+            common_store.with_name(common_store.name + ending).chmod(0o444)
+        common_store.parent.chmod(0o555)
+        found, raised, _ = as_user(searched, common_store)
+
+    assert set(found) == {"The prices are net of tax", "Newer prices, in the log only"}
+    assert raised[0] is StoreReadOnly
+
+
+@pytest.mark.parametrize(
+    ("prepare", "error", "message"),
+    [
+        (lambda path: (path.touch(), path.chmod(0o000)), StoreError, "cannot be read: check its owner and permissions"),
+        (lambda path: path.parent.chmod(0o000), StoreReadOnly, "Permission denied"),
+        (lambda path: path.parent.chmod(0o555), StoreReadOnly, "JUPYTER_MEMORY_PATH"),
+        (lambda path: path.touch(mode=0o444), StoreReadOnly, "must first be upgraded to this version"),
+    ],
+    ids=["unreadable", "in a closed folder", "where none can be made", "empty"],
+)
+def test_what_cannot_be_opened(common_folder, as_user, prepare, error, message):
+    """A store that cannot be read, found or made is refused with what to check, and no traceback of Python's."""
+    path = common_folder / "in" / "memory.sqlite"
+    path.parent.mkdir()
+    path.parent.chmod(0o755)
+    prepare(path)
+    answer = as_user(searched, path)
+
+    assert type(answer) is error and message in str(answer)
+
+
 # -- file systems and processes ----------------------------------------------------------------------------------------
-
-
-def test_a_log_where_the_file_system_allows_it(path, database):
-    """On an ordinary file system a store has a write-ahead log and nothing to say."""
-    opened = database()
-
-    assert (opened.journal(), opened.notices) == ("wal", [])
 
 
 @pytest.mark.parametrize("vfs", ["unix-dotfile", None])
@@ -216,7 +302,8 @@ def test_a_file_system_without_shared_memory(path, database, remember, vfs, netw
     assert len(opened.notices) == 1 and "write-ahead log does not work on this file system" in opened.notices[0]
     opened.close()
     sibling(path, "-shm").unlink()
-    assert database().journal() == "wal"
+    opened = database()
+    assert (opened.journal(), opened.notices) == ("wal", [])
 
 
 @pytest.mark.parametrize("vfs", ["unix-dotfile", None])
@@ -275,21 +362,32 @@ def test_closed(path, database, remember):
         remember(opened, "too late")
 
 
-def test_closed_while_a_thread_opens_its_connection(database, monkeypatch):
+class Slow(apsw.VFS):
+    """A file system on which something happens while a file is opened."""
+
+    meanwhile = staticmethod(lambda: None)
+
+    def __init__(self):
+        super().__init__("slow", "")
+
+    def xOpen(self, name, flags):
+        self.meanwhile()
+        return super().xOpen(name, flags)
+
+
+def test_closed_while_a_thread_opens_its_connection(database):
     """A connection that is still being made when the store is closed is closed with it."""
-    opened, made = database(), []
-    connect = opened._file.connect
-
-    def just_before(patience):
-        made.append(connect(patience))
-        opened.close()
-        return made[0]
-
-    monkeypatch.setattr(opened._file, "connect", just_before)
+    slow = Slow()
+    opened = database(vfs="slow")
+    gc.collect()
+    before = len(apsw.connections())
+    slow.meanwhile = opened.close
     with ThreadPoolExecutor(1) as pool, pytest.raises(StoreClosed):
         pool.submit(lambda: opened.connection).result(100)
-    with pytest.raises(apsw.ConnectionClosedError):
-        made[0].execute("select 1")
+
+    slow.meanwhile = lambda: None
+    assert len(apsw.connections()) < before
+    slow.unregister()
 
 
 def test_home_is_understood(home, monkeypatch):

@@ -9,8 +9,7 @@ import threading
 
 import pytest
 
-from jupyter_memory.storage.sqlite.connection.background import BackgroundReader
-from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage import BackgroundReader, Database
 
 
 @pytest.fixture
@@ -99,19 +98,6 @@ def test_a_forked_child_has_a_thread_of_its_own(database):
         assert reader.begin(connection, chunks)()[0] == 0
 
 
-def test_closing_lets_the_thread_go(database):
-    """After closing no thread is left behind."""
-    before = set(threading.enumerate())
-    reader = BackgroundReader(database)
-    with database.read() as connection:
-        reader.begin(connection, chunks)()
-    [thread] = [one for one in set(threading.enumerate()) - before if one.name.startswith("jupyter-memory-read")]
-    reader.close()
-    thread.join(60)
-
-    assert not thread.is_alive()
-
-
 def drained(reader, database):
     """Wait until the thread has done all that it was given, and what that gave it to do."""
     for _ in range(2):
@@ -161,34 +147,23 @@ def test_no_step_while_something_is_searched(database):
     assert taken != [threading.get_ident()]
 
 
-def test_no_thread_for_steps_alone(database):
-    """Where no search needed the thread none is begun, nor one after closing."""
+@pytest.mark.parametrize("steps", [None, lambda connection: True], ids=["no steps", "endless steps"])
+def test_closing_lets_the_thread_go(database, steps):
+    """Where no search needs the thread none is begun; closing ends it, even while steps go on, and no other begins."""
     before = set(threading.enumerate())
     reader = BackgroundReader(database)
-    with reader.searching(lambda: lambda connection: True):
+    with reader.searching(lambda: steps):
         pass
     assert set(threading.enumerate()) <= before
-    with reader.searching(lambda: lambda connection: True):
-        with database.read() as connection:
-            reader.begin(connection, chunks)()
+    with reader.searching(lambda: steps), database.read() as connection:
+        reader.begin(connection, chunks)()
+    with reader.searching(lambda: steps):
         [thread] = set(threading.enumerate()) - before
+        assert thread.name.startswith("jupyter-memory-read")
         reader.close()
     thread.join(60)
     assert not thread.is_alive()
     assert set(threading.enumerate()) <= before
-
-
-def test_steps_end_with_closing(database):
-    """Closing ends the thread, even while steps go on and on."""
-    before, taken = set(threading.enumerate()), threading.Event()
-    reader = BackgroundReader(database)
-    with reader.searching(lambda: lambda connection: not taken.set()), database.read() as connection:
-        reader.begin(connection, chunks)()
-    assert taken.wait(60)
-    [thread] = set(threading.enumerate()) - before
-    reader.close()
-    thread.join(60)
-    assert not thread.is_alive()
 
 
 def test_steps_end_with_the_process(tmp_path):
@@ -196,8 +171,7 @@ def test_steps_end_with_the_process(tmp_path):
     program = """
 import sys, threading
 from pathlib import Path
-from jupyter_memory.storage.sqlite.connection.background import BackgroundReader
-from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage import BackgroundReader, Database
 database, taken = Database(Path(sys.argv[1])), threading.Event()
 reader = BackgroundReader(database)
 with reader.searching(lambda: lambda connection: not taken.set()), database.read() as connection:

@@ -1,0 +1,418 @@
+"""Every change is whole or not at all, whoever interrupts it; who waits to write goes before long work."""
+
+from __future__ import annotations
+
+import fcntl
+import itertools
+import json
+import os
+import threading
+import time
+
+import apsw
+import numpy as np
+import pytest
+
+from jupyter_memory import EmbedderError, FileState, MemoryStore, StoreFull, StoreLocked
+from jupyter_memory.embedders import StaticEmbedder
+from jupyter_memory.ingest import prepare
+from jupyter_memory.types import Draft, Filters
+
+TABLES = ("memories", "texts", "chunks", "tags", "keyword_docsize", "files")
+STATIC = StaticEmbedder(64)
+
+
+def counts(path):
+    """Return how many rows every table has that a memory lives in."""
+    connection = apsw.Connection(str(path))
+    models = [row[0] for row in connection.execute("select id from models")]
+    tables = (*TABLES, *(f"{kind}_{model}" for model in models for kind in ("vectors", "codes")))
+    found = {table: connection.execute(f"select count(*) from {table}").get for table in tables}
+    connection.close()
+    return found
+
+
+class Interrupting:
+    """An embedder that is the static one, until its nth call, when somebody presses Ctrl-C."""
+
+    name, dimensions, threshold, fingerprint = "interrupting", 64, 0.2, "interrupting/64"
+
+    def __init__(self, calls=0):
+        self.calls = calls
+
+    def embed_documents(self, texts, /):
+        self.calls -= 1
+        if self.calls == 0:
+            raise KeyboardInterrupt
+        return STATIC.embed_documents(texts)
+
+    def embed_query(self, text, /):
+        return STATIC.embed_query(text)
+
+
+class Wrong(Interrupting):
+    """An embedder that gives something else than was asked for."""
+
+    def __init__(self, answer):
+        super().__init__()
+        self.answer = answer
+
+    def embed_documents(self, texts, /):
+        return self.answer(super().embed_documents(texts))
+
+    def embed_query(self, text, /):
+        return self.answer(super().embed_documents([text]))[0]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda vectors: vectors[:-1],
+        lambda vectors: np.concatenate([vectors, vectors]),
+        lambda vectors: vectors[:, :32],
+        lambda vectors: vectors * np.nan,
+        lambda vectors: vectors * 0,
+        lambda vectors: None,
+        lambda vectors: [["λ"] * 64] * len(vectors),
+    ],
+    ids=["too few", "too many", "too short", "NaN", "zeros", "none", "words"],
+)
+def test_an_embedder_that_is_wrong(store, answer):
+    """Vectors that cannot be stored are refused with what they should be, and leave nothing behind."""
+    memory = store(embedder=Wrong(answer))
+    before = counts(memory.path)
+
+    with pytest.raises(EmbedderError, match=r"must give float32 vectors of shape \(\d, 64\).* Nothing was stored"):
+        memory.add_many([{"text": "The λ"}, {"text": "of Zürich"}], progress=False)
+    assert counts(memory.path) == before
+
+
+def test_an_embedder_of_other_numbers(store):
+    """Vectors of float64, or in lists, are as good as any."""
+    memory = store(embedder=Wrong(lambda vectors: vectors.astype(np.float64).tolist()))
+    memory.add("The λ of Zürich")
+
+    assert memory.hits("Zürich").hits[0].cosine > 0.3
+    assert memory.doctor() == []
+
+
+def prepared(*texts):
+    """Return memories that are ready to be written, each with a tag and a vector."""
+    return prepare([Draft(text=text, tags=("x",)) for text in texts], STATIC)
+
+
+def texts(storage):
+    """Return the texts of a store."""
+    with storage.snapshot() as snapshot:
+        return {memory.text for memory in snapshot.memories(snapshot.keys(Filters())).values()}
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda writer, _: writer.add(prepared(*(f"λ {i}" for i in range(5))), STATIC),
+        lambda writer, id_: writer.update(
+            id_, {"title": "Walrus"}, prepared=prepared("On walruses")[0], embedder=STATIC
+        ),
+        lambda writer, id_: writer.forget([id_]),
+    ],
+    ids=["adding", "updating", "forgetting"],
+)
+def test_interrupted_anywhere(sqlite, error, change):
+    """Stopped at any of its statements, a change is whole or not there at all, and the store goes on."""
+    opened = sqlite()
+    kept, gone = opened.writer.add(prepared("Something about Poisson", "Something else"), STATIC)
+    connection, before = opened.database.connection, (counts(opened.path), texts(opened))
+    for place in range(1_000):
+        statements = itertools.count()
+
+        def stop(*_, statements=statements, place=place):
+            if next(statements) == place:
+                raise error
+            return True
+
+        connection.exec_trace = stop
+        try:
+            change(opened.writer, gone.id)
+            break
+        except error:
+            if texts(opened) != before[1]:
+                break  # after the commit, when a check below finds it whole
+            assert counts(opened.path) == before[0]
+        finally:
+            connection.exec_trace = None
+    assert place > 8
+    opened.writer.add(prepared("goes on"), STATIC)
+    assert not list(opened.problems())
+    assert {kept.text, "goes on"} <= texts(opened) != before[1] | {"goes on"}
+
+
+def test_interrupted_while_indexing(store, tmp_path):
+    """Ctrl-C while a folder is indexed leaves whole files; the next run does what is left, once."""
+    for number in range(20):
+        cells = [{"cell_type": "markdown", "metadata": {}, "source": f"λ of Zürich, {number}.{i}"} for i in range(60)]
+        content = {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": cells}
+        (tmp_path / f"{number:02}.ipynb").write_text(json.dumps(content))
+    memory = store(embedder=Interrupting(calls=2))
+
+    with pytest.raises(KeyboardInterrupt):
+        memory.index(tmp_path, progress=False)
+    held = memory.stats()
+    assert 0 < held["files"] < 20 and held["memories"] == 60 * held["files"]
+    assert counts(memory.path)["codes_1"] == held["chunks"]
+    assert memory.doctor() == []
+
+    report = memory.index(tmp_path, progress=False)
+    assert (report.files, report.unchanged) == (20 - held["files"], held["files"])
+    assert memory.stats()["memories"] == 1200
+    assert memory.doctor() == []
+
+
+def test_interrupted_while_reembedding(store):
+    """Ctrl-C while vectors are written anew: searches go on with the old ones, the next run writes what is left."""
+    with store() as first:
+        first.add_many([{"text": f"Note {i} of λ in Zürich"} for i in range(600)], progress=False)
+    second = store(embedder=Interrupting(calls=3))
+
+    with pytest.raises(KeyboardInterrupt):
+        second.reembed(progress=False)
+    assert store().stats()["model"] == "static"
+    assert store().hits("Note 5").hits[0].cosine > 0.3
+    assert second.reembed(progress=False) == 600 - 2 * 256
+    assert second.stats()["model"] == "interrupting"
+    assert [model["vectors"] for model in second.stats()["models"]] == [600, 600]
+    assert second.doctor() == []
+
+
+# -- the disk ----------------------------------------------------------------------------------------------------------
+
+
+def test_full(sqlite, remember):
+    """When the disk is full nothing is half-written, and searches go on."""
+    opened = sqlite()
+    remember(opened, "The λ of Poisson")
+    connection, before = opened.database.connection, counts(opened.path)
+    connection.pragma("max_page_count", connection.pragma("page_count") + 4)
+
+    with pytest.raises(StoreFull, match=r"The disk of .* is full\. Nothing was changed; make room"):
+        remember(opened, *(f"{i} " + "λ of Zürich " * 500 for i in range(50)))
+    assert counts(opened.path) == before
+    connection.pragma("max_page_count", 1_000_000)
+    remember(opened, "goes on")
+    assert list(opened.problems()) == []
+
+
+def test_a_disk_that_is_full_indeed(disk):
+    """On a full disk each memory is in whole or not, and forgetting works."""
+    with MemoryStore(disk(1) / "memory.sqlite") as store:
+        walrus = store.add("A walrus in the bath")
+        added = 1
+        with pytest.raises(StoreFull):
+            for number in range(1000):
+                store.add(f"{number} " + os.urandom(4000).hex())
+                added += 1
+        held = counts(store.path)
+        assert held["memories"] == held["texts"] == added and held["codes_1"] == held["chunks"]
+        assert store.hits("walrus").hits[0].memory.id == walrus.id
+
+        assert store.forget(walrus.id) == 1 and store.notices == ()
+        assert store.stats()["memories"] == added - 1 and store.doctor() == []
+
+
+# -- transactions ------------------------------------------------------------------------------------------------------
+
+
+def test_a_commit_that_fails(database, remember, network_home):
+    """Without a log a reader can hold a commit back; then nothing is written, and the next write is a fresh one."""
+    mine, reader = database(), database()
+    remember(mine, "The λ of Zürich")
+    with reader.read() as connection:
+        assert connection.execute("select count(*) from memories").get == 1
+        with pytest.raises(StoreLocked):
+            remember(mine, "not now")
+        assert not mine.connection.in_transaction
+    remember(mine, "now")
+    assert [row[0] for row in mine.connection.execute("select text from texts")] == ["The λ of Zürich", "now"]
+
+
+def test_a_snapshot(database, remember):
+    """A reader sees one state from its first look to its last, whatever others write meanwhile."""
+    mine, other = database(), database()
+    remember(mine, "The λ of Zürich")
+    with mine.read() as connection:
+        before = connection.execute("select count(*) from memories").get
+        remember(other, "written meanwhile")
+        with mine.read() as again:
+            assert again.execute("select count(*) from memories").get == before
+    assert mine.connection.execute("select count(*) from memories").get == before + 1
+
+
+def test_a_change_in_two_steps(database):
+    """An exception in the block of a transaction undoes what the block did."""
+    opened = database()
+    with pytest.raises(ZeroDivisionError), opened.write() as connection:
+        connection.execute("insert into counters values ('λ', 1)")
+        1 / 0  # noqa: B018
+    assert opened.connection.execute("select count(*) from counters").get == 1
+    with pytest.raises(apsw.ConstraintError), opened.write() as connection:
+        connection.execute("insert into counters values ('ü', 1)")
+        connection.execute("insert into counters values ('ü', 1)")
+    assert opened.connection.execute("select count(*) from counters").get == 1
+
+
+def test_after_a_small_write_that_was_interrupted(database, remember):
+    """Ctrl-C in a write that need not last leaves the next one patient, and safe in a power cut."""
+    opened = database()
+    remember(opened, "λ was 0.3")
+    usual = opened.connection.pragma("busy_timeout")
+
+    with pytest.raises(KeyboardInterrupt), opened.write_at_once():
+        raise KeyboardInterrupt
+
+    with opened.write() as connection:
+        assert connection.pragma("synchronous") == 2
+    assert (opened.connection.pragma("busy_timeout"), opened.connection.pragma("synchronous")) == (usual, 2)
+
+
+def test_reading_leaves_statements_as_they_are(database):
+    """What SQLite knows of the tables outlives a search that opens a temporary one, so that nothing is read anew."""
+    opened = database()
+    for _ in range(2):
+        with opened.read() as connection:
+            connection.execute("create virtual table if not exists temp.λ using fts5vocab(main, keyword, row)")
+
+    assert opened.connection.execute("select name from temp.sqlite_schema").get == "λ"
+    assert not opened.connection.in_transaction
+
+
+def test_files_in_steps(sqlite):
+    """New files are written some at a time, each as a whole; files that hold memories together, as cells may move."""
+    opened = sqlite()
+
+    def write(*files):
+        """Write files of so many memories; return how many each transaction inserted."""
+        given = [
+            (
+                FileState(path, 1, 1, f"{count}"),
+                prepare(
+                    [Draft(text=f"λ {path} {i}", kind="file", source=path, location=f"#{i}") for i in range(count)],
+                    None,
+                ),
+            )
+            for path, count in files
+        ]
+        inserted, steps = [], []
+        connection = opened.database.connection
+        connection.set_update_hook(lambda kind, _, table, row: inserted.append((kind, table)))
+        connection.set_commit_hook(lambda: bool(steps.append(inserted.count((apsw.SQLITE_INSERT, "memories")))))
+        opened.writer.replace_files(given, None, "")
+        connection.set_update_hook(None)
+        connection.set_commit_hook(None)
+        return [after - before for before, after in itertools.pairwise([0, *steps]) if after > before]
+
+    assert write(*((f"/n{i}.md", 50) for i in range(6)), ("/book.md", 500)) == [150, 150, 500]
+    assert write(*((f"/m{i}.md", 100) for i in range(3))) == [200, 100]
+    assert write(("/n0.md", 60), ("/l0.md", 200), ("/l1.md", 200)) == [460]
+
+
+# -- whose turn it is --------------------------------------------------------------------------------------------------
+
+
+def test_locked(database, remember):
+    """A write that finds the lock taken for longer than the busy time says so, and reads go on."""
+    mine, hasty, other = database(), database(busy_seconds=0), database()
+    remember(mine, "The λ of Zürich")
+    with other.write():
+        for writer in (mine, hasty):
+            with pytest.raises(StoreLocked, match=r"locked by another process .* try again in a moment"):
+                remember(writer, "not now")
+        with mine.read() as connection:
+            assert connection.execute("select count(*) from memories").get == 1
+    remember(mine, "now")
+
+
+def somebody_waits(path):
+    """Return whether anybody has a shared lock on the folder of a store: the sign of who waits to write a little."""
+    descriptor = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def begun(work, path, *, seen=True):
+    """Begin work that waits for the lock, in a thread that is returned once it is ``seen`` to wait, or never is."""
+    thread = threading.Thread(target=work)
+    thread.start()
+    until = time.monotonic() + (60 if seen else 0.3)
+    while time.monotonic() < until and not somebody_waits(path):
+        time.sleep(0.01)
+    assert somebody_waits(path) is seen and thread.is_alive()
+    return thread
+
+
+def step(database):
+    """Take a step of long work."""
+    with database.write(yielding=True) as connection:
+        connection.execute("insert into counters values ('step', 1)")
+
+
+def test_who_waits_is_seen(path, database, remember):
+    """From the first wait to its end a writer is seen by long work; the steps of long work are not."""
+    holder, note, long = (database(busy_seconds=60) for _ in range(3))
+    remember(holder, "λ")
+    with holder.write():
+        assert not somebody_waits(path)
+        thread = begun(lambda: remember(note, "after a while"), path)
+    thread.join(100)
+    assert not somebody_waits(path)
+
+    with holder.write():
+        thread = begun(lambda: step(long), path, seen=False)
+    thread.join(100)
+    assert holder.connection.execute("select count(*) from memories").get == 2
+
+
+def test_courtesy_ends(path, database):
+    """Long work joins those who wait after a second, so that it ends some day."""
+    opened, sign = database(), os.open(path.parent, os.O_RDONLY)
+    fcntl.flock(sign, fcntl.LOCK_SH)
+    begun = time.monotonic()
+    step(opened)
+    os.close(sign)
+
+    assert 0.9 < time.monotonic() - begun < 30
+
+
+def test_a_note_goes_before_the_next_step(path, database, remember):
+    """A note that waits while a step of long work is written goes in before the following step."""
+    long, short = database(busy_seconds=60), database(busy_seconds=60)
+    with long.write(yielding=True) as connection:
+        thread = begun(lambda: remember(short, "λ was 0.3"), path)
+        connection.execute("create table step (n)")
+    with long.write(yielding=True) as connection:
+        assert connection.execute("select count(*) from memories").get == 1
+    thread.join(100)
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_waits_for_nobody(path, database, remember):
+    """A child that was forked while its parent waited is not seen as waiting once the parent has its turn."""
+    holder, note = database(busy_seconds=60), database(busy_seconds=60)
+    read, write = os.pipe()
+    with holder.write():
+        thread = begun(lambda: remember(note, "λ"), path)
+        child = os.fork()
+        if child == 0:
+            os.read(read, 1)
+            os._exit(0)
+    thread.join(100)
+    try:
+        assert not somebody_waits(path)
+    finally:
+        os.write(write, b"x")
+        os.waitpid(child, 0)

@@ -1,0 +1,450 @@
+"""The keyword index: what is found in every script, the scores of FTS5, cached or not, and what is marked in a text."""
+
+from __future__ import annotations
+
+import random
+import threading
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import apsw
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from jupyter_memory import MemoryStore, QueryError
+from jupyter_memory.ingest import prepare
+from jupyter_memory.search import parse, profile_named
+from jupyter_memory.storage import Database, SqliteStorage
+from jupyter_memory.types import Chunk, Draft, Filters, Terms
+
+NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
+ANY = Filters()
+AUTO, COVALENCE, TROVELLA = (profile_named(name).columns for name in ("auto", "covalence", "trovella"))
+
+
+def terms(query):
+    """Return the terms that the keyword retriever looks for."""
+    return parse(query, now=NOW, time=False).terms
+
+
+def matches(storage, asked, weights=AUTO, count=20, filters=ANY):
+    """Return the memories that terms, or a query, find."""
+    with storage.snapshot() as snapshot:
+        return snapshot.keyword_matches(terms(asked) if isinstance(asked, str) else asked, weights, filters, count)
+
+
+def texts_found(storage, asked, weights=AUTO, count=20):
+    """Return the texts that terms, or a query, find, best first."""
+    with storage.snapshot() as snapshot:
+        keys = [one.memory for one in matches(storage, asked, weights, count)]
+        held = snapshot.memories(keys)
+    return [held[key].text for key in keys]
+
+
+def corpus(seed, count=400):
+    """Return texts in which some words are everywhere and others rare, of several lengths."""
+    rng = random.Random(seed)
+    return [
+        " ".join(
+            [word for word in ("price", "model", "zürich") if rng.random() < 0.8]
+            + rng.sample([f"rare{i}" for i in range(30)], rng.randint(1, 3))
+            + ["filler"] * rng.randint(0, 8)
+            + [f"own{i}"]
+        )
+        for i in range(count)
+    ]
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """A store of 9,100 chunks: "note" in all, "λ" in two thirds, "model" and "price" in a third."""
+    drafts = [
+        Draft(
+            text=f"note n{i} of the {'prices and the model' if i % 3 == 0 else 'λ'} rare{i % 900} {'ridge' * (i % 2)}",
+            context="Saturday 21 November 2026",
+        )
+        for i in range(9_099)
+    ]
+    storage = SqliteStorage(Database(tmp_path_factory.mktemp("large") / "memory.sqlite"))
+    storage.writer.add(prepare([*drafts, Draft(text="budget of 2026, model", context=drafts[0].context)], None), None)
+    yield storage
+    storage.close()
+
+
+# -- what is found -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "queries"),
+    [
+        ("FileSyncService lost an event", ("FileSyncService", "filesyncservice", "file sync", "sync", "service")),
+        ("see sync_queue.flush() first", ("sync_queue", "sync_queue.flush", "flush", "queue")),
+        ("call df.groupby('shop')", ("df.groupby", "groupby", "df", "GroupBy")),
+        ("since 1.0.21 it works", ("1.0.21", "21")),
+        ("parseHTTPResponse2 fails", ("parseHTTPResponse2", "http", "response", "parse")),
+        ("__init__ and _private", ("__init__", "init", "_private", "private")),
+        ("MAX_RETRIES=3", ("MAX_RETRIES", "max_retries", "retries")),
+        ("ÜberPrüfung läuft", ("ÜberPrüfung", "prüfung", "uberprufung", "laufen läuft")),
+        ("Umsätze in Zürich", ("Umsatze", "ZÜRICH", "zurich", "umsätze")),
+        ("naïve café déjà-vu", ("naive", "cafe", "déjà")),
+        ("λ and Λ of the model", ("λ", "Λ")),
+        ("Łódź by train", ("Łódź", "łódź")),
+        ("東京都の売上を正規化した", ("東京", "京都", "正規化", "売上", "東")),
+        ("价格标准化后训练模型", ("标准化", "模型", "价格")),
+        ("가격을 정규화했다", ("가격", "정규화", "정규")),
+        ("ราคาไฟฟ้า", ("ราคา",)),
+        ("pandasの使い方", ("pandas", "使い方")),
+        ("цены на электричество", ("цены", "Электричество")),
+        ("أسعار الكهرباء", ("الكهرباء",)),
+        ("normalising the normalised prices", ("normalise", "price", "normalises")),
+        ("it's Łukasz's idea", ("Łukasz's", "Łukasz")),
+    ],
+)
+def test_what_is_found(sqlite, remember, text, queries):
+    """A text is found by its words, its names whole and in parts, in any script, case and with or without marks."""
+    opened = sqlite()
+    remember(opened, text, "Entirely unrelated, over there", "Weitere Notizen ohne Belang")
+
+    for query in queries:
+        assert texts_found(opened, query)[:1] == [text], query
+
+
+def test_what_is_not_found(sqlite, remember):
+    """Pairs that do not touch, cut-off words and other versions find nothing."""
+    opened = sqlite()
+    remember(opened, "東京。売上", "snake_case FileSyncService 1.0.21")
+
+    assert not [query for query in ("の", "京売", "snak", "xyz", "1.0.2", "ervice") if texts_found(opened, query)]
+
+
+SYNTAX = ['"', "*", "NEAR(", ":", "AND", "OR", "NOT", "-", "+", "^", "{", "}", "(", ")", "text:", ",", "'", "\\"]
+
+
+@pytest.fixture(scope="module")
+def price(tmp_path_factory):
+    """A store of one text: price."""
+    storage = SqliteStorage(Database(tmp_path_factory.mktemp("price") / "memory.sqlite"))
+    storage.writer.add(prepare([Draft(text="price")], None), None)
+    yield storage
+    storage.close()
+
+
+@settings(max_examples=200)
+@given(st.lists(st.one_of(st.sampled_from([*SYNTAX, "price", "λ", "東京"]), st.text(max_size=5)), min_size=1))
+def test_syntax_is_harmless(price, pieces):
+    """No string of FTS5's syntax, nor any other text, is an error, or an operator that leaves a word out."""
+    try:
+        asked = parse(" ".join(pieces), now=NOW).terms
+    except QueryError:
+        return
+    assert len(matches(price, asked)) == 1 or "price" not in asked.words
+
+
+def test_operators_are_words(sqlite, remember):
+    """AND, OR, NOT and column names are looked up as words: they leave nothing out."""
+    opened = sqlite()
+    remember(opened, "price of power", "text of the title")
+
+    for query in ("price NOT power", "price AND nothing", "text:price", "^price", "pri* price", "NEAR(price power, 1)"):
+        assert "price of power" in texts_found(opened, query), query
+    assert texts_found(opened, "text: title") == ["text of the title"]
+
+
+def test_an_unfinished_word_finds_those_that_begin_so(sqlite, remember):
+    """While typing, "norma" finds "normalise"; its whole word counts for more, and cached scores say the same."""
+    opened = sqlite()
+    remember(opened, "norma λ", "normalise the prices in Zürich", "rows dropped")
+    asked = Terms(words=("norma",), prefix="norma")
+    first, *again = [matches(opened, asked, COVALENCE) for _ in range(3)]
+
+    assert texts_found(opened, asked) == ["norma λ", "normalise the prices in Zürich"]
+    assert [[(one.memory, pytest.approx(one.score)) for one in each] for each in again] == [
+        [(one.memory, one.score) for one in first]
+    ] * 2
+
+
+def test_rows_go_in_and_out_alike(sqlite, remember):
+    """Tags given twice and in any order leave nothing in the index when they are replaced or their memory goes."""
+    opened = sqlite()
+    memory, _ = remember(opened, Draft(text="λ", tags=("ü", "b", "ü", "Z", "a")), "other")
+    for change in (
+        lambda: opened.writer.update(memory.id, {}, tags=["new", "new"]),
+        lambda: opened.writer.forget([memory.id]),
+    ):
+        change()
+        with opened.database.write() as connection:
+            connection.execute("insert into keyword (keyword, rank) values ('integrity-check', 1)")
+        assert not texts_found(opened, "ü b Z")
+    assert not texts_found(opened, "new")
+
+
+# -- scores and their order --------------------------------------------------------------------------------------------
+
+
+def test_weights_by_column(sqlite, remember):
+    """A column counts by the profile's weight; one that the profile leaves out is not searched."""
+    opened = sqlite()
+    remember(
+        opened,
+        Draft(text="in the text: walrus", title="Prices", event_at=NOW),
+        Draft(text="in the title, one", title="Walrus", event_at=NOW),
+        Draft(text="in the tags, a", title="Other", tags=("walrus",), event_at=NOW),
+        Draft(text="in the context", title="Again", context="zoo.ipynb\nWalrus", event_at=NOW),
+        *(Draft(text=f"filler {i}", title="Filler", event_at=NOW) for i in range(20)),
+    )
+
+    def first(**weights):
+        return texts_found(opened, "walrus", weights)
+
+    assert first(title=5.0, text=1.0) == ["in the title, one", "in the text: walrus"]
+    assert first(title=1.0, text=5.0) == ["in the text: walrus", "in the title, one"]
+    assert first(tags=1.0) == ["in the tags, a"]
+    assert first(context=1.0) == ["in the context"]
+    assert len(first(**AUTO)) == 4
+    assert set(first(**COVALENCE)) == set(first(title=1.0, text=1.0))
+    assert set(first(**TROVELLA)) == set(first(title=1.0, context=1.0, text=1.0))
+
+
+def test_columns_count_apart(sqlite, remember):
+    """The score over two columns is that of FTS5's bm25() with their weights: title 5, text 1."""
+    opened = sqlite()
+    remember(opened, *(Draft(text=f"note {i} on prices", title="Prices" if i % 3 else "λ") for i in range(9)))
+    sql = "select rowid, -bm25(keyword, 5, 0, 1, 0, 1) from keyword where keyword match '{title text} : prices'"
+
+    expected = dict(opened.database.connection.execute(sql))
+    assert {one.chunk: one.score for one in matches(opened, "prices", COVALENCE)} == expected
+
+
+def test_the_order_of_insertion_never_speaks(tmp_path, sqlite, remember):
+    """Of equal scores the newer comes first, then by content, whatever was stored first, at any cut."""
+    drafts = [Draft(text=f"price {i:02}", event_at=NOW - timedelta(days=i % 3)) for i in range(60)]
+    answers = []
+    for number, order in enumerate((drafts, drafts[::-1], random.Random(1).sample(drafts, 60))):
+        opened = sqlite(tmp_path / str(number) / "memory.sqlite")
+        remember(opened, *order)
+        answers.append([texts_found(opened, "price", count=count) for count in (1, 7, 20, 59, 100)])
+
+    assert answers[0] == answers[1] == answers[2]
+    assert [len(found) for found in answers[0]] == [1, 7, 20, 59, 60]
+    assert all(short == answers[0][-1][: len(short)] for short in answers[0])
+
+
+def test_many_chunks_of_one_memory(sqlite, remember):
+    """However many chunks of one memory match best, the others come, too; it speaks through its best chunk."""
+    opened = sqlite()
+    parts = ["walrus walrus " if i != 700 else "walrus walrus walrus " for i in range(1000)]
+    ends = [sum(map(len, parts[: i + 1])) for i in range(1000)]
+    chunks = tuple(Chunk(end - len(part), end) for part, end in zip(parts, ends, strict=True))
+    remember(opened, Draft(text="".join(parts), chunks=chunks), *(f"a walrus, number {i}, and more" for i in range(7)))
+    found = matches(opened, "walrus", count=5)
+
+    assert found[0].chunk == 701
+    assert len({one.memory for one in found}) == 5 and len(matches(opened, "walrus", count=50)) == 8
+
+
+# -- words that most chunks hold ---------------------------------------------------------------------------------------
+
+
+def test_leaving_out_common_words_keeps_the_order(large):
+    """Words that most chunks hold are left out, and what holds a rarer word keeps its place."""
+    rare = ("rare1", "rare2", "rare3")
+    query = Terms(words=("note", *rare, "λ"))
+    sql = """
+        select rowid, -bm25(keyword, 5, 0, 1, 0, 1) from keyword
+        where keyword match '{title text} : (note OR λ OR rare1 OR rare2 OR rare3)'
+    """
+    whole = dict(large.database.connection.execute(sql))
+    cut = matches(large, query, COVALENCE, 1000)
+    best = sorted(whole, key=whole.get, reverse=True)
+
+    assert len(whole) > 9_000
+    assert all(set(rare) & set(text.split()) for text in texts_found(large, query, COVALENCE, 1000))
+    assert len(cut) == sum(i % 900 in (1, 2, 3) for i in range(9_099))
+    assert max(whole[one.chunk] - one.score for one in cut) < 1e-4
+    # In the same order, but for what scored the same to four digits.
+    assert all(later - earlier < 1e-4 for earlier, later in pairwise(whole[one.chunk] for one in cut))
+    assert {one.chunk for one in cut} == set(best[: len(cut)])
+
+
+@pytest.mark.parametrize("words", [("note",), ("note", "λ")])
+def test_common_words_alone_are_kept(large, words):
+    """A query of nothing but common words, or of one word, is searched unchanged."""
+    assert len(matches(large, Terms(words=words))) == 20
+
+
+def test_common_in_a_column_that_is_not_searched(large):
+    """A word that every context holds distinguishes texts where only titles and texts are searched."""
+    assert texts_found(large, "note 2026", COVALENCE)[0] == "budget of 2026, model"
+    assert texts_found(large, "budget 2026") == ["budget of 2026, model"]
+
+
+def test_counts_of_words(sqlite, remember):
+    """A stem counts in the column where most chunks hold it; each snapshot has its own counts."""
+    opened, other = sqlite(), sqlite()
+    remember(opened, *corpus(1, 50), Draft(text="normalised", title="Price"))
+    held = sum("price" in text.split() for text in corpus(1, 50))
+    with opened.snapshot() as snapshot:
+        stems = [snapshot.corpus.words(word)[0] for word in ("prices", "normalise", "nowhere")]
+        remember(other, "prices of Zürich")
+        assert snapshot.corpus.chunks == 51
+        assert list(snapshot.corpus.frequencies(stems).values()) == [held + 1, 1, 0]
+        assert [snapshot.chunk_count_of(stems[0], columns) for columns in (["text"], ["title"])] == [held, 1]
+        assert snapshot.chunk_count_of(stems[1], ["text", "title"]) == 1
+    for again in (opened, other):
+        with again.snapshot() as snapshot:
+            assert snapshot.corpus.chunks == 52 and snapshot.corpus.frequencies(stems)[stems[0]] == held + 2
+
+
+# -- scores that are cached --------------------------------------------------------------------------------------------
+
+
+def test_cached_scores_change_nothing(sqlite, remember):
+    """With the scores of single words cached, searches give what they give without, to the last digit."""
+    opened = sqlite()
+    remember(opened, *corpus(4), "東京の売上 FileSyncService")
+    for query in ("price rare1 rare2", '"price model" rare5', "own7", "東京 rare1", "sync service", "nothing here"):
+        for count in (1, 10, 1000):
+            for weights in (AUTO, COVALENCE):
+                plain = matches(SqliteStorage(opened.database), query, weights, count)
+                assert [matches(opened, query, weights, count) for _ in range(2)] == [plain, plain]
+
+
+WORDS = ("alpha", "beta", "gamma", "delta")
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(st.sampled_from(["add", "forget", "update", "tag", "rebuild"]), st.data()), max_size=8))
+def test_cached_scores_are_never_stale(tmp_path_factory, steps):
+    """Whatever is added, changed, forgotten or built anew between searches, each finds what is there."""
+    two_words = st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)).map(" ".join)
+    with MemoryStore(tmp_path_factory.mktemp("kept") / "memory.sqlite", embedder=None) as store:
+        held = {}
+        for step, data in [("add", None), *steps]:
+            text = "alpha beta" if data is None else data.draw(two_words)
+            chosen = data.draw(st.sampled_from(sorted(held))) if held else None
+            if step == "add":
+                memory = store.add(text, title=f"T{len(held)}")
+                held[memory.id] = memory.text
+            elif step == "rebuild":
+                store.rebuild()
+            elif step == "forget" and chosen:
+                store.forget(chosen)
+                del held[chosen]
+            elif step == "update" and chosen:
+                held[chosen] = store.update(chosen, text=text).text
+            elif chosen:
+                store.update(chosen, tags=[text[0]])
+            for word in WORDS * 2:
+                expected = {memory for memory, text in held.items() if word in text.split()}
+                assert {hit.memory.id for hit in store.hits(word, limit=100).hits} == expected
+
+
+@pytest.mark.parametrize(
+    "query", ["prices λ", '"left join" prices', "pirces of Zürich", "the", "東京 prices", "FileSyncService"]
+)
+@pytest.mark.parametrize("searched", [0, 1, 2])
+def test_any_memory_has_its_score(sqlite, remember, query, searched):
+    """A memory has the same score alone as in a search for all matches, whatever is cached."""
+    week = ["prices of Zürich", "the left join of the prices, λ", "東京 prices prices", "FileSyncService λ", "weather"]
+    opened = sqlite()
+    remember(opened, *week)
+    for _ in range(searched):
+        matches(opened, query, count=1)
+    with opened.snapshot() as snapshot:
+        keys = snapshot.keys(ANY)
+        scores = snapshot.keyword_scores(terms(query), AUTO, keys)
+
+    plain = matches(SqliteStorage(opened.database), query, count=100)
+    assert scores == pytest.approx({one.memory: one.score for one in plain})
+    assert set(scores) < set(keys)
+
+
+def asks_the_index(storage, word, weights):
+    """Search for a word and for one that the store lacks; return whether FTS5 was asked for both, and the finds."""
+    statements = []
+    with storage.snapshot() as snapshot:
+        connection = storage.database.connection
+        connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda one: statements.append(one["sql"]))
+        try:
+            found = snapshot.keyword_matches(Terms(words=(word, f"lacking{word}")), weights, ANY, 50)
+        finally:
+            connection.trace_v2(0)
+    return sum("keyword match" in sql for sql in statements) > 1, found
+
+
+@pytest.mark.parametrize(("searches", "read"), [(1, set()), (2, {"prices", "ridge"})])
+def test_frequent_words_are_read_before_they_are_asked_for(large, searches, read):
+    """After a second search, words in 3,000 to half of the chunks are read, but no stop words; scores stay."""
+    storage, columns = SqliteStorage(large.database), {"title": 5.0, "text": 1.0}
+    for _ in range(searches):
+        with storage.searching(columns, ("model",)), storage.snapshot() as snapshot:
+            snapshot.in_background(lambda _: None)()
+            snapshot.keyword_matches(Terms(words=("rare7",)), columns, ANY, 5)
+    for _ in range(20):  # more than the steps that there are
+        reached = threading.Event()
+        with storage.snapshot() as snapshot:
+            snapshot.in_background(lambda _, reached=reached: reached.set())
+            assert reached.wait(60)
+
+    for word in ("prices", "ridge", "model", "rare8"):
+        asked, found = asks_the_index(storage, word, columns)
+        assert asked == (word not in read), word
+        assert found == matches(SqliteStorage(large.database), Terms(words=(word, "lacking")), columns, 50)
+
+
+# -- what is marked ----------------------------------------------------------------------------------------------------
+
+marked = ["Zu\u0308rich", "e\u0301", "\u0301", "👩\u200d🔬", "🚚"]
+telling = st.sampled_from(["price", "Prices", "λ", "Λ", "zürich", "naïve", "東京", "'", "-", "_", *marked])
+glue = st.sampled_from([" ", "  ", "\n", ", ", "", "🚚", "—", "\u200d"])
+
+
+@settings(max_examples=150)
+@given(
+    parts=st.lists(st.tuples(telling, glue), min_size=1, max_size=12),
+    words=st.lists(st.sampled_from(["price", "λ", "zurich", "naive", "price λ", "é"]), min_size=1, max_size=3),
+)
+@example(parts=[("Zu\u0308rich", "🚚"), ("Prices", " ")], words=["zurich", "price"])
+def test_highlights_are_those_of_fts5(price, parts, words):
+    """Emoji, combining marks and all: the spans are where FTS5's highlight() puts its marks, in code points."""
+    text = "".join(word + between for word, between in parts)
+    fts5 = apsw.Connection(":memory:")
+    fts5.execute("create virtual table one using fts5(text, tokenize = 'porter unicode61 remove_diacritics 2')")
+    fts5.execute("insert into one values (?)", (text,))
+    found = fts5.execute(
+        "select highlight(one, 0, char(2), char(3)) from one where one match ?",
+        (" OR ".join(f'"{word}"' for word in words),),
+    ).get
+    expected, at = [], 0
+    for character in found or "":
+        if character == "\x02":
+            expected.append((at,))
+        elif character == "\x03":
+            expected[-1] += (at,)
+        else:
+            at += 1
+    with price.snapshot() as snapshot:
+        assert snapshot.highlights(Terms(phrases=tuple(words)), AUTO, {1: text})[1] == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "texts", "expected"),
+    [
+        (terms("prices of Zürich"), ["\x02 the \x03 price \x02 of Zürich"], [["price", "Zürich"]]),
+        (Terms(prefix="norma"), ["normalise the prices"], [["normalise"]]),
+        (terms("file"), ["the ﬁle has 12 m², λ", "the file has 12 m2, λ", "none, λ"], [["ﬁle"], ["file"], []]),
+        (terms("FILE m²"), ["the ﬁle has 12 m²", "the file has 12 m2"], [["ﬁle", "m²"], ["file", "m2"]]),
+        (terms("ﬁle"), ["the ﬁle has 12 m²", "the file has 12 m2"], [["ﬁle"], ["file"]]),
+        (terms("files of m2"), ["the ﬁle has 12 m²", "the file has 12 m2"], [["ﬁle", "m²"], ["file", "m2"]]),
+    ],
+)
+def test_what_is_found_is_marked(sqlite, remember, asked, texts, expected):
+    """Control characters move no mark; ligatures and raised digits are marked as plain characters, and back."""
+    opened = sqlite()
+    remember(opened, *texts)
+    with opened.snapshot() as snapshot:
+        spans = snapshot.highlights(asked, AUTO, dict(enumerate(texts, start=1)))
+
+    assert [[text[start:end] for start, end in spans[i]] for i, text in enumerate(texts, start=1)] == expected
+    assert {one.chunk for one in matches(opened, asked)} == {i for i, found in enumerate(expected, start=1) if found}
