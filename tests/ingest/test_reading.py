@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from jupyter_memory import InputError
+from jupyter_memory.ingest import walk
 from jupyter_memory.ingest.chunking import with_chunks
-from jupyter_memory.ingest.discovery.walker import walk
 from jupyter_memory.ingest.reading import read_file
 
 DATA = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", Path(__file__).parents[2].parent / "shared" / "data"))

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyter_memory.ingest import redact
-from jupyter_memory.ingest.redaction.redactor import redact_values, suspicious
+from jupyter_memory.ingest import redact, suspicious
+from jupyter_memory.ingest.redaction.redactor import redact_values
 from jupyter_memory.ingest.redaction.values import looks_random
 
 HEX = "9f8c1e2ab7d04c55e1f02a3b4c5d6e7f"
