@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.text import Entry, coloured, listing, width
-from jupyter_memory.text.rendering.colours import FOUND
 from jupyter_memory.text.rendering.listing import fit_title, wrapped
 
 ENTRY = Entry("1", "Prices", "the price of λ was net of tax", ((4, 9),), "KW+SEM", ("83%", "3 weeks ago"), "a.ipynb")
+
+FOUND = "1;31"
 
 
 def unpainted(text):
