@@ -11,12 +11,11 @@ from plugins import shown, write_package
 from jupyter_memory import InputError, MemoryStore
 from jupyter_memory.ingest import is_wanted, known_readers
 from jupyter_memory.ingest.readers import registry
-from jupyter_memory.ingest.readers.markdown import MarkdownReader
-from jupyter_memory.ingest.readers.registry import GROUP
 from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.ingest.workers.pool import WorkerPool
 from jupyter_memory.ingest.workers.process import Task
 
+GROUP = "jupyter_memory.readers"
 LIBRARY = """\
 @article{müller2019,
   title = {Ferry timetables in Malmö},
@@ -102,7 +101,8 @@ def test_our_files_stay_ours(install, folder):
     code = "class Other:\n    suffixes = ('.md', '.log')\n    def read(self, path): raise RuntimeError"
     install("other", "other", code, {"other": "other:Other"})
 
-    assert isinstance(known_readers().reader_of(folder / "notes.md"), MarkdownReader)
+    path = folder / "notes.md"
+    assert known_readers().reader_of(path).read(path).parts[0].text == path.read_text(encoding="utf-8")
     assert known_readers().suffixes[-1] == ".log"
     assert known_readers().problems == ()
 
