@@ -163,7 +163,7 @@ def test_files_of_a_broken_package_are_kept(bibtex, folder, tmp_path, install):
 def test_a_reader_that_fails(install, tmp_path, body, said):
     """What a reader raises, or returns in place of a document, becomes the reason why that file failed."""
     code = (
-        "from jupyter_memory.errors import InputError\n"
+        "from jupyter_memory import InputError\n"
         "from jupyter_memory.ingest import Document, Part\n"
         f"class Log:\n    suffixes = ('.log',)\n    def read(self, path): {body}\n"
     )
