@@ -5,17 +5,23 @@ from __future__ import annotations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from jupyter_memory.embedders.tokenizer.bundled import bundled_tokenizer
-from jupyter_memory.ingest.chunking import CAPACITY, OVERLAP, with_chunks
+from jupyter_memory.embedders import tokens as tokens_of
+from jupyter_memory.ingest import prepare
 from jupyter_memory.types import Chunk, Draft
 
+# Tokens of a chunk at most, and tokens that neighbours share at most.
+CAPACITY, OVERLAP = 448, 224
 LONG = "# Prices\n\nIntro, λ = 3.\n\n" + "".join(
     f"## Week {week}\n\n" + "The prices in Zürich rose again, as they do.\n" * 25 + "\n" for week in range(8)
 )
 
 
 def tokens(text: str) -> int:
-    return len(bundled_tokenizer().ids(text))
+    return len(tokens_of([text]).ids)
+
+
+def with_chunks(drafts: list[Draft]) -> list[Draft]:
+    return [prepared.draft for prepared in prepare(drafts, None)]
 
 
 def test_a_short_text_is_one_chunk_with_the_drafts_context() -> None:

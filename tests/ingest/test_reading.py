@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from jupyter_memory import InputError
-from jupyter_memory.ingest.chunking import with_chunks
-from jupyter_memory.ingest.discovery.walker import walk
+from jupyter_memory.ingest import prepare, walk
 from jupyter_memory.ingest.reading import read_file
 
 DATA = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", Path(__file__).parents[2].parent / "shared" / "data"))
@@ -59,7 +58,7 @@ def test_secrets_do_not_come_along(notebook: Callable[..., Path], tmp_path: Path
         },
         {"cell_type": "code", "source": "λ = 3", "metadata": {}, "outputs": [], "execution_count": 2},
     )  # fmt: skip
-    drafts = with_chunks(read_file(path, root=tmp_path))
+    drafts = [prepared.draft for prepared in prepare(read_file(path, root=tmp_path), None)]
 
     assert SECRET not in repr(drafts)
     assert [draft.metadata.get("redacted") for draft in drafts] == [2, 2, None]
@@ -107,7 +106,8 @@ def test_real_notebooks_are_read_whole() -> None:
 def test_real_documents_have_their_headings() -> None:
     """Nearly every chunk of a documentation site is placed by a heading path."""
     root = DATA / "markdown"
-    drafts = with_chunks([draft for path in walk(root).files for draft in read_file(path, root=root)])
+    read = [draft for path in walk(root).files for draft in read_file(path, root=root)]
+    drafts = [prepared.draft for prepared in prepare(read, None)]
     chunks = [chunk for draft in drafts for chunk in draft.chunks]
 
     assert len(drafts) > 50

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import pytest
 
-from jupyter_memory.embedders.tokenizer.bundled import bundled_tokenizer
+from jupyter_memory.embedders import tokens as tokens_of
 from jupyter_memory.ingest.chunking import split
 
 
 def tokens(text: str) -> int:
-    return len(bundled_tokenizer().ids(text))
+    return len(tokens_of([text]).ids)
 
 
 SECTIONS = "".join(f"# Week {week}\n\n" + "The prices in Zürich rose by λ percent.\n" * 30 + "\n" for week in range(12))

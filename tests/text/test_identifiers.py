@@ -15,7 +15,6 @@ from jupyter_memory.text import (
     bigrams,
     ident_column,
     ident_columns,
-    identifiers,
     is_compound,
     parts,
     plainer,
@@ -184,14 +183,13 @@ def test_one_by_one(texts):
     assert ident_columns(texts) == [ident_column(text) for text in texts]
 
 
-def test_in_portions(monkeypatch):
-    """Texts looked through portion by portion have the columns that they have in one."""
-    texts = [f"load_prices(week_{number}).meanPrice" for number in range(20)]
-    whole = ident_columns(texts)
-    monkeypatch.setattr(identifiers, "_AT_ONCE", 64)
+def test_in_portions():
+    """Many texts, which are looked through portion by portion, have the columns that they have one by one."""
+    texts = [f"load_prices(week_{number}).meanPrice" for number in range(10_000)]
+    columns = ident_columns(texts)
 
-    assert ident_columns(texts) == whole
-    assert "loadprices" in whole[0]
+    assert columns == [ident_column(text) for text in texts]
+    assert "loadprices" in columns[0]
 
 
 @given(TEXTS)

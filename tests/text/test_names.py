@@ -5,8 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.text import short, short_path, words_within
-from jupyter_memory.text.names import CUT, LONGEST, heading_path
+from jupyter_memory.text import context, short, short_path, words_within
+
+CUT = "…"
+# Characters of a name.
+LONGEST = 200
+
+
+def heading_path(headings):
+    return context("", headings)
 
 
 @given(st.text(max_size=2 * LONGEST))

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from jupyter_memory import InputError
-from jupyter_memory.ingest import known_readers
-from jupyter_memory.ingest.discovery.walker import walk
+from jupyter_memory.ingest import known_readers, walk
 
 
 def grow(root: Path, *names: str, **contents: str) -> Path:

@@ -7,8 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ingest import is_wanted
-from jupyter_memory.ingest.discovery.walker import walk
+from jupyter_memory.ingest import is_wanted, walk
 
 FILES = (
     "λ.md",

@@ -11,12 +11,11 @@ from plugins import shown, write_package
 from jupyter_memory import InputError, MemoryStore
 from jupyter_memory.ingest import is_wanted, known_readers
 from jupyter_memory.ingest.readers import registry
-from jupyter_memory.ingest.readers.markdown import MarkdownReader
-from jupyter_memory.ingest.readers.registry import GROUP
 from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.ingest.workers.pool import WorkerPool
 from jupyter_memory.ingest.workers.process import Task
 
+GROUP = "jupyter_memory.readers"
 LIBRARY = """\
 @article{müller2019,
   title = {Ferry timetables in Malmö},
@@ -102,7 +101,8 @@ def test_our_files_stay_ours(install, folder):
     code = "class Other:\n    suffixes = ('.md', '.log')\n    def read(self, path): raise RuntimeError"
     install("other", "other", code, {"other": "other:Other"})
 
-    assert isinstance(known_readers().reader_of(folder / "notes.md"), MarkdownReader)
+    path = folder / "notes.md"
+    assert known_readers().reader_of(path).read(path).parts[0].text == path.read_text(encoding="utf-8")
     assert known_readers().suffixes[-1] == ".log"
     assert known_readers().problems == ()
 
@@ -163,8 +163,8 @@ def test_files_of_a_broken_package_are_kept(bibtex, folder, tmp_path, install):
 def test_a_reader_that_fails(install, tmp_path, body, said):
     """What a reader raises, or returns in place of a document, becomes the reason why that file failed."""
     code = (
-        "from jupyter_memory.errors import InputError\n"
-        "from jupyter_memory.ingest.readers.base import Document, Part\n"
+        "from jupyter_memory import InputError\n"
+        "from jupyter_memory.ingest import Document, Part\n"
         f"class Log:\n    suffixes = ('.log',)\n    def read(self, path): {body}\n"
     )
     install("failing", "failing", code, {"log": "failing:Log"})
@@ -178,7 +178,7 @@ def test_a_reader_that_fails(install, tmp_path, body, said):
 def test_text_that_cannot_be_stored(install, tmp_path):
     """Halves of surrogate pairs and NUL are taken out of all that a reader returns, and blank parts are left out."""
     code = (
-        "from jupyter_memory.ingest.readers.base import Document, Part\n"
+        "from jupyter_memory.ingest import Document, Part\n"
         "class Log:\n    suffixes = ('.log',)\n"
         "    def read(self, path):\n"
         "        part = Part('\\ud800 λ\\0', location='\\0a', headings=('\\udfffü',), metadata={'b': '\\ud800'})\n"
@@ -195,7 +195,7 @@ def test_text_that_cannot_be_stored(install, tmp_path):
 def test_a_reader_that_shortens(install, tmp_path):
     """A reader may ask for secrets to be hidden before it cuts a text."""
     code = (
-        "from jupyter_memory.ingest.readers.base import Document, Part\n"
+        "from jupyter_memory.ingest import Document, Part\n"
         "class Log:\n    suffixes = ('.log',)\n    hide = str\n"
         "    def hiding(self, hide):\n        log = Log()\n        log.hide = hide\n        return log\n"
         "    def read(self, path): return Document((Part(self.hide(path.read_text())[:30]),))\n"

@@ -9,13 +9,17 @@ import pytest
 from growing import cpu_exponent
 
 from jupyter_memory import InputError
-from jupyter_memory.ingest.readers.html import HtmlReader
+from jupyter_memory.ingest import Document, known_readers
+
+
+def read(path: Path) -> Document:
+    return known_readers().reader_of(path).read(path)
 
 
 def test_a_page_is_read_by_section(tmp_path: Path) -> None:
     """Each heading with its text is a part that knows its line; programs, styles and menus are not read."""
     (tmp_path / "a.html").write_text(kinds.HTML, encoding="utf-8")
-    found = HtmlReader().read(tmp_path / "a.html")
+    found = read(tmp_path / "a.html")
 
     assert (found.title, found.language) == ("Tariffs & taxes", "html")
     assert [(part.text, part.location, part.headings, part.line) for part in found.parts] == [
@@ -33,7 +37,7 @@ def test_the_charset_is_that_of_the_page(tmp_path: Path, charset: str) -> None:
     page = f'<html><head><meta charset="{charset}"></head><body><p>{word}</p></body></html>'
     (tmp_path / "a.html").write_bytes(page.encode("latin-1" if charset == "no-such" else charset))
 
-    assert [part.text for part in HtmlReader().read(tmp_path / "a.html").parts] == [word]
+    assert [part.text for part in read(tmp_path / "a.html").parts] == [word]
 
 
 @pytest.mark.parametrize("text", ["", "<", "<p", "<!--", "<title>", "a < b", "</p>", "<h1>", "<h1></h1>", "&#xFFFFFF;"])
@@ -41,7 +45,7 @@ def test_broken_pages_are_read_as_far_as_they_go(tmp_path: Path, text: str) -> N
     """No page is so broken that it ends the run."""
     (tmp_path / "a.html").write_text(text, encoding="utf-8")
 
-    assert len(HtmlReader().read(tmp_path / "a.html").parts) <= 1
+    assert len(read(tmp_path / "a.html").parts) <= 1
 
 
 def test_a_binary_file_is_no_page(tmp_path: Path) -> None:
@@ -49,7 +53,7 @@ def test_a_binary_file_is_no_page(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_bytes(b"\x89PNG\r\n\0\0\0")
 
     with pytest.raises(InputError, match="binary"):
-        HtmlReader().read(tmp_path / "a.html")
+        read(tmp_path / "a.html")
 
 
 @pytest.mark.parametrize("piece", ["<!--", "<a ", "</a", "<!", "<?", "<a b='", "<", "<script>", "<div>", "<![CDATA["])
@@ -59,6 +63,6 @@ def test_the_time_grows_no_faster_than_the_page(tmp_path: Path, piece: str) -> N
     def work(size: int):
         path = tmp_path / f"{size}.html"
         path.write_text(piece * (size // len(piece)) + ">", encoding="utf-8")
-        return lambda: HtmlReader().read(path)
+        return lambda: read(path)
 
     assert cpu_exponent(work, 50_000, 200_000) < 1.6

@@ -13,7 +13,7 @@ import pytest
 from nbformat import v4
 
 from jupyter_memory import InputError
-from jupyter_memory.ingest.readers.notebook import NotebookReader
+from jupyter_memory.ingest import known_readers
 from jupyter_memory.ingest.reading import drafts_of
 from jupyter_memory.types import Draft
 
@@ -35,7 +35,7 @@ def markdown(source: Any, **more: Any) -> dict[str, Any]:
 
 
 def read(path: Path, when: datetime) -> list[Draft]:
-    return drafts_of(NotebookReader().read(path), path, title=path.name, when=when)
+    return drafts_of(known_readers().reader_of(path).read(path), path, title=path.name, when=when)
 
 
 def test_every_cell_that_says_something_is_a_draft(notebook: Notebook, when: datetime) -> None:

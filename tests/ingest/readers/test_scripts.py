@@ -8,8 +8,7 @@ import kinds
 import pytest
 
 from jupyter_memory import InputError
-from jupyter_memory.ingest import known_readers
-from jupyter_memory.ingest.readers.base import Document
+from jupyter_memory.ingest import Document, known_readers
 
 
 def read(folder: Path, name: str, text: str | bytes) -> Document:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.ingest.readers.wiki import inline_tags, read_as_text
+from jupyter_memory.ingest import known_readers
 
 NOTE = """---
 tags: [rates]
@@ -21,6 +21,19 @@ x[[0, 1]]  # [[not a link]] #nottag
 """
 
 
+@pytest.fixture
+def read(tmp_path):
+    """Return what reads a note: its text and its tags."""
+
+    def read(text):
+        path = tmp_path / "note.md"
+        path.write_text(text)
+        found = known_readers().reader_of(path).read(path)
+        return found.parts[0].text, found.tags
+
+    return read
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -31,23 +44,23 @@ x[[0, 1]]  # [[not a link]] #nottag
         "[^1] [a](b)",
     ],
 )
-def test_what_only_looks_like_a_mark_stays(text):
+def test_what_only_looks_like_a_mark_stays(read, text):
     """Ordinary links, matrices and code are left as they are."""
-    assert read_as_text(text) == text
+    assert read(text)[0] == text
 
 
-def test_marks_are_read_as_their_text():
+def test_marks_are_read_as_their_text(read):
     """A link is its alias with its target, an embed its name, a callout its title; lines stay where they are."""
-    read = read_as_text(NOTE)
-    assert "> Ask Zoë (Zoë Müller)\n> See Rates 2026 > Night shift and 300 (plot.png) #team/night." in read
-    assert "x[[0, 1]]  # [[not a link]] #nottag" in read
-    assert read.count("\n") == NOTE.count("\n")
+    text, _ = read(NOTE)
+    assert "> Ask Zoë (Zoë Müller)\n> See Rates 2026 > Night shift and 300 (plot.png) #team/night." in text
+    assert "x[[0, 1]]  # [[not a link]] #nottag" in text
+    assert text.count("\n") == NOTE.count("\n")
 
 
-def test_tags_among_the_words():
+def test_tags_among_the_words(read):
     """Headings, numbers, anchors and code hold no tags."""
-    assert inline_tags(NOTE) == ("ops", "team/night")
-    assert inline_tags("# Title\n#12 a#b [x](#y) `#z` ## two") == ()
+    assert read(NOTE)[1] == ("rates", "ops", "team/night")
+    assert read("# Title\n#12 a#b [x](#y) `#z` ## two")[1] == ()
 
 
 def test_a_vault_is_searched_by_link_and_tag(store, tmp_path):
@@ -63,9 +76,8 @@ def test_a_vault_is_searched_by_link_and_tag(store, tmp_path):
     assert "[[Zoë" not in hit.memory.text
 
 
-def test_a_line_of_backticks_takes_no_time_to_speak_of() -> None:
+def test_a_line_of_backticks_takes_no_time_to_speak_of(read):
     """As many backticks close code as opened it; a regular expression took a minute for two thousand of them."""
     line = "a " + "`" * 100_000 + "x [[a]] #tag"
-    assert read_as_text(line) == line.replace("[[a]]", "a")
-    assert inline_tags(line) == ("tag",)
-    assert read_as_text("``[[a]] ` [[b]]`` [[c]] ` [[d]]") == "``[[a]] ` [[b]]`` c ` d"
+    assert read(line) == (line.replace("[[a]]", "a"), ("tag",))
+    assert read("``[[a]] ` [[b]]`` [[c]] ` [[d]]")[0] == "``[[a]] ` [[b]]`` c ` d"

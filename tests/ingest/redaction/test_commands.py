@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ingest import redact
-from jupyter_memory.ingest.redaction.redactor import suspicious
+from jupyter_memory.ingest import redact, suspicious
 
 # Where @ stands is a password.
 COMMANDS = [

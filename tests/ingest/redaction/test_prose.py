@@ -7,8 +7,7 @@ from harmless_texts import HARMLESS, MISSED
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ingest import redact
-from jupyter_memory.ingest.redaction.redactor import suspicious
+from jupyter_memory.ingest import redact, suspicious
 
 HEX = "9f8c1e2ab7d04c55e1f02a3b4c5d6e7f"
 BASE = "aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2eF5hJ7"

@@ -10,7 +10,6 @@ import warnings
 import pytest
 
 from jupyter_memory.text import Definitions, definitions, with_outputs
-from jupyter_memory.text.code.definitions import LONGEST, definitions_of
 
 SOURCE = '''
 """A module, in which the words class Docstring: and def docstring(): stand."""
@@ -46,9 +45,13 @@ with open("f") as handle:
 '''
 
 
+def defined_by(source):
+    return definitions("note", "python", source)
+
+
 def test_every_definition_once():
     """Classes and functions, variables, and what is within others, each in its order; no import, comment or string."""
-    found = definitions_of(SOURCE)
+    found = defined_by(SOURCE)
 
     assert found.defined.split() == ["conditional", "Meter", "λ", "read"]
     assert found.assigned.split() == ["RATE", "first", "second", "rest", "chosen", "text", "handle", "number"]
@@ -74,7 +77,7 @@ def test_every_definition_once():
 )
 def test_cells(source, defined, assigned):
     """Magics and commands of the shell are passed over; what is not Python defines nothing."""
-    assert definitions_of(source) == Definitions(defined, assigned)
+    assert defined_by(source) == Definitions(defined, assigned)
 
 
 def test_only_the_source_of_a_cell():
@@ -115,8 +118,8 @@ HOSTILE = {
 def test_hostile_sources():
     """Sources made to break a parser neither end the process nor keep it busy: all of them take seconds together."""
     program = (
-        "import pickle, sys; from jupyter_memory.text.code.definitions import definitions_of\n"
-        "for source in pickle.load(sys.stdin.buffer): definitions_of(source)\n"
+        "import pickle, sys; from jupyter_memory.text import definitions\n"
+        "for source in pickle.load(sys.stdin.buffer): definitions('note', 'python', source)\n"
         "print('well')"
     )
     given = pickle.dumps(list(HOSTILE.values()))
@@ -128,11 +131,11 @@ def test_hostile_sources():
 
 def test_bounds():
     """Of a source with very many names the first ones count; a very long source or name is data."""
-    many = definitions_of("\n".join(f"def f{i}(): ..." for i in range(5_000)))
+    many = defined_by("\n".join(f"def f{i}(): ..." for i in range(5_000)))
 
     assert 1_000 < len(many.defined.split()) < 5_000 and many.defined.startswith("f0 f1 ")
-    assert definitions_of("x = 1\n" + "#" * LONGEST) == Definitions()
-    assert definitions_of(f"{'x' * 1_000} = 1\ny = 2") == Definitions("", "y")
+    assert defined_by("x = 1\n" + "#" * 500_000) == Definitions()
+    assert defined_by(f"{'x' * 1_000} = 1\ny = 2") == Definitions("", "y")
 
 
 def test_no_warning_reaches_anybody():
@@ -141,7 +144,7 @@ def test_no_warning_reaches_anybody():
     for action in ("error", "always"):
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter(action)
-            assert definitions_of(source) == Definitions("f", "pattern")
+            assert defined_by(source) == Definitions("f", "pattern")
             assert seen == []
             if action == "always":
                 warnings.warn("mine", stacklevel=1)

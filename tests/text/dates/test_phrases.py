@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.text.dates.phrases import whole_phrase
+from jupyter_memory.text import named_at
 
 # A Saturday evening.
 NOW = datetime(2026, 11, 21, 20)
@@ -42,6 +42,12 @@ ANY = [
 ]  # fmt: skip
 # Eight years earlier there are years to go back to; a clock shows no more than microseconds.
 MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2090, 12, 31))
+
+
+def whole_phrase(text, now):
+    """Return the period that the whole text names, if it names one."""
+    named = named_at(text, 0, now)
+    return named.period if named is not None and named.end == len(text) else None
 
 
 @given(now=MOMENTS)
@@ -94,9 +100,9 @@ def test_before_last_is_before_the_last(now):
         ("earlier this quarter", "2026-10-01", "2026-11-21"),
         ("later this week", "2026-11-21T20:00", "2026-11-23"),
         ("later this year", "2026-11-21T20:00", "2027-01-01"),
-        ("over the weekend", "2026-11-21", "2026-11-23"),
+        ("the weekend", "2026-11-21", "2026-11-23"),
         ("the start of the week", "2026-11-16", "2026-11-18"),
-        ("at the end of the year", "2026-09-01", "2027-01-01"),
+        ("the end of the year", "2026-09-01", "2027-01-01"),
         ("the first week of the month", "2026-11-01", "2026-11-08"),
         ("the first Monday of March", "2026-03-02", "2026-03-03"),
         ("the last weekend in October", "2026-10-31", "2026-11-02"),

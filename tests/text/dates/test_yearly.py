@@ -9,7 +9,7 @@ from datetime import datetime
 import pytest
 from dateutil.easter import easter
 
-from jupyter_memory.text.dates.phrases import whole_phrase
+from jupyter_memory.text import named_at
 
 # A Saturday evening.
 NOW = datetime(2026, 11, 21, 20)
@@ -17,18 +17,20 @@ NOW = datetime(2026, 11, 21, 20)
 
 def days(text: str, now: datetime = NOW) -> tuple[str, str] | None:
     """Return the first day that a phrase names, and the day after the last."""
-    period = whole_phrase(text, now)
-    return None if period is None else (f"{period.start:%Y-%m-%d}", f"{period.end:%Y-%m-%d}")
+    named = named_at(text, 0, now)
+    if named is None or named.end != len(text):
+        return None
+    return f"{named.period.start:%Y-%m-%d}", f"{named.period.end:%Y-%m-%d}"
 
 
 @pytest.mark.parametrize(
     ("text", "since", "until"),
     [
-        ("in spring", "2026-03-01", "2026-06-01"),
+        ("spring", "2026-03-01", "2026-06-01"),
         ("Summer", "2026-06-01", "2026-09-01"),
-        ("in the fall", "2026-09-01", "2026-12-01"),
-        ("over the summer", "2026-06-01", "2026-09-01"),
-        ("in winter", "2025-12-01", "2026-03-01"),
+        ("the fall", "2026-09-01", "2026-12-01"),
+        ("the summer", "2026-06-01", "2026-09-01"),
+        ("winter", "2025-12-01", "2026-03-01"),
         ("the summer of 2025", "2025-06-01", "2025-09-01"),
         ("autumn, 2024", "2024-09-01", "2024-12-01"),
         ("winter 2024/25", "2024-12-01", "2025-03-01"),
@@ -38,7 +40,7 @@ def days(text: str, now: datetime = NOW) -> tuple[str, str] | None:
         ("three winters ago", "2023-12-01", "2024-03-01"),
         ("early spring", "2026-03-01", "2026-03-31"),
         ("Easter", "2026-04-05", "2026-04-06"),
-        ("over Easter 2025", "2025-04-20", "2025-04-21"),
+        ("Easter 2025", "2025-04-20", "2025-04-21"),
         ("Good Friday", "2026-04-03", "2026-04-04"),
         ("Easter weekend", "2026-04-03", "2026-04-07"),
         ("last Pentecost", "2026-05-24", "2026-05-25"),
@@ -91,9 +93,9 @@ def test_easter_is_that_of_each_year() -> None:
 def test_dateutil_is_loaded_for_easter_only() -> None:
     """No other phrase waits for the import of dateutil."""
     code = (
-        "import sys; from datetime import datetime; from jupyter_memory.text.dates.phrases import whole_phrase; "
-        "now = datetime(2026, 11, 21); assert whole_phrase('last Christmas', now); print('dateutil' in sys.modules); "
-        "assert whole_phrase('last Easter', now); print('dateutil' in sys.modules)"
+        "import sys; from datetime import datetime; from jupyter_memory.text import named_at; "
+        "now = datetime(2026, 11, 21); assert named_at('last Christmas', 0, now); print('dateutil' in sys.modules); "
+        "assert named_at('last Easter', 0, now); print('dateutil' in sys.modules)"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True)
     assert told.stdout.split() == ["False", "True"]

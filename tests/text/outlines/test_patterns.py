@@ -5,8 +5,7 @@ from __future__ import annotations
 import kinds
 import pytest
 
-from jupyter_memory.text.outlines.outline import sections
-from jupyter_memory.text.outlines.patterns import code_blocks
+from jupyter_memory.text import outline
 
 
 @pytest.mark.parametrize(
@@ -30,13 +29,13 @@ from jupyter_memory.text.outlines.patterns import code_blocks
 )
 def test_the_blocks_of_code_are_named(lang: str, source: str, names: list[tuple[int, str]]) -> None:
     """Functions and types are found in each language; what is within one has the second level."""
-    assert [(one.level, one.name) for one in code_blocks(lang, source)] == names
+    assert [(one.level, one.name) for one in outline(lang, source)] == names
 
 
 def test_a_block_begins_with_its_comments_and_ends_with_its_brace() -> None:
     """What documents a function belongs to it; what comes after it does not."""
     source = kinds.R + "prices <- net_of_tax(tariffs)\n"
-    [_, found] = code_blocks("r", source)
+    [_, found] = outline("r", source)
 
     assert source[found.start : found.end].startswith("#' Net of tax")
     assert source[found.end :] == "prices <- net_of_tax(tariffs)\n"
@@ -53,4 +52,4 @@ def test_a_block_begins_with_its_comments_and_ends_with_its_brace() -> None:
 )
 def test_the_sections_of_documents_are_named(lang: str, source: str, names: list[tuple[int, str]]) -> None:
     """Titles are as people read them, without commands, states and tags."""
-    assert [(one.level, one.name) for one in sections(lang, source)] == names
+    assert [(one.level, one.name) for one in outline(lang, source)] == names

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from jupyter_memory.text import Block, around, definitions_and_places
-from jupyter_memory.text.outlines.python import python_blocks
+from jupyter_memory.text import Block, around, definitions_and_places, outline
 
 SOURCE = '''\
 import os
@@ -38,7 +37,7 @@ async def fetch(
 def blocks(source: str) -> list[Block]:
     read = definitions_and_places("file", "python", source)
     assert read is not None
-    return python_blocks(source, read[1])
+    return outline("python", source, read[1])
 
 
 def test_classes_methods_and_functions_are_blocks() -> None:

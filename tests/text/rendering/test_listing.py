@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.text import Entry, coloured, listing, width
-from jupyter_memory.text.rendering.colours import FOUND
-from jupyter_memory.text.rendering.listing import fit_title, wrapped
 
 ENTRY = Entry("1", "Prices", "the price of λ was net of tax", ((4, 9),), "KW+SEM", ("83%", "3 weeks ago"), "a.ipynb")
+
+FOUND = "1;31"
 
 
 def unpainted(text):
@@ -65,8 +65,10 @@ def test_a_title_in_code_is_no_beginning():
 
 def test_a_text_is_wrapped_between_words():
     """What is too long for its lines ends with an ellipsis; a word without blanks is parted where the line ends."""
-    assert list(wrapped("net of tax " * 4, [], 11, 2)) == ["net of tax", "net of tax…"]
-    assert list(wrapped("東京都の価格を", [], 6, 3)) == ["東京都", "の価格", "を"]
+    below = [listing([Entry("1", "λ", text)], 15).splitlines()[1:] for text in ("net of tax " * 2, "net of tax " * 9)]
+    assert below[0] == ["    net of tax"] * 2
+    assert set(below[1][:-1]) == {"    net of tax"} and below[1][-1] == "    net of tax…"
+    assert listing([Entry("1", "λ", "東京都の価格を")], 10).splitlines()[1:] == ["    東京都", "    の価格", "    を"]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +81,7 @@ def test_a_text_is_wrapped_between_words():
 )
 def test_a_title_keeps_what_tells_most(title, cells, shown):
     """Of a heading the beginning is kept, of a path the end, of a notebook's name as much as there is room for."""
-    fitted = fit_title(title, cells)
+    fitted = listing([Entry("1", title, "λ")], cells + 4).splitlines()[0].removeprefix(" 1  ")
 
     assert width(fitted) <= cells
     assert fitted == shown if shown else fitted.endswith("… – Choosing λ")

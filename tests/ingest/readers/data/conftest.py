@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.ingest import known_readers
-from jupyter_memory.ingest.readers.base import Document
+from jupyter_memory.ingest import Document, known_readers
 
 
 @pytest.fixture

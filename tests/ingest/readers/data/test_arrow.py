@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_memory import InputError
-from jupyter_memory.ingest.readers.base import Document
+from jupyter_memory.ingest import Document
 
 pa = pytest.importorskip("pyarrow", reason="needs the extra `data`")
 feather = pytest.importorskip("pyarrow.feather")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_memory import InputError
-from jupyter_memory.ingest.readers.base import Document
+from jupyter_memory.ingest import Document
 
 Read = Callable[[Path], Document]
 ORDERS = "customer_id,churn_date,price [EUR]\n17,2026-03-02,3.25\n18,2026-03-04,9.75\n"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jupyter_memory import InputError
-from jupyter_memory.ingest.readers.base import Document
+from jupyter_memory.ingest import Document
 
 Read = Callable[[Path], Document]
 

@@ -9,7 +9,7 @@ import pytest
 from workbooks import ods, row, xls
 
 from jupyter_memory import InputError
-from jupyter_memory.ingest.readers.base import Document
+from jupyter_memory.ingest import Document
 
 pytest.importorskip("python_calamine", reason="needs the extra `data`")
 

@@ -11,8 +11,7 @@ import pytest
 from pdfs import pdf_of, written
 
 from jupyter_memory import InputError
-from jupyter_memory.ingest import known_readers
-from jupyter_memory.ingest.readers.base import Document
+from jupyter_memory.ingest import Document, known_readers
 
 docx = pytest.importorskip("docx", reason="needs the extra `documents`")
 pptx = pytest.importorskip("pptx", reason="needs the extra `documents`")

@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 from jupyter_memory import InputError
-from jupyter_memory.ingest.readers.base import Document, Part
+from jupyter_memory.ingest import Document, Part
 
 
 def read(path: Path, /) -> Document:

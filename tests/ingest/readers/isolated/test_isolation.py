@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_memory import InputError
-from jupyter_memory.ingest.readers.isolated.isolation import Isolation
+from jupyter_memory.ingest import Isolation
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_a_library_that_cannot_be_loaded_is_named(isolation: Isolation, tmp_path
 _READS_AND_ENDS = """
 import sys
 from pathlib import Path
-from jupyter_memory.ingest.readers.isolated.isolation import Isolation
+from jupyter_memory.ingest import Isolation
 sys.path.insert(0, sys.argv[1])
 print(Isolation().read("endless", "PDF", Path(sys.argv[2])).parts[0].metadata["pid"])
 """
