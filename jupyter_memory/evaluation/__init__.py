@@ -1,15 +1,21 @@
 """Measures rankings on judged questions: sets, metrics, and profiles side by side."""
 
+# These two have the names of their modules, which would hide them if they were looked up later.
+from jupyter_memory.evaluation.answerability import answerability as answerability
+from jupyter_memory.evaluation.bench import bench as bench
 from jupyter_memory.lazy import exports
 
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "answerability": "answerability",
-        "bench": "bench",
+        "answerability": "HALVES answerability half_of",
+        "bench": "bench checks corpus scores",
         "charts": "golden_chart",
-        "golden": "GoldenQuestion GoldenRun golden_path load",
+        "datasets": "read_set",
+        "golden": "GoldenQuestion GoldenRun add answerable forget golden_path load other_model run score",
+        "metrics": "METRICS",
         "results": "evaluate",
         "runner": "arms",
+        "significance": "p_value",
     },
 )
