@@ -26,12 +26,15 @@ __getattr__, __dir__, __all__ = exports(
         "download.packages": "DOWNLOAD missing",
         "registry": "MINILM ModelEntry STATIC opened_by",
         "runtime.arithmetic": "arithmetic runs_mlx",
+        "runtime.batching": "batches",
         "runtime.lifecycle": "computing",
+        "runtime.mlx": "mx",
         "static": "StaticEmbedder",
         "tokenizer.bundled": "starts tokens unknown",
         "tokenizer.chunks": "chunk_tokens",
         "tokenizer.token_vectors": "token_vectors",
         "tokenizer.tokens": "Tokens",
+        "tokenizer.wordpiece": "WordPiece",
     },
 )
 __all__ += ["check_name", "default_name", "is_here", "names", "open_embedder"]

@@ -1,4 +1,4 @@
-"""Folders with nomic-bert models, a stored one and one as wide as the real one; a place for models that are fetched."""
+"""Small models that transformers made, one as wide as the real one, and a place for models that are fetched."""
 
 from __future__ import annotations
 
@@ -7,77 +7,46 @@ import shutil
 from pathlib import Path
 
 import pytest
+from small_models import EMBEDDERS, SmallModel, placed
 
-from jupyter_memory.embedders import CachedModel
-from jupyter_memory.embedders.registry import NOMIC
+from jupyter_memory.embedders import NOMIC, CachedModel, mx
 
-SMALL = Path(__file__).parent / "nomic_small"
+
+@pytest.fixture(params=["nomic", "minilm"])
+def small(request, tmp_path):
+    """Each of the two small models, of two layers."""
+    return SmallModel(tmp_path / "models", request.param)
+
+
+@pytest.fixture
+def nomic(tmp_path):
+    """The small nomic-bert, of 64 values."""
+    return SmallModel(tmp_path / "models", "nomic")
 
 
 @pytest.fixture
 def small_folder(tmp_path):
-    """A copy of the stored model of two layers and 64 values, under the hub's names."""
-    return Path(shutil.copytree(SMALL, tmp_path / "small"))
+    """A copy of the small nomic-bert, under the hub's names."""
+    return Path(shutil.copytree(EMBEDDERS / "nomic_small", tmp_path / "small"))
 
 
 @pytest.fixture(scope="session")
-def expected():
-    """What transformers computes with the stored model: texts, ids, token vectors, pooled vectors."""
-    return json.loads((SMALL / "expected.json").read_text())
-
-
-@pytest.fixture(scope="session")
-def wide_folder(tmp_path_factory):
-    """A model of one layer and 768 values with seeded weights; names and configuration written as on the hub."""
-    from jupyter_memory.embedders.runtime.mlx import mx
-
+def wide(tmp_path_factory):
+    """A folder of models with a nomic-bert of one layer and 768 values, with seeded weights."""
     folder = tmp_path_factory.mktemp("wide")
     mx.random.seed(3)
-
-    def values(*shape):
-        return mx.random.normal(shape) * 0.05
-
-    layer = "encoder.layers.0"
-    weights = {
-        "embeddings.word_embeddings.weight": values(256, 768),
-        "embeddings.token_type_embeddings.weight": values(2, 768),
-        "emb_ln.weight": 1 + values(768),
-        "emb_ln.bias": values(768),
-        f"{layer}.attn.Wqkv.weight": values(3 * 768, 768),
-        f"{layer}.attn.out_proj.weight": values(768, 768),
-        f"{layer}.mlp.fc11.weight": values(128, 768),
-        f"{layer}.mlp.fc12.weight": values(128, 768),
-        f"{layer}.mlp.fc2.weight": values(768, 128),
-        f"{layer}.norm1.weight": 1 + values(768),
-        f"{layer}.norm1.bias": values(768),
-        f"{layer}.norm2.weight": 1 + values(768),
-        f"{layer}.norm2.bias": values(768),
-    }
+    shapes = {"attn.Wqkv": (2304, 768), "attn.out_proj": (768, 768), "mlp.fc11": (128, 768), "mlp.fc12": (128, 768)}
+    shapes = {f"encoder.layers.0.{name}": shape for name, shape in (shapes | {"mlp.fc2": (768, 128)}).items()}
+    shapes |= {"embeddings.word_embeddings": (256, 768), "embeddings.token_type_embeddings": (2, 768)}
+    weights = {f"{name}.weight": mx.random.normal(shape) * 0.05 for name, shape in shapes.items()}
+    for name in ("emb_ln", "encoder.layers.0.norm1", "encoder.layers.0.norm2"):
+        weights |= {f"{name}.weight": 1 + mx.random.normal((768,)) * 0.05, f"{name}.bias": mx.zeros(768) + 0.01}
     mx.save_safetensors(str(folder / "model.safetensors"), weights)
-    config = {
-        "model_type": "nomic_bert",
-        "activation_function": "swiglu",
-        "n_embd": 768,
-        "n_head": 12,
-        "n_inner": 128,
-        "n_layer": 1,
-        "n_positions": 8192,
-        "layer_norm_epsilon": 1e-12,
-        "mlp_fc1_bias": False,
-        "mlp_fc2_bias": False,
-        "prenorm": False,
-        "qkv_proj_bias": False,
-        "rotary_emb_base": 1000,
-        "rotary_emb_fraction": 1.0,
-        "rotary_emb_interleaved": False,
-        "rotary_emb_scale_base": None,
-        "type_vocab_size": 2,
-        "use_rms_norm": False,
-        "vocab_size": 256,
-    }
-    (folder / "config.json").write_text(json.dumps(config))
-    shutil.copy(SMALL / "tokenizer.json", folder)
-    return folder
+    config = {"n_embd": 768, "n_head": 12, "n_inner": 128, "n_layer": 1, "vocab_size": 256, "type_vocab_size": 2}
+    config |= {"model_type": "nomic_bert", "layer_norm_epsilon": 1e-12, "rotary_emb_base": 1000, "n_positions": 8192}
+    (folder / "config.json").write_text(json.dumps(config | {"activation_function": "swiglu", "prenorm": False}))
+    shutil.copy(EMBEDDERS / "nomic_small" / "tokenizer.json", folder)
+    return placed(tmp_path_factory.mktemp("models"), "nomic", folder).parent
 
 
 @pytest.fixture

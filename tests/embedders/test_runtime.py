@@ -1,0 +1,490 @@
+"""How models compute: a fast BLAS, one thread of MLX, batches, forks, and how long models stay in memory."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_memory import EmbedderError, JupyterMemory
+from jupyter_memory.embedders import StaticEmbedder, batches, computing, mx, open_embedder
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere MLX has a fast BLAS of its own")
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+SOON = 0.05 / 60
+TEXTS = [f"Die λ der Woche {number} " * (1 + number % 5) for number in range(40)]
+
+
+def installed(distribution):
+    try:
+        return bool(metadata.version(distribution))
+    except metadata.PackageNotFoundError:
+        return False
+
+
+needs_openblas = pytest.mark.skipif(not installed("cmeel-openblas"), reason="the package cmeel-openblas is missing")
+
+
+def run(code, *arguments):
+    """Return what code prints in a fresh interpreter; one that hangs is ended, with the child that it waits for."""
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            said, trouble = process.communicate(timeout=100)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            raise
+    assert process.returncode == 0, trouble
+    return said.strip()
+
+
+def until(true, seconds=60.0):
+    """Wait for something that another thread does."""
+    end = time.monotonic() + seconds
+    while not true() and time.monotonic() < end:
+        time.sleep(0.01)
+    return true()
+
+
+def in_threads(work, count=4):
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(300)
+
+
+# A fast BLAS under MLX, in interpreters of their own: what is loaded cannot be taken back.
+
+FIND = """
+import ctypes
+from importlib import metadata
+file = next(file for file in metadata.files("cmeel-openblas") if file.name.startswith("libopenblas.so.0"))
+"""
+
+
+@linux
+@needs_openblas
+def test_mlx_multiplies_with_openblas():
+    """With the package installed the first function that MLX finds for a product is OpenBLAS's."""
+    said = run(
+        "from jupyter_memory.embedders import arithmetic, mx\n"
+        f"{FIND}\n"
+        "functions = [ctypes.CDLL(name).cblas_sgemm for name in (None, str(file.locate()))]\n"
+        "print(arithmetic(), len({ctypes.cast(one, ctypes.c_void_p).value for one in functions}))\n"
+        "print(mx.allclose(mx.ones((64, 32)) @ mx.ones((32, 8)), mx.full((64, 8), 32.0)).item())"
+    )
+
+    assert said.splitlines() == ["MLX with cmeel-openblas 1", "True"]
+
+
+@linux
+@pytest.mark.parametrize(
+    "name", ["mx", "batches", "StaticEmbedder().embed_query('λ')", "open_embedder('nomic-64', models=models)"]
+)
+def test_openblas_comes_before_mlx(nomic, name):
+    """Whatever of ours wakes MLX, the BLAS was there first, so that there is no notice of that kind."""
+    said = run(
+        "import sys\nfrom pathlib import Path\nfrom jupyter_memory import embedders\n"
+        "models = Path(sys.argv[1])\n"
+        f"embedders.{name}\n"
+        "print('imported first' in embedders.arithmetic(), 'mlx.core' in sys.modules)",
+        nomic.models,
+    )
+
+    assert said == "False True"
+
+
+PRINT = "from jupyter_memory.embedders import StaticEmbedder, arithmetic\nprint(arithmetic())\n"
+NONE = "from importlib import metadata\nmetadata.files = lambda name: None\n"
+
+
+@linux
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import mlx.core\n", "it was imported first. Restart Python, and search once before you import MLX"),
+        (
+            f"import ctypes.util\nctypes.util.find_library = lambda name: None\n{NONE}",
+            "no OpenBLAS found). Install a fast one: pip install cmeel-openblas",
+        ),
+        (
+            f"import sys, ctypes.util\nctypes.util.find_library = lambda name: sys.argv[1]\n{NONE}",
+            "(system OpenBLAS: ",
+        ),
+        (
+            "import pathlib\nread = pathlib.Path.read_text\n"
+            "pathlib.Path.read_text = lambda path, *a, **b: 'flags: sse2' if 'cpuinfo' in str(path) else read(path)\n",
+            "AVX-512" if installed("cmeel-openblas") else "no OpenBLAS found",
+        ),
+    ],
+    ids=["MLX was first", "none installed", "broken library", "processor without AVX-512"],
+)
+def test_without_openblas(tmp_path, code, said):
+    """Where OpenBLAS cannot be loaded, models run all the same, and the line for a person says why and what to do."""
+    (tmp_path / "libopenblas.so.0").write_bytes(b"not a library")
+
+    found = run(
+        f"{code}{PRINT}print(StaticEmbedder().embed_query('λ').shape)\n"
+        "from jupyter_memory.embedders import mx\nprint(mx.sum(mx.ones((4, 4)) @ mx.ones((4, 4))).item())",
+        tmp_path / "libopenblas.so.0",
+    )
+
+    assert said in found or ("AVX-512" in said and found.startswith("MLX with system"))
+    assert found.splitlines()[1:] == ["(256,)", "64.0"]
+
+
+@linux
+def test_a_search_before_mlx_mends_it(tmp_path):
+    """After one search in a program, MLX may be imported: nothing is said about it."""
+    found = run(
+        "import sys\nfrom jupyter_memory import MemoryStore\n"
+        "with MemoryStore(sys.argv[1]) as store:\n"
+        "    store.add('the prices of a week')\n"
+        f"    store.hits('prices')\nimport mlx.core\n{PRINT}",
+        tmp_path / "memory.sqlite",
+    )
+
+    assert found and "imported first" not in found
+
+
+@linux
+@needs_openblas
+def test_threads_of_openblas_as_before(nomic):
+    """After a computation OpenBLAS uses as many threads as before, also after an error."""
+    said = run(
+        "import sys\nfrom pathlib import Path\nfrom jupyter_memory.embedders import mx, open_embedder\n"
+        f"{FIND}\n"
+        "openblas = ctypes.CDLL(str(file.locate()))\n"
+        "openblas.openblas_set_num_threads(3)\n"
+        "embedder = open_embedder('nomic-64', models=Path(sys.argv[1]))\n"
+        "embedder.embed_documents(['prices'] * 20)\n"
+        "before = openblas.openblas_get_num_threads()\n"
+        "try:\n    embedder.embed_documents([None])\nexcept Exception:\n"
+        "    print(before, openblas.openblas_get_num_threads())",
+        nomic.models,
+    )
+
+    assert said == "3 3"
+
+
+def test_no_openblas_on_macos():
+    """On macOS nothing is loaded, as MLX has Apple's BLAS."""
+    said = run(
+        "import sys\nfrom pathlib import Path\nsys.platform = 'darwin'\n"
+        f"from jupyter_memory.embedders import mx\n{PRINT}"
+        "maps = Path('/proc/self/maps')\nprint('cmeel' in (maps.read_text() if maps.exists() else ''))"
+    )
+
+    assert said.splitlines() == ["MLX", "False"]
+
+
+# Texts of similar length share a batch.
+
+
+def padding(lengths, budget=2048):
+    made = list(batches(lengths, budget))
+    return 1 - sum(lengths) / sum(batch.tokens * len(batch.rows) for batch in made)
+
+
+@given(st.lists(st.integers(1, 2048), max_size=80), st.sampled_from([64, 2048, 8192]))
+def test_every_row_once(lengths, budget):
+    """Every text is in one batch that is long enough, of a power of two of rows, within the budget, little padded."""
+    made = list(batches(lengths, budget))
+
+    assert sorted(row for batch in made for row in batch.rows) == list(range(len(lengths)))
+    for batch in made:
+        assert all(lengths[row] <= batch.tokens for row in batch.rows)
+        assert len(batch.rows) & (len(batch.rows) - 1) == 0
+        assert batch.tokens * len(batch.rows) <= budget or len(batch.rows) == 1
+    assert not lengths or padding(lengths) < 0.15
+
+
+def test_batches_of_notebooks():
+    """For chunks of the lengths that notebooks have, less than a tenth is padding, and there are few shapes."""
+    lengths = np.random.default_rng(1).lognormal(4.3, 0.8, 500).clip(6, 512).astype(int).tolist()
+
+    assert padding(lengths) < 0.1
+    assert len({batch.tokens for length in range(1, 2049) for batch in batches([length], 64)}) <= 80
+
+
+# One thread of MLX, whichever thread asks.
+
+LEVEL = """
+import sys, threading
+from pathlib import Path
+from jupyter_memory.embedders import StaticEmbedder, open_embedder
+
+def threads():
+    return len(list(Path("/proc/self/task").iterdir()))
+
+embedders = [StaticEmbedder(), open_embedder("nomic-64", models=Path(sys.argv[1]))]
+for embedder in embedders:
+    embedder.embed_documents(["Die Preise in Zürich", "The λ of the Poisson model is 3.2 orders an hour"])
+before = threads()
+for number in range(100):
+    for embedder in embedders:
+        thread = threading.Thread(target=embedder.embed_query, args=(f"prices of week {number}",))
+        thread.start(), thread.join()
+print(threads() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the system does not list threads as files")
+def test_short_lived_threads_that_embed_leave_no_thread_behind(nomic):
+    """A hundred threads that each embed a question with two models: the process has as many threads as before."""
+    # A thread that has just ended may still be listed, and a tokenizer starts some of its own.
+    assert int(run(LEVEL, nomic.models)) < 5
+
+
+def test_every_thread_has_the_same_numbers(nomic):
+    """What several threads embed at once is, to the last digit, what one embeds alone."""
+    embedders = [StaticEmbedder(), nomic.open()]
+    wanted = [embedder.embed_documents(TEXTS) for embedder in embedders]
+    right = []
+
+    def work(_):
+        for embedder, vectors in zip(embedders, wanted, strict=True):
+            right.append(np.array_equal(embedder.embed_documents(TEXTS), vectors))
+
+    in_threads(work)
+    assert right == [True] * 8
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+@pytest.mark.parametrize("length", [1, 30], ids=["short", "long"])
+def test_interrupted_while_a_model_computes(nomic, length):
+    """Ctrl-C in the middle of a long run is heard, and the model then gives the vectors that it gave before."""
+    embedder = nomic.open()
+    texts = [f"Ask Müller about the λ of week {number} " * length for number in range(64)]
+    wanted = embedder.embed_documents(texts)
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        for _ in range(100_000):
+            embedder.embed_documents(texts)
+    assert time.monotonic() - began < 30
+    assert np.array_equal(embedder.embed_documents(texts), wanted)
+
+
+def test_an_error_shows_where_it_was_raised(nomic):
+    """The caller gets the error itself, and its traceback leads through the caller to the line that raised it."""
+    nomic.save({name: value * 0 for name, value in nomic.weights.items()})
+    with pytest.raises(EmbedderError, match="no direction") as raised:
+        nomic.open().embed_query("prices")
+
+    frames = traceback.extract_tb(raised.value.__traceback__)
+    assert frames[0].name == "test_an_error_shows_where_it_was_raised" and "raise EmbedderError" in frames[-1].line
+
+
+def test_no_program_waits_for_a_computation(nomic):
+    """A program ends although a call is still running and a model is kept for long."""
+    said = run(
+        "import sys, threading, time\nfrom pathlib import Path\nfrom jupyter_memory.embedders import open_embedder\n"
+        "embedder = open_embedder('nomic-64', models=Path(sys.argv[1]))\n"
+        "embedder.embed_query('prices')\n"
+        "texts = ['prices ' * 400] * 100_000\n"
+        "threading.Thread(target=embedder.embed_documents, args=(texts,), daemon=True).start()\n"
+        "time.sleep(0.5)\nprint('done')",
+        nomic.models,
+    )
+
+    assert said == "done"
+
+
+# Forked processes: multiprocessing, or a kernel's `os.fork`.
+
+SEARCH = """
+import os, sys
+from threading import Thread
+from jupyter_memory import MemoryStore
+
+store = MemoryStore(sys.argv[1])
+store.add("Die Preise in Zürich sind netto", title="Prices")
+store.add("The λ of the Poisson model is 3.2 orders an hour", title="Poisson")
+
+def titles(question):
+    return [hit.memory.title for hit in store.hits(question).hits][:1]
+
+assert titles("prices netto") == ["Prices"]
+child = os.fork()
+if child == 0:
+    assert titles("orders by the hour") == ["Poisson"]
+    store.add("umsatz = df.groupby('shop')", title="Umsatz")
+    found = []
+    thread = Thread(target=lambda: found.extend(titles("groupby shop")))
+    thread.start(), thread.join(100)
+    os._exit(0 if found == ["Umsatz"] else 1)
+print(os.waitpid(child, 0)[1], titles("groupby shop"))
+"""
+BUSY = """
+import os, threading
+from jupyter_memory.embedders import StaticEmbedder
+
+texts = ["λ", "Die Preise in Zürich sind netto", "Ask Müller about the λ " * 8]
+embedder = StaticEmbedder()
+going, begun, left = True, threading.Event(), []
+
+def work():
+    while going:
+        begun.set()
+        embedder.embed_documents(texts * 20)
+
+thread = threading.Thread(target=work)
+thread.start(), begun.wait(100)
+# The first of them while the thread still loads the model.
+for number in range(8):
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if embedder.embed_documents(texts).shape == (3, 256) else 1)
+    left.append(os.waitpid(child, 0)[1])
+going = False
+thread.join()
+print(left)
+"""
+TIMER = """
+import os, threading, time
+from jupyter_memory.embedders import computing
+own = type(computing)(0.05 / 60)
+read = own.kept(lambda: object())
+inside, done = threading.Event(), threading.Event()
+def work():
+    with own:
+        read(), inside.set(), done.wait(100)
+thread = threading.Thread(target=work)
+thread.start(), inside.wait(100)
+child = os.fork()
+if child == 0:
+    with own:
+        assert read.cache_info().currsize == 1
+    for _ in range(6000):
+        time.sleep(0.01)
+        if not read.cache_info().currsize:
+            os._exit(0)
+    os._exit(1)
+done.set(), thread.join(100)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+@forks
+def test_a_forked_child_searches_and_adds(tmp_path):
+    """A child of a process that has searched finds by meaning and writes, in each thread; its parent goes on."""
+    assert run(SEARCH, tmp_path / "memory.sqlite") == "0 ['Umsatz']"
+
+
+@forks
+def test_a_forked_child_waits_for_no_thread_of_its_parent():
+    """A child that is forked while another thread loads the model or embeds has locks and a thread of its own."""
+    assert run(BUSY) == str([0] * 8)
+
+
+@forks
+def test_a_forked_child_has_a_timer_of_its_own():
+    """A child that is forked while its parent computes can compute, too, and lets go when it is idle."""
+    assert run(TIMER) == "0"
+
+
+# Models leave memory when no text has come for a while, and come back with the next text.
+
+
+@pytest.fixture
+def as_before():
+    """Let go of what a test has read, and go on with the usual time."""
+    computing.release()
+    yield
+    computing.release_after(15)
+    computing.release()
+
+
+def test_released_when_idle(wide, as_before):
+    """Some time after the last text the memory of a model is free again; the next text has the vector it had."""
+    gc.collect()
+    mx.clear_cache()
+    before = mx.get_active_memory()
+    embedder = open_embedder("nomic", models=wide)
+    vector = embedder.embed_query("the λ of Zürich")
+    loaded = mx.get_active_memory() - before
+    assert loaded > 5_000_000
+
+    computing.release_after(SOON)
+    assert until(lambda: mx.get_active_memory() - before < loaded / 100)
+    assert np.array_equal(embedder.embed_query("the λ of Zürich"), vector)
+
+
+def test_kept_for_good(wide, as_before):
+    """With 0 minutes a model stays, and no thread waits for anything."""
+    computing.release_after(0)
+    open_embedder("nomic", models=wide).embed_query("λ")
+
+    assert mx.get_active_memory() > 5_000_000
+    assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
+
+
+def test_not_before_its_time():
+    """What is used again and again stays, however often its time would have been over; then it goes."""
+    own = type(computing)(1 / 60)
+    read = own.kept(lambda: object())
+    for _ in range(12):
+        with own:
+            read()
+        time.sleep(0.15)
+    assert read.cache_info() == (11, 1, 1, 1)
+    assert until(lambda: read.cache_info().currsize == 0)
+
+
+def test_never_during_a_computation():
+    """While a model computes for longer than the time it is not let go; afterwards it is."""
+    own = type(computing)(SOON)
+    read = own.kept(lambda: object())
+    with own:
+        read()
+    with own:
+        read()
+        time.sleep(0.2)
+        assert read.cache_info().currsize == 1
+    assert until(lambda: read.cache_info().currsize == 0)
+
+
+def test_used_by_many_threads_while_it_goes(nomic, as_before):
+    """Threads that embed while the model goes again and again all have the right vectors."""
+    embedder = nomic.open()
+    wanted = [embedder.embed_query(text) for text in TEXTS[:4]]
+    computing.release_after(0.0001 / 60)
+    right = []
+
+    def work(number):
+        for _ in range(5):
+            right.append(np.array_equal(embedder.embed_query(TEXTS[number]), wanted[number]))
+            computing.release()
+
+    in_threads(work)
+    assert right == [True] * 20
+
+
+def test_the_time_is_a_setting(store, as_before):
+    """A store tells the models how long they may stay idle."""
+    read = computing.kept(lambda: object())
+    with computing:
+        read()
+    store(settings=JupyterMemory(idle_minutes=SOON))
+
+    assert until(lambda: read.cache_info().currsize == 0)
