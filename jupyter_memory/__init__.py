@@ -60,9 +60,6 @@ if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore, open_store
     from jupyter_memory.types import Hit, Memory
 
-# Here are `jupyter_memory.ranking` and `jupyter_memory.vaults`: earlier names that work for one more release.
-__path__.append(f"{__path__[0]}/interface/earlier_names")
-
 # Looked up on first use: importing the package wakes neither MLX nor pandas nor SQLite.
 _lazily, __dir__, __all__ = exports(
     __name__,

@@ -14,7 +14,6 @@ from jupyter_memory.search.fusion import Weighted
 from jupyter_memory.search.postprocessing import PostProcessor
 from jupyter_memory.search.profiles.toml_writer import to_toml
 from jupyter_memory.search.retrieval import RETRIEVERS
-from jupyter_memory.search.signals import RENAMED
 from jupyter_memory.text.identifiers import COLUMNS
 
 # What names a part or describes the whole is no constant of the sum.
@@ -95,7 +94,6 @@ class Profile:
         Raises:
             InputError: the profile has no such term.
         """
-        term = RENAMED.get(term, term)
         if term not in {one.name for one in self.terms}:
             raise InputError(f"{self.name} has no term {term!r}. Its terms: {', '.join(t.name for t in self.terms)}.")
         return dataclasses.replace(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn, get_type_hints
 
 from jupyter_memory.errors import InputError, UnknownProfile
-from jupyter_memory.search import fusion, signals
+from jupyter_memory.search import fusion
 from jupyter_memory.search.profiles.builtin import PROFILES
 from jupyter_memory.search.profiles.profile import OverFetch, Profile
 from jupyter_memory.search.profiles.toml_writer import FORMS, LISTED, NAMED
@@ -45,33 +45,7 @@ def read_profile(path: str | Path) -> Profile:
         raise UnknownProfile(f"{path} cannot be read: {error.__class__.__name__}.") from error
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path} is not TOML: {error}.") from None
-    return _Reader(str(path)).profile(_renamed(given), file.stem)
-
-
-# Classes that had other names in files written by earlier versions; `signals.RENAMED` has the signals.
-_RENAMED_CLASSES = {
-    "Asks": "QuestionPenalty",
-    "FoldCopiedFiles": "DeduplicateFiles",
-    "FoldCopies": "Deduplicate",
-    "Meaning": "SemanticMargin",
-    "Size": "LengthPenalty",
-    "Soft": "MaxSim",
-}
-
-
-def _renamed(value: Any, key: str = "") -> Any:
-    """Return what a file says with the present names of signals and classes in place of earlier ones."""
-    if isinstance(value, dict):
-        names = signals.RENAMED if key in NAMED else {}
-        return {names.get(name, name): _renamed(one, name) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_renamed(one, key) for one in value]
-    if isinstance(value, str):
-        names = (
-            _RENAMED_CLASSES if key == "is" else signals.RENAMED if key in ("reads", "without", "by", "terms") else {}
-        )
-        return names.get(value, value)
-    return value
+    return _Reader(str(path)).profile(given, file.stem)
 
 
 class _Reader:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-from warnings import warn
-
 from jupyter_memory.search.signals.best_passage import BestPassage
 from jupyter_memory.search.signals.code_names import Aside, DefinedNames, Defines, FileStem
 from jupyter_memory.search.signals.max_sim import MaxSim
@@ -48,18 +45,3 @@ __all__ = [
     "Validity",
     "WordScore",
 ]
-
-# Earlier names of signals: files that were written with them still load, and Python code works for one more release.
-RENAMED = {"asks": "question_penalty", "meaning": "semantic_margin", "size": "length_penalty", "soft": "max_sim"}
-_CLASSES = {"Asks": QuestionPenalty, "Meaning": SemanticMargin, "Size": LengthPenalty, "Soft": MaxSim}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _CLASSES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warn(
-        f"{name} is called {_CLASSES[name].__name__} now; the old name goes with the next release.",
-        DeprecationWarning,
-        2,
-    )
-    return _CLASSES[name]

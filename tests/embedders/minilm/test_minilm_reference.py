@@ -33,8 +33,6 @@ TEXTS = [
     "ü",
     "",
 ]
-# The store of an earlier version, which computed the model with mlx-embeddings.
-EARLIER = "mlx-bert-e5fb46fef0c9/d384/mean/24664ceda176/ctx1"
 
 
 @pytest.fixture(scope="module")
@@ -71,11 +69,6 @@ def test_ids(folder):
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
 
     assert open_folder(folder)[1].token_ids(TEXTS) == tokenizer(TEXTS, truncation=True, max_length=256)["input_ids"]
-
-
-def test_stores_of_earlier_versions(folder):
-    """A store that was written through mlx-embeddings is searched without being written again."""
-    assert MiniLmEmbedder(folder).fingerprint == EARLIER
 
 
 def test_in_a_store(store, week, folder):

@@ -16,7 +16,7 @@ from jupyter_memory.search.fusion import MinMax, ReciprocalValue, Weighted
 from jupyter_memory.search.profiles import OverFetch, covalence, trovella
 from jupyter_memory.search.profiles.toml_reader import read_profile
 from jupyter_memory.search.profiles.toml_writer import to_toml
-from jupyter_memory.search.signals import RENAMED, Recency
+from jupyter_memory.search.signals import Recency
 from jupyter_memory.text import COLUMNS
 
 
@@ -148,17 +148,13 @@ def test_a_class_of_ones_own_cannot_be_saved():
         trovella.with_signal(Length(), 0.1).to_toml()
 
 
-# Signals that have another name today are read under that.
-NAMES = st.text(min_size=1, max_size=8).filter(lambda name: name not in RENAMED)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=32)
 FORMS = (ReciprocalRank, ReciprocalValue, Weighted, MinMax)
 
 
 @given(
     forms=st.lists(st.tuples(st.sampled_from(FORMS), NUMBERS), min_size=1, max_size=4),
-    names=st.lists(
-        st.text(min_size=1, max_size=8).filter(lambda name: name not in RENAMED), min_size=4, max_size=4, unique=True
-    ),
+    names=st.lists(st.text(min_size=1, max_size=8), min_size=4, max_size=4, unique=True),
     columns=st.dictionaries(st.sampled_from(COLUMNS), NUMBERS, min_size=1),
     summary=st.text(max_size=20),
 )

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 
 import apsw
 import pytest
 
 from jupyter_memory import InputError, MemoryStore
 from jupyter_memory.storage.sqlite.connection import copies
-from jupyter_memory.storage.sqlite.connection.file import open_file
 from jupyter_memory.storage.sqlite.connection.migrations import Migration, migrations
 
 SECRET = b"Walrossherde"
@@ -26,14 +24,6 @@ with copies.copied(open_file(Path(sys.argv[1])), Path(sys.argv[2])):
     print("copied", flush=True)
     time.sleep(300)
 """
-
-
-@pytest.fixture
-def dead():
-    """The number of a process that has ended."""
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    return process.pid
 
 
 @pytest.fixture
@@ -89,40 +79,11 @@ def test_what_a_killed_copy_left_is_removed(week_store, copying, way):
     assert beside(week_store.path) == []
 
 
-@pytest.mark.parametrize("name", [".memory.sqlite.{}.restoring", ".memory.sqlite.restoring"])
-@pytest.mark.parametrize("way", [opened, forgotten, restored, examined])
-def test_copies_of_earlier_versions(week_store, dead, name, way):
-    """The copies of earlier versions go as well, with what SQLite put beside them."""
-    left = week_store.path.with_name(name.format(dead))
-    left.write_bytes(SECRET * 1000)
-    left.with_name(left.name + "-journal").write_bytes(SECRET)
-
-    way(week_store)
-    assert beside(week_store.path) == []
-
-
-def test_an_earlier_version_at_work(week_store, dead):
-    """A copy whose process runs stays unless it is old, since numbers are used again; so does one that is locked."""
-    running = week_store.path.with_name(f".memory.sqlite.{os.getpid()}.restoring")
-    running.write_bytes(SECRET)
-    locked = week_store.path.with_name(f".memory.sqlite.{dead}.restoring")
-    locked.touch()
-    connection = open_file(locked)
-    connection.execute("create table t (x); begin exclusive")
-    assert copies.sweep(week_store.path) == [] and running.exists() and locked.exists()
-
-    connection.close()
-    long_ago = time.time() - 100_000
-    os.utime(running, (long_ago, long_ago))
-    assert copies.sweep(week_store.path) == []
-    assert beside(week_store.path) == []
-
-
 @pytest.mark.parametrize(
     "name",
     [
-        ".other.sqlite.12.restoring", "memory.sqlite.bak", ".memory.sqlite.mine.restoring", ".jupyter-memory.copy",
-        ".jupyter-memory-12-abc.copy", "copy.sqlite-journal", ".memory.sqlite.12.restoring.txt",
+        "memory.sqlite.bak", ".jupyter-memory.copy", ".jupyter-memory-12-abc.copy", "copy.sqlite-journal",
+        ".jupyter-memory-12-0123456789abcdef.copy.txt",
     ],
 )  # fmt: skip
 def test_files_of_others_stay(week_store, name):
@@ -133,23 +94,11 @@ def test_files_of_others_stay(week_store, name):
     assert week_store.doctor() == [] and file.exists()
 
 
-def test_a_copy_before_a_migration(week_store):
-    """A migration's copy that was never completed goes; a whole one stays, whatever SQLite left beside it."""
-    whole = week_store.path.with_name("memory.sqlite.v1-20261101T000000000000Z.bak")
-    copies.copy_into(week_store._storage.database.connection, whole)
-    whole.with_name(whole.name + "-journal").write_bytes(b"")
-    empty = week_store.path.with_name("memory.sqlite.v1-20261102T000000000000Z.bak")
-    empty.write_bytes(b"")
-    copies.sweep(week_store.path)
-
-    assert whole.exists() and not empty.exists()
-
-
 def test_a_migration_that_was_killed_leaves_no_copy(path):
     """The copy before a major migration is under its name only once it is whole."""
     MemoryStore(path, embedder=None).close()
     kill = "import os\nfrom jupyter_memory.storage.sqlite.connection import copies\nos.link = lambda *_: os._exit(9)\n"
-    steps = "steps = (*migrations(), Migration(2000, 'create table more (x)'))\n"
+    steps = "steps = (*migrations(), Migration(3000, 'create table more (x)'))\n"
     names = f"from {Migration.__module__} import Migration, migrations\n"
     then = f"from pathlib import Path\nfrom {copies.__package__}.database import Database\n"
     code = f"{kill}{names}{then}{steps}Database(Path({str(path)!r}), steps=steps)"
@@ -191,9 +140,9 @@ def test_a_drive_without_hard_links(week_store, monkeypatch):
     assert apsw.Connection(str(target)).execute("select count(*) from memories").get == 10
 
 
-def test_what_cannot_be_removed_is_named(week_store, dead, monkeypatch):
+def test_what_cannot_be_removed_is_named(week_store, monkeypatch):
     """Where a copy cannot be removed, doctor says which file that is and how to remove it."""
-    left = week_store.path.with_name(f".memory.sqlite.{dead}.restoring")
+    left = week_store.path.with_name(".jupyter-memory-12-0123456789abcdef.copy")
     left.write_bytes(SECRET)
 
     def refuse(*_, **__):

@@ -1,1 +1,0 @@
-"""Earlier names of modules, importable from `jupyter_memory` for one more release."""
