@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jupyter_memory.embedders.registry import MODELS, NOMIC, WORDLLAMA, built_in, names, parted, registered
+from jupyter_memory.embedders.registry import MODELS, NOMIC, built_in, names, parted, registered
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.lazy import exports
 from jupyter_memory.protocols import Embedder
@@ -24,7 +24,7 @@ __getattr__, __dir__, __all__ = exports(
         "download.hub": "address",
         "download.model_cache": "CachedModel",
         "download.packages": "DOWNLOAD missing",
-        "registry": "MINILM ModelEntry STATIC opened_by",
+        "registry": "MINILM ModelEntry STATIC",
         "runtime.arithmetic": "arithmetic runs_mlx",
         "runtime.batching": "batches",
         "runtime.lifecycle": "computing",
@@ -127,19 +127,6 @@ def _open_static(name: str, dimensions: int | None, models: Path | None) -> Embe
     return StaticEmbedder() if dimensions is None else StaticEmbedder(dimensions)
 
 
-def _open_wordllama(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    try:
-        from jupyter_memory.embedders.wordllama import WordllamaEmbedder, check_files
-
-        check_files()
-    except ImportError as missing:
-        raise EmbedderUnavailable(
-            f"The former static model is not installed here ({missing}). "
-            "Install it with: pip install 'jupyter-memory[wordllama]'."
-        ) from missing
-    return WordllamaEmbedder(dimensions or WORDLLAMA.default)
-
-
 def _open_nomic(name: str, dimensions: int | None, models: Path | None) -> Embedder:
     folder = _found("nomic", models)
     from jupyter_memory.embedders.nomic.embedder import NomicEmbedder
@@ -204,7 +191,6 @@ def _cached(name: str, models: Path | None) -> CachedModel:
 
 _MAKERS: dict[str, Callable[[str, int | None, Path | None], Embedder]] = {
     "static": _open_static,
-    "wordllama": _open_wordllama,
     "nomic": _open_nomic,
     "minilm": _open_minilm,
 }

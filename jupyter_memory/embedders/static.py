@@ -14,7 +14,7 @@ import numpy as np
 
 from jupyter_memory.embedders.checked import readable
 from jupyter_memory.embedders.runtime.arithmetic import load_table
-from jupyter_memory.embedders.runtime.token_table import MEAN, Floats, Pooling, TokenTable, sum_tokens
+from jupyter_memory.embedders.runtime.token_table import Floats, Pooling, TokenTable, sum_tokens
 from jupyter_memory.embedders.tokenizer.bundled import WEIGHTS, bundled_file, tokens, unknown
 from jupyter_memory.embedders.tokenizer.tokens import Tokens
 from jupyter_memory.errors import InputError
@@ -96,7 +96,13 @@ class StaticEmbedder:
         Raises:
             EmbedderUnavailable: the model's files are missing or damaged.
         """
-        return vectors_of(_model(), found, self.dimensions, unknown(), _POOLING)
+        table = _model()
+
+        def means() -> Vectors:
+            sums = sum_tokens(table, found.ids, found.ends, _POOLING)
+            return _means(table, sums, found.counts[:, None].astype(np.float32), unknown(), self.dimensions)
+
+        return table.run(means)
 
     def reads(self, text: str, /) -> bool:
         """Return whether the model knows one of the words of this text, or the text has none; signs do not count.
@@ -117,17 +123,6 @@ class StaticEmbedder:
         vectors = self.embed_tokens(tokens([readable(text)])) if few else self.embed_documents([text])
         vector: Vectors = vectors[0]
         return vector
-
-
-def vectors_of(table: TokenTable, found: Tokens, dimensions: int, nothing: int, pooling: Pooling = MEAN) -> Vectors:
-    """Return the vectors of texts whose tokens are known; ``nothing`` is the token of a text that has none."""
-
-    def means() -> Vectors:
-        sums = sum_tokens(table, found.ids, found.ends, pooling)
-        counts = found.counts[:, None].astype(np.float32)
-        return _means(table, sums, counts, nothing, dimensions)
-
-    return table.run(means)
 
 
 def _means(table: TokenTable, sums: Floats, counts: Floats, nothing: int, dimensions: int) -> Vectors:

@@ -20,8 +20,6 @@ from jupyter_memory.text.layout import columns, size
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore
 
-_INSTALL = {"wordllama": "pip install 'jupyter-memory[wordllama]'"}
-
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -250,8 +248,6 @@ def table(rows: Sequence[Mapping[str, Any]], stats: Mapping[str, Any] | None) ->
 
 def _state(row: Mapping[str, Any]) -> str:
     state = "in use" if row["in_use"] and row["state"] in ("bundled", "here") else str(row["state"])
-    if state == "not installed":
-        return f"{state}: {_INSTALL.get(row['name'], 'pip install ' + str(row['package']))}"
     if state in ("not fetched", "partly fetched"):
         return f"{state}: `model use {row['name']}`"
     return state

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jupyter_memory.config import JupyterMemory, budget, load_config, store_path
-from jupyter_memory.embedders.registry import opened_by
+from jupyter_memory.embedders.tokenizer.chunks import chunk_tokens
 from jupyter_memory.errors import InputError
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage import databases
-from jupyter_memory.storage.base import Storage
+from jupyter_memory.storage.base import Snapshot, Storage
 from jupyter_memory.storage.journal.files import recording
-from jupyter_memory.store.models.backfill import define, retokenise
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.models.reembedding import drop, reembed
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.text.addresses import DatabaseAddress, store_at
+from jupyter_memory.text.code.definitions import definitions
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Filters
 from jupyter_memory.types.size import StoreSize, budget_notice
+
+# Rows that are read and written together.
+_BATCH = 512
+
+Row = TypeVar("Row")
 
 
 class Maintenance:
@@ -34,7 +39,7 @@ class Maintenance:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Return what the store has to say about itself: read-only, migrated, nearly too large."""
+        """Return what the store has to say about itself: read-only, upgraded, nearly too large."""
         said = budget_notice(self._storage.held(), self._budget) if self._budget is not None else ""
         return tuple(dict.fromkeys([*self._storage.notices, *([said] if said else [])]))
 
@@ -63,17 +68,13 @@ class Maintenance:
         if sizes:
             size = StoreSize(self._storage.sizes(), self._budget)
             found |= {"sizes": size.parts, "bytes": size.bytes, "held": size.held, "budget": size.budget}
-        # The file may call the former static model and today's alike.
-        models = [{**one, "name": opened_by(one["name"], one["fingerprint"])} for one in found["models"]]
         history = {
             "recording": recording(self._storage.path),
             "runs": self._storage.runs.status(self._scope.space).runs,
         }
-        model = next((one["name"] for one in models if one["active"]), None)
         pending = self._storage.forgotten.pending(self._scope.space)
         undo = {"memories": pending[0].memories, "until": pending[0].until.isoformat()} if pending else None
-        told = {"models": models, "model": model, "history": history}
-        return {**found, **told, **({} if undo is None else {"undo": undo})}
+        return {**found, "history": history, **({} if undo is None else {"undo": undo})}
 
     def count(self) -> int:
         """Return how many memories a search can see: those of the store, or of its space if it has one."""
@@ -145,13 +146,41 @@ class Maintenance:
     def rebuild(self) -> None:
         """Rebuild the keyword index from the memories, and overwrite the traces of what is gone.
 
-        Memories that an older version stored also get what searches of this version read.
+        Tokens, definitions and vectors of the store's model that are damaged or missing are computed anew.
+
+        Raises
+        ------
+        EmbedderError
+            The model gives no vectors that can be stored; all else is done then.
         """
-        self._storage.writer.drop_damaged_tokens()
-        retokenise(self._storage)
-        self._storage.writer.drop_damaged_definitions()
-        define(self._storage)
-        self._storage.writer.rebuild()
+        writer = self._storage.writer
+        writer.drop_damaged_tokens()
+        for parts in self._batches(
+            lambda snapshot, last: snapshot.embedded_parts(snapshot.chunks_without_tokens(_BATCH, last))
+        ):
+            _, tokens = chunk_tokens(part.head_and_text() for part in parts.values())
+            writer.keep_tokens(dict(zip(parts, tokens, strict=True)))
+        writer.drop_damaged_definitions()
+        for memories in self._batches(
+            lambda snapshot, last: snapshot.memories(snapshot.without_definitions(_BATCH, last))
+        ):
+            found = {key: definitions(one.kind, one.lang, one.text) for key, one in memories.items()}
+            writer.keep_definitions({key: one for key, one in found.items() if one is not None})
+        writer.rebuild()
+        embedder, _ = self._model.for_searching()
+        if embedder is not None:
+            reembed(self._storage, embedder, progress=False, keep=True)
+
+    def _batches(self, read: Callable[[Snapshot, int], Mapping[int, Row]]) -> Iterator[Mapping[int, Row]]:
+        """Yield what ``read`` returns of the rows above the last one, each batch from a snapshot of its own."""
+        last = 0
+        while True:
+            with self._storage.snapshot() as snapshot:
+                rows = read(snapshot, last)
+            if not rows:
+                return
+            yield rows
+            last = max(rows)
 
     def backup(self, path: str | Path) -> Path:
         """Copy the store as it is at this moment into a new file, and return its path."""

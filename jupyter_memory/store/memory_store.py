@@ -255,7 +255,6 @@ class MemoryStore:
         self._closed = True
         self.searching.close()
         self.forgetting.close()
-        self._model.close()
         self._storage.close()
 
 

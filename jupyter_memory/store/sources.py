@@ -12,7 +12,6 @@ from jupyter_memory.config import JupyterMemory, budget
 from jupyter_memory.errors import InputError
 from jupyter_memory.runtime.progress import shown
 from jupyter_memory.storage.base import Storage
-from jupyter_memory.store.models.backfill import define, retokenise
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.text.addresses import DatabaseAddress
 from jupyter_memory.text.paths import called_before, is_at_or_below, normal
@@ -86,8 +85,6 @@ class Sources:
                 tell=progress if callable(progress) else None,
                 retry=retry,
             )
-            define(self._storage)
-            retokenise(self._storage)
             self._model.calibrate()
             if report.moved:
                 self._storage.writer.drop_vacated(self._space)
@@ -137,9 +134,7 @@ class Sources:
         The files themselves stay, and so do notes that only name one of them as their source. A folder that is known
         by the name of a link may be given either way.
         """
-        # As it is on the list first: earlier versions noted spellings such as // beside the one that is kept now.
-        where = path if str(path) in self._noted() else self._as_known(path)
-        return self._storage.writer.remove_folder(str(where), self._space)
+        return self._storage.writer.remove_folder(str(self._as_known(path)), self._space)
 
     def forget_gone(self, path: str | Path) -> int:
         """Forget what was indexed from a file or folder that no longer exists; return how many memories went.

@@ -53,16 +53,14 @@ class ChunkTokens:
 
 
 def is_damaged(data: object) -> bool:
-    """Return whether these bytes begin as those of a chunk's tokens and do not go on so.
+    """Return whether these bytes are not those of a chunk's tokens.
 
     >>> sound = ChunkTokens(np.array([3, 5], np.uint16), bytes([1, 0])).to_bytes()
-    >>> is_damaged(sound), is_damaged(sound[:-3]), is_damaged(sound + bytes([2])), is_damaged(b"of an older layout")
-    (False, True, True, False)
+    >>> is_damaged(sound), is_damaged(sound[:-3]), is_damaged(sound + bytes([2])), is_damaged(b"of another layout")
+    (False, True, True, True)
     """
-    if not isinstance(data, bytes):
+    if not isinstance(data, bytes) or not data.startswith(MARK):
         return True
-    if not data.startswith(MARK):
-        return False
     count = int.from_bytes(data[2:4], "little")
     if len(data) < 4 + 2 * count or (count > FEW and len(data) % 2):
         return True

@@ -84,8 +84,8 @@ def test_a_store_works(tmp_path):
 
 
 def test_everything_is_imported():
-    """No module needs MLX, tokenizers or wordllama to be imported, but for those of the models that run on them."""
-    assert run_without(["mlx", "tokenizers", "wordllama"], IMPORTS) == "all"
+    """No module needs MLX or tokenizers to be imported, but for those of the models that run on them."""
+    assert run_without(["mlx", "tokenizers"], IMPORTS) == "all"
 
 
 @pytest.mark.parametrize("name", ["minilm", "nomic"])

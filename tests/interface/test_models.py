@@ -69,11 +69,10 @@ def test_a_whole_life(run):
     assert "Change it first" in run("model", "remove", "nomic")[2]
     assert "static is in use" in run("model", "use", "static")[1]
     assert "nomic is removed" in run("model", "remove", "nomic", "--yes")[1]
-    assert states(run) | {"minilm": None, "wordllama": None} == {
+    assert states(run) | {"minilm": None} == {
         "static": ("bundled", True),
         "nomic": ("not fetched", False),
         "minilm": None,
-        "wordllama": None,
     }
 
 

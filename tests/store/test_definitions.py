@@ -1,4 +1,4 @@
-"""What memories define is stored with them: always that of the present text, filled in where it lacks, gone with it."""
+"""What memories define is stored with them: always that of the present text, gone with it, mended by rebuild."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import nbformat
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.store.models import backfill
+from jupyter_memory.store import maintenance
 from jupyter_memory.text import definitions
 
 CLIENT = "class QuarzClient:\n    def zwischenspeichern(self): ...\n\nQUARZRATE = 3\n"
@@ -27,7 +27,7 @@ def kept(store):
 
 
 def lose(store):
-    """Make a store one of an older version, which kept no definitions."""
+    """Take all definitions out of a store."""
     with store._storage.database.write() as connection:
         connection.execute("delete from definitions")
 
@@ -94,26 +94,24 @@ def test_what_is_known_already(filled):
     assert kept(filled)[0] == before and filled.tags() == ["two"]
 
 
-def test_where_they_lack(filled, folder, monkeypatch):
-    """The next run of index fills in what an older version did not store, also of files that did not change."""
-    monkeypatch.setattr(backfill, "_BATCH", 1)
+def test_where_they_lack(filled, monkeypatch):
+    """`rebuild` stores them again, in as many batches as it takes, and changes nothing else."""
+    monkeypatch.setattr(maintenance, "_BATCH", 1)
     told = [(hit.memory.id, hit.memory.indexed_at) for hit in filled.browsed(limit=9).hits]
     lose(filled)
-    report = filled.index(folder, progress=False)
+    filled.rebuild()
     found, read = kept(filled)
 
-    assert (report.files, report.unchanged) == (0, 3)
     assert found == read and len(found) == 3
     assert [(hit.memory.id, hit.memory.indexed_at) for hit in filled.browsed(limit=9).hits] == told
-    assert backfill.define(filled._storage) == 0
 
 
-def test_what_an_older_program_wrote(filled, folder):
-    """An older program changes a text without its definitions: these go, and come back with the next run."""
+def test_what_another_program_wrote(filled):
+    """Whatever changes a text without its definitions loses these, and `rebuild` stores those of the new text."""
     with filled._storage.database.write() as connection:
         connection.execute("update texts set text = replace(text, 'QuarzClient', 'ServiceClient')")
     assert kept(filled)[0] == {}
-    filled.index(folder, progress=False)
+    filled.rebuild()
 
     found, read = kept(filled)
     assert found == read and "ServiceClient" in {one.defined for one in found.values()}

@@ -9,7 +9,7 @@ from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import tokens
 from jupyter_memory.ingest.preparation import embedding_text
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
-from jupyter_memory.store.models import backfill
+from jupyter_memory.store import maintenance
 
 NOTE = "λ rose to 3.2 orders an hour in Zürich. " * 120
 
@@ -29,7 +29,7 @@ def kept(store):
 
 
 def lose(store):
-    """Make a store one of an older version, which kept no tokens."""
+    """Take all tokens out of a store."""
     with store._storage.database.write() as connection:
         connection.execute("delete from chunk_tokens")
 
@@ -77,7 +77,7 @@ def test_without_a_model(tmp_path, week):
 
 
 def test_where_they_lack(filled):
-    """A store of an older version, or one to which an older program adds, ranks alike; `rebuild` tells them all."""
+    """A store without tokens, or with some, ranks alike; `rebuild` stores them all."""
     ask = {"now": filled.hits("λ").query.now, "profile": "auto"}
 
     def scores():
@@ -103,22 +103,10 @@ def test_where_they_lack(filled):
 
 
 def test_in_several_batches(filled, monkeypatch):
-    """However many chunks lack their tokens, each is told once, and again none."""
-    monkeypatch.setattr(backfill, "_TOKENS_BATCH", 2)
+    """However many chunks lack their tokens, `rebuild` stores those of each."""
+    monkeypatch.setattr(maintenance, "_BATCH", 2)
     lose(filled)
-    _, told = kept(filled)
+    filled.rebuild()
+    found, told = kept(filled)
 
-    assert backfill.retokenise(filled._storage) == len(told)
-    assert backfill.retokenise(filled._storage) == 0
-    assert kept(filled)[0] == told
-
-
-def test_stopped_between_two_batches(filled, monkeypatch):
-    """Whoever closes the store does not wait for all tokens; what is left is written the next time."""
-    monkeypatch.setattr(backfill, "_TOKENS_BATCH", 2)
-    lose(filled)
-    _, told = kept(filled)
-    asked = iter([False, True])
-
-    assert backfill.retokenise(filled._storage, lambda: next(asked)) == 2
-    assert backfill.retokenise(filled._storage) == len(told) - 2
+    assert found == told

@@ -20,7 +20,7 @@ from jupyter_memory.text.paths import make_private
 # Bytes to leave free on the disk.
 _SPARE = 50_000_000
 
-State = Literal["bundled", "here", "partly fetched", "not fetched", "not installed"]
+State = Literal["bundled", "here", "partly fetched", "not fetched"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class CachedModel:
     def state(self) -> State:
         """Return whether the model can be used here, and if not why."""
         if not self.entry.is_fetched:
-            return "bundled" if all(find_spec(module) for module in self.entry.modules) else "not installed"
+            return "bundled"
         if self.is_here:
             return "here"
         return "partly fetched" if self.partly else "not fetched"

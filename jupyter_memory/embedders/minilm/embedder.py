@@ -17,9 +17,6 @@ from jupyter_memory.protocols import Vectors
 # nDCG@10 is .722 at 0.3, .720 up to 0.28 and .717 at 0.35.
 THRESHOLD = 0.3
 
-# How mlx-embeddings, which computed this model earlier, and the published files beside the weights are named in
-# fingerprints: the vectors are the same, so a store of that time stays searchable.
-_KIND, _FILES = "mlx-bert", "24664ceda176"
 _RECIPE = "ctx1"
 
 
@@ -58,12 +55,12 @@ class MiniLmEmbedder:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Return what decides a vector: model, weights, dimensions, pooling, tokenizer, recipe of the text.
+        """Return what decides a vector: model, weights, dimensions, pooling, recipe of the text.
 
         Raises:
             EmbedderUnavailable: the model's files are missing.
         """
-        return f"{_KIND}-{revision(self.path)}/d{self.dimensions}/mean/{_FILES}/{_RECIPE}"
+        return f"minilm-{revision(self.path)}/d{self.dimensions}/mean/{_RECIPE}"
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
         """Return float32 ``(len(texts), dimensions)``, each row of length 1; a text is read up to 256 tokens.

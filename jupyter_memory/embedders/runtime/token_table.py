@@ -18,7 +18,6 @@ Done = TypeVar("Done")
 # The most texts and tokens that are counted together: larger groups have few tokens in common.
 _GROUP_ROWS = 32
 _GROUP_TOKENS = 8_192
-_FEW = 100
 
 
 class TokenTable(Protocol):
@@ -69,9 +68,6 @@ def sum_tokens(table: TokenTable, ids: Ids, ends: NDArray[np.int64], pooling: Po
     texts is a matrix of how often each has each token, times the vectors of these tokens: half the time of gathering
     a vector for every token.
     """
-    if len(ends) == 1 and len(ids) <= _FEW and pooling == MEAN:
-        # A question: counting takes longer than adding up.
-        return table.total(ids)
     sums = np.empty((len(ends), table.width), dtype=np.float32)
     counts = np.diff(ends, prepend=0)
     column = np.empty(table.rows, dtype=np.int64)

@@ -33,22 +33,17 @@ def bundled_file(which: str) -> Path:
         EmbedderUnavailable: the file is missing, or not the one that this version was made for.
     """
     name, sha256 = _FILES[which]
-    return checked_file(_FOLDER / name, sha256, "pip install --force-reinstall --no-deps jupyter-memory")
-
-
-def checked_file(path: Path, sha256: str, cure: str) -> Path:
-    """Return the path of a model's file, if it has the expected content.
-
-    Raises:
-        EmbedderUnavailable: it has not; the message says how, and to type ``cure``.
-    """
+    path = _FOLDER / name
     try:
         if hashlib.sha256(path.read_bytes()).hexdigest() == sha256:
             return path
         problem = _cut_short(path) or "is not the expected one: its content differs (sha256)"
     except OSError as error:
         problem = "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
-    raise EmbedderUnavailable(f"The static model's file {path.name} {problem}. Install it again with: {cure}")
+    raise EmbedderUnavailable(
+        f"The static model's file {path.name} {problem}. Install it again with: "
+        "pip install --force-reinstall --no-deps jupyter-memory"
+    )
 
 
 def _cut_short(path: Path) -> str:

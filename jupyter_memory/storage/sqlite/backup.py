@@ -60,7 +60,7 @@ def restore(source: Path, to: Path, *, overwrite: bool) -> None:
 
 def _check(reader: apsw.Connection, source: Path) -> None:
     """Refuse a backup that is empty or damaged."""
-    check_version(reader, source, migrations()[-1].version)
+    check_version(reader, source, (migrations()[0].version, migrations()[-1].version))
     if version_of(reader) == 0:
         raise apsw.CorruptError("the file is empty")
     if reader.execute("pragma quick_check(1)").get != "ok":

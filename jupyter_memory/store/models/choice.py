@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from jupyter_memory.embedders import damage, default_name, open_embedder
-from jupyter_memory.embedders.registry import WORDLLAMA, opened_by, parted
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError, StoreError
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Model, Storage, mismatch
 from jupyter_memory.store.models.offer import offer
-from jupyter_memory.store.models.upgrade import ModelUpgrade, is_outdated
 
 Done = TypeVar("Done")
 
@@ -44,7 +42,6 @@ class ModelChoice:
         self._dimensions = dimensions
         self._models = models
         self._embedder: Embedder | None = None
-        self._upgrade = ModelUpgrade(storage, calibrate)
 
     @property
     def is_wanted(self) -> bool:
@@ -100,13 +97,7 @@ class ModelChoice:
             EmbeddingMismatch: the store holds the vectors of another model than the one that was asked for.
         """
         active = self._active()
-        try:
-            embedder = self._fitting(active)
-        except EmbedderUnavailable:
-            if active is None or not self._is_outdated(active):
-                raise
-            embedder = self._upgrade.finish(active)
-            active = self._active()
+        embedder = self._fitting(active)
         if embedder is not None and active is not None and active.fingerprint != embedder.fingerprint:
             raise EmbeddingMismatch(self._unlike(active, embedder))
         return embedder
@@ -129,14 +120,12 @@ class ModelChoice:
         active = self._active()
         if self._wanted is None or active is None:
             return None, ()
-        if outdated := self._is_outdated(active):
-            self._upgrade.begin(active)
         try:
             embedder = self._fitting(active)
             if embedder is not None and active.fingerprint != embedder.fingerprint:
                 return None, (self._unlike(active, embedder),)
         except EmbedderError as error:
-            return None, (self._upgrade.notice(active) if outdated else str(error),)
+            return None, (str(error),)
         return embedder, ()
 
     def calibrate(self) -> None:
@@ -146,26 +135,15 @@ class ModelChoice:
             with suppress(EmbedderError, StoreError):
                 self._calibrate(embedder)
 
-    def close(self) -> None:
-        """Stop what goes on in the background."""
-        self._upgrade.close()
-
-    def _is_outdated(self, active: Model) -> bool:
-        """Return whether a store has the vectors of the former static model, where static is asked for."""
-        if not is_outdated(active) or not isinstance(self._wanted, str):
-            return False
-        name, written = parted(self._wanted)
-        return name == "auto" or (name == "static" and (written or self._dimensions) in (None, active.dimensions))
-
     def _fitting(self, active: Model | None) -> Embedder | None:
         """Return what was asked for; ``"auto"`` follows the store when another program gives it another model."""
         if self._wanted is None:
             return None
         embedder = self._embedder
-        if active is not None and (self._wanted == "auto" or self._is_outdated(active)):
+        if active is not None and self._wanted == "auto":
             if embedder is None or embedder.fingerprint != active.fingerprint:
                 embedder = _open(active, self._models)
-        elif embedder is None or embedder.name == WORDLLAMA.name != self._wanted:
+        elif embedder is None:
             embedder = self.opened(self._wanted)
         self._embedder = embedder
         return embedder
@@ -187,12 +165,11 @@ def _open(model: Model, models: Path | None) -> Embedder:
     Raises:
         EmbedderUnavailable: it is unknown here, or cannot run.
     """
-    name = opened_by(model.name, model.fingerprint)
     try:
-        return open_embedder(name, dimensions=model.dimensions, models=models)
+        return open_embedder(model.name, dimensions=model.dimensions, models=models)
     except (EmbedderError, InputError) as error:
         raise EmbedderUnavailable(
-            f"This store was written with {name} ({model.dimensions} dimensions), which cannot be opened here: "
+            f"This store was written with {model.name} ({model.dimensions} dimensions), which cannot be opened here: "
             f"{error} To go on with the bundled model, type %memory model use static, in a terminal "
             "jupyter-memory model use static, or in Python store.reembed('static')."
         ) from error

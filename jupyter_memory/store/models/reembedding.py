@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from jupyter_memory.embedders import checked
-from jupyter_memory.embedders.registry import opened_by
 from jupyter_memory.errors import InputError, StoreDamaged
 from jupyter_memory.protocols import Embedder
 from jupyter_memory.runtime.progress import counted
@@ -15,14 +14,11 @@ from jupyter_memory.text.structure import embedding_text
 _BATCH = 256
 
 
-def reembed(
-    storage: Storage, embedder: Embedder, *, progress: bool, keep: bool, stopped: Callable[[], bool] = lambda: False
-) -> int:
+def reembed(storage: Storage, embedder: Embedder, *, progress: bool, keep: bool) -> int:
     """Embed every chunk that has no vector of this model, or a damaged one, then make it the active one.
 
     Each batch is a transaction of its own, and so is the switch. If it is interrupted at any point, the store searches
-    with the old vectors, and the next call writes what is left. The same holds if ``stopped`` returns true between two
-    batches. Without ``keep`` the other models' vectors are dropped.
+    with the old vectors, and the next call writes what is left. Without ``keep`` the other models' vectors are dropped.
 
     Raises:
         EmbedderError: the model cannot run here, or gives no vectors that can be stored.
@@ -33,7 +29,7 @@ def reembed(
         left = snapshot.count_without_vectors(model)
     written, last = 0, 0
     with counted(left, progress, "Embedding", "chunk") as advance:
-        while not stopped():
+        while True:
             texts = _next_texts(storage, embedder, last)
             if texts:
                 vectors = checked.documents(embedder, list(texts.values()))
@@ -57,15 +53,11 @@ def drop(storage: Storage, name: str | None) -> int:
     """
     with storage.snapshot() as snapshot:
         active, models = snapshot.active_model(), snapshot.models()
-    known = [model for model in models if name in (None, _name(model), model.fingerprint)]
+    known = [model for model in models if name in (None, model.name, model.fingerprint)]
     chosen = [model for model in known if model != active]
     if name is not None and not chosen:
         raise InputError(_refused(name, known, models))
     return storage.writer.drop_models(chosen)
-
-
-def _name(model: Model) -> str:
-    return opened_by(model.name, model.fingerprint)
 
 
 def _refused(name: str, found: Sequence[Model], known: Sequence[Model]) -> str:
@@ -73,7 +65,7 @@ def _refused(name: str, found: Sequence[Model], known: Sequence[Model]) -> str:
         return (
             f"The vectors of {name} are in use, so they stay. Embed with another model first: store.reembed('static')."
         )
-    names = ", ".join(dict.fromkeys(map(_name, known))) or "none"
+    names = ", ".join(dict.fromkeys(model.name for model in known)) or "none"
     return f"The store has no vectors of {name!r}; it has those of: {names}."
 
 

@@ -190,8 +190,8 @@ def to_file(record: Fields) -> NotedFile:
             record.integer("size"),
             record.text("content_hash"),
             record.maybe_integer("indexed_at"),
-            # Exports of earlier versions say neither: they have no pictures, and the times of the files.
-            *(name in record.values and record.flag(name) for name in ("pictures", "dated")),
+            record.flag("pictures"),
+            record.flag("dated"),
         ),
     )
 

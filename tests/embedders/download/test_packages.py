@@ -95,5 +95,5 @@ def test_the_installation_has_what_the_default_needs_alone():
     larger = {line.split(">")[0].split("[")[0] for line in PROJECT["optional-dependencies"]["hub"]}
 
     assert larger == {"mlx", "cmeel-openblas", "huggingface-hub", "httpx2"}
-    assert not {*larger, "tokenizers", "wordllama"} & set(default)
+    assert not {*larger, "tokenizers"} & set(default)
     assert any(",hub," in line for line in PROJECT["optional-dependencies"]["test"])

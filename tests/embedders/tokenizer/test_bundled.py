@@ -10,7 +10,7 @@ import pytest
 from jupyter_memory import EmbedderUnavailable
 from jupyter_memory.embedders import unknown
 from jupyter_memory.embedders.tokenizer import bundled
-from jupyter_memory.embedders.tokenizer.bundled import bundled_file, bundled_tokenizer, checked_file, half_precision
+from jupyter_memory.embedders.tokenizer.bundled import bundled_file, bundled_tokenizer, half_precision
 
 
 @pytest.fixture
@@ -59,10 +59,13 @@ def test_missing_file(copied, which):
         found(which)
 
 
-def test_unreadable(tmp_path):
+def test_unreadable(copied):
     """A file that cannot be read is no other error: what stands in its place is said."""
+    copied("weights").unlink()
+    copied("weights").mkdir()
+
     with pytest.raises(EmbedderUnavailable, match="cannot be read"):
-        checked_file(tmp_path, "0", "pip install it")
+        found("weights")
 
 
 def test_table_and_vocabulary():

@@ -1,4 +1,4 @@
-"""Migrations of a store's tables to the version that this package writes, one process at a time."""
+"""The tables of a store, and what brings those of an earlier release to them, one process at a time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _EXTENSION = "select extversion from pg_extension where extname = 'vector'"
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """A script that migrates a store to ``version`` = 1000 * major + minor."""
+    """A script that brings a store to ``version`` = 1000 * major + minor; older packages can use a newer minor one."""
 
     version: int
     sql: str
@@ -34,10 +34,10 @@ class Migration:
 
 @cache
 def migrations() -> tuple[Migration, ...]:
-    """Return the package's migrations, oldest first: ``schema/1000_foundation.sql`` makes version 1000."""
-    scripts = (entry for entry in files(__package__).joinpath("schema").iterdir() if entry.name.endswith(".sql"))
-    found = (Migration(int(entry.name.split("_")[0]), entry.read_text(encoding="utf-8")) for entry in scripts)
-    return tuple(sorted(found, key=lambda migration: migration.version))
+    """Return the schema of the first release with the rights in it, and the migrations since then."""
+    package = files("jupyter_memory.storage.postgres")
+    scripts = (package.joinpath(name).read_text(encoding="utf-8") for name in ("schema.sql", "rights.sql"))
+    return (Migration(2000, "\n".join(scripts)),)
 
 
 def version_of(connection: psycopg.Connection) -> int:
@@ -55,16 +55,16 @@ def migrate(connection: psycopg.Connection, address: DatabaseAddress, steps: Seq
     Raises:
         StoreTooNew: a newer major version wrote the store.
         StoreReadOnly: the role may not make what is missing.
-        StoreError: the server has no pgvector.
+        StoreError: the server has no pgvector, or the store is older than the first step.
     """
     wanted = steps[-1].version
-    if _refuse_newer(address, version_of(connection), wanted) >= wanted:
+    if _checked_version(connection, address, steps) >= wanted:
         return False
     try:
         with connection.transaction():
             connection.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
             # Checked again under the lock: another process may have taken these steps meanwhile.
-            before = _refuse_newer(address, version_of(connection), wanted)
+            before = _checked_version(connection, address, steps)
             if not before:
                 _make_schema(connection, address)
             for step in steps:
@@ -80,8 +80,15 @@ def migrate(connection: psycopg.Connection, address: DatabaseAddress, steps: Seq
     return before == 0
 
 
-def _refuse_newer(address: DatabaseAddress, version: int, wanted: int) -> int:
-    if version // 1000 > wanted // 1000:
+def _checked_version(connection: psycopg.Connection, address: DatabaseAddress, steps: Sequence[Migration]) -> int:
+    version = version_of(connection)
+    if 0 < version < steps[0].version:
+        raise StoreError(
+            f"The store at {address} was written by a version of jupyter-memory before 0.1.0, which cannot be read "
+            "here. It was left as it is. With the version that wrote it, type: jupyter-memory export FOLDER. Then run "
+            f"in this database: drop schema {SCHEMA} cascade. At last, type here: jupyter-memory import FOLDER"
+        )
+    if version // 1000 > steps[-1].version // 1000:
         raise StoreTooNew(
             f"The store at {address} was written by a newer version of jupyter-memory. "
             "Upgrade with: pip install --upgrade jupyter-memory"

@@ -217,7 +217,7 @@ def drop_tokens(session: Session, chunks: Sequence[int]) -> None:
 
 
 def tokens_of(session: Session, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
-    """Return the tokens of those of these chunks that have them; a store of an older version has none."""
+    """Return the tokens of those of these chunks that have them."""
     rows = session.rows(
         f"""
         select chunk, ids from chunk_tokens

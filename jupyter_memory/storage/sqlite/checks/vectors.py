@@ -71,6 +71,6 @@ def _is_whole(row: Any, length: int) -> bool:
 
 
 def damaged_tokens(connection: apsw.Connection) -> list[int]:
-    """Return the chunks whose tokens are not what this version, or an older one, would store."""
+    """Return the chunks whose tokens are damaged."""
     rows = connection.execute("select chunk, ids from chunk_tokens order by chunk")
     return [chunk for chunk, ids in rows if is_damaged(ids)]

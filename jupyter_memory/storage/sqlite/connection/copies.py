@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
-from time import time
 
 import apsw
 
@@ -22,7 +21,6 @@ from jupyter_memory.storage.sqlite.connection.file import open_file
 _OURS = re.compile(r"\.jupyter-memory-(?P<process>\d+)-[0-9a-f]{16}\.copy")
 # What SQLite may put beside a copy.
 _COMPANION = re.compile(r"-(journal|wal|shm)$")
-_DAY = 86_400
 
 
 @contextmanager
@@ -51,8 +49,7 @@ def copied(connection: apsw.Connection, target: Path) -> Iterator[Path]:
 
 def _drop_forgotten(copy: apsw.Connection) -> None:
     """Remove for good what the store could still take back: a copy holds nothing that was forgotten."""
-    held = copy.execute("select 1 from sqlite_schema where name = 'forgotten'").get
-    if held and copy.execute("select exists (select 1 from forgotten)").get:
+    if copy.execute("select exists (select 1 from forgotten)").get:
         copy.execute("delete from forgotten")
         copy.execute("vacuum")
 
@@ -97,9 +94,6 @@ def sweep(store: Path) -> list[Path]:
 
 def _abandoned(store: Path) -> Iterator[Path]:
     """Yield the files of the copies beside a store that nobody writes any more."""
-    # The names that earlier versions gave to the copy that was to replace a store, and to one before a migration.
-    restoring = re.compile(rf"\.{re.escape(store.name)}(\.(?P<process>\d+))?\.restoring")
-    migrated = re.compile(rf"{re.escape(store.name)}\.v\d+-\d{{8}}T\d+Z\.bak")
     copies: dict[str, list[str]] = defaultdict(list)
     try:
         for file in store.parent.iterdir():
@@ -107,59 +101,33 @@ def _abandoned(store: Path) -> Iterator[Path]:
     except OSError:
         return
     for name, files in copies.items():
-        copy, left = store.parent / name, False
+        found, left = _OURS.fullmatch(name), False
         with suppress(OSError):  # somebody else removed it meanwhile
-            if found := _OURS.fullmatch(name):
-                left = _is_left(copy, int(found["process"]), younger_than=None)
-            elif found := restoring.fullmatch(name):
-                left = _is_left(copy, int(found["process"] or 0), younger_than=_DAY)
-            elif migrated.fullmatch(name) and name in files and (len(files) > 1 or not copy.stat().st_size):
-                left = _is_unfinished(copy)
+            left = found is not None and _is_left(store.parent / name, int(found["process"]))
         if left:
             yield from map(store.parent.joinpath, files)
 
 
-def _is_left(copy: Path, process: int, *, younger_than: int | None) -> bool:
-    """Return whether nobody writes a copy any more.
-
-    A process that still runs may be about to lock its empty copy. Earlier versions unlocked a copy before they moved
-    it: one ``younger_than`` so many seconds may be theirs.
-    """
+def _is_left(copy: Path, process: int) -> bool:
+    """Return whether nobody writes a copy any more; where that cannot be told, somebody does."""
     try:
-        status = copy.lstat()
+        # A process that still runs may be about to lock its empty copy.
+        if not copy.lstat().st_size and _runs(process):
+            return False
     except FileNotFoundError:
         return True
-    recent = not status.st_size if younger_than is None else time() - status.st_mtime < younger_than
-    if recent and _runs(process):
-        return False
-    return _pages(copy) is not None
-
-
-def _is_unfinished(copy: Path) -> bool:
-    """Return whether a copy from before a migration was never completed: its journal then leads back to no page."""
-    return _pages(copy) == 0
-
-
-def _pages(copy: Path) -> int | None:
-    """Return how many pages SQLite reads in a file, -1 if it is none of SQLite's; None while somebody has a lock on it.
-
-    Where that cannot be told, the file counts as locked.
-    """
     try:
         with closing(apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
-            count = int(connection.pragma("page_count"))
             connection.execute("begin exclusive")
-            return count
     except (apsw.NotADBError, apsw.CorruptError):
-        return -1
+        return True
     except apsw.Error:
-        return None
+        return False
+    return True
 
 
 def _runs(process: int) -> bool:
     """Return whether a process of this number runs on this machine; on Windows, where asking would end it, it may."""
-    if not process:
-        return False
     if os.name != "posix":
         return True
     try:

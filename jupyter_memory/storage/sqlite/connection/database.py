@@ -47,7 +47,7 @@ class Database:
         self.path = path
         self._busy = round(busy_seconds * 1000)
         self._steps = tuple(steps) if steps is not None else migrations()
-        self._file = StoreFile(path, vfs, self._steps[-1].version)
+        self._file = StoreFile(path, vfs, (self._steps[0].version, self._steps[-1].version))
         self._traces = Traces(self._file, self._busy)
         self.notices = self._file.notices
         self.diagnosis = Diagnosis(path, self._refuse_replaced)

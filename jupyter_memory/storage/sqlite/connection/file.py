@@ -51,13 +51,17 @@ def version_of(connection: apsw.Connection) -> int:
     return int(connection.pragma("user_version"))
 
 
-def check_version(connection: apsw.Connection, path: Path, newest: int) -> None:
-    """Refuse a file that is not a store, and a store of a newer major version than ``newest``; a newer minor is fine.
+def check_version(connection: apsw.Connection, path: Path, versions: tuple[int, int]) -> None:
+    """Refuse a file that is not a store, and one older or of a newer major version than ``versions``.
+
+    These are the oldest and the newest that this package knows; a newer minor version is fine.
 
     Raises:
         StoreDamaged: the file is a SQLite database of something else.
         StoreTooNew: a newer major version wrote it.
+        StoreError: it is older.
     """
+    oldest, newest = versions
     # In one snapshot: another process may be making the store at this moment.
     connection.execute("begin")
     try:
@@ -71,6 +75,12 @@ def check_version(connection: apsw.Connection, path: Path, newest: int) -> None:
             raise StoreDamaged(
                 f"{path} is a SQLite file, but not a memory store. It was left as it is; choose another path."
             )
+    elif 0 < version < oldest:
+        raise StoreError(
+            f"{path} was written by a version of jupyter-memory before 0.1.0 (store version {version // 1000}."
+            f"{version % 1000}), which cannot be read here. It was left as it is. With the version that wrote it, "
+            "type: jupyter-memory export FOLDER. Then move the file away, and type here: jupyter-memory import FOLDER"
+        )
     elif version // 1000 > newest // 1000:
         raise StoreTooNew(
             f"{path} was written by a newer jupyter-memory (store version {version // 1000}.{version % 1000}, "
@@ -82,17 +92,17 @@ class StoreFile:
     """The file of one store, from which its connections come.
 
     ``notices`` are sentences for the user, removed once they are no longer true; ``has_log`` says whether there is a
-    write-ahead log. ``newest`` is the newest schema version that this package knows.
+    write-ahead log. ``versions`` are the oldest and the newest schema version that this package knows.
     """
 
-    def __init__(self, path: Path, vfs: str | None, newest: int) -> None:
+    def __init__(self, path: Path, vfs: str | None, versions: tuple[int, int]) -> None:
         self.path = path
         self.read_only = False
         self.created = False
         self.has_log = True
         self.notices: list[str] = []
         self._vfs = vfs
-        self._newest = newest
+        self._versions = versions
         self.identity = Identity(path, vfs)
         self._is_open = False
 
@@ -232,7 +242,7 @@ class StoreFile:
         connection.enable_load_extension(False)
         connection.pragma("foreign_keys", True)
         connection.pragma("temp_store", "memory")  # no user text in temporary files
-        check_version(connection, self.path, self._newest)
+        check_version(connection, self.path, self._versions)
         if self.read_only:
             return
         connection.pragma("secure_delete", True)
@@ -269,7 +279,7 @@ class StoreFile:
         """Turn a file that was written with a write-ahead log into one without: a connection alone can read the log."""
         with closing(self._open()) as alone:
             alone.pragma("locking_mode", "exclusive")
-            check_version(alone, self.path, self._newest)
+            check_version(alone, self.path, self._versions)
             alone.pragma("journal_mode", "truncate")
         self._give_up_log()
 

@@ -63,7 +63,7 @@ class Mark(NamedTuple):
 
 
 def mark_of(connection: apsw.Connection) -> Mark:
-    """Return the mark of a store as a connection sees it; that of an older version, or of an empty file, is 0."""
+    """Return the mark of a store as a connection sees it; that of an empty file is 0."""
     found: dict[str, int] = {}
     if connection.execute("select exists (select 1 from sqlite_schema where name = 'counters')").get:
         rows = connection.execute("select name, value from counters")
@@ -178,7 +178,7 @@ class Identity:
         except _UNREADABLE:
             return True  # only a part of the log was written into it, so it is not whole without the rest
         known = max(self.settled, seen.settled)
-        # Before its first checkpoint, and in a store of an older version, a file has no mark.
+        # Before its first checkpoint, a file has no mark.
         same = alone.store == seen.store or (alone.store == known == 0 and self._header in (b"", header))
         if same and known <= alone.commits and seen.holds(alone):
             self.settled = alone.commits

@@ -1,10 +1,10 @@
-"""Migrations of a store's schema to the version that this package writes; a major step keeps a copy of the store."""
+"""The schema of a store's file, and what brings a file of an earlier release to it."""
 
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """A script that migrates a store to ``version`` = 1000 * major + minor."""
+    """A script that brings a store to ``version`` = 1000 * major + minor; older packages can use a newer minor one."""
 
     version: int
     sql: str
@@ -29,10 +29,9 @@ class Migration:
 
 @cache
 def migrations() -> tuple[Migration, ...]:
-    """Return the package's migrations, oldest first: ``schema/1000_foundation.sql`` makes version 1000."""
-    scripts = (entry for entry in files(__package__).joinpath("schema").iterdir() if entry.name.endswith(".sql"))
-    found = (Migration(int(entry.name.split("_")[0]), entry.read_text(encoding="utf-8")) for entry in scripts)
-    return tuple(sorted(found, key=lambda migration: migration.version))
+    """Return the schema of the first release, and the migrations since then."""
+    schema = files("jupyter_memory.storage.sqlite").joinpath("schema.sql").read_text(encoding="utf-8")
+    return (Migration(2000, schema),)
 
 
 def migrate(connection: apsw.Connection, path: Path, steps: Sequence[Migration]) -> Path | None:
@@ -41,7 +40,8 @@ def migrate(connection: apsw.Connection, path: Path, steps: Sequence[Migration])
     if before >= wanted:
         return None
     if before and wanted // 1000 > before // 1000:
-        copy = _copy(connection, path, before)
+        copy = path.with_name(f"{path.name}.v{before // 1000}-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}-{os.getpid()}.bak")
+        copy_into(connection, copy)
     try:
         connection.execute("begin immediate")
         # Checked again under the lock: another process may have taken these steps, and made its copy, meanwhile.
@@ -55,25 +55,12 @@ def migrate(connection: apsw.Connection, path: Path, steps: Sequence[Migration])
         # Whatever ended it, also Ctrl-C: half a migration must not stay, and nobody needs the copy then.
         if connection.in_transaction:
             connection.execute("rollback")
-        _discard(copy)
+        if copy is not None:
+            copy.unlink(missing_ok=True)
         raise
     if not missing:
-        _discard(copy)
+        if copy is not None:
+            copy.unlink(missing_ok=True)
         return None
     log.info("store brought from version %d to %d", before, wanted)
     return copy
-
-
-def _copy(connection: apsw.Connection, path: Path, version: int) -> Path:
-    while True:
-        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-        target = path.with_name(f"{path.name}.v{version // 1000}-{stamp}.bak")
-        # Another process that brings up the same store may have had the name at the same moment.
-        with suppress(FileExistsError):
-            copy_into(connection, target)
-            return target
-
-
-def _discard(copy: Path | None) -> None:
-    if copy is not None:
-        copy.unlink(missing_ok=True)

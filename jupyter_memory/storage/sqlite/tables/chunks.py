@@ -194,7 +194,7 @@ def drop_tokens(connection: apsw.Connection, chunks: Sequence[int]) -> None:
 
 
 def tokens_of(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
-    """Return the tokens of those of these chunks that have them; a store of an older version has none."""
+    """Return the tokens of those of these chunks that have them."""
     rows = connection.execute(
         "select chunk, ids from chunk_tokens where chunk in (select value from json_each(?)) and substr(ids, 1, 2) = ?",
         (json.dumps(list(chunks)), MARK),

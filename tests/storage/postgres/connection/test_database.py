@@ -51,6 +51,14 @@ def test_a_newer_major_version_is_refused(database):
         database()
 
 
+def test_what_was_never_released_is_refused(database):
+    """A store from before the first release is not touched, and the error says how to go on."""
+    store = database()
+    store.change(lambda session: session.execute("update schema_version set version = 1004"))
+    with pytest.raises(StoreError, match=r"before 0\.1\.0.*export FOLDER.*drop schema jupyter_memory cascade.*import FOLDER"):
+        database()
+
+
 def test_a_missing_database_or_server_is_said_without_the_servers_words(postgres_address):
     """The error names the address and what to check."""
     gone = replace(postgres_address, url=postgres_address.url.replace("/test_", "/none_"))

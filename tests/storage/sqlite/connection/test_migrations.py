@@ -8,13 +8,13 @@ import stat
 import apsw
 import pytest
 
-from jupyter_memory import StoreTooNew
+from jupyter_memory import StoreError, StoreTooNew
 from jupyter_memory.storage import Database, Migration, migrations
 
 FIRST = migrations()
-MINOR = Migration(1900, "create table moods (memory integer, mood text)")
-MAJOR = Migration(2000, "alter table memories add column colour text not null default 'grey'; create table hues (hue)")
-BROKEN = Migration(2001, "create table half (a); insert into half values ('written'); create table memories (a)")
+MINOR = Migration(2900, "create table moods (memory integer, mood text)")
+MAJOR = Migration(3000, "alter table memories add column colour text not null default 'grey'; create table hues (hue)")
+BROKEN = Migration(3001, "create table half (a); insert into half values ('written'); create table memories (a)")
 
 
 def raw(path, sql):
@@ -36,7 +36,7 @@ def test_numbered(database):
     opened = database()
     versions = [step.version for step in FIRST]
 
-    assert versions == sorted(set(versions)) and versions[0] == 1000
+    assert versions == sorted(set(versions)) and versions[0] == 2000
     assert opened.version() == versions[-1]
     assert opened.connection.pragma("application_id") == int.from_bytes(b"JMem", "big")
 
@@ -48,7 +48,7 @@ def test_a_minor_step(path, database, remember):
     first.close()
     second = database(steps=[*FIRST, MINOR])
 
-    assert second.version() == 1900
+    assert second.version() == 2900
     assert second.connection.execute("select id from memories").get == memory.id
     assert (copies(path), second.notices) == ([], [])
 
@@ -61,7 +61,7 @@ def test_a_copy_before_a_major_step(path, database, remember):
     second = database(steps=[*FIRST, MAJOR])
     (copy,) = copies(path)
 
-    assert second.version() == 2000
+    assert second.version() == 3000
     assert second.connection.execute("select colour from memories").get == "grey"
     assert copy.name in second.notices[0]
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
@@ -87,7 +87,7 @@ def test_a_newer_minor_version_is_used(database, remember):
     older = database()
     remember(older, "and of Genève")
 
-    assert older.version() == 1900
+    assert older.version() == 2900
     assert older.connection.execute("select count(*) from memories").get == 2
     assert older.connection.execute("select count(*) from moods").get == 0
 
@@ -100,7 +100,7 @@ def test_a_newer_major_version_is_refused(path, database, remember):
     newer.close()
     before = path.read_bytes()
 
-    with pytest.raises(StoreTooNew, match=r"newer jupyter-memory \(store version 2\.0, this one reads 1\.x\).*pip"):
+    with pytest.raises(StoreTooNew, match=r"newer jupyter-memory \(store version 3\.0, this one reads 2\.x\).*pip"):
         database()
     assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == [path.name]
@@ -168,38 +168,20 @@ def test_brought_up_by_several_at_once(path, database, remember):
     first.close()
 
     answers = race(path, (*FIRST, MAJOR))
-    assert [version for version, _ in answers] == [2000] * 4
+    assert [version for version, _ in answers] == [3000] * 4
     assert sum(notices for _, notices in answers) == len(copies(path)) == 1
 
 
-def test_older_code_and_a_newer_minor(path, database, remember):
-    """What only knows the first version writes, forgets and drops models in a store of this one."""
+def test_what_was_never_released_is_refused(path, database):
+    """A store from before the first release is refused with how to go on, and keeps its bytes."""
     database().close()
-    older = database(steps=FIRST[:1])
-    memory = remember(older, "The λ of Zürich")[0]
-    with older.write() as connection:
-        connection.execute("insert into models (fingerprint, name, dimensions) values ('made/1', 'made', 1)")
-        connection.execute("insert into query_vectors (model, digest, embedding) values (1, x'00', x'00')")
-        connection.execute("delete from models")  # as it does when it re-embeds
-        connection.execute("delete from memories where id = ?", (memory.id,))
-    assert older.version() == FIRST[-1].version > FIRST[0].version
-    assert older.connection.execute("select count(*) from query_vectors").get == 0
-    assert older.notices == []
+    connection = apsw.Connection(str(path))
+    connection.pragma("journal_mode", "delete")
+    connection.pragma("user_version", 1010)
+    connection.close()
+    before = path.read_bytes()
 
-
-def test_a_store_of_the_first_version(path, database):
-    """A store of the first version is brought up without a copy, keeps its memories, and has a key of its own."""
-    older = database(steps=FIRST[:1])
-    with older.write() as connection:
-        # As that version wrote it: today's code writes tables that it did not have.
-        connection.execute(
-            "insert into memories (id, kind, tier, title, event_at, indexed_at, content_hash) "
-            "values ('3f2a9c1b2d4e5f60', 'note', 'note', 'λ', 1, 1, 'hash')"
-        )
-        connection.execute("insert into texts (memory, text) select key, 'The λ of Zürich' from memories")
-    older.close()
-    newer = database()
-
-    assert newer.connection.execute("select id from memories").get == "3f2a9c1b2d4e5f60"
-    assert len(newer.connection.execute("select key from query_key").get) == 32
-    assert (copies(path), newer.notices) == ([], [])
+    with pytest.raises(StoreError, match=r"before 0\.1\.0 \(store version 1\.10\).*export FOLDER.*import FOLDER"):
+        database()
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]

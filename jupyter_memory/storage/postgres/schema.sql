@@ -1,4 +1,4 @@
--- The foundation. Every table but `models` has the space of its rows as the first part of its key, so that it can be
+-- A store in a PostgreSQL database. Every table but `models` has the space of its rows as the first part of its key, so that it can be
 -- distributed by it; keys and ids are numbers of the whole database. Times are microseconds since 1970 in UTC. Texts
 -- compare byte by byte ("C"), as in SQLite: a server's own order may put them differently.
 
@@ -115,6 +115,9 @@ create table jupyter_memory.postings (
   -- counts below follow from them.
 );
 create index postings_by_chunk on jupyter_memory.postings (space, chunk);
+-- The server knows how frequent the 1,000 most frequent words are, instead of 100: it joins the places of frequent words
+-- in one go, and looks those of rare ones up. It counts them when it analyzes the table the next time.
+alter table jupyter_memory.postings alter column term set statistics 1000;
 
 -- How many chunks hold a word, by the set of columns that do (a bit for each, title the lowest). A writer appends what
 -- it changed, so that none waits for another; the sum counts, and upkeep folds many rows into one.
