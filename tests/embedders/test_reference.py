@@ -37,8 +37,6 @@ TEXTS = [
     "ü",
     "",
 ]
-# The store of an earlier version, which computed the model with mlx-embeddings.
-EARLIER = "mlx-bert-e5fb46fef0c9/d384/mean/24664ceda176/ctx1"
 SMALL_TOKENIZER = EMBEDDERS / "nomic_small" / "tokenizer.json"
 MARKS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 
@@ -129,12 +127,6 @@ def test_minilm(tmp_path):
 
     assert np.abs(embedder.embed_documents(TEXTS) - published).max() <= 1e-5
     assert np.abs(np.stack([embedder.embed_query(text) for text in TEXTS]) - published).max() <= 1e-5
-
-
-@needs_minilm
-def test_stores_of_earlier_versions(tmp_path):
-    """A store that was written through mlx-embeddings is searched without being written again."""
-    assert open_embedder("minilm", models=tmp_path).fingerprint == EARLIER
 
 
 @needs_minilm

@@ -55,7 +55,9 @@ def test_what_was_never_released_is_refused(database):
     """A store from before the first release is not touched, and the error says how to go on."""
     store = database()
     store.change(lambda session: session.execute("update schema_version set version = 1004"))
-    with pytest.raises(StoreError, match=r"before 0\.1\.0.*export FOLDER.*drop schema jupyter_memory cascade.*import FOLDER"):
+    with pytest.raises(
+        StoreError, match=r"before 0\.1\.0.*export FOLDER.*drop schema jupyter_memory cascade.*import FOLDER"
+    ):
         database()
 
 
