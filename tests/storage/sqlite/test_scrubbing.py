@@ -269,7 +269,7 @@ def test_the_file_shrinks_when_most_of_it_is_free(store):
     assert memory.stats()["memories"] == 20 and memory.doctor() == []
 
 
-# -- a full disk --------------------------------------------------------------------------------------------------------
+# -- a full disk -------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
