@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
+from contextlib import closing
 
+import apsw
 import numpy as np
 import pytest
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.storage.sqlite.indexes import quantization
-from jupyter_memory.storage.sqlite.indexes.keyword_query import stems
-from jupyter_memory.storage.sqlite.writing import writer
+from jupyter_memory import FileState, JupyterMemory, MemoryStore
+from jupyter_memory.ingest import prepare
+from jupyter_memory.storage import Database
+from jupyter_memory.types import Draft, Pictures, Thumbnail
 
 SECRET = {
     "text": "Walrossherde auf Spitzbergen: die Quersummenprüfung der Kühlkette ergab Zwischenwerte.",
@@ -24,6 +27,9 @@ SECRET = {
     "source": "https://intranet.example/quarzlampe",
     "space": "arktislabor",
 }
+
+TOKENIZER = apsw.Connection(":memory:").fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
+HASTY = JupyterMemory(busy_seconds=0.1)
 
 # The keys of the record itself, and what a link may have in common with others.
 NAMES = {*SECRET, "https", "example", "intranet"}
@@ -37,32 +43,41 @@ def words_of(record):
     return {word for word in re.findall(r"\w{5,}", texts) if word not in NAMES}
 
 
+def stems(text):
+    """Return the stems of the words of a text, as the index has them."""
+    return TOKENIZER(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
+
+
+def rows(store, sql, *parameters):
+    """Return the rows of a statement, asked without the package."""
+    with closing(apsw.Connection(str(store.path))) as connection:
+        return connection.execute(sql, parameters).fetchall()
+
+
 def traces(store, memory_words, bytes_of, vectors=()):
     """Return what is left of these words, their stems and these vectors in the bytes of a store."""
     content = bytes_of(store.path)
     folded = content.decode("latin-1").lower()
-    connection = store._storage.database.connection
     sought = {word.lower() for word in memory_words}
-    sought |= {stem for word in memory_words for stem in stems(connection, word) if len(stem) > 4}
+    sought |= {stem for word in memory_words for stem in stems(word) if len(stem) > 4}
     found = {word for word in sought if word.encode().decode("latin-1").lower() in folded}
     return found | {f"vector {i}" for i, part in enumerate(vectors) if part in content}
 
 
 def vectors_of(store, memory):
     """Return the bytes of the vectors, codes and tokens of a memory."""
-    connection = store._storage.database.connection
     chunks = "select chunks.id from chunks join memories on memories.key = chunks.memory where memories.id = ?"
     return [
         bytes(row[0])
         for table, column in (("vectors_1", "embedding"), ("codes_1", "code"), ("chunk_tokens", "ids"))
-        for row in connection.execute(f"select {column} from {table} where chunk in ({chunks})", (memory.id,))
+        for row in rows(store, f"select {column} from {table} where chunk in ({chunks})", memory.id)
     ]
 
 
 @pytest.fixture
 def surrounded(store, week):
     """A store in which the secret lies among other memories, with its vectors."""
-    memory = store()
+    memory = store(settings=HASTY)
     memory.add_many(week, progress=False)
     secret = memory.add(**SECRET)
     memory.add_many([{"text": f"Note {i} on λ", "tags": [f"t{i}"]} for i in range(50)], progress=False)
@@ -131,7 +146,7 @@ def test_an_update_leaves_nothing_of_what_it_replaced(surrounded, bytes_of):
 
 
 @pytest.mark.parametrize("change", ["deleted", "rewritten", "rewritten in a large store"])
-def test_a_file_that_changed(store, tmp_path, bytes_of, monkeypatch, change):
+def test_a_file_that_changed(store, tmp_path, bytes_of, change):
     """What a file no longer says, or said before it was deleted, is gone after the next run.
 
     A large store is not written anew for an edit: there it is gone when the store is closed.
@@ -150,10 +165,11 @@ def test_a_file_that_changed(store, tmp_path, bytes_of, monkeypatch, change):
     else:
         (folder / "secret.md").write_text("# Nothing\n\nto see here.")
     if change == "rewritten in a large store":
-        monkeypatch.setattr(writer, "_SMALL", 0)
+        os.truncate(memory.path, 600_000_000)  # which takes no room, and lasts until the log is moved into the file
     report = memory.index(folder, progress=False)
     assert (report.files, report.forgotten) == ((0, 1) if change == "deleted" else (1, 0))
     if change == "rewritten in a large store":
+        assert memory.path.stat().st_size == 600_000_000
         memory.close()
         memory = store()
     assert traces(memory, said, bytes_of) == set()
@@ -178,7 +194,7 @@ def test_no_byte_is_left_in_a_large_store(store, bytes_of):
         memory.forget([memories[i].id for i in gone[part : part + 100]])
 
     forgotten = {word for i in gone for word in texts[i]}
-    forgotten |= {stems(memory._storage.database.connection, word)[0] for word in forgotten}
+    forgotten |= {stems(word)[0] for word in forgotten}
     left = set()
     for run in re.findall(r"[a-z]{7,}", bytes_of(memory.path).decode("latin-1")):
         parts = {run[i : i + size] for size in range(7, 15) for i in range(len(run) - size + 1)}
@@ -189,8 +205,7 @@ def test_no_byte_is_left_in_a_large_store(store, bytes_of):
 
 def separators(store):
     """Return the beginnings of words that separate the pages of the index."""
-    rows = store._storage.database.connection.execute("select term from keyword_idx")
-    return [bytes(row[0])[1:] for row in rows]
+    return [bytes(row[0])[1:] for row in rows(store, "select term from keyword_idx")]
 
 
 def test_a_word_between_the_pages(store, bytes_of):
@@ -208,7 +223,7 @@ def test_a_word_between_the_pages(store, bytes_of):
         memory.forget(one.id)
 
     there = {stem for one in memories if one not in holding[:3] for stem in one.text.split()}
-    stemmed = stems(memory._storage.database.connection, " ".join(there))
+    stemmed = stems(" ".join(there))
     assert all(any(stem.encode().startswith(sign) for stem in stemmed) for sign in separators(memory))
     assert memory.doctor() == []
     kept = next(one for one in memories if one not in holding)
@@ -216,13 +231,18 @@ def test_a_word_between_the_pages(store, bytes_of):
         assert [hit.memory.id for hit in memory.hits(word).hits] == [kept.id]
 
 
+def reading(path):
+    """Return a connection in the middle of a read, which holds the log back."""
+    connection = apsw.Connection(str(path))
+    connection.execute("begin")
+    assert connection.execute("select count(*) from memories").get == 61
+    return connection
+
+
 def test_while_another_reads(surrounded, bytes_of):
     """A reader in the middle of something holds the log back: a notice says so, until the reader ends."""
     memory, secret, vectors = surrounded
-    memory._storage.database._busy = 100
-    reader = MemoryStore(memory.path)
-    with reader._storage.database.read() as connection:
-        assert connection.execute("select count(*) from memories").get == 61
+    with closing(reading(memory.path)):
         memory.forget(secret.id)
 
         assert any("another process is reading" in notice.lower() for notice in memory.notices)
@@ -231,42 +251,34 @@ def test_while_another_reads(surrounded, bytes_of):
     memory.add("the next change")
     assert memory.notices == () and memory.doctor() == []
     assert traces(memory, words_of(SECRET), bytes_of, vectors) == set()
-    reader.close()
 
 
 def test_a_reader_that_ends_last(surrounded, bytes_of):
     """When the reader ends after everything else was closed, nothing is left all the same."""
     memory, secret, vectors = surrounded
-    memory._storage.database._busy = 100
-    words = words_of(SECRET)
-    reader = MemoryStore(memory.path)
-    with reader._storage.database.read() as connection:
-        assert connection.execute("select count(*) from memories").get == 61
+    with closing(reading(memory.path)):
         memory.forget(secret.id)
         memory.close()
-    reader.close()
     with MemoryStore(memory.path) as again:
-        assert traces(again, words, bytes_of, vectors) == set()
+        assert traces(again, words_of(SECRET), bytes_of, vectors) == set()
 
 
 def test_while_another_writes(surrounded, bytes_of, monkeypatch):
     """If another process keeps the lock after the commit, a notice says so, and the next change removes the traces."""
     memory, secret, vectors = surrounded
-    memory._storage.database._busy = 100
-    other = MemoryStore(memory.path)
-    scrub = memory._storage.database.scrub
+    scrub = Database.scrub
 
-    def with_the_lock_taken():
-        with other._storage.database.write():
-            scrub()
+    def with_the_lock_taken(self, **options):
+        with closing(apsw.Connection(str(self.path))) as other:
+            other.execute("begin immediate")
+            scrub(self, **options)
 
-    monkeypatch.setattr(memory._storage.database, "scrub", with_the_lock_taken)
-    assert memory.forget(secret.id) == 1
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "scrub", with_the_lock_taken)
+        assert memory.forget(secret.id) == 1
     assert any("The next change removes them" in notice for notice in memory.notices)
     assert memory.stats()["scrub_pending"]
     memory.add("the next change")
-    other.close()
     assert memory.notices == () and not memory.stats()["scrub_pending"]
     assert traces(memory, words_of(SECRET), bytes_of, vectors) == set()
 
@@ -289,11 +301,26 @@ def test_forgotten_while_vectors_are_written(store, week):
 
     second = store(embedder=Forgetful())
     assert second.reembed(progress=False) == 0
-    connection = second._storage.database.connection
-    tables = [row[0] for row in connection.execute("select name from sqlite_schema where name glob '[vc]*_[0-9]*'")]
-    assert len(tables) == 4 and all(connection.execute(f"select count(*) from {table}").get == 0 for table in tables)
+    tables = [row[0] for row in rows(second, "select name from sqlite_schema where name glob '[vc]*_[0-9]*'")]
+    assert len(tables) == 4 and all(rows(second, f"select count(*) from {table}") == [(0,)] for table in tables)
 
 
-def test_codes_are_as_long_as_the_test_says():
-    """A code is 128 bytes."""
-    assert quantization.BITS == 1024
+PICTURE = Thumbnail("image/webp", 48, 36, b"the only picture" * 900)
+
+
+@pytest.mark.parametrize(
+    "remove",
+    [
+        lambda storage: storage.thumbnails.clear(),
+        lambda storage: storage.writer.forget_files(["/week/λ.ipynb"], ""),
+        lambda storage: storage.writer.remove_folder("/week", ""),
+    ],
+)
+def test_a_picture_leaves_no_byte(sqlite, bytes_of, remove):
+    """Whether the pictures are cleared, or go with their file or folder, nothing is kept of them."""
+    storage, path = sqlite(), "/week/λ.ipynb"
+    cell = Draft(text="plot(λ)", kind="cell", source=path, location="#0", pictures=Pictures((PICTURE,)))
+    storage.writer.replace_files([(FileState(path, 1, 1, "λ"), prepare([cell], None))], None, "")
+    assert b"the only picture" in bytes_of(storage.path)
+    assert remove(storage) == 1
+    assert b"the only picture" not in bytes_of(storage.path)

@@ -1,18 +1,26 @@
-"""Journals beside a store and in memory: who holds them, who takes them, and that nothing of them stays."""
+"""Journals beside a store and in memory: their records, who holds and takes them, and that nothing of them stays."""
 
 from __future__ import annotations
 
+import json
 import os
 import stat
+import struct
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from forked import in_fork
 
-from jupyter_memory.storage import Journal
-from jupyter_memory.storage.journal import files
+from jupyter_memory.storage import Journal, abandoned, empty, ending, note, recording, runs
+from jupyter_memory.types import Run, RunError
+
+# -- files -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -20,7 +28,7 @@ def store(tmp_path: Path) -> Iterator[Path]:
     """Give the path of a store that does not exist yet; nothing of it stays in the memory of the machine."""
     path = tmp_path / "week" / "memory.sqlite"
     yield path
-    for journal in files.abandoned(path):
+    for journal in abandoned(path):
         journal.remove()
 
 
@@ -48,23 +56,14 @@ def test_only_its_owner_can_read_it(journal: Journal, store: Path):
 
 
 def test_a_journal_belongs_to_nobody_else_while_it_is_held(journal: Journal, store: Path):
-    """While its process holds it, nobody takes it, and it counts as recording."""
-    assert (list(files.abandoned(store)), files.recording(store)) == ([], 1)
+    """While its process holds it, nobody takes it, and it counts as recording; then one takes it, and no other."""
+    assert (list(abandoned(store)), recording(store)) == ([], 1)
 
     journal.close()
-    [left] = files.abandoned(store)
-    assert (left.path, files.recording(store)) == (journal.path, 1)
+    [left] = abandoned(store)
+    assert (left.path, recording(store), list(abandoned(store))) == (journal.path, 1, [])
     left.close()
-    assert files.recording(store) == 0
-
-
-def test_two_never_take_the_same_journal(journal: Journal, store: Path):
-    """What one has taken, another does not see."""
-    journal.close()
-    [taken] = files.abandoned(store)
-
-    assert list(files.abandoned(store)) == []
-    taken.close()
+    assert recording(store) == 0
 
 
 def test_removing_it_overwrites_it_first(journal: Journal):
@@ -79,7 +78,7 @@ def test_removing_it_overwrites_it_first(journal: Journal):
 def test_emptying_reaches_the_journals_of_kernels_that_run(journal: Journal, store: Path):
     """What a living kernel has noted is overwritten; what it notes afterwards is there."""
     journal.write(b"before")
-    files.empty(store)
+    empty(store)
     journal.write(b"after")
 
     assert journal.read() == b"\0" * 6 + b"after"
@@ -108,7 +107,7 @@ def test_a_forked_child_does_not_keep_the_lock(store: Path):
     os.read(heard, 1)
     journal.close()
 
-    left = list(files.abandoned(store))
+    left = list(abandoned(store))
     os.close(writer)
     os.waitpid(child, 0)
     assert [one.path for one in left] == [journal.path]
@@ -138,7 +137,7 @@ def test_a_link_to_a_store_leads_to_its_journals(tmp_path: Path, store: Path):
     link = tmp_path / "link.sqlite"
     link.symlink_to(store)
 
-    assert (journal.path.parent, files.recording(link)) == (store.parent, 1)
+    assert (journal.path.parent, recording(link)) == (store.parent, 1)
     journal.remove()
 
 
@@ -147,7 +146,7 @@ def test_other_files_are_no_journals(store: Path):
     store.parent.mkdir()
     for name in (".memory.sqlite.runs-", ".memory.sqlite.runs-xyz", ".memory.sqlite.runs-0123456789abcdef.bak"):
         (store.parent / name).write_bytes(b"kept")
-    files.empty(store)
+    empty(store)
 
     assert {file.read_bytes() for file in store.parent.iterdir()} == {b"kept"}
 
@@ -163,7 +162,7 @@ def test_a_link_with_the_name_of_a_journal_is_not_followed(journal: Journal, sto
     link = place_of(journal)
     link.symlink_to(tmp_path / "thesis.tex")
     try:
-        files.empty(store)
+        empty(store)
     finally:
         link.unlink()
 
@@ -175,8 +174,8 @@ def test_a_pipe_with_the_name_of_a_journal_keeps_nobody_waiting(journal: Journal
     pipe = place_of(journal)
     os.mkfifo(pipe)
     try:
-        assert (files.recording(store), list(files.abandoned(store))) == (1, [])
-        files.empty(store)
+        assert (recording(store), list(abandoned(store))) == (1, [])
+        empty(store)
     finally:
         pipe.unlink()
 
@@ -190,3 +189,101 @@ def test_a_journal_that_cannot_be_removed_holds_zeros(store: Path):
 
     assert journal.remove() is False
     assert set(kept.read_bytes()) == {0}
+
+
+# -- records -----------------------------------------------------------------------------------------------------------
+
+RUN = Run("λ = prices\n'\\ud800'", datetime(2026, 3, 2, 9, tzinfo=UTC), "a", 1, notebook="/w/müller.ipynb", cell_id="c")
+FAILED = replace(RUN, number=2, outcome="error", seconds=0.5, error=RunError("KeyError", "'ü'", "Traceback …"))
+
+
+def written(*given: Run) -> bytes:
+    """Return the journal of runs that have ended."""
+    return b"".join(note(replace(run, outcome="unknown", seconds=None, error=None)) for run in given) + b"".join(
+        ending(run) for run in given if run.outcome != "unknown"
+    )
+
+
+def test_runs_come_back_as_they_were_noted():
+    """A run and how it ended are read as they were."""
+    assert runs(written(RUN, FAILED)) == [RUN, FAILED]
+
+
+def test_a_run_without_an_ending_is_of_unknown_outcome():
+    """What nobody knows the end of is "unknown"."""
+    [run] = runs(note(RUN))
+
+    assert (run.outcome, run.seconds, run.error) == ("unknown", None, None)
+
+
+def test_a_journal_that_is_torn_anywhere_gives_the_runs_before():
+    """Cut at any byte, a journal has every run whose record is whole, and nothing else."""
+    whole = written(RUN, FAILED)
+    first, second = len(note(RUN)), len(note(RUN)) + len(note(replace(RUN, number=2)))
+
+    for length in range(len(whole)):
+        found = runs(whole[:length])
+        assert [run.number for run in found] == [1, 2][: (length >= first) + (length >= second)]
+        assert [run.source for run in found] == [RUN.source] * len(found)
+
+
+@pytest.mark.parametrize(
+    "hole",
+    [b"\0" * 300, b"\xff\xfeJM", b"\xff\xfeJM" + b"\0" * 300, b"\xff\xfeJM\x05\0\0\0\0\0\0\0half", b"text\n" * 50],
+)
+def test_what_is_no_record_is_passed_over(hole: bytes):
+    """Zeros of somebody who cleared the journal, and half a record, hide no later record."""
+    assert runs(hole + written(RUN) + hole + written(FAILED) + hole) == [RUN, FAILED]
+
+
+def test_a_changed_byte_leaves_its_record_out():
+    """A record whose bytes are not those that were written is not read."""
+    data = bytearray(written(RUN))
+    data[len(data) // 2] ^= 1
+
+    assert runs(bytes(data)) == []
+
+
+def test_an_ending_without_its_beginning_says_nothing():
+    """Of a run whose beginning was cleared, the ending brings nothing back."""
+    assert runs(ending(FAILED)) == []
+
+
+def framed(record: Any) -> bytes:
+    """Return a record as it stands in a journal, whatever it holds: a mark, its length, its checksum and JSON."""
+    payload = json.dumps(record).encode()
+    return struct.pack("<4sII", b"\xff\xfeJM", len(payload), zlib.crc32(payload)) + payload
+
+
+def with_changes(record: bytes, **changes: Any) -> bytes:
+    """Return a record with other values."""
+    return framed({**json.loads(record[12:]), **changes})
+
+
+def test_a_field_of_a_newer_version_is_passed_over():
+    """Of a record with more fields than this version knows, the known ones are read."""
+    noted = with_changes(note(replace(FAILED, outcome="unknown", seconds=None, error=None)), mood="good")
+    error = {"name": "KeyError", "message": "'ü'", "traceback": "Traceback …", "mood": "bad"}
+
+    assert runs(noted + with_changes(ending(FAILED), mood="bad", error=error)) == [FAILED]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        with_changes(note(RUN), number=3, outcome="aborted"),
+        with_changes(note(RUN), number=3, started="yesterday"),
+        with_changes(note(RUN), number=3, error=["KeyError"]),
+        with_changes(note(RUN), number=[3]),
+        framed({"source": "x = 1"}),
+        framed([1, 2]),
+    ],
+)
+def test_a_record_that_cannot_be_read_hides_no_other(odd: bytes):
+    """An outcome, a time or a form that this version does not know leaves that one record out."""
+    assert runs(odd + written(RUN) + odd + written(FAILED)) == [RUN, FAILED]
+
+
+def test_an_ending_of_an_unknown_form_leaves_its_run_open():
+    """How the run ended is not known then, but that it ran is."""
+    assert runs(note(RUN) + with_changes(ending(RUN), outcome="aborted")) == [RUN]
