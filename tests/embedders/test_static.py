@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import random
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from blocked import run_without
 
-from jupyter_memory import InputError
-from jupyter_memory.embedders import StaticEmbedder, static, tokens, unknown
-from jupyter_memory.embedders.tokenizer.bundled import bundled_file, bundled_tokenizer, half_precision
+import jupyter_memory
+from jupyter_memory import InputError, embedders
+from jupyter_memory.embedders import MODELS, StaticEmbedder, Tokens, mx, tokens, unknown
+
+BUNDLED = Path(embedders.__file__).parent / "bundled"
 
 NOTES = [
     "Monthly sales in Zürich rose by 4 % after the price cut",
@@ -35,16 +41,26 @@ def embedder():
 
 @pytest.fixture(scope="module")
 def table():
-    return np.array(half_precision(bundled_file("weights")).astype(np.float32))
+    """The bundled table."""
+    [table] = mx.load(str(BUNDLED / "weights.safetensors")).values()
+    return np.array(table).astype(np.float32)
+
+
+def pooled(ids, table, dimensions=256):
+    """Return the vector of tokens as one would write it down: weighed by place and share, mean, cut, length 1.
+
+    The first counts double, the excess is a third (1/e) after 32; one that is 8 % of the text counts half.
+    """
+    ids, places = np.unique(ids, return_inverse=True)
+    often = np.bincount(places, 1 + np.exp(-np.arange(len(places)) / 32))
+    weights = often / (often / often.sum() + 0.08)
+    mean = (weights @ table[ids])[:dimensions]
+    return mean / np.linalg.norm(mean)
 
 
 def plain(text, table, dimensions=256):
-    """Return the embedding as one would write it down: one call of the tokenizer, weighed mean, cut, length 1."""
-    ids, places = np.unique(bundled_tokenizer().ids(text), return_inverse=True)
-    often = np.bincount(places, 1 + np.exp(-np.arange(len(places)) / static._POOLING.lead))
-    weights = often / (often / often.sum() + static._POOLING.saturation)
-    mean = (weights @ table[ids])[:dimensions]
-    return mean / np.linalg.norm(mean)
+    """Return the embedding of a text, tokenised in one call."""
+    return pooled(tokens([text]).ids, table, dimensions)
 
 
 def fresh(code):
@@ -64,8 +80,15 @@ def test_as_numpy_does_it(table, dimensions):
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
 
 
-def test_tokens_that_are_known(embedder):
-    """Texts that were tokenised already get the vectors that they get as texts."""
+def test_tokens_that_are_known(embedder, table):
+    """Texts that were tokenised already get their vectors, whatever their lengths; a text without tokens, one too."""
+    rng = np.random.default_rng(6)
+    texts = [rng.integers(0, 30_522, rng.integers(1, 60)) for _ in range(300)]
+    texts = [*texts, rng.integers(0, 30_522, 9_000), np.full(70, 2_000), np.array([], np.int64), np.array([9])]
+    found = Tokens(np.concatenate(texts).astype(np.int32), np.cumsum([len(ids) for ids in texts]))
+
+    expected = [pooled(ids if len(ids) else [unknown()], table) for ids in texts]
+    assert np.allclose(embedder.embed_tokens(found), expected, atol=1e-5)
     assert np.allclose(embedder.embed_tokens(tokens(NOTES)), embedder.embed_documents(NOTES), atol=1e-7)
 
 
@@ -110,62 +133,26 @@ def test_company_does_not_matter(embedder):
     assert np.sum(batch[order] * shuffled, axis=1).min() >= 0.99999
 
 
-def test_long_text_as_if_in_one_piece(embedder, table):
-    """A text that is tokenised in pieces has the vector that it would have in one."""
-    assert len(REPORT) > 2 * static._PIECE
-
-    assert embedder.embed_query(REPORT) @ plain(REPORT, table) >= 0.999999
-
-
 @pytest.mark.parametrize(
-    "text",
+    ("text", "alike"),
     [
-        "one two three four five",
-        "onetwothreefourfive",
-        "one  two",
-        " one two three",
-        "one two three ",
-        "東京都の売上",
-        "",
+        (REPORT, 0.999999),
+        (f"  {REPORT}  ", 0.999999),
+        (REPORT.replace(" ", "   "), 0.999999),
+        (REPORT.replace(" ", ""), 0.999),
+        ("東京都の売上" * 5_000, 0.999),
+        (REPORT * 5, 0.999),
     ],
+    ids=["text", "spaces around", "many spaces", "no spaces", "ideographs", "more than one call"],
 )
-def test_pieces_lose_only_spaces(monkeypatch, text):
-    """Pieces are no longer than allowed and hold every character but the spaces at which they were cut."""
-    monkeypatch.setattr(static, "_PIECE", 7)
+def test_long_text_as_if_in_one_piece(embedder, table, text, alike):
+    """A text that is tokenised in pieces has the vector that it would have in one; pieces are cut at spaces."""
+    assert len(text) > 20_000
 
-    pieces = list(static._pieces(text))
+    found = embedder.embed_documents(["x", text, "price", text])
 
-    assert max(map(len, pieces)) <= 7
-    assert "".join(pieces).replace(" ", "") == text.replace(" ", "")
-    assert len(text) - len("".join(pieces)) <= len(pieces) - 1
-
-
-def test_pieces_are_cut_at_words(monkeypatch):
-    """A piece ends where a word ends, if there is a space at all."""
-    monkeypatch.setattr(static, "_PIECE", 9)
-
-    assert list(static._pieces("one two three fourteenfifteen")) == ["one two", "three", "fourteenf", "ifteen"]
-
-
-def test_calls_are_bounded(monkeypatch):
-    """The tokenizer is called often enough that no call takes much more than allowed, in the order of the texts."""
-    monkeypatch.setattr(static, "_PIECE", 10)
-    monkeypatch.setattr(static, "_CALL", 25)
-
-    calls = list(static._calls(["a" * 32, "b", "c" * 9, "d" * 9]))
-
-    assert calls == [
-        ([0, 0, 0], ["a" * 10, "a" * 10, "a" * 10]),
-        ([0, 1, 2, 3], ["aa", "b", "c" * 9, "d" * 9]),
-    ]
-
-
-def test_more_texts_than_a_block(monkeypatch, embedder):
-    """Texts beyond one block get their own vectors, in their places."""
-    whole = embedder.embed_documents(NOTES)
-    monkeypatch.setattr(static, "_BLOCK", 3)
-
-    assert np.allclose(embedder.embed_documents(NOTES), whole, atol=1e-7)
+    assert min(found[1] @ plain(text, table), found[3] @ found[1]) >= alike
+    assert found[[0, 2]] == pytest.approx(embedder.embed_documents(["x", "price"]), abs=1e-6)
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t \u3000", "\u200b\u0301"])
@@ -228,7 +215,7 @@ def test_megabytes_in_little_memory():
     """Four million characters, a third of them in one text, take less than 100 MB beyond the model."""
     grown = fresh(
         "import resource, sys\n"
-        "from jupyter_memory.embedders.static import StaticEmbedder\n"
+        "from jupyter_memory.embedders import StaticEmbedder\n"
         "embedder = StaticEmbedder()\n"
         "embedder.embed_query('warm')\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
@@ -242,23 +229,23 @@ def test_megabytes_in_little_memory():
 
 
 def test_first_used_by_many_threads():
-    """Threads that all want the first vector get it, from one loading, and the main thread goes on with it."""
+    """Threads that all want the first vector get it, and the main thread goes on with it."""
     said = fresh(
         "import threading\n"
         "import numpy as np\n"
-        "from jupyter_memory.embedders import static\n"
+        "from jupyter_memory.embedders import StaticEmbedder\n"
         "found, start = [], threading.Barrier(8)\n"
         "def embed():\n"
         "    start.wait(100)\n"
-        "    found.append(static.StaticEmbedder().embed_query('Umsatz in Zürich'))\n"
+        "    found.append(StaticEmbedder().embed_query('Umsatz in Zürich'))\n"
         "threads = [threading.Thread(target=embed) for _ in range(8)]\n"
         "[thread.start() for thread in threads]\n"
         "[thread.join(100) for thread in threads]\n"
-        "found.append(static.StaticEmbedder(256).embed_query('Umsatz in Zürich'))\n"
-        "print(len(found), np.ptp(found, axis=0).max() < 1e-6, static._load.cache_info().misses)"
+        "found.append(StaticEmbedder(256).embed_query('Umsatz in Zürich'))\n"
+        "print(len(found), np.ptp(found, axis=0).max() < 1e-6)"
     )
 
-    assert said == "9 True 1"
+    assert said == "9 True"
 
 
 @pytest.mark.parametrize("dimensions", [0, 32, 255, 512])
@@ -270,8 +257,171 @@ def test_other_dimensions(dimensions):
 
 def test_fingerprint():
     """The fingerprint names the weights by their hash, the dimensions, the pooling and the recipe."""
-    weights = hashlib.sha256(bundled_file("weights").read_bytes()).hexdigest()[:8]
+    weights = hashlib.sha256((BUNDLED / "weights.safetensors").read_bytes()).hexdigest()[:8]
 
     assert StaticEmbedder().fingerprint == f"static-wordpiece-{weights}/d256/pooled-0.08-32/ctx1"
     assert StaticEmbedder().name == StaticEmbedder(64).name == "static"
     assert len({StaticEmbedder(dimensions).fingerprint for dimensions in (256, 128, 64)}) == 3
+
+
+# Its files are part of the package, and never used damaged.
+
+
+@pytest.mark.parametrize(
+    ("name", "fault", "said"),
+    [
+        ("weights.safetensors", "flip", "is not the expected one"),
+        ("vocabulary.txt", "flip", "is not the expected one"),
+        ("weights.safetensors", 5, "is not the expected one"),
+        ("weights.safetensors", 4_000, "is cut short: it has 4,000 of"),
+        ("weights.safetensors", 15_000_000, "is cut short: it has 15,000,000 of"),
+        ("weights.safetensors", None, "is missing"),
+        ("vocabulary.txt", None, "is missing"),
+        ("vocabulary.txt", "folder", "cannot be read"),
+    ],
+)
+def test_damaged_files(tmp_path, name, fault, said):
+    """A file that is changed, cut short, gone or a folder is refused by name, with the line that repairs it."""
+    # A package whose files are those of ours, but for the bundled ones.
+    here, package = tmp_path / "jupyter_memory", Path(jupyter_memory.__file__).parent
+    (here / "embedders" / "bundled").mkdir(parents=True)
+    for source, target in ((package, here), (package / "embedders", here / "embedders"), (BUNDLED, None)):
+        for file in source.iterdir():
+            place = (target or here / "embedders" / "bundled") / file.name
+            if not place.exists() and file.name != name:
+                place.symlink_to(file)
+    damaged, content = here / "embedders" / "bundled" / name, bytearray((BUNDLED / name).read_bytes())
+    if fault == "folder":
+        damaged.mkdir()
+    elif fault is not None:
+        content[len(content) // 2] ^= fault == "flip"
+        damaged.write_bytes(content if fault == "flip" else content[:fault])
+
+    code = (
+        "from jupyter_memory import EmbedderUnavailable\nfrom jupyter_memory.embedders import StaticEmbedder\n"
+        "try:\n    StaticEmbedder().embed_query('λ')\nexcept EmbedderUnavailable as error:\n    print(error)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
+    ).stdout
+
+    assert f"{name} {said}" in found
+    assert "pip install --force-reinstall --no-deps jupyter-memory" in found
+
+
+def test_table_and_vocabulary(table):
+    """Each token has a row, all rows but a few have a direction, and the tokenizer parts names."""
+    assert table.shape == (30_522, 256)
+    assert (np.abs(table[:, :64]).max(axis=1) > 0).mean() > 0.9
+    assert tokens(["parseJson of Zürich"]).ids.tolist() == tokens(["parse json of zurich"]).ids.tolist()
+    assert unknown() == 100
+
+
+# Where MLX does not run, meaning is searched all the same, and the numbers are the same.
+
+TEXTS = [
+    "Monthly sales in Zürich rose by 4 % after the price cut",
+    "df.groupby('shop')['price'].transform('mean')",
+    "東京の売上は先月より増えた 🚚",
+    "",
+    "TCPConnector " * 900,
+    *(f"order {number} of Müller, λ = {number / 7}" for number in range(80)),
+]
+EMBED = """
+import json
+from jupyter_memory.embedders import StaticEmbedder
+embedder = StaticEmbedder(int(sys.argv[1]))
+texts = json.loads(sys.argv[2])
+print(json.dumps([*embedder.embed_documents(texts).tolist(), embedder.embed_query(texts[0]).tolist()]))
+"""
+STORE = """
+from pathlib import Path
+from jupyter_memory import MemoryStore
+from jupyter_memory.cli import main
+folder = Path(sys.argv[1])
+(folder / "prices.md").write_text("# Prices\\n\\nNet of tax, in Zürich.\\n", encoding="utf-8")
+with MemoryStore(folder / "memory.sqlite") as store:
+    store.index(folder / "prices.md", progress=False)
+    store.add("The cat sleeps on the warm windowsill", title="Cat")
+    hits = store.hits("kitten").hits
+    print([hit.memory.title for hit in hits][:1], "semantic_margin" in hits[0].signals, "mlx" in sys.modules)
+    print(store.doctor())
+main(["--store", str(folder / "memory.sqlite"), "status"])
+"""
+TAKE = """
+from pathlib import Path
+from jupyter_memory import FetchError
+from jupyter_memory.embedders import MODELS, CachedModel, take
+name, source, models = sys.argv[1:]
+try:
+    take(CachedModel(Path(models), MODELS[name]), source, progress=False)
+except FetchError as error:
+    print(error, Path(models).exists())
+"""
+IMPORTS = """
+from pathlib import Path
+import jupyter_memory
+for init in Path(jupyter_memory.__file__).parent.glob("*/__init__.py"):
+    scope = {}
+    exec(f"import jupyter_memory.{init.parent.name} as room", scope)
+    for name in getattr(scope["room"], "__all__", []):
+        # These two are of the models that run on MLX.
+        if name not in ("mx", "batches"):
+            getattr(scope["room"], name)
+print("all")
+"""
+
+
+@pytest.mark.parametrize("dimensions", [256, 64])
+def test_the_same_numbers(dimensions):
+    """Vectors that NumPy computes are those of MLX, to one in a million."""
+    told = run_without(["mlx"], EMBED, str(dimensions), json.dumps(TEXTS))
+    embedder = StaticEmbedder(dimensions)
+    expected = np.stack([*embedder.embed_documents(TEXTS), embedder.embed_query(TEXTS[0])])
+
+    assert np.abs(np.array(json.loads(told)) - expected).max() < 1e-6
+
+
+def test_a_store_works(tmp_path):
+    """Files and notes are taken in and found by meaning, the store is well, and its status names the arithmetic."""
+    said = run_without(["mlx"], STORE, str(tmp_path)).splitlines()
+
+    assert said[0] == "['Cat'] True False"
+    assert said[1] == "[]"
+    assert any(line.split()[:2] == ["arithmetic", "NumPy,"] for line in said)
+
+
+def test_everything_is_imported():
+    """No name of any room needs MLX, tokenizers or wordllama, but for those of the models that run on them."""
+    assert run_without(["mlx", "tokenizers", "wordllama"], IMPORTS) == "all"
+
+
+@pytest.mark.parametrize("name", ["minilm", "nomic"])
+def test_nothing_is_copied(name, tmp_path):
+    """A model that is given in a folder or as a wheel is not copied where it cannot run, and the error says why."""
+    wheel = tmp_path / MODELS["minilm"].wheel.file
+    wheel.write_bytes(b"not looked at")
+    source = {"minilm": wheel, "nomic": Path(__file__).parent / "nomic_small"}[name]
+
+    said = run_without(["mlx"], TAKE, name, str(source), str(tmp_path / "models"))
+
+    assert said.startswith(f"{name} needs mlx, which this Python environment does not have, so nothing was fetched")
+    assert "pip install 'jupyter-memory[hub]'" in said and said.endswith("False")
+
+
+def test_what_an_uninstall_leaves_is_not_mlx(tmp_path):
+    """An empty folder of its name does not count as MLX: it is a package of many parts, and the part is missing."""
+    (tmp_path / "mlx").mkdir()
+    code = (
+        "from importlib.util import find_spec\n"
+        "from jupyter_memory.embedders import MINILM, missing\n"
+        "sys.path[:] = [sys.argv[1]]\n"
+        "print(find_spec('mlx') is not None, missing(MINILM))\n"
+    )
+    assert run_without([], code, str(tmp_path)) == "True ('mlx',)"

@@ -246,14 +246,6 @@ def test_restore_through_a_link(copy, tmp_path, week):
 
 
 @pytest.fixture
-def dead():
-    """The number of a process that has ended."""
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    return process.pid
-
-
-@pytest.fixture
 def copying(week_store):
     """A process that is about to move its copy of the store to a place beside it."""
     target = week_store.path.with_name("copy.sqlite")
@@ -319,18 +311,6 @@ def test_files_of_others_stay(week_store, name):
     file.write_bytes(b"")
 
     assert week_store.doctor() == [] and file.exists()
-
-
-def test_a_copy_before_a_migration(week_store):
-    """A migration's copy that was never completed goes; a whole one stays, whatever SQLite left beside it."""
-    whole = week_store.path.with_name("memory.sqlite.v1-20261101T000000000000Z.bak")
-    week_store.backup(whole)
-    whole.with_name(whole.name + "-journal").write_bytes(b"")
-    empty = week_store.path.with_name("memory.sqlite.v1-20261102T000000000000Z.bak")
-    empty.write_bytes(b"")
-    assert week_store.doctor() == []
-
-    assert whole.exists() and not empty.exists()
 
 
 def test_a_migration_that_was_killed_leaves_no_copy(path):
