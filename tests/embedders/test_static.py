@@ -398,8 +398,8 @@ def test_a_store_works(tmp_path):
 
 
 def test_everything_is_imported():
-    """No name of any room needs MLX, tokenizers or wordllama, but for those of the models that run on them."""
-    assert run_without(["mlx", "tokenizers", "wordllama"], IMPORTS) == "all"
+    """No name of any room needs MLX or tokenizers, but for those of the models that run on them."""
+    assert run_without(["mlx", "tokenizers"], IMPORTS) == "all"
 
 
 @pytest.mark.parametrize("name", ["minilm", "nomic"])
