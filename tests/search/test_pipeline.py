@@ -1,4 +1,4 @@
-"""The path of a query, with retrievers made by hand: what they find, in any order, is added up to one score."""
+"""The path of a query: what is found, in any order, is added up to one score."""
 
 from __future__ import annotations
 
@@ -7,160 +7,158 @@ from datetime import UTC, datetime, timedelta
 from math import isnan, nan
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jupyter_memory.search import RETRIEVERS, Profile, ReciprocalRank, parse
-from jupyter_memory.search.fusion import ReciprocalValue, Weighted
-from jupyter_memory.search.profiles import OverFetch, covalence, trovella
-from jupyter_memory.search.retrieval import retrieve
+from jupyter_memory import MemoryStore
+from jupyter_memory.search import (
+    RETRIEVERS,
+    OverFetch,
+    Profile,
+    ReciprocalRank,
+    ReciprocalValue,
+    Weighted,
+    covalence,
+    newer_first,
+    trovella,
+)
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
+FIXED = pytest.mark.parametrize("profile", [covalence, trovella], ids=lambda profile: profile.name)
+
+
+def worded(count, cosine=0.0, **more):
+    """Return a memory that has the question's word so often, and this cosine with the question."""
+    return {"text": f"{'prices ' * count}{'other ' * (9 - count)}λ cos={cosine:.6f}", **more}
+
+
+def places(answer):
+    """Return the sources of an answer's hits, in order."""
+    return [hit.memory.source for hit in answer.hits]
 
 
 @dataclass(frozen=True)
 class Given:
-    """A signal that says what it was told to; it has nothing to say of keys that it was not told of."""
+    """A signal that says what it was told to, by source; it has nothing to say of others."""
 
     name: str
     values: dict
 
     def __call__(self, query, pool, /):
-        return {one.key: self.values[one.key] for one in pool if one.key in self.values}
-
-
-def only(result):
-    """Return the one row of a result."""
-    [row] = result.ranked
-    return row
-
-
-def keys(result):
-    """Return the keys of a result in order."""
-    return [row.candidate.key for row in result.ranked]
-
-
-def table(result):
-    """Return all that a result says, by rank."""
-    return [(row.rank, row.candidate.key, row.score, dict(row.ranks)) for row in result.ranked]
+        return {one.key: self.values[one.memory.source] for one in pool if one.memory.source in self.values}
 
 
 # -- covalence and trovella, by their numbers --------------------------------------------------------------------------
 
 
-def test_covalence_at_its_best(rank, memory):
+def test_covalence_at_its_best(filled_with):
     """First in both found, pinned, with a title that matches, just now: 0.0447590164."""
-    best = memory(1, tier="core", title="Electricity prices, cleaned")
-    row = only(rank(covalence, {"vector": {1: 0.9}, "keyword": {1: 4.2}}, best))
+    memories = filled_with(worded(1, 0.9, tier="core", title="Electricity prices, cleaned"))
+    [hit] = memories.hits("prices", profile=covalence, now=NOW).hits
 
-    assert row.score == pytest.approx(0.0447590164, abs=5e-11)
-    assert {name: seen.contribution for name, seen in row.evidence.items()} == pytest.approx(
+    assert hit.score == pytest.approx(0.0447590164, abs=5e-11)
+    assert {name: seen.contribution for name, seen in hit.signals.items()} == pytest.approx(
         {"vector": 0.9 / 61, "keyword": 0.9 / 61, "tier": 0.18 / 61, "title": 0.009, "recency": 0.0033}
     )
 
 
-def test_covalence_of_a_year_old_file(rank, memory):
+def test_covalence_of_a_year_old_file(filled_with):
     """Third by meaning, without the words, a file of a year ago: 0.0188389401."""
-    old = memory(3, tier="file", event_at=NOW - timedelta(hours=8760))
-    result = rank(covalence, {"vector": {1: 0.9, 2: 0.8, 3: 0.7}}, old)
-    row = next(row for row in result.ranked if row.candidate.key == 3)
+    old = worded(0, 0.7, tier="file", event_at=NOW - timedelta(hours=8760))
+    hits = filled_with(worded(0, 0.9), worded(0, 0.8), old).hits("prices", profile=covalence, now=NOW).hits
+    [hit] = [one for one in hits if one.memory.source == "3.md"]
 
-    assert row.score == pytest.approx(0.0188389401, abs=5e-11)
-    assert row.ranks == {"vector": 3}
-    assert row.evidence["keyword"].contribution == 0.0 and isnan(row.evidence["keyword"].value)
-    assert row.evidence["recency"].contribution == pytest.approx(0.00165)
+    assert hit.score == pytest.approx(0.0188389401, abs=5e-11)
+    assert (hit.sem_rank, hit.kw_rank) == (3, None)
+    assert hit.signals["keyword"].contribution == 0.0 and isnan(hit.signals["keyword"].value)
+    assert hit.signals["recency"].contribution == pytest.approx(0.00165)
 
 
-def test_trovella_reads_two_ranks(rank, memory):
-    """Trovella adds 1/(60 + rank) of each retriever, whatever the tier, the title and the age are."""
-    loud = memory(2, tier="core", title="prices", event_at=NOW)
-    result = rank(trovella, {"keyword": {1: 9.0, 2: 5.0}, "vector": {2: 0.6, 1: 0.5, 3: 0.4}}, loud)
+def test_trovella_reads_two_ranks(filled_with):
+    """Trovella adds 1/(60 + rank) of each retriever, whatever the tier and the age are."""
+    memories = filled_with(worded(5, 0.5), worded(3, 0.6, tier="core"), worded(0, 0.4))
+    hits = memories.hits("prices", profile=trovella, now=NOW).hits
 
-    assert {row.candidate.key: row.score for row in result.ranked} == pytest.approx(
-        {1: 1 / 61 + 1 / 62, 2: 1 / 62 + 1 / 61, 3: 1 / 63}
+    assert {hit.memory.source: hit.score for hit in hits} == pytest.approx(
+        {"1.md": 1 / 61 + 1 / 62, "2.md": 1 / 62 + 1 / 61, "3.md": 1 / 63}
     )
-    assert set(result.ranked[0].evidence) == {"keyword", "vector"}
+    assert set(hits[0].signals) == {"keyword", "vector"}
 
 
 # -- what the retrievers are asked for ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("limit", "asked"), [(1, 20), (5, 20), (6, 24), (50, 200)])
-@pytest.mark.parametrize("profile", [covalence, trovella], ids=lambda profile: profile.name)
-def test_retrievers_fetch_more_than_is_shown(profile, limit, asked):
+@pytest.mark.parametrize(("limit", "asked"), [(1, 20), (5, 20), (6, 24), (10, 40)])
+@FIXED
+def test_retrievers_fetch_more_than_is_shown(filled_with, profile, limit, asked):
     """Each retriever finds max(4 * limit, 20) memories: what two retrievers half-like can still win."""
-    counts = {}
+    memories = filled_with(*(worded(1 + number % 8, number / 99, title=str(number)) for number in range(50)))
+    trace = memories.trace("prices", profile=profile, limit=limit, now=NOW)
 
-    def retriever(name):
-        return lambda query, count: counts.update({name: count}) or ()
-
-    query = parse("prices", now=NOW, limit=limit)
-    retrieve(query, profile.fetches(limit), {name: retriever(name) for name in RETRIEVERS}, lambda name: None)
-
-    assert counts == {"keyword": asked, "vector": asked}
+    assert (len(trace.keyword), len(trace.vector)) == (asked, asked)
+    assert profile.fetches(50) == 200 and OverFetch(5, 50)(3) == 50 and OverFetch(5, 50)(11) == 55
 
 
-def test_overfetch_of_ones_own():
-    """A profile may look deeper."""
-    assert OverFetch(5, 50)(3) == 50
-    assert OverFetch(5, 50)(11) == 55
+def test_one_retriever_is_enough(filled_with):
+    """Without a model the keyword retriever answers alone; what finds nothing gives an empty answer, with its times."""
+    memories = filled_with(worded(5), worded(3), embedder=False)
+    answer = memories.hits("prices", profile=covalence, now=NOW)
 
-
-def test_one_retriever_is_enough(rank):
-    """Without a model the keyword retriever answers alone."""
-    result = rank(covalence, {"keyword": {1: 2.0, 2: 1.0}})
-
-    assert keys(result) == [1, 2]
-    assert result.retrieved["vector"] == ()
-    assert all(row.evidence["vector"].rank is None for row in result.ranked)
-
-
-def test_nothing_found(rank):
-    """Retrievers that find nothing give an empty result, with its timings."""
-    result = rank(covalence, {"keyword": {}, "vector": {}})
-
-    assert list(result.ranked) == []
-    assert set(result.timings) == {"keyword", "vector", "pool", "rank"}
+    assert places(answer) == ["1.md", "2.md"] and answer.counts["vector"] == 0
+    assert all(hit.signals["vector"].rank is None for hit in answer.hits)
+    nothing = memories.hits("zebra", profile=covalence, now=NOW)
+    assert nothing.hits == () and {"keyword", "vector", "pool", "rank"} <= set(nothing.timings)
 
 
 # -- ties --------------------------------------------------------------------------------------------------------------
 
 
-def test_equal_scores_share_a_rank(rank):
+def test_equal_scores_share_a_rank(filled_with):
     """Ranks of a retriever go 1, 2, 2, 4."""
-    result = rank(trovella, {"keyword": {1: 9.0, 2: 5.0, 3: 5.0, 4: 1.0}})
+    memories = filled_with(*map(worded, (7, 4, 4, 1)), embedder=False)
+    hits = memories.hits("prices", profile=trovella, now=NOW).hits
 
-    assert {row.candidate.key: row.ranks["keyword"] for row in result.ranked} == {1: 1, 2: 2, 3: 2, 4: 4}
-
-
-def test_the_newer_of_equals_comes_first(rank, memory):
-    """Where scores are equal the newer event comes first, then the smaller content hash."""
-    found = {"keyword": {1: 5.0, 2: 5.0, 3: 5.0}}
-    memories = (
-        memory(1, event_at=NOW - timedelta(days=1)),
-        memory(2, event_at=NOW, content_hash="ff"),
-        memory(3, event_at=NOW, content_hash="aa"),
-    )
-
-    assert keys(rank(trovella, found, *memories)) == [3, 2, 1]
-    assert keys(rank(trovella, found, *memories, backwards=True)) == [3, 2, 1]
+    assert {hit.memory.source: hit.kw_rank for hit in hits} == {"1.md": 1, "2.md": 2, "3.md": 2, "4.md": 4}
 
 
-def test_copies_are_ordered_by_place(rank, memory):
-    """Two files with one text and one time are told apart by their paths, not by which was stored first."""
-    found = {"keyword": {1: 5.0, 2: 5.0}}
-    copies = (memory(1, content_hash="aa", source="z.md"), memory(2, content_hash="aa", source="a.md"))
+def test_the_order_of_equals(filled_with):
+    """Of equal scores the newer event comes first, then content and place decide, never what was stored first."""
+    records = [worded(3, source=f"{place}.md", event_at=NOW - (place == "a") * timedelta(days=1)) for place in "abcd"]
+    answers = [
+        filled_with(*ordered, embedder=False).hits("prices", profile=trovella, now=NOW)
+        for ordered in (records, records[::-1])
+    ]
 
-    assert keys(rank(trovella, found, *copies)) == keys(rank(trovella, found, *copies, backwards=True)) == [2, 1]
+    assert places(answers[0]) == places(answers[1]) and places(answers[0])[-1] == "a.md"
+    memories = [hit.memory for hit in answers[0].hits]
+    assert memories == sorted(memories, key=newer_first)
 
 
 # -- whatever is found, signals and weights ----------------------------------------------------------------------------
 
-KEYS = st.integers(1, 12)
-SCORES = st.dictionaries(KEYS, st.floats(-100, 100) | st.sampled_from([0.25, 0.5]), max_size=12)
-SCORES_FOUND = st.fixed_dictionaries({"keyword": SCORES, "vector": SCORES})
-VALUES = st.dictionaries(KEYS, st.floats(-5, 5) | st.just(nan) | st.sampled_from([0.0, 1.0]), max_size=12)
+SOURCES = [f"{number}.md" for number in range(1, 13)]
+VALUES = st.dictionaries(
+    st.sampled_from(SOURCES), st.floats(-5, 5) | st.just(nan) | st.sampled_from([0.0, 1.0]), max_size=12
+)
 WEIGHTS = st.floats(-2, 2)
+QUERIES = st.sampled_from(["prices", "prices of the λ", "how were prices scaled in Zürich", "zebra", "other", "λ 3"])
+
+
+@pytest.fixture(scope="module")
+def twelve(tmp_path_factory):
+    """Two stores of the same twelve memories, filled in opposite order."""
+    words = ("prices", "λ prices of Zürich", "other scaled prices", "weather of λ", "orders", "prices prices")
+    records = [
+        {"text": words[number % 6], "source": source, "event_at": NOW - number % 5 * timedelta(days=9)}
+        for number, source in enumerate(SOURCES)
+    ]
+    stores = []
+    for name, ordered in (("one", records), ("other", records[::-1])):
+        stores.append(MemoryStore(tmp_path_factory.mktemp(name) / "λ.sqlite", embedder="static"))
+        stores[-1].add_many(ordered, progress=False)
+    yield stores
+    for one in stores:
+        one.close()
 
 
 @st.composite
@@ -180,85 +178,62 @@ def profiles(draw):
     return Profile("any", "Anything.", tuple(terms), {"text": 1.0}, signals)
 
 
-@given(profile=profiles(), found=SCORES_FOUND)
-def test_the_score_is_the_sum_of_its_contributions(rank, profile, found):
-    """For every profile and every row, score == sum of the contributions, and no contribution is NaN."""
-    result = rank(profile, found)
+def table(answer):
+    """Return all that an answer says, by rank."""
+    return [(hit.rank, hit.memory.source, hit.score, hit.kw_rank, hit.sem_rank) for hit in answer.hits]
 
-    assert sorted(keys(result)) == sorted({*found["keyword"], *found["vector"]})
-    for row in result.ranked:
-        contributions = [seen.contribution for seen in row.evidence.values()]
-        assert abs(row.score - sum(contributions)) < 1e-9
-        assert {term.name for term in profile.terms} | {one.name for one in profile.signals} <= set(row.evidence)
-        for seen in row.evidence.values():
+
+@given(profile=profiles(), query=QUERIES)
+def test_the_score_is_the_sum_of_its_contributions(twelve, profile, query):
+    """For every profile and every row, score == sum of the contributions, no contribution is NaN, and order is none."""
+    trace = twelve[0].trace(query, profile=profile, limit=12, now=NOW)
+    hits = trace.answer.hits
+
+    assert {hit.memory.id for hit in hits} == {one.memory_id for one in (*trace.keyword, *trace.vector)}
+    for hit in hits:
+        assert abs(hit.score - sum(seen.contribution for seen in hit.signals.values())) < 1e-9
+        assert {term.name for term in profile.terms} | {one.name for one in profile.signals} <= set(hit.signals)
+        for seen in hit.signals.values():
             assert isnan(seen.value) == (seen.rank is None)
             assert seen.contribution == 0.0 or not isnan(seen.value)
+    assert table(twelve[1].hits(query, profile=profile, limit=12, now=NOW)) == table(trace.answer)
 
 
-@given(profile=profiles(), found=SCORES_FOUND)
-def test_the_order_of_found_and_candidates_never_matters(rank, profile, found):
-    """Rankings are a mapping: turned around, they give the same hits, ranks and scores."""
-    assert table(rank(profile, found)) == table(rank(profile, found, backwards=True))
-
-
-@given(found=SCORES_FOUND, values=VALUES)
-def test_no_opinion_changes_nothing(rank, found, values):
+@given(query=QUERIES, values=VALUES)
+def test_no_opinion_changes_nothing(twelve, query, values):
     """A signal that is NaN for everyone leaves every score as it was."""
-    silent = covalence.with_signal(Given("silent", dict.fromkeys(range(13), nan)), weight=3.0)
+    silent = covalence.with_signal(Given("silent", dict.fromkeys(SOURCES, nan)), weight=3.0)
 
-    assert table(rank(silent, found)) == table(rank(covalence, found))
-
-
-TIERS = {"note": 3, "mcp": 3, "file": 2, "core": 1}
-
-
-@st.composite
-def memories(draw, make):
-    """Draw memories of any tier, age and title for the keys."""
-    return [
-        make(
-            key,
-            tier=draw(st.sampled_from(sorted(TIERS))),
-            title=draw(st.sampled_from(["", "Prices", "Kühlung"])),
-            event_at=NOW - timedelta(hours=draw(st.integers(-10, 20_000))),
-        )
-        for key in range(1, 13)
-    ]
-
-
-def place(result, key):
-    """Return the rank of a key."""
-    return next(row.rank for row in result.ranked if row.candidate.key == key)
-
-
-@pytest.mark.parametrize("profile", [covalence, trovella], ids=lambda profile: profile.name)
-@given(data=st.data(), found=SCORES_FOUND, more=st.floats(0.001, 50))
-def test_a_better_find_never_lowers_the_rank(rank, memory, profile, data, found, more):
-    """In a profile of fixed weights, a higher score in a retriever, or a first one, never costs a memory places."""
-    known = data.draw(memories(memory))
-    before = rank(profile, found, *known)
-    if not before.ranked:
-        return
-    key, retriever = data.draw(st.sampled_from(keys(before))), data.draw(st.sampled_from(RETRIEVERS))
-    improved = {**found, retriever: {**found[retriever], key: found[retriever].get(key, -100.0) + more}}
-
-    assert place(rank(profile, improved, *known), key) <= place(before, key)
-
-
-@pytest.mark.parametrize("profile", [covalence, trovella], ids=lambda profile: profile.name)
-@given(data=st.data(), found=SCORES_FOUND, hours=st.integers(1, 20_000))
-def test_a_better_memory_never_lowers_the_rank(rank, memory, profile, data, found, hours):
-    """Newer, of a better tier, or with a title that matches: nothing of this ever costs a memory places."""
-    known = data.draw(memories(memory))
-    before = rank(profile, found, *known)
-    if not before.ranked:
-        return
-    key = data.draw(st.sampled_from(keys(before)))
-    old = known[key - 1]
-    changes = data.draw(
-        st.sampled_from([{"event_at": old.event_at + timedelta(hours=hours)}, {"tier": "core"}, {"title": "PRICES"}])
+    assert table(twelve[0].hits(query, profile=silent, now=NOW)) == table(
+        twelve[0].hits(query, profile=covalence, now=NOW)
     )
-    fields = {name: getattr(old, name) for name in ("tier", "title", "event_at")}
-    improved = [*known[: key - 1], memory(key, **{**fields, **changes}), *known[key:]]
 
-    assert place(rank(profile, found, *improved), key) <= place(before, key)
+
+BETTER = (
+    lambda old: {**old, "count": min(9, old["count"] + 1)},
+    lambda old: {**old, "cosine": min(0.99, old["cosine"] + 0.3)},
+    lambda old: {**old, "event_at": old["event_at"] + timedelta(days=100)},
+    lambda old: {**old, "tier": "core"},
+    lambda old: {**old, "title": "PRICES"},
+)
+RECORDS = st.fixed_dictionaries({
+    "count": st.integers(0, 8), "cosine": st.floats(-0.9, 0.9), "tier": st.sampled_from(["mcp", "file", "core"]),
+    "title": st.sampled_from(["", "Prices", "Kühlung"]), "event_at": st.datetimes(
+        datetime(2023, 1, 1), datetime(2026, 4, 1), timezones=st.just(UTC)),
+})  # fmt: skip
+
+
+@FIXED
+# Each example has new stores.
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(records=st.lists(RECORDS, min_size=2, max_size=6), chosen=st.integers(0, 5), better=st.sampled_from(BETTER))
+def test_what_is_better_never_loses_places(filled_with, profile, records, chosen, better):
+    """In a profile of fixed weights, a better find, a newer one, a better tier or title never costs a memory places."""
+    chosen %= len(records)
+    improved = [*records[:chosen], better(records[chosen]), *records[chosen + 1 :]]
+    before, after = (
+        places(filled_with(*(worded(**one) for one in of)).hits("prices", profile=profile, now=NOW))
+        for of in (records, improved)
+    )
+
+    assert after.index(f"{chosen + 1}.md") <= before.index(f"{chosen + 1}.md")

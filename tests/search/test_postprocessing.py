@@ -1,0 +1,183 @@
+"""What says the same is shown once: copied notebooks, cells that were run, duplicates among the hits."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from jupyter_memory.search import Deduplicate, DeduplicateFiles, DeduplicateRuns, OverFetch, Profile, Weighted, auto
+from jupyter_memory.text import with_outputs
+
+NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
+SCALED = "prices = prices - prices.mean() # the λ of Zürich is fitted on prices of zero mean and unit variance"
+FIT = "forecast = ridge.fit(prices)  # λ of Zürich"
+CELLS = (
+    "# How the prices are scaled\n\nBefore the forecast every price loses the mean of its zone.",
+    "scaled = (prices - prices.groupby('zone').transform('mean')) / prices.groupby('zone').transform('std')",
+    "forecast = ridge.fit(scaled, demand)  # λ = 0.3 for Zürich",
+)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The order in which the test gives its memories."""
+
+    name: str = "placed"
+
+    def __call__(self, query, context, /):
+        return {one.key: -float(one.memory.domain) for one in context}
+
+
+@pytest.fixture
+def shown(filled_with):
+    """Return which of these memories are shown, ranked as they are given, and the notices."""
+
+    def show(*records, steps=auto.steps, limit=10):
+        profile = Profile(
+            "placed", "As given.", (Weighted("placed", 1.0),), {"text": 1.0}, (Placed(),),
+            steps=steps, fetch=OverFetch(1, 100), threshold=False,
+        )  # fmt: skip
+        memories = filled_with(*({**one, "domain": str(place)} for place, one in enumerate(records, start=1)))
+        answer = memories.hits("zebra", profile=profile, limit=limit, now=NOW)
+        return [int(hit.memory.domain) for hit in answer.hits], answer.notices
+
+    return show
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "copies"),
+    [
+        ("prices.ipynb", "prices-Copy1.ipynb", True),
+        ("/week/prices.ipynb", "/old/prices.ipynb", True),
+        ("prices.ipynb", "Copy of Prices (3).ipynb", True),
+        ("prices.ipynb", "prices_final_v2.ipynb", True),
+        ("prices.ipynb", "prices copy 2.ipynb", True),
+        ("report_2026-02.ipynb", "report_2026-03.ipynb", True),
+        ("notes.md", "notes.bak.md", True),
+        ("λ.md", "λ" + " -copy 7" * 20 + ".md", True),
+        # Another name is another file, however much of it both share; so is what is no file.
+        ("prices.ipynb", "demand.ipynb", False),
+        ("04_prices.ipynb", "05_demand.ipynb", False),
+        ("renewal.md", "new.md", False),
+        ("2026-03-02.md", "2026-03-03.md", False),
+        ("turn_1", "turn_2", False),
+        # Each piece of such a name can be read in two ways; a hundred of them are read in one.
+        ("λ.md", "λ" + " -copy 7" * 100 + "a.md", False),
+    ],
+)
+def test_names_of_copies(shown, one, other, copies):
+    """A copy has the name of its original, with the marks of a copy or a version, or stands in another folder."""
+    found, _ = shown({"source": one, "text": SCALED}, {"source": other, "text": SCALED})
+
+    assert found == ([1] if copies else [1, 2])
+
+
+WORDS = [f"w{number}" for number in range(43)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        # One word of 43 changed leaves 40 of 44 pairs in common; two apart from each other 38 of 46.
+        (" ".join(WORDS), " ".join([*WORDS[:20], "λ", *WORDS[21:]]), True),
+        (" ".join(WORDS), " ".join([*WORDS[:10], "λ", *WORDS[11:30], "ü", *WORDS[31:]]), False),
+        ("df.head()", "DF.head() ", True),
+        ("a = b", "b = a", False),
+    ],
+)
+def test_alike(shown, one, other, alike):
+    """A copy shares nine of ten pairs of neighbouring words with its original."""
+    found, _ = shown({"source": "λ.ipynb", "text": one}, {"source": "λ-Copy1.ipynb", "text": other})
+
+    assert found == ([1] if alike else [1, 2])
+
+
+def test_the_best_copy_stays(shown):
+    """Of a cell and its copy only the better is shown; the same words in another file, or in a note, are left alone."""
+    sources = ("/week/prices.ipynb", "/week/prices-Copy1.ipynb", "/week/demand.ipynb", "", "/week/prices-Copy1.ipynb")
+    records = [{"source": source, "text": SCALED} for source in sources]
+    records[4]["text"] = "another cell of the copy: λ"
+
+    assert shown(*records, {"source": "/week/prices.ipynb", "text": SCALED.upper()}) == (
+        [1, 3, 4, 5, 6], ("1 duplicate of a result is not shown.",),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sources", "stays"),
+    [
+        # Of a file and its copy the file stays, also where the copy is better; of two versions the better one.
+        (("/week/prices-Copy1.ipynb", "/week/prices.ipynb"), [2]),
+        (("/week/prices_v2.ipynb", "/week/prices_v1.ipynb"), [1]),
+    ],
+)
+def test_the_original_stays(shown, sources, stays):
+    """What is a copy by its name makes room for its original."""
+    assert shown(*({"source": source, "text": SCALED} for source in sources))[0] == stays
+
+
+def test_only_among_the_best(shown):
+    """What is too far down to be shown is not compared; a larger limit looks further."""
+    cells = [{"source": f"/week/{key}/prices.ipynb", "text": f"{SCALED} {'λ ' * key}"} for key in (0, 1)]
+    others = [{"source": "", "text": f"note {key}"} for key in range(39)]
+    copy = {"source": "/old/prices.ipynb", "text": SCALED}
+
+    for limit, left in ((10, {2}), (25, {2, 42}), (60, {2, 42})):
+        found, _ = shown(*cells, *others, copy, limit=limit)
+        assert found == [key for key in range(1, 43) if key not in left][:limit]
+    assert len(shown(*cells, *others, copy, limit=41)[0]) == 40
+
+
+def test_the_steps_in_words():
+    """Each step of a profile says what it does, as the profile is shown."""
+    assert {DeduplicateFiles(), DeduplicateRuns()} <= set(auto.steps)
+    assert "copied notebooks" in str(DeduplicateFiles()) and "duplicate memories" in str(Deduplicate())
+    assert str(DeduplicateRuns()) == "what was run is not shown beside the cell that holds it"
+
+
+CELL, RUN = {"kind": "cell", "text": FIT}, {"kind": "history", "text": FIT}
+
+
+@pytest.mark.parametrize(
+    ("records", "left"),
+    [
+        # The cell is shown even if its run ranks higher, whatever its outputs and white space.
+        (({**RUN, "text": f"{FIT}\n"}, {**RUN, "text": "forecast = lasso.fit(prices)"},
+          {**CELL, "text": with_outputs(f"{FIT} ", "λ = 0.3"), "source": "/w/λ.ipynb"}), [2, 3]),
+        (({**CELL, "source": "/w/1.ipynb"}, {**CELL, "source": "/w/2.ipynb"}, RUN), [1, 2]),
+        # A note or a file with the same text takes no place, and without history nothing changes.
+        (({"text": FIT}, {"kind": "file", "text": FIT}, RUN), [1, 2, 3]),
+        ((CELL, {**CELL, "source": "/w/2.ipynb"}), [1, 2]),
+    ],
+)  # fmt: skip
+def test_a_run_beside_its_cell(shown, records, left):
+    """What was run is not shown beside a cell that holds it."""
+    assert shown(*records, steps=(DeduplicateRuns(),))[0] == left
+
+
+def test_a_copied_notebook(store, tmp_path):
+    """A notebook that was copied does not double a hit: by default each cell comes once, and why can be asked."""
+    folder = tmp_path / "week"
+    folder.mkdir()
+    notebook = nbformat.v4.new_notebook()
+    notebook.cells = [nbformat.v4.new_markdown_cell(CELLS[0]), *map(nbformat.v4.new_code_cell, CELLS[1:])]
+    nbformat.write(notebook, folder / "prices.ipynb")
+    shutil.copy(folder / "prices.ipynb", folder / "prices-Copy1.ipynb")
+    memories = store()
+    memories.index(folder, progress=False)
+    question = "how are the prices scaled before the forecast"
+    answer, doubled = memories.hits(question), memories.hits(question, profile=auto.replace(steps=()))
+
+    assert len(doubled.hits) == 6 and len(answer.hits) == 3
+    assert {hit.memory.text.split("\n")[0] for hit in answer.hits} == {cell.split("\n")[0] for cell in CELLS}
+    assert "3 duplicates of results are not shown." in answer.notices
+    assert {Path(hit.memory.source).name for hit in answer.hits} == {"prices.ipynb"}
+    shown = {hit.memory.id: hit for hit in answer.hits}
+    copy = next(hit.memory for hit in doubled.hits if hit.memory.id not in shown)
+    [reason] = memories.explain(question, copy.id).reasons
+    assert reason.startswith("It is a duplicate of “prices") and "at rank" in reason
