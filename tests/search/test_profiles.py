@@ -256,8 +256,7 @@ def test_the_bytes_of_a_file(tmp_path):
         profile_named(str(tmp_path / "folder.toml"))
 
 
-# Signals that have another name today are read under that.
-NAMES = st.text(min_size=1, max_size=8).filter(lambda name: name not in {"asks", "meaning", "size", "soft"})
+NAMES = st.text(min_size=1, max_size=8)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=32)
 FORMS = (ReciprocalRank, ReciprocalValue, Weighted, MinMax)
 

