@@ -93,31 +93,10 @@ def test_a_journal_that_was_removed_takes_nothing(journal: Journal):
     assert journal.is_gone
 
 
-def test_a_forked_child_does_not_keep_the_lock(store: Path):
-    """A child of the kernel that lives on, such as a worker, does not make its journal look alive."""
+def test_a_forked_child_has_no_part_in_it(store: Path):
+    """A child of the kernel writes nothing into its journal, and does not make it look alive by living on."""
     journal = Journal.on_disk(store)
-    reader, writer = os.pipe()
-    heard, said = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(writer)
-        os.write(said, b"x")
-        os.read(reader, 1)
-        os._exit(0)
-    os.read(heard, 1)
-    journal.close()
-
-    left = list(abandoned(store))
-    os.close(writer)
-    os.waitpid(child, 0)
-    assert [one.path for one in left] == [journal.path]
-    for one in left:
-        one.remove()
-
-
-def test_a_forked_child_writes_nothing_into_it(store: Path):
-    """The journal of a kernel is not that of its children."""
-    journal = Journal.on_disk(store)
+    (reader, writer), (heard, said) = os.pipe(), os.pipe()
 
     def write() -> str:
         with suppress(OSError):
@@ -127,7 +106,19 @@ def test_a_forked_child_writes_nothing_into_it(store: Path):
 
     assert in_fork(write) == "refused"
     assert journal.read() == b""
-    journal.remove()
+    child = os.fork()
+    if child == 0:
+        os.close(writer)
+        os.write(said, b"x")
+        os.read(reader, 1)
+        os._exit(0)
+    os.read(heard, 1)
+    journal.close()
+    [left] = abandoned(store)
+    os.close(writer)
+    os.waitpid(child, 0)
+    assert left.path == journal.path
+    left.remove()
 
 
 def test_a_link_to_a_store_leads_to_its_journals(tmp_path: Path, store: Path):
@@ -141,43 +132,25 @@ def test_a_link_to_a_store_leads_to_its_journals(tmp_path: Path, store: Path):
     journal.remove()
 
 
-def test_other_files_are_no_journals(store: Path):
-    """Only files with the name of a journal are taken."""
-    store.parent.mkdir()
-    for name in (".memory.sqlite.runs-", ".memory.sqlite.runs-xyz", ".memory.sqlite.runs-0123456789abcdef.bak"):
-        (store.parent / name).write_bytes(b"kept")
-    empty(store)
-
-    assert {file.read_bytes() for file in store.parent.iterdir()} == {b"kept"}
-
-
-def place_of(journal: Journal) -> Path:
-    """Return the path of another journal of the same store, in the same place."""
-    return journal.path.with_name(journal.path.name[:-16] + "0" * 16)
-
-
-def test_a_link_with_the_name_of_a_journal_is_not_followed(journal: Journal, store: Path, tmp_path: Path):
-    """Clearing the journals leaves a file alone that somebody linked among them."""
-    (tmp_path / "thesis.tex").write_text("years of work")
-    link = place_of(journal)
-    link.symlink_to(tmp_path / "thesis.tex")
-    try:
-        empty(store)
-    finally:
-        link.unlink()
-
-    assert (tmp_path / "thesis.tex").read_text() == "years of work"
-
-
-def test_a_pipe_with_the_name_of_a_journal_keeps_nobody_waiting(journal: Journal, store: Path):
-    """A pipe that nobody writes to is neither read nor taken for a journal."""
-    pipe = place_of(journal)
+def test_other_files_are_no_journals(journal: Journal, store: Path, tmp_path: Path):
+    """Only files with the name of a journal are taken, and of those neither a link nor a pipe that nobody writes to."""
+    store.parent.mkdir(exist_ok=True)
+    others = [".memory.sqlite.runs-", ".memory.sqlite.runs-xyz", ".memory.sqlite.runs-0123456789abcdef.bak"]
+    thesis, link, pipe = (
+        tmp_path / "thesis.tex",
+        *(journal.path.with_name(journal.path.name[:-16] + digit * 16) for digit in "01"),
+    )
+    for file in (thesis, *map(store.with_name, others)):
+        file.write_text("kept")
+    link.symlink_to(thesis)
     os.mkfifo(pipe)
     try:
         assert (recording(store), list(abandoned(store))) == (1, [])
         empty(store)
     finally:
+        link.unlink()
         pipe.unlink()
+    assert {file.read_text() for file in (thesis, *map(store.with_name, others))} == {"kept"}
 
 
 def test_a_journal_that_cannot_be_removed_holds_zeros(store: Path):

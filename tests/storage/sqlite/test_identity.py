@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import apsw
 import pytest
@@ -95,17 +95,12 @@ def test_a_store_that_was_moved_away(path, database, remember):
     remember(opened, "Malmö")
     for ending in ("", "-wal", "-shm"):
         path.with_name(path.name + ending).rename(path.with_name("away.sqlite" + ending))
-    told = []
-
-    def ask():
-        with pytest.raises(StoreClosed, match=r"moved, removed or replaced .* open it again") as raised:
-            opened.version()
-        told.append(raised.value)
-
-    thread = threading.Thread(target=ask)
-    thread.start()
-    thread.join()
-    assert told and not path.exists()
+    with (
+        ThreadPoolExecutor(1) as pool,
+        pytest.raises(StoreClosed, match=r"moved, removed or replaced .* open it again"),
+    ):
+        pool.submit(opened.version).result(100)
+    assert not path.exists()
 
 
 def test_a_newer_copy_from_another_machine(path, database, remember):

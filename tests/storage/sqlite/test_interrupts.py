@@ -51,24 +51,67 @@ def test_a_running_statement(database, thread):
     assert not pool.submit(lambda: opened.connection.in_transaction).result(100)
 
 
-def test_between_two_statements(database, thread):
-    """Stopped while no statement runs, a transaction ends at its next one."""
-    opened, (pool, thread_id) = database(), thread
-    begun, go_on = threading.Event(), threading.Event()
+@pytest.fixture
+def paused(database, thread):
+    """Run ``first`` and ``then`` in a transaction of a thread, which waits in between: ``paused(first, then)``.
 
-    def two():
-        with opened.read() as connection:
-            connection.execute("select 1").fetchall()
-            begun.set()
-            go_on.wait(60)
-            return connection.execute("select 2").get
+    Returned are the database, what interrupts the transaction, what lets it go on and returns its result, and the pool.
+    """
+    (pool, thread_id), opened = thread, database()
 
-    future = pool.submit(two)
-    begun.wait(60)
-    assert opened.interrupts.stop(thread_id)
-    go_on.set()
+    def run(first, then, transaction="read"):
+        begun, go_on = threading.Event(), threading.Event()
+
+        def work():
+            with getattr(opened, transaction)() as connection:
+                first(connection)
+                begun.set()
+                go_on.wait(60)
+                return then(connection)
+
+        future = pool.submit(work)
+        assert begun.wait(60)
+
+        def end():
+            go_on.set()
+            return future.result(100)
+
+        return opened, lambda: opened.interrupts.stop(thread_id), end, pool
+
+    return run
+
+
+def seven(connection):
+    """Ask something that is soon answered."""
+    return connection.execute("select 7").get
+
+
+@pytest.mark.parametrize("rows_left", [False, True])
+def test_between_two_statements(paused, rows_left):
+    """Stopped while no statement runs, a transaction ends at its next one; the thread's next search is free of it.
+
+    Rows that were not all read would keep SQLite in its state of interruption.
+    """
+    held = []
+
+    def first(connection):
+        held.append(connection.execute("select value from json_each('[1, 2, 3]')"))
+        next(held[0]) if rows_left else held[0].fetchall()
+
+    opened, stop, end, pool = paused(first, seven)
+    assert stop()
     with pytest.raises(Interrupted):
-        future.result(100)
+        end()
+    assert pool.submit(read, opened, threading.Event(), "select 7").result(100) == 7
+
+
+def test_a_change_is_not_stopped(paused):
+    """What is being written is written."""
+    insert = "insert into counters values ('λ', 1)"
+    opened, stop, end, _ = paused(seven, lambda connection: connection.execute(insert).fetchall(), "write")
+    assert stop() is False
+    end()
+    assert opened.connection.execute("select value from counters where name = 'λ'").get == 1
 
 
 def test_before_the_first_step(database):
@@ -87,28 +130,6 @@ def test_before_the_first_step(database):
         connection.execute(ENDLESS.replace("from n)", "from n where i < 10000000)", 1)).fetchall()
     with opened.read() as connection:
         assert connection.execute("select 7").get == 7
-
-
-def test_with_rows_left_to_read(database, thread):
-    """Rows that were not all read keep SQLite in its state of interruption: the next search is free of it."""
-    opened, (pool, thread_id) = database(), thread
-    begun, go_on, held = threading.Event(), threading.Event(), []
-
-    def half():
-        with opened.read() as connection:
-            held.append(connection.execute("select value from json_each('[1, 2, 3]')"))
-            next(held[0])
-            begun.set()
-            go_on.wait(60)
-            connection.execute("select 2").fetchall()
-
-    future = pool.submit(half)
-    begun.wait(60)
-    opened.interrupts.stop(thread_id)
-    go_on.set()
-    with pytest.raises(Interrupted):
-        future.result(100)
-    assert pool.submit(read, opened, begun, "select 7").result(100) == 7
 
 
 def test_too_late(database, thread):
@@ -157,24 +178,6 @@ def test_never_the_next(database, thread):
         outcomes.add(outcome)
         assert after == 7
     assert "stopped" in outcomes
-
-
-def test_a_change_is_not_stopped(database, thread, remember):
-    """What is being written is written."""
-    opened, (pool, thread_id), begun, go_on = database(), thread, threading.Event(), threading.Event()
-
-    def write():
-        with opened.write() as connection:
-            begun.set()
-            go_on.wait(60)
-            connection.execute("insert into counters values ('λ', 1)")
-
-    future = pool.submit(write)
-    begun.wait(60)
-    assert opened.interrupts.stop(thread_id) is False
-    go_on.set()
-    future.result(100)
-    assert opened.connection.execute("select value from counters where name = 'λ'").get == 1
 
 
 def test_a_search(week_store, thread):
