@@ -65,7 +65,7 @@ def test_two_answers(embedder):
 @pytest.mark.parametrize("name", ["nomik", "", "Static", "static-256 "])
 def test_unknown_name(name):
     """A name that is not known is refused, and the known ones are listed."""
-    with pytest.raises(UnknownEmbedder, match=r"Known are: auto, static, nomic, minilm, wordllama .* mlx:FOLDER"):
+    with pytest.raises(UnknownEmbedder, match=r"Known are: auto, static, nomic, minilm .* mlx:FOLDER"):
         open_embedder(name)
 
 
