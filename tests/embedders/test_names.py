@@ -75,7 +75,8 @@ def test_light_to_import():
         [],
         "import jupyter_memory.embedders as e\n"
         "print([m for m in ('mlx', 'mlx.core', 'tokenizers', 'pandas') if m in sys.modules])\n"
-        "sys.addaudithook(lambda event, given: event == 'open' and str(given[0]).endswith(('vocabulary.txt', '.safetensors')) and print('read'))\n"
+        "FILES = ('vocabulary.txt', '.safetensors')\n"
+        "sys.addaudithook(lambda event, given: event == 'open' and str(given[0]).endswith(FILES) and print('read'))\n"
         "embedder = e.open_embedder()\nprint('opened')\nembedder.embed_query('λ')",
     )
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from math import isnan
 
+import apsw
 import pytest
 from results import AUTO_TERMS
 
@@ -196,3 +198,22 @@ def test_explained(week):
         explained = week.explain("electricity prices", hit.memory.id, now=NOW)
         assert explained.rank == hit.rank
         assert explained.hit.score == pytest.approx(hit.score)
+
+
+def test_trust_is_measured_where_many_come(store):
+    """After many memories at once the store knows how far meaning can be trusted, and measures anew once it doubled."""
+    memories = store()
+    texts = [
+        f"The tariff of λ number {number} is cheap. In Zürich it was {number * 7} francs a month, in winter more."
+        for number in range(80)
+    ]
+    with closing(apsw.Connection(str(memories.path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        memories.add_many([{"text": text} for text in texts], progress=False)
+        first = connection.execute("select chunks, value from trust").fetchall()
+        memories.add_many([{"text": f"{text} Twice."} for text in texts[:60]], progress=False)
+        memories.add_many([{"text": f"{text} Thrice."} for text in texts], progress=False)
+        second = connection.execute("select chunks, value from trust").fetchall()
+
+    assert [chunks for chunks, _ in first] == [80]
+    assert [chunks for chunks, _ in second] == [220]
+    assert 0.5 <= second[0][1] <= 4.0
