@@ -234,7 +234,7 @@ def test_the_profiles_are_made_of_the_same(week_store, profile, query):
         {hit.memory.id: hit.score for hit in hits}
     )
     names = {"fuse", "fuse_scores", "dedup", "rerank", "Scored", "RerankWeights", "TimeAnchor"}
-    assert names <= set(jupyter_memory.__all__) & set(dir(jupyter_memory))
+    assert names <= set(jupyter_memory.__all__) <= set(dir(jupyter_memory))
 
 
 # -- vault -------------------------------------------------------------------------------------------------------------
