@@ -169,22 +169,6 @@ def test_interrupted_while_indexing(store, tmp_path):
     assert memory.doctor() == []
 
 
-def test_interrupted_while_reembedding(store):
-    """Ctrl-C while vectors are written anew: searches go on with the old ones, the next run writes what is left."""
-    with store() as first:
-        first.add_many([{"text": f"Note {i} of λ in Zürich"} for i in range(600)], progress=False)
-    second = store(embedder=Interrupting(calls=3))
-
-    with pytest.raises(KeyboardInterrupt):
-        second.reembed(progress=False)
-    assert store().stats()["model"] == "static"
-    assert store().hits("Note 5").hits[0].cosine > 0.3
-    assert second.reembed(progress=False) == 600 - 2 * 256
-    assert second.stats()["model"] == "interrupting"
-    assert [model["vectors"] for model in second.stats()["models"]] == [600, 600]
-    assert second.doctor() == []
-
-
 # -- the disk ----------------------------------------------------------------------------------------------------------
 
 
@@ -234,18 +218,6 @@ def test_a_commit_that_fails(database, remember, network_home):
         assert not mine.connection.in_transaction
     remember(mine, "now")
     assert [row[0] for row in mine.connection.execute("select text from texts")] == ["The λ of Zürich", "now"]
-
-
-def test_a_snapshot(database, remember):
-    """A reader sees one state from its first look to its last, whatever others write meanwhile."""
-    mine, other = database(), database()
-    remember(mine, "The λ of Zürich")
-    with mine.read() as connection:
-        before = connection.execute("select count(*) from memories").get
-        remember(other, "written meanwhile")
-        with mine.read() as again:
-            assert again.execute("select count(*) from memories").get == before
-    assert mine.connection.execute("select count(*) from memories").get == before + 1
 
 
 def test_a_change_in_two_steps(database):

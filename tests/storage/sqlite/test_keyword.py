@@ -151,19 +151,6 @@ def test_operators_are_words(sqlite, remember):
     assert texts_found(opened, "text: title") == ["text of the title"]
 
 
-def test_an_unfinished_word_finds_those_that_begin_so(sqlite, remember):
-    """While typing, "norma" finds "normalise"; its whole word counts for more, and cached scores say the same."""
-    opened = sqlite()
-    remember(opened, "norma λ", "normalise the prices in Zürich", "rows dropped")
-    asked = Terms(words=("norma",), prefix="norma")
-    first, *again = [matches(opened, asked, COVALENCE) for _ in range(3)]
-
-    assert texts_found(opened, asked) == ["norma λ", "normalise the prices in Zürich"]
-    assert [[(one.memory, pytest.approx(one.score)) for one in each] for each in again] == [
-        [(one.memory, one.score) for one in first]
-    ] * 2
-
-
 def test_rows_go_in_and_out_alike(sqlite, remember):
     """Tags given twice and in any order leave nothing in the index when they are replaced or their memory goes."""
     opened = sqlite()
@@ -299,15 +286,21 @@ def test_counts_of_words(sqlite, remember):
 # -- scores that are cached --------------------------------------------------------------------------------------------
 
 
-def test_cached_scores_change_nothing(sqlite, remember):
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("price rare1 rare2", '"price model" rare5', "own7", "東京 rare1", "sync service", "nothing here"),
+        *(Terms(words=("pric",), prefix="pric"), Terms(respelled=("price",), words=("rare1",))),
+    ],
+)
+@pytest.mark.parametrize("weights", [AUTO, COVALENCE], ids=["auto", "covalence"])
+def test_cached_scores_change_nothing(sqlite, remember, query, weights):
     """With the scores of single words cached, searches give what they give without, to the last digit."""
     opened = sqlite()
     remember(opened, *corpus(4), "東京の売上 FileSyncService")
-    for query in ("price rare1 rare2", '"price model" rare5', "own7", "東京 rare1", "sync service", "nothing here"):
-        for count in (1, 10, 1000):
-            for weights in (AUTO, COVALENCE):
-                plain = matches(SqliteStorage(opened.database), query, weights, count)
-                assert [matches(opened, query, weights, count) for _ in range(2)] == [plain, plain]
+    for count in (1, 10, 1000):
+        plain = matches(SqliteStorage(opened.database), query, weights, count)
+        assert [matches(opened, query, weights, count) for _ in range(2)] == [plain, plain]
 
 
 WORDS = ("alpha", "beta", "gamma", "delta")

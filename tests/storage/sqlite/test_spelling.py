@@ -124,25 +124,6 @@ def test_the_index_of_many_segments(store):
     assert tried(opened, "prces") == []
 
 
-def test_other_spellings_count_half(sqlite, remember):
-    """What is tried for a word counts half of what the word itself would, within the filters, cached or not."""
-    opened = sqlite()
-    remember(opened, *(record["text"] for record in WEEK))
-
-    def scores(filters=ANY, **terms):
-        with opened.snapshot() as snapshot:
-            found = snapshot.keyword_matches(Terms(**terms), AUTO, filters, 20)
-        return {one.memory: one.score for one in found}
-
-    whole = scores(words=("prices",))
-    assert len(whole) == 6
-    for _ in range(3):
-        assert {key: 2 * score for key, score in scores(respelled=("price",)).items()} == pytest.approx(whole)
-    assert not scores(Filters(kind=("cell",)), respelled=("price",))
-    both = scores(Filters(kind=("note",)), words=("forecast",), respelled=("price",))
-    assert set(whole) < set(both)
-
-
 def test_every_stem_leads_to_its_words(sqlite, remember):
     """FTS5 is asked for words, so each stem is turned back into one, also where the stemmer would shorten it again."""
     opened, rng = sqlite(), random.Random(1)

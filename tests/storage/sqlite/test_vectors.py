@@ -308,27 +308,6 @@ def test_a_snapshot_that_is_older_than_the_cache(opened, database):
     assert texts(mine, query, 100) == []
 
 
-# -- models ------------------------------------------------------------------------------------------------------------
-
-
-def test_two_models_beside_each_other(sqlite):
-    """A second model has tables of its own; the first stays active until another is activated."""
-    rng = np.random.default_rng(8)
-    storage, other = stored(sqlite(), [Draft(text="λ"), Draft(text="ü")], unit(rng, 2, 64)), Made(32, "other")
-    model = storage.writer.register_model(other)
-    with storage.snapshot() as snapshot:
-        lacking = snapshot.chunks_without_vectors(model, 10)
-    assert storage.writer.add_vectors(other, dict(zip(lacking, unit(rng, 2, 32), strict=True))) == 2
-    with storage.snapshot() as snapshot:
-        assert snapshot.active_model().name == "made"
-        assert (snapshot.count_without_vectors(model), snapshot.chunks_without_vectors(model, 10)) == (0, [])
-    assert storage.writer.activate_model(other)
-    with storage.snapshot() as snapshot:
-        assert snapshot.active_model() == model
-        assert [one.name for one in snapshot.models()] == ["made", "other"]
-    assert len(texts(storage, unit(rng, 32), 10)) == 2
-
-
 def test_a_second_model_is_not_written_to(sqlite):
     """A memory with vectors of another model than the store's is refused within the transaction, and not stored."""
     rng = np.random.default_rng(9)
