@@ -116,16 +116,3 @@ def test_a_memory_has_so_many_pictures_at_most(exported, opened):
     file.write_text(file.read_text() * 9)
     with pytest.raises(InputError, match="line 9: memory must be one that has fewer than 8 pictures"):
         opened("empty").import_(exported[0], progress=False)
-
-
-def test_an_export_of_before_pictures_is_still_imported(exported, opened):
-    """Without the file, and without the mark in files.jsonl, the texts come; the notebook is read for its pictures."""
-    out, notebooks = exported
-    (out / "pictures.jsonl").unlink()
-    files = [json.loads(line) for line in (out / "files.jsonl").read_text().splitlines()]
-    for one in files:
-        del one["pictures"]
-    (out / "files.jsonl").write_text("".join(json.dumps(one) + "\n" for one in files))
-    store = opened("empty")
-    assert store.import_(out, progress=False).added == 2
-    assert store.index(notebooks, progress=False).pictures.kept == 3
