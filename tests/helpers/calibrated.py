@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import apsw
+
 from jupyter_memory import MemoryStore
 
 
 def calibrated(store: MemoryStore, value: float) -> None:
-    """Keep a calibration for the model that a store searches with."""
-    with store._storage.snapshot() as snapshot:
-        model = snapshot.active_model()
-    assert model is not None, "the store has no vectors"
-    store._storage.writer.keep_calibration(model, 1, value)
+    """Keep a calibration for the model that a store searches with, as another process would."""
+    with apsw.Connection(str(store.path)) as connection:
+        connection.execute("insert or replace into trust select id, 1, ? from models where active", (value,))
+        assert connection.changes(), "the store has no vectors"

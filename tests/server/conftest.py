@@ -9,20 +9,25 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
 
 pytest.importorskip("pytest_jupyter.jupyter_server", reason="pip install 'jupyter-memory[test]'")
 
+import apsw
+from jsonschema import Draft7Validator
+
 # Only here: as a plugin of all tests it would make a server for each of them.
 from pytest_jupyter.jupyter_server import *  # noqa: F403
+from referencing import Registry, Resource
+from referencing.jsonschema import DRAFT7
 
-from jupyter_memory import JupyterMemoryError
-from jupyter_memory.server.extension import SETTING
-from jupyter_memory.server.thread_pool import Ticket
-from jupyter_memory.server.validation import validator
+import jupyter_memory
+from jupyter_memory.server import Ticket
+
+SCHEMAS = Path(jupyter_memory.__file__).parent / "server" / "schemas"
 
 server_fetch = jp_fetch  # noqa: F405
 
@@ -55,18 +60,23 @@ def store_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def jp_server_config(store_file: Path) -> dict[str, Any]:
-    """The memory loaded, nobody let in without a token, models as bundled, writers waited for as long as it takes."""
-    return {
+def jp_server_config(store_file: Path, request: pytest.FixtureRequest) -> dict[str, Any]:
+    """The memory loaded, nobody let in without a token, models as bundled, writers waited for as long as it takes.
+
+    ``indirect`` parameters are settings by class, beside these or in their place.
+    """
+    usual = {
         "ServerApp": {"jpserver_extensions": {"jupyter_memory": True}, "allow_unauthenticated_access": False},
         "JupyterMemory": {"path": str(store_file), "embedder": "static", "busy_seconds": 120},
     }
+    more = getattr(request, "param", {})
+    return {name: usual.get(name, {}) | more.get(name, {}) for name in (*usual, *more)}
 
 
 @pytest.fixture
 def service(jp_serverapp) -> Iterator[Any]:
     """What the handlers of the running server share."""
-    service = jp_serverapp.web_app.settings[SETTING]
+    service = jp_serverapp.web_app.settings["jupyter_memory_service"]
     yield service
     service.close()
 
@@ -87,23 +97,25 @@ def queued(service) -> Iterator[threading.Event]:
 
 
 @pytest.fixture
-def without_end(week_in) -> tuple[Callable[[], None], threading.Event, list[str]]:
-    """What takes minutes within SQLite, an event that tells that it began, and a list of how it ended."""
-    began, ended = threading.Event(), list[str]()
+def slow_disk(store_file: Path) -> Iterator[tuple[threading.Event, threading.Event]]:
+    """Let what a search reads take minutes while the first event is set; the second tells that it began."""
+    slow, began = threading.Event(), threading.Event()
 
-    def run() -> None:
-        try:
-            with week_in._storage.database.read() as connection:
-                # Called by the statement itself: from then on it runs.
-                connection.create_scalar_function("began", lambda: began.set() or 1)
-                connection.execute(
-                    "with recursive n(i) as (select began() union all select i + 1 from n) select max(i) from n"
-                ).fetchall()
-        except JupyterMemoryError as error:
-            ended.append(type(error).__name__)
-            raise
+    def hook(connection: apsw.Connection) -> None:
+        # Called by SQLite between two of its instructions.
+        def wait() -> bool:
+            ours = threading.current_thread().name.startswith("jupyter-memory-search")
+            if slow.is_set() and ours and connection.exec_trace is not None:
+                began.set()
+                sleep(0.01)
+            return False
 
-    return run, began, ended
+        if connection.filename == str(store_file):
+            connection.set_progress_handler(wait, 1, id="slow disk")
+
+    apsw.connection_hooks.append(hook)
+    yield slow, began
+    apsw.connection_hooks.remove(hook)
 
 
 @pytest.fixture
@@ -138,12 +150,22 @@ def over(ask) -> Callable[[], Awaitable[list[dict[str, Any]]]]:
     return over
 
 
+def validator_of(name: str) -> Draft7Validator:
+    """Return what checks values against one of the schemas that the package brings along."""
+
+    def found(address: str) -> Resource[Any]:
+        name = address.rpartition("/")[2].removesuffix(".json")
+        return Resource.from_contents(json.loads((SCHEMAS / f"{name}.json").read_text("utf-8")), DRAFT7)
+
+    return Draft7Validator(found(name).contents, registry=Registry(retrieve=found))
+
+
 @pytest.fixture
 def fits() -> Callable[[str, Any], Any]:
     """Check a value against the schema of that name, and return it."""
 
     def fits(name: str, value: Any) -> Any:
-        errors = validator(name).iter_errors(value)
+        errors = validator_of(name).iter_errors(value)
         problems = [f"{'.'.join(map(str, one.absolute_path))}: {one.message}" for one in errors]
         assert problems == []
         return value

@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import apsw
+import pytest
+from calibrated import calibrated
+from pictures import plot, plotting, saved
+
+from jupyter_memory.storage import CAN_RECORD, Journal
+from jupyter_memory.types import Run, RunError
 
 QUESTION = "how many orders an hour, λ"
 
@@ -178,3 +188,292 @@ async def test_what_nobody_sees_is_escaped(ask, jp_fetch, week_in):
     written = answered.body.decode()
     assert not set(written) & set("\x1b\x9b\x7f\u202e\u2066\u200f")
     assert (json.loads(written)["title"], json.loads(written)["tags"]) == (memory.title, ["\u202edraft"])
+
+
+async def test_offered_in_the_status(ask, fits, over, notebook, queued, service):
+    """The notice comes with the job that indexed, stays as long as the server runs, and goes with the model."""
+    service.settings.embedder = "auto"
+    store = service.provider.store(create=True)
+    store.add("We scaled the prices to zero mean.")
+    calibrated(store, 0.6)
+    assert not any("minilm" in notice for notice in (await ask("status")).json["notices"])
+
+    await ask("index", {"path": "prices"})
+    queued.set()
+    await over()
+
+    for _ in range(2):
+        notices = fits("status", (await ask("status")).json)["notices"]
+        assert [notice for notice in notices if "`%memory model use minilm` changes to all-MiniLM-L6-v2" in notice]
+    assert store.model_offer() == ""
+
+
+@pytest.fixture
+def fetch(jp_fetch, service):
+    """Ask for a picture: the whole response, errors too."""
+
+    async def fetch(**params):
+        return await jp_fetch("jupyter-memory", "thumbnail", params=params, raise_error=False)
+
+    return fetch
+
+
+@pytest.fixture
+def shown(service, jp_root_dir):
+    """The ids of a cell with two pictures and of one with none, by that number."""
+    saved(jp_root_dir / "nb" / "λ.ipynb", plotting("plt.plot(zürich)", plot(1), plot(2)), plotting("zürich.head()"))
+    store = service.provider.store(create=True)
+    store.index(jp_root_dir / "nb", progress=False)
+    return {hit.memory.thumbnails: hit.memory.id for hit in store.browsed(limit=5).hits}
+
+
+async def test_a_hit_says_how_many_pictures_it_has(ask, fits, shown):
+    """So the panel knows for which hits to ask."""
+    answer = fits("answer", (await ask("search", {"query": "zürich"})).json)
+    assert {hit["memory_id"]: hit["thumbnails"] for hit in answer["hits"]} == {shown[2]: 2, shown[0]: 0}
+
+
+async def test_a_picture_is_served_by_its_id_and_place(fetch, shown, service):
+    """The bytes are those of the store, with headers that leave a browser nothing to guess and no cache to fill."""
+    responses = [await fetch(memory_id=shown[2], place=str(place)) for place in range(2)]
+    store = service.provider.store()
+
+    assert [one.code for one in responses] == [200, 200]
+    assert [one.body for one in responses] == [store.thumbnail(shown[2], place).image for place in range(2)]
+    headers = responses[0].headers
+    assert headers["Content-Type"] == "image/webp" and headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cache-Control"] == "private, no-store"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+
+
+@pytest.mark.parametrize(
+    ("params", "code", "reason"),
+    [
+        ({}, 400, "InvalidField"),
+        ({"memory_id": "x" * 65}, 400, "InvalidField"),
+        ({"memory_id": "aa01", "place": "-1"}, 400, "InvalidField"),
+        ({"memory_id": "aa01", "place": "8"}, 400, "InvalidField"),
+        ({"memory_id": "aa01", "place": "1e0"}, 400, "InvalidField"),
+        ({"memory_id": "../../etc/passwd"}, 404, "UnknownMemory"),
+    ],
+)
+async def test_what_is_no_id_is_refused(fetch, shown, params, code, reason):
+    """A missing or odd id is a clear error in JSON that does not repeat it."""
+    response = await fetch(**params)
+
+    assert response.code == code and f'"reason": "{reason}"' in response.body.decode()
+    assert "passwd" not in response.body.decode()
+
+
+async def test_a_memory_without_a_picture_is_not_found(fetch, shown, ask):
+    """404 for a place that has none, for a cell that has none, and for one that was forgotten."""
+    for memory_id, place in ((shown[2], "2"), (shown[0], "0")):
+        response = await fetch(memory_id=memory_id, place=place)
+        assert response.code == 404 and '"NoPicture"' in response.body.decode()
+    await ask("forget", {"memory_ids": [shown[2]]})
+    assert (await fetch(memory_id=shown[2])).code == 404
+
+
+async def test_a_store_that_lies_is_not_believed(fetch, shown, service):
+    """A media type that no picture of ours has is not sent, whatever the store's file says."""
+    with apsw.Connection(str(service.provider.path)) as connection:
+        connection.execute("update thumbnails set media_type = 'text/html'")
+    response = await fetch(memory_id=shown[2])
+    assert response.code == 404 and response.headers["Content-Type"] == "application/json"
+
+
+RUN = Run(
+    source='rates["Genève"]',
+    started=datetime(2026, 3, 6, 9, 0, tzinfo=UTC),
+    session="monday",
+    number=1,
+    outcome="ok",
+    cell_id="rate",
+    environment="prices",
+)
+
+
+async def history(ask, fits):
+    """Return what the status says of the history."""
+    return fits("status", (await ask("status")).json)["history"]
+
+
+async def the_run(ask, fits, **asked):
+    """Return the one text of the history: its hit and its place."""
+    answer = fits("answer", (await ask("browse", {"filters": {"kind": ["history"]}, **asked})).json)
+    [hit], [place] = answer["hits"], answer["places"]
+    return hit, place
+
+
+@pytest.mark.skipif(not CAN_RECORD, reason="this system has no file locks")
+async def test_kernels_that_record_are_counted(ask, fits, service, store_file):
+    """A kernel counts from the moment that it records, also before there is a store, until it stops or dies."""
+    assert await history(ask, fits) == {"kernels": 0, "runs": 0, "texts": 0, "since": None}
+
+    one, other = Journal.on_disk(store_file), Journal.on_disk(store_file)
+    assert (await history(ask, fits))["kernels"] == 2
+    one.remove()
+    other.close()
+    assert (await history(ask, fits))["kernels"] == 0
+
+
+async def test_a_run_tells_how_often_and_how_it_ended(ask, fits, week_in, notebook):
+    """A text that ran twice is one hit, which opens at its cell and tells of the last run; other hits tell of none."""
+    first = replace(RUN, notebook=str(notebook))
+    failed = replace(
+        first,
+        number=2,
+        started=RUN.started + timedelta(days=1),
+        outcome="error",
+        error=RunError("KeyError", "'Genève'"),
+    )
+    week_in.history.record([first, failed])
+
+    hit, place = await the_run(ask, fits)
+    assert (hit["kind"], hit["event_at"]) == ("history", "2026-03-07T09:00:00+00:00")
+    assert (place["path"], place["cell"], place["changed"]) == ("prices/orders.ipynb", "rate", False)
+    assert place["run"] == {
+        "count": 2,
+        "first": "2026-03-06T09:00:00+00:00",
+        "last": "2026-03-07T09:00:00+00:00",
+        "outcome": "error",
+        "error": "KeyError",
+        "environment": "prices",
+    }
+    assert (await history(ask, fits)) == {"kernels": 0, "runs": 2, "texts": 1, "since": "2026-03-06T09:00:00+00:00"}
+    others = (await ask("browse", {"filters": {"kind": ["note"]}})).json["places"]
+    assert others and not any("run" in other for other in others)
+
+
+async def test_a_run_whose_kernel_died(ask, fits, week_in):
+    """What has no outcome says so; without a notebook there is nothing to open, and the reason is told."""
+    week_in.history.record([replace(RUN, outcome="unknown", environment="")])
+
+    _, place = await the_run(ask, fits)
+    assert (place["run"]["outcome"], place["run"]["error"], place["run"]["count"]) == ("unknown", "", 1)
+    assert place["path"] is None and "did not know its notebook" in place["closed"]
+
+
+async def test_an_entry_made_by_hand(ask, fits, week_in):
+    """History that somebody added with metadata of any kind is shown as run once, with what can be read."""
+    metadata = {"runs": "many", "outcome": ["ok"], "error": 7, "first_run": None, "environment": "x"}
+    week_in.add("λ = 3.2", kind="history", event_at="2026-03-01T10:00:00+00:00", metadata=metadata)
+
+    _, place = await the_run(ask, fits)
+    assert place["run"] == {
+        "count": 1,
+        "first": None,
+        "last": "2026-03-01T10:00:00+00:00",
+        "outcome": "unknown",
+        "error": "",
+        "environment": "x",
+    }
+
+
+async def test_uses_of_a_run_stay_when_it_runs_again(ask, fits, week_in):
+    """A text that runs again keeps its id, and how often it was used."""
+    week_in.history.record([RUN])
+    hit, _ = await the_run(ask, fits)
+    await ask("access", {"memory_id": hit["memory_id"]})
+    week_in.history.record([replace(RUN, number=2, started=RUN.started + timedelta(hours=1), session="tuesday")])
+
+    again, place = await the_run(ask, fits)
+    assert (again["memory_id"], place["run"]["count"]) == (hit["memory_id"], 2)
+    memory = week_in.get(hit["memory_id"])
+    assert (memory.accessed, memory.session) == (1, "tuesday")
+
+
+ASKED = "prices = load_prices('zürich.csv')\nprices['net'] = prices['gross'] / (1 + VAT)\nprices.plot()"
+OTHERS = [
+    "orders = read_orders('orders.csv')\norders.groupby('hour').size().plot()",
+    "model = PoissonRegressor()\nmodel.fit(X, y)",
+    "weather = fetch_weather(station='Genève')\nweather.resample('D').mean()",
+    "events = FileSyncService().drain()\nlen(events)",
+    "from pathlib import Path\nfolder = Path.home() / 'work'",
+    "shops = shops.merge(regions, on='region_id', how='left')",
+    "fig, axes = plt.subplots(2, 2, figsize=(8, 4))",
+    "assert not frame.isna().any().any()",
+]
+
+
+def write(folder, name, *sources):
+    """Write a notebook of code cells without ids."""
+    cells = [{"cell_type": "code", "source": one, "metadata": {}, "outputs": []} for one in sources]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}))
+
+
+@pytest.fixture
+def notebooks(jp_root_dir, service):
+    """Two notebooks with a cell like the one that is asked about, among others, and the store that holds them."""
+    folder = jp_root_dir / "work"
+    write(folder, "open.ipynb", ASKED, *OTHERS[:4])
+    write(folder, "old.ipynb", ASKED.replace("zürich", "genève"), *OTHERS[4:])
+    store = service.provider.store(create=True)
+    store.index(folder, progress=False)
+    return store
+
+
+async def test_cells_of_other_notebooks_are_told(ask, fits, notebooks):
+    """The cell of the other notebook is in the answer with its place, and no cell of the open one."""
+    answered = await ask("related-to", {"text": ASKED, "path": "work/open.ipynb"})
+    assert answered.code == 200
+    answer = fits("answer", answered.json)
+    assert answer["notices"] == []
+    assert [place["path"] for place in answer["places"]] == ["work/old.ipynb"]
+    assert "genève" in answer["hits"][0]["snippet"]
+
+
+async def test_the_open_notebook_is_left_out_whatever_it_is_called(ask, notebooks, jp_root_dir):
+    """A notebook that is opened through a link is the same notebook."""
+    (jp_root_dir / "link").symlink_to(jp_root_dir / "work")
+    answer = (await ask("related-to", {"text": ASKED, "path": "link/open.ipynb"})).json
+    assert {place["path"] for place in answer["places"]} == {"work/old.ipynb"}
+
+
+async def test_a_notebook_that_was_never_indexed_is_no_matter(ask, notebooks):
+    """The open notebook may be new: then nothing is left out, and nothing is said of it."""
+    answer = (await ask("related-to", {"text": ASKED, "path": "work/new.ipynb"})).json
+    assert (len(answer["hits"]), answer["notices"]) == (2, [])
+
+
+async def test_what_is_like_nothing_has_no_answer(ask, notebooks):
+    """Nobody asked, so nothing is shown that may be about something else."""
+    text = "The committee met on Tuesday and adopted the report without a vote."
+    assert (await ask("related-to", {"text": text})).json["hits"] == []
+
+
+async def test_only_cells_are_told(ask, notebooks):
+    """A note with the same text is none of the cells that the line counts, and a filter still holds."""
+    notebooks.add(ASKED, title="a note")
+    answer = (await ask("related-to", {"text": ASKED, "path": "work/open.ipynb"})).json
+    assert {hit["kind"] for hit in answer["hits"]} == {"cell"}
+    within = {"filters": {"kind": ["note"]}}
+    assert (await ask("related-to", {"text": ASKED, **within})).json["hits"] == []
+
+
+async def test_nothing_of_the_text_is_kept(ask, notebooks, store_file):
+    """It is no recent search, counts for no memory, and its words are nowhere in the store's files."""
+    secret = "xylophonquartett"
+    before = {hit.memory.id: hit.memory.accessed for hit in notebooks.browsed(limit=50).hits}
+    assert (await ask("related-to", {"text": f"{ASKED}\n{secret}"})).code == 200
+    assert notebooks.recent() == []
+    assert {hit.memory.id: hit.memory.accessed for hit in notebooks.browsed(limit=50).hits} == before
+    files = [file for file in store_file.parent.iterdir() if file.is_file()]
+    assert files and not any(secret.encode() in file.read_bytes() for file in files)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"text": 7}, {"text": "x" * 20_001}, {"text": ASKED, "path": "../out.ipynb"}, {"text": "x", "log": True}],
+)
+async def test_what_cannot_be_read_is_refused(ask, notebooks, body):
+    """A text that is too long, missing or no text, and a path out of Lab's folder: the field is named."""
+    refused = await ask("related-to", body)
+    assert (refused.code, refused.json["reason"]) == (400, "InvalidField")
+
+
+@pytest.mark.parametrize("text", ["", " \n", '"', "tag:x -kind:cell", "東京の売上", "\ud800", "x" * 20_000])
+async def test_any_text_has_an_answer(ask, notebooks, text):
+    """What would be read as something else in a query is a text like any other."""
+    assert (await ask("related-to", json.dumps({"text": text}))).code == 200
