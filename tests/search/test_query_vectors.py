@@ -1,0 +1,195 @@
+"""Questions that were asked before: their vectors come from the store, their words are nowhere."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import apsw
+import numpy as np
+import pytest
+from locked import while_another_writes
+
+from jupyter_memory import JupyterMemory, MemoryStore
+from jupyter_memory.embedders import StaticEmbedder
+
+QUESTION = "Walrossherde auf Spitzbergen"
+
+
+class Counting:
+    """The static model under another name, which is not quick and counts the questions that it is asked."""
+
+    name, dimensions, threshold = "counting", 64, 0.1
+
+    def __init__(self, fingerprint="counting/64"):
+        self.fingerprint = fingerprint
+        self.asked = []
+        self._static = StaticEmbedder(64)
+
+    def embed_documents(self, texts, /):
+        return self._static.embed_documents(texts)
+
+    def embed_query(self, text, /):
+        self.asked.append(text)
+        return self._static.embed_query(text)
+
+
+@pytest.fixture
+def model():
+    return Counting()
+
+
+@pytest.fixture
+def asked(store, model):
+    """A store with a model that counts, and one memory."""
+    memory = store(embedder=model)
+    memory.add("Die Kühlkette der Walrosse hat λ = 3.2.")
+    return memory
+
+
+def row(memory, select="count(*) from query_vectors"):
+    """Return the one row of a query of the store's file."""
+    with closing(apsw.Connection(str(memory.path))) as file:
+        found = file.execute(f"select {select}").fetchone()
+    return found[0] if len(found) == 1 else found
+
+
+def test_asked_once(asked, model, store):
+    """A question is embedded once, for this process and those to come, and has the same answer each time."""
+    later = Counting()
+    first, second = asked.hits(QUESTION), asked.hits(QUESTION)
+    again = store(embedder=later)
+    third = again.hits(QUESTION)
+
+    assert (model.asked, later.asked) == ([QUESTION], [])
+    assert len({hit.cosine for answer in (first, second, third) for hit in answer.hits}) == 1
+    assert again.explain(QUESTION, first.hits[0].memory.id).hit.cosine == first.hits[0].cosine
+    assert later.asked == [] and row(again) == 1
+
+
+def test_each_model_for_itself(asked, model):
+    """A vector of one model never answers for another, also after a change there and back."""
+    asked.hits(QUESTION)
+    other = Counting("counting/other")
+    asked.reembed(other, progress=False)
+    asked.hits(QUESTION)
+    asked.hits(QUESTION)
+    assert (model.asked, other.asked) == ([QUESTION], [QUESTION])
+    asked.reembed(model, progress=False)
+    asked.hits(QUESTION)
+    assert (model.asked, row(asked)) == ([QUESTION], 2)
+    assert asked.drop_vectors() == 1 and row(asked) == 1
+
+
+def test_no_word_is_kept(asked, model, bytes_of):
+    """The words of a question are in no file of the store, nor is a digest that could be made without its key."""
+    asked.hits(QUESTION)
+    content = bytes_of(asked.path)
+
+    assert model.embed_query(QUESTION).tobytes()[:64] in content
+    assert not any(word.encode() in content for word in QUESTION.split())
+    with MemoryStore(asked.path.parent / "other.sqlite", embedder=Counting()) as other:
+        other.add("λ")
+        other.hits(QUESTION)
+        assert row(asked, "digest from query_vectors") != row(other, "digest from query_vectors")
+
+
+@pytest.mark.parametrize("choice", ["everything", "ids"])
+def test_forgetting_forgets_the_questions(asked, bytes_of, choice):
+    """What is forgotten may have been asked about: the vectors of all questions go with it, and no byte stays."""
+    memory = asked.hits(QUESTION).hits[0].memory
+    traces = row(asked, "embedding, digest, key from query_vectors, query_key")
+    asked.forget(**({"everything": True} if choice == "everything" else {"ids": memory.id}))
+
+    assert row(asked) == 0
+    content = bytes_of(asked.path)
+    assert not any(part in content for part in traces)
+
+
+def test_switched_off(asked):
+    """Switched off, nothing is kept, and what was is gone with the next search."""
+    asked.hits(QUESTION)
+    again = Counting()
+    with MemoryStore(asked.path, again, settings=JupyterMemory(cache_queries=False)) as off:
+        assert row(off) == 1
+        off.hits(QUESTION)
+        off.hits(QUESTION)
+        assert again.asked == [QUESTION] * 2 and row(off) == 0
+
+
+def test_a_quick_model(store):
+    """A model that is quicker than the store is asked each time."""
+    memory = store()
+    memory.add("λ")
+    memory.hits(QUESTION)
+    assert row(memory) == 0
+
+
+def test_a_busy_store(asked):
+    """While another writes a search does not wait to keep its question; it is kept with the next one."""
+    with while_another_writes(asked):
+        assert asked.hits(QUESTION).hits
+        assert row(asked) == 0
+    asked.hits("another question")
+    assert row(asked) == 2
+
+
+class Plain(Counting):
+    """A model without MLX, which does not work in a forked process."""
+
+    def embed_query(self, text, /):
+        self.asked.append(text)
+        return np.full(64, 1 / 8, np.float32)
+
+
+def test_read_only(asked, as_user, common_folder):
+    """A store that cannot be written answers from what is kept, and keeps nothing."""
+    path = common_folder / "memory.sqlite"
+    asked.hits(QUESTION)
+    asked.backup(path)
+    path.chmod(0o444)
+    common_folder.chmod(0o555)
+
+    def search():
+        plain = Plain()
+        with MemoryStore(path, plain, settings=JupyterMemory()) as memory:
+            memory.hits(QUESTION), memory.hits("another question"), memory.hits("another question")
+            return memory.stats()["read_only"], plain.asked
+
+    assert as_user(search) == (True, ["another question"] * 2)
+
+
+def test_bounded(asked, model):
+    """The thousand asked last are kept: one that is asked again stays, one that is not makes room."""
+    asked.hits(QUESTION)
+    for number in range(1_100):
+        asked.hits(f"question {number}")
+        if number % 300 == 299:
+            asked.hits(QUESTION)
+    assert model.asked.count(QUESTION) == 1
+    assert 500 <= row(asked) <= 1_000
+    asked.hits("question 1099")
+    asked.hits("question 0")
+    assert model.asked.count("question 1099") == 1 and model.asked.count("question 0") == 2
+
+
+def test_a_vector_that_does_not_fit(asked, model):
+    """A vector of another length than the model's is not used."""
+    asked.hits(QUESTION)
+    with closing(apsw.Connection(str(asked.path))) as file:
+        file.execute("update query_vectors set embedding = zeroblob(12)")
+    assert asked.hits(QUESTION).hits[0].badges == "SEM"
+    assert model.asked == [QUESTION] * 2
+
+
+def test_without_a_log(model, tmp_path):
+    """Where the file system has no write-ahead log, and each write waits for the disk, nothing is kept."""
+    usual = apsw.vfs_names()[0]
+    apsw.set_default_vfs("unix-dotfile")
+    try:
+        with MemoryStore(tmp_path / "λ.sqlite", embedder=model) as memory:
+            memory.add("λ")
+            memory.hits(QUESTION)
+            memory.hits(QUESTION)
+    finally:
+        apsw.set_default_vfs(usual)
+    assert model.asked == [QUESTION] * 2
