@@ -6,6 +6,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from inside import storage_of
+
 from jupyter_memory import MemoryStore
 
 
@@ -15,7 +17,7 @@ def while_another_writes(store: MemoryStore) -> Iterator[None]:
     begun, over = threading.Event(), threading.Event()
 
     def write() -> None:
-        with MemoryStore(store.path) as other, other._storage.database.write():
+        with storage_of(store) as storage, storage.database.write():
             begun.set()
             over.wait(60)
 
