@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 import numpy as np
+from inside import storage_of
 
 from jupyter_memory.text import embedding_text
 
@@ -44,7 +45,7 @@ def held(store):
 
 def check_vectors(store, embedders):
     """Check that every vector is the one that its own model gives for its chunk, and that no chunk lacks one."""
-    with store._storage.database.read() as connection:
+    with storage_of(store) as storage, storage.database.read() as connection:
         texts = {
             row[0]: embedding_text(*row[1:])
             for row in connection.execute(

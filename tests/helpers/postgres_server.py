@@ -60,17 +60,23 @@ class PostgresServer:
 
     def clear(self, address: DatabaseAddress) -> None:
         """Remove the store from a database, whoever is connected."""
-        name = _name(address)
+        name = name_of(address)
         self.execute(f"select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name}'")
         self.execute("drop schema if exists jupyter_memory cascade", name)
 
     def drop(self, address: DatabaseAddress) -> None:
         """Remove a database, whoever is connected."""
-        self.execute(f"drop database if exists {_name(address)} with (force)")
+        self.execute(f"drop database if exists {name_of(address)} with (force)")
 
 
-def _name(address: DatabaseAddress) -> str:
+def name_of(address: DatabaseAddress) -> str:
+    """Return the name of a database."""
     return address.url.rpartition("?")[0].rpartition("/")[2]
+
+
+def as_role(address: DatabaseAddress, role: str) -> DatabaseAddress:
+    """Return the address of the same database for another role."""
+    return database_address(address.url.replace("postgres@", f"{role}@"))
 
 
 @contextmanager

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from inside import storage_of
+
 from jupyter_memory import MemoryStore
 
 
 def faults(store: MemoryStore) -> list[str]:
     """Return what is out of step in a store: texts, keyword rows, vectors and codes, and what its own check says."""
-    connection = store._storage.database.connection
-    chunks = {row[0] for row in connection.execute("select id from chunks")}
-    owners = {row[0] for row in connection.execute("select distinct memory from chunks")}
-    memories = {row[0] for row in connection.execute("select key from memories")}
-    texts = {row[0] for row in connection.execute("select memory from texts")}
-    held = {"keyword_docsize": {row[0] for row in connection.execute("select id from keyword_docsize")}}
-    for model, active in connection.execute("select id, active from models").fetchall():
-        for table in (f"vectors_{model}", f"codes_{model}"):
-            rows = {row[0] for row in connection.execute(f"select chunk from {table}")}
-            held[table] = rows if active or rows - chunks else chunks
+    with storage_of(store) as storage, storage.database.read() as connection:
+        chunks = {row[0] for row in connection.execute("select id from chunks")}
+        owners = {row[0] for row in connection.execute("select distinct memory from chunks")}
+        memories = {row[0] for row in connection.execute("select key from memories")}
+        texts = {row[0] for row in connection.execute("select memory from texts")}
+        held = {"keyword_docsize": {row[0] for row in connection.execute("select id from keyword_docsize")}}
+        for model, active in connection.execute("select id, active from models").fetchall():
+            for table in (f"vectors_{model}", f"codes_{model}"):
+                rows = {row[0] for row in connection.execute(f"select chunk from {table}")}
+                held[table] = rows if active or rows - chunks else chunks
     found = [f"{table} is out of step with the chunks" for table, rows in held.items() if rows != chunks]
     if not memories == texts == owners:
         found.append("memories, texts and chunks are out of step")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 import psycopg
+from postgres_server import as_role, name_of
 
-from jupyter_memory.storage.postgres.team import PostgresTeam
-from jupyter_memory.text import database_address
+from jupyter_memory.storage import open_team
 
 SPACES = ["", "papers", "salaries", "λ", "o'brien"]
 TABLES = [
@@ -21,13 +21,13 @@ class Tenants:
 
     def __init__(self, address, people):
         self.address, self.people = address, people
-        self.rights = PostgresTeam(self.of("keeper"), busy_seconds=2)
+        self.rights = open_team(self.of("keeper"), busy_seconds=2)
         with self.connect("keeper") as connection:
             for key, space in enumerate(SPACES):
                 fill(connection, key, space)
 
     def of(self, who):
-        return database_address(self.address.url.replace("postgres@", f"{self.people[who]}@"))
+        return as_role(self.address, self.people[who])
 
     def connect(self, who):
         path = "-c search_path=jupyter_memory,public"
@@ -45,7 +45,7 @@ class Tenants:
 def opened(server):
     """Make roles, one of which owns the database, and a store with a memory in each space; remove them afterwards."""
     address = server.new_database()
-    name = address.url.rpartition("?")[0].rpartition("/")[2]
+    name = name_of(address)
     people = {one: f"{one}_{name}" for one in ("keeper", "ana", "ben", "eve")}
     for role in people.values():
         server.execute(f"create role {role} login")

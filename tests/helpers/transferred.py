@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
+from inside import storage_of
 
 from jupyter_memory import JupyterMemory
 from jupyter_memory.types import Run, RunError
@@ -51,7 +52,7 @@ LONG = "\n\n".join(f"## Part {n}\n\n" + f"The price of shop {n} rose in week {n}
 
 def contents(store):
     """Return everything that a store holds, as values that can be compared."""
-    with store._storage.transfer.contents("") as found:
+    with storage_of(store) as storage, storage.transfer.contents("") as found:
         held = list(found.memories())
         # Pictures are no part of an export, and so it does not tell whether they were read.
         files = [one._replace(state=replace(one.state, pictures=None)) for one in found.files()]
@@ -68,7 +69,7 @@ def answers(store):
 
 def carried(store):
     """Return what a copy carries beyond an export: vectors, tokens, definitions, pictures, trust and searches."""
-    with store._storage.transfer.contents("") as found:
+    with storage_of(store) as storage, storage.transfer.contents("") as found:
         ready = found.prepared(list(found.memories()))
         vectors = [None if one.vectors is None else one.vectors.tobytes() for one in ready]
         tokens = [[of_chunk.to_bytes() for of_chunk in one.tokens] for one in ready]

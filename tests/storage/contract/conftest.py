@@ -11,19 +11,15 @@ from hashing import Hashing
 
 from jupyter_memory.ingest import prepare
 from jupyter_memory.storage import Storage, open_storage
-from jupyter_memory.storage.sqlite.connection.database import Database
-from jupyter_memory.storage.sqlite.storage import SqliteStorage
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]:
     """An empty store."""
-    if request.param == "sqlite":
-        opened: Storage = SqliteStorage(Database(tmp_path / "memory.sqlite", busy_seconds=0.1))
-    else:
-        # Asked for first: without the extra or a server the test is skipped.
-        address = request.getfixturevalue("emptied_postgres")
-        opened = open_storage(address, busy_seconds=2)
+    # Asked for first: without the extra or a server the test is skipped.
+    server = request.param == "postgres"
+    where = request.getfixturevalue("emptied_postgres") if server else tmp_path / "memory.sqlite"
+    opened = open_storage(where, busy_seconds=2 if server else 0.1)
     yield opened
     opened.close()
 

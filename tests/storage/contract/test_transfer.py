@@ -1,17 +1,22 @@
-"""What every storage must do with memories that go into another store and come from one."""
+"""What every storage must do with what leaves it, arrives or is taken back, and with pictures on the way."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
-from contract import CELL, EVERYTHING, NOW, RATE
+import pytest
+from contract import CELL, NOTEBOOK, NOW, RATE
+from contract_writing import NOTE, add, everything, read_file, seen
 from hashing import Hashing
 
-from jupyter_memory import FileState
-from jupyter_memory.ingest import prepare
-from jupyter_memory.storage import Arriving, NotedFile, NotedFolder
+from jupyter_memory import FileState, UnknownMemory
+from jupyter_memory.ingest import drafted, prepare
+from jupyter_memory.storage import Arriving, NotedFile, NotedFolder, RunFilter
 from jupyter_memory.types import Draft, Feedback, Filters, Pictures, Recent, Run, RunError, Thumbnail
+
+# -- into another store, and from one ----------------------------------------------------------------------------------
 
 EARLIER = NOW - timedelta(days=400)
 RAN = Draft(text="fit(λ)", kind="history", tier="file", event_at=NOW, session="k1", lang="python")
@@ -65,25 +70,18 @@ def test_runs_arrive_with_their_memory_once(storage):
 
 
 def test_known_ids_and_contents(storage):
-    """An id that is known stays or is updated; known content under another id is merged."""
-    storage.transfer.put([arriving(RATE), arriving(CELL, "c1")], None, update=False)
+    """An id that is known stays or is updated; known content under another id is merged, at once too."""
+    put = storage.transfer.put
+    assert put([arriving(RATE), arriving(RATE, "a2"), arriving(CELL, "c1")], None, update=False) == [
+        *("added", "merged", "added")
+    ]
     other = arriving(replace(RATE, text="Prices rose."))
-    assert storage.transfer.put([other], None, update=False) == ["kept"]
-    assert storage.transfer.put([other], None, update=True) == ["updated"]
-    assert storage.transfer.put([other], None, update=True) == ["kept"]
-    same = arriving(replace(CELL, tags=("new",)), "c2")
-    assert storage.transfer.put([same], None, update=False) == ["merged"]
+    assert [put([other], None, update=update) for update in (False, True, True)] == [["kept"], ["updated"], ["kept"]]
+    assert put([arriving(replace(CELL, tags=("new",)), "c2")], None, update=False) == ["merged"]
     assert {one.memory.id: (one.memory.text, one.memory.tags) for one in held(storage)} == {
         "a1": ("Prices rose.", RATE.tags),
         "c1": (CELL.text, ("new",)),
     }
-
-
-def test_two_alike_at_once_are_one(storage):
-    """Of two memories with the same content, the first is stored."""
-    assert storage.transfer.put([arriving(RATE), arriving(RATE, "a2")], None, update=False) == ["added", "merged"]
-    with storage.snapshot() as snapshot:
-        assert snapshot.count(EVERYTHING) == 1
 
 
 def test_pictures_come_with_their_memory(storage):
@@ -112,20 +110,14 @@ def test_files_folders_and_feedback(storage):
         assert list(contents.feedback()) == [said]
 
 
-def test_a_space_alone(storage):
-    """The contents of a space are those of no other one."""
+def test_spaces(storage):
+    """The contents of a space are those of no other one; the spaces of a store are those with memories."""
     storage.transfer.put([arriving(RATE), arriving(replace(RATE, space="work"), "w1")], None, update=False)
     assert [one.memory.id for one in held(storage, "work")] == ["w1"]
-
-
-def test_spaces_that_hold_something(storage):
-    """The spaces of the contents are those with memories, and whoever may write in all of them is refused none."""
-    storage.transfer.put([arriving(RATE), arriving(replace(RATE, space="alpha"), "w1")], None, update=False)
-    with storage.transfer.contents("") as contents:
-        assert sorted(contents.spaces()) == ["", "alpha"]
-    with storage.transfer.contents("alpha") as contents:
-        assert list(contents.spaces()) == ["alpha"]
-    assert storage.transfer.refused(["", "alpha"]) == []
+    for space, spaces in (("", ["", "work"]), ("work", ["work"])):
+        with storage.transfer.contents(space) as contents:
+            assert sorted(contents.spaces()) == spaces
+    assert storage.transfer.refused(["", "work"]) == []
 
 
 def test_what_a_copy_carries(storage):
@@ -151,3 +143,238 @@ def test_searches_come_out_in_their_order(storage):
     with storage.transfer.contents("") as contents:
         found = [(one.search.query, one.hits) for one in contents.searches()]
     assert found == [("λ", ("a1",)), ("rate", ("a1",))]
+
+
+# -- pictures ----------------------------------------------------------------------------------------------------------
+
+OTHER = "/month/μ.ipynb"
+FIRST = Thumbnail("image/webp", 48, 36, b"first picture" * 900)
+SECOND = Thumbnail("image/png", 10, 20, b"second picture")
+
+
+def cell(text, *thumbnails, place=0, path=NOTEBOOK):
+    shown = Pictures(tuple(thumbnails))
+    return Draft(text=text, kind="cell", source=path, location=f"#{place}", lang="python", pictures=shown)
+
+
+def read_cells(storage, *drafts, pictures=None):
+    """Store a file of these cells, and return its memories in their order."""
+    path = drafts[0].source
+    state = FileState(path, 1, len(drafts), "-".join(draft.text for draft in drafts), pictures=pictures)
+    storage.writer.replace_files([(state, prepare(drafts, None))], None, "")
+    return sorted(everything(storage, path=(path,)), key=lambda memory: memory.location)
+
+
+def test_a_picture_comes_back_by_its_place(storage):
+    """Each memory has its own pictures in their order, and says how many; nothing is at any other place."""
+    plots, table = read_cells(storage, cell("plot(λ)", FIRST, SECOND), cell("λ.head()", place=1))
+
+    assert (plots.thumbnails, table.thumbnails) == (2, 0)
+    assert [storage.thumbnails.get(plots.id, place) for place in range(3)] == [FIRST, SECOND, None]
+    assert storage.thumbnails.get(table.id, 0) is None
+    with pytest.raises(UnknownMemory):
+        storage.thumbnails.get("none", 0)
+
+
+def test_the_pictures_of_a_file_are_known_by_their_origin(storage):
+    """So a picture that is still in a changed file need not be made again; other files and spaces have their own."""
+    known = replace(FIRST, origin="f1")
+    read_cells(storage, cell("plot(λ)", known), cell("plot(μ)", replace(SECOND, origin="s2"), place=1))
+
+    found = storage.thumbnails.of_file(NOTEBOOK, "")
+    assert sorted(found) == ["f1", "s2"] and found["f1"] == known
+    assert storage.thumbnails.of_file(NOTEBOOK, "other") == storage.thumbnails.of_file("/gone.ipynb", "") == {}
+
+
+def test_a_note_may_have_one(storage):
+    """What is added has its pictures too."""
+    [memory] = storage.writer.add(prepare([Draft(text="λ", pictures=Pictures((SECOND,)))], None), None)
+
+    assert memory.thumbnails == 1 and storage.thumbnails.get(memory.id, 0) == SECOND
+
+
+def test_an_edited_cell_has_the_new_picture(storage):
+    """A cell that keeps its id takes the picture that its file has now; one without a picture loses it."""
+    [before] = read_cells(storage, cell("plot(λ)", FIRST))
+    [edited] = read_cells(storage, cell("plot(λ, 'μ')", SECOND))
+    assert edited.id == before.id and storage.thumbnails.get(edited.id, 0) == SECOND
+
+    [without] = read_cells(storage, cell("plot(λ, 'ν')"))
+    assert without.id == before.id and without.thumbnails == 0
+
+
+def test_a_picture_goes_with_its_memory(storage):
+    """Forgetting a memory, or its file, leaves nothing of its pictures; a file to be replaced counts for nothing."""
+    [one] = read_cells(storage, cell("plot(λ)", FIRST))
+    read_cells(storage, cell("plot(μ)", SECOND, path=OTHER))
+    first, second = len(FIRST.image), len(SECOND.image)
+    size = storage.thumbnails.size
+    # A file of another space is another file.
+    assert (size((), ""), size([NOTEBOOK], ""), size([NOTEBOOK], "other")) == (first + second, second, first + second)
+
+    storage.writer.forget([one.id])
+    assert size((), "") == second
+    storage.writer.forget_files([OTHER], "")
+    assert size((), "") == 0
+
+
+def test_all_pictures_go_at_once(storage):
+    """Clearing removes every picture, keeps the memories, and has their files read again later."""
+    [memory] = read_cells(storage, cell("plot(λ)\n\nOut:\n[image/png]", FIRST, SECOND), pictures=True)
+    assert storage.thumbnails.unread([NOTEBOOK], "") == set()
+
+    assert storage.thumbnails.clear() == 2
+    assert storage.thumbnails.clear() == 0
+    assert storage.thumbnails.get(memory.id, 0) is None
+    assert storage.thumbnails.unread([NOTEBOOK], "") == {NOTEBOOK}
+
+
+def test_which_files_have_unread_pictures(storage):
+    """A file whose text shows a picture that nobody read is named, until it was read with its pictures."""
+    shown = "plot(λ)\n\nOut:\n[image/png]"
+    read_cells(storage, cell(shown), pictures=False)
+    read_cells(storage, cell("1 + 1", path=OTHER), pictures=False)
+    named = [NOTEBOOK, OTHER, "/gone.ipynb"]
+    assert storage.thumbnails.unread(named, "") == {NOTEBOOK}
+    assert storage.thumbnails.unread([OTHER], "") == set()
+
+    read_cells(storage, cell(shown, FIRST), pictures=True)
+    assert storage.thumbnails.unread(named, "") == set()
+    storage.writer.touch_file(FileState(NOTEBOOK, 2, 1, shown), "")
+    assert storage.thumbnails.unread(named, "") == set()
+
+
+# -- what was forgotten and can be taken back --------------------------------------------------------------------------
+
+LATER = NOW + timedelta(minutes=10)
+PICTURE = Thumbnail("image/webp", 48, 36, b"a picture" * 900)
+
+
+@pytest.fixture
+def keeping(storage):
+    """A store that keeps what is forgotten for a while, as one in a file does."""
+    if not isinstance(storage.path, Path):
+        pytest.skip("what is forgotten on a server is gone: tests/storage/postgres/test_storage.py")
+    return storage
+
+
+def holds(storage, word):
+    return seen(storage, lambda snapshot: snapshot.holds_word(word, ["text", "title", "tags", "ident"]))
+
+
+def test_everything_of_a_memory_comes_back(keeping):
+    """Id, pin, tags, vectors, words, feedback, searches, pictures and counts are as they were."""
+    storage = keeping
+    embedder = Hashing()
+    [note, _] = add(
+        storage,
+        replace(NOTE, pinned=True, pictures=Pictures((PICTURE,)), metadata={"ü": [1]}),
+        Draft(text="Prices fell."),
+        embedder=embedder,
+    )
+    storage.writer.note_search(Recent("q1", "zürich", "auto", NOW, "magic", 1), [note.id], 1)
+    storage.writer.judge(Feedback(note.id, True, "zürich", "q1", "auto", 1, NOW))
+    storage.writer.note_access(note.id, 1)
+    [before] = everything(storage, tag=("decision",))
+    vectors = seen(storage, _vectors)
+
+    assert storage.writer.forget([note.id], until=LATER) == 1
+    assert [one.text for one in everything(storage)] == ["Prices fell."] and not holds(storage, "zürich")
+    assert seen(storage, lambda snapshot: (snapshot.feedback(), snapshot.recent_searches(9))) == ([], [])
+    assert [(one.memories, one.until) for one in storage.forgotten.pending("")] == [(1, LATER)]
+
+    assert storage.forgotten.undo("") == 1
+    assert everything(storage, tag=("decision",)) == [before] and before.accessed == 1 and before.pinned
+    assert storage.thumbnails.get(note.id, 0) == PICTURE and holds(storage, "zürich")
+    assert seen(storage, _vectors) == vectors
+    assert [one.memory_id for one in seen(storage, lambda snapshot: snapshot.feedback())] == [note.id]
+    assert [one.query for one in seen(storage, lambda snapshot: snapshot.recent_searches(9))] == ["zürich"]
+    assert storage.forgotten.pending("") == [] and storage.forgotten.undo("") == 0
+    assert list(storage.problems()) == []
+
+
+def _vectors(snapshot):
+    """Return the cosines of all memories with a question."""
+    model = snapshot.active_model()
+    keys = snapshot.keys(Filters())
+    return model, snapshot.cosines(model, Hashing().vector("zürich"), keys)
+
+
+def test_one_after_the_other(keeping):
+    """Nothing is kept unless told until when; the last goes back first, each in its space, in all of them any."""
+    storage = keeping
+    ours, other, gone = add(storage, Draft(text="λ", space="a"), Draft(text="μ", space="b"), NOTE)
+    storage.writer.forget([gone.id])
+    assert storage.forgotten.pending("") == [] and storage.forgotten.undo("") == 0
+    storage.writer.forget([ours.id], until=LATER, space="a")
+    storage.writer.forget([other.id], until=LATER, space="b")
+
+    assert storage.forgotten.undo("a") == 1 and [one.text for one in everything(storage)] == ["λ"]
+    assert storage.forgotten.undo("a") == 0
+    assert storage.forgotten.undo("") == 1 and len(everything(storage)) == 2
+
+
+def test_after_its_time_it_is_gone(keeping):
+    """What can be taken back until a time goes, what has more time stays; without a time all of it goes."""
+    storage = keeping
+    first, second, third = add(storage, *(Draft(text=text) for text in ("λ", "μ", "ν")))
+    for memory, until in ((first, NOW), (second, LATER), (third, LATER + timedelta(days=1))):
+        storage.writer.forget([memory.id], until=until)
+
+    assert storage.forgotten.drop(NOW) == 1 and storage.forgotten.drop(NOW) == 0
+    assert [one.until for one in storage.forgotten.pending("")] == [LATER + timedelta(days=1), LATER]
+    assert storage.forgotten.drop(None) == 2
+    assert storage.forgotten.undo("") == 0 and everything(storage) == []
+
+
+@pytest.mark.parametrize("filters", [Filters(path=("/week/λ.ipynb",)), Filters(path=("/week",))])
+def test_a_file_that_was_indexed_again(keeping, filters):
+    """Its cells are one memory each, with the ids of before; and its file is read once more."""
+    storage = keeping
+    before = read_file(storage, "fit(λ)", "plot(λ)")
+    storage.writer.update(before[0].id, {}, tags=["kept"])
+    storage.writer.forget(filters, until=LATER)
+    assert seen(storage, lambda snapshot: snapshot.files_under("/week", "")) == {}
+    again = read_file(storage, "fit(λ)", "plot(λ)")
+    storage.writer.update(again[0].id, {"pinned": True}, tags=["new"])
+
+    assert storage.forgotten.undo("") == 2
+    after = sorted(everything(storage), key=lambda memory: memory.location)
+    assert [one.id for one in after] == [one.id for one in before]
+    assert set(after[0].tags) == {"kept", "new"} and after[0].pinned
+    assert set(seen(storage, lambda snapshot: snapshot.files_under("/week", ""))) == {"/week/λ.ipynb"}
+    assert list(storage.problems()) == []
+
+
+def test_runs_come_back(keeping):
+    """What was run comes back with its runs, also those that a text had in a forgotten notebook alone."""
+    storage = keeping
+
+    def note(*runs):
+        found = [drafted(one, space="", redacting=True) for one in runs]
+        storage.runs.note(found, prepare([draft for _, draft in found], None), None)
+
+    for number, name in ((1, "a"), (2, "b")):
+        note(Run("fit(λ)", NOW + timedelta(minutes=number), "monday", number, notebook=f"/w/{name}.ipynb"))
+    note(Run("plot(λ)", NOW, "monday", 3, notebook="/w/a.ipynb"))
+    runs, texts = storage.runs.find(RunFilter(), 9), everything(storage)
+    storage.writer.forget(Filters(path=("/w/a.ipynb",)), until=LATER)
+    assert len(storage.runs.find(RunFilter(), 9)) < len(runs)
+    note(Run("plot(λ)", NOW + timedelta(days=1), "friday", 1, notebook="/w/c.ipynb"))
+
+    storage.forgotten.undo("")
+    found = [one for one in storage.runs.find(RunFilter(), 9) if one.session == "monday"]
+    assert found == runs and len(everything(storage)) == len(texts)
+    [plotted] = [one for one in everything(storage) if one.text == "plot(λ)"]
+    assert plotted.metadata["runs"] == 2 and plotted.id in {one.id for one in texts}
+
+
+def test_a_backup_holds_nothing_forgotten(keeping, tmp_path):
+    """What can still be taken back stays out of copies of the store."""
+    storage = keeping
+    [note] = add(storage, NOTE)
+    storage.writer.forget([note.id], until=LATER)
+    storage.backup(tmp_path / "copy.sqlite")
+
+    assert "Zürich".encode() not in (tmp_path / "copy.sqlite").read_bytes()
+    assert storage.forgotten.undo("") == 1

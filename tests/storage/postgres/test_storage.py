@@ -1,26 +1,46 @@
-"""A store on a server as a whole: what it costs in round trips, what a space sees, and what is refused."""
+"""A store on a server as a whole: its round trips, what a space sees, who writes at once, and how it is copied."""
 
 from __future__ import annotations
+
+import random
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from secrets import token_hex
+from time import monotonic, sleep
 
 import pytest
 from contract import DRAFTS, EVERYTHING, RATE, WEIGHTS, keys_of, vector_of
 from hashing import Hashing
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from inside import storage_of
+from postgres_server import as_role, name_of
+from transferred import NOTES, PLAIN, RUNS, answers, carried, contents, fill
 
-from jupyter_memory import StoreReadOnly
+from jupyter_memory import FileState, InputError, JupyterMemory, MemoryStore, StoreError, StoreReadOnly, UnknownMemory
 from jupyter_memory.ingest import prepare
 from jupyter_memory.storage import open_storage
 from jupyter_memory.types import Draft, Filters, Terms
 
-psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
+pytest.importorskip("psycopg", reason="needs the extra `postgres`")
+
+import psycopg
+
+from jupyter_memory.storage import vectors
+
+WRITERS = 16
+SHARED = [Draft(text=f"what everybody says, {number}: λ", tags=("all",)) for number in range(8)]
 
 
 @pytest.fixture
 def storage(emptied_postgres):
     """A store of three memories with vectors."""
-    opened, embedder = open_storage(emptied_postgres, busy_seconds=2), Hashing()
-    opened.writer.add(prepare(DRAFTS, embedder), embedder)
-    yield opened
-    opened.close()
+    embedder = Hashing()
+    with closing(open_storage(emptied_postgres, busy_seconds=2)) as opened:
+        opened.writer.add(prepare(DRAFTS, embedder), embedder)
+        yield opened
 
 
 @pytest.fixture
@@ -99,10 +119,12 @@ def test_a_part_of_a_store_tells_nothing_of_the_rest(storage):
 
 def test_damage_is_found_and_told_with_its_cure(storage, postgres_server):
     """A text that somebody changed by hand, lost words and a count that is off are each named."""
-    name = storage.path.url.rpartition("?")[0].rpartition("/")[2]
     assert list(storage.problems()) == []
-    postgres_server.execute("update jupyter_memory.texts set text = 'other' where text like 'Prices%'", name)
-    postgres_server.execute("delete from jupyter_memory.postings where term = 'arriv'", name)
+    for damage in (
+        "update jupyter_memory.texts set text = 'other' where text like 'Prices%'",
+        "delete from jupyter_memory.postings where term = 'arriv'",
+    ):
+        postgres_server.execute(damage, name_of(storage.path))
     found = " ".join(storage.problems())
     assert "another text or title" in found and "Repair it with store.rebuild()" in found
     storage.writer.rebuild()
@@ -111,19 +133,215 @@ def test_damage_is_found_and_told_with_its_cure(storage, postgres_server):
 
 def test_a_role_that_may_only_read_is_told(storage, postgres_server):
     """Searching works; whatever writes says that the role may only read."""
-    name = storage.path.url.rpartition("?")[0].rpartition("/")[2]
-    postgres_server.execute("create role only_reads login")
+    name = name_of(storage.path)
+    postgres_server.execute("create role only_reads login bypassrls")
     try:
         for grant in ("usage on schema jupyter_memory", "select on all tables in schema jupyter_memory"):
             postgres_server.execute(f"grant {grant} to only_reads", name)
-        postgres_server.execute("alter role only_reads bypassrls", name)
-        reader = open_storage(type(storage.path)(storage.path.url.replace("postgres@", "only_reads@")), busy_seconds=2)
-        assert reader.read_only
-        with reader.snapshot() as snapshot:
-            assert snapshot.count(EVERYTHING) == 3
-        with pytest.raises(StoreReadOnly, match="may only read"):
-            reader.writer.add(prepare([RATE], None), None)
-        reader.close()
+        with closing(open_storage(as_role(storage.path, "only_reads"), busy_seconds=2)) as reader:
+            assert reader.read_only
+            with reader.snapshot() as snapshot:
+                assert snapshot.count(EVERYTHING) == 3
+            with pytest.raises(StoreReadOnly, match="may only read"):
+                reader.writer.add(prepare([RATE], None), None)
     finally:
         postgres_server.execute("drop owned by only_reads", name)
         postgres_server.execute("drop role only_reads")
+
+
+def test_forgetting_that_could_be_taken_back_is_refused(postgres_address):
+    """With the setting undo_minutes nothing goes unless it is to go for good, and there is nothing to take back."""
+    with MemoryStore(postgres_address, None, settings=JupyterMemory(undo_minutes=10.0)) as store:
+        memory = store.add("Prices rose.")
+        with pytest.raises(InputError, match="--now"):
+            store.forget(memory.id)
+        assert store.count() == 1
+        assert store.forget(memory.id, now=True) == 1
+        with pytest.raises(InputError, match="nothing to take back"):
+            store.undo()
+
+
+# -- many writers ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def storages(emptied_postgres):
+    """As many programs as there are writers, each with connections of its own."""
+    opened = [open_storage(emptied_postgres, busy_seconds=30) for _ in range(WRITERS)]
+    yield opened
+    for one in opened:
+        one.close()
+
+
+def together(storages, work):
+    """Let every storage do its work at the same moment; return what each did, or raise what any raised."""
+    barrier = threading.Barrier(len(storages))
+
+    def run(number):
+        barrier.wait(30)
+        return work(number, storages[number])
+
+    with ThreadPoolExecutor(len(storages)) as threads:
+        return list(threads.map(run, range(len(storages))))
+
+
+def test_the_same_memories_in_any_order_are_stored_once(storages):
+    """Sixteen programs add the same memories, each in an order and with a tag of its own, and some of their own."""
+    embedder = Hashing()
+
+    def add(number, storage):
+        mine = [Draft(text=f"only {number} says this, {each}") for each in range(3)]
+        drafts = [Draft(text=one.text, tags=("all", f"by{number}")) for one in SHARED] + mine
+        random.Random(number).shuffle(drafts)
+        return {memory.text: memory.id for memory in storage.writer.add(prepare(drafts, embedder), embedder)}
+
+    found = together(storages, add)
+    assert all(len({ids[one.text] for ids in found}) == 1 for one in SHARED)
+    with storages[0].snapshot() as snapshot:
+        memories = snapshot.memories(snapshot.keys(Filters())).values()
+        tags = {memory.text: set(memory.tags) for memory in memories}
+        assert len(memories) == snapshot.corpus.chunks == len(SHARED) + 3 * WRITERS
+        assert all(tags[one.text] == {"all", *(f"by{number}" for number in range(WRITERS))} for one in SHARED)
+        assert snapshot.corpus.frequencies(snapshot.corpus.words("everybody")) == {"everybodi": len(SHARED)}
+    assert list(storages[0].problems()) == []
+
+
+def test_writers_in_each_others_way_leave_a_sound_store(storages):
+    """They tag, rewrite, replace files and forget the same memories at once; each change is there whole or not."""
+    first = storages[0].writer.add(prepare(SHARED, None), None)
+
+    def work(number, storage):
+        chosen = random.Random(number)
+        for step in range(6):
+            memory = chosen.choice(first)
+            try:
+                match chosen.randrange(4):
+                    case 0:
+                        storage.writer.update(memory.id, {"pinned": True}, tags=[f"t{number}", f"s{step}"])
+                    case 1:
+                        again = prepare([Draft(text=f"{memory.text} again by {number} {step}")], None)[0]
+                        storage.writer.update(memory.id, {}, prepared=again)
+                    case 2:
+                        path = f"/week/{chosen.randrange(3)}.ipynb"
+                        cells = [Draft(text=f"{path} {number} {step} {n}", kind="cell", source=path) for n in range(3)]
+                        storage.writer.replace_files([(FileState(path, 1, step, "h"), prepare(cells, None))], None, "")
+                    case _:
+                        storage.writer.forget([memory.id])
+            except UnknownMemory:
+                pass  # another one forgot it
+
+    together(storages, work)
+    assert list(storages[0].problems()) == []
+    with storages[0].snapshot() as snapshot:
+        found = snapshot.memories(snapshot.keys(Filters())).values()
+        by_file = [memory.source for memory in found if memory.source]
+        assert all(by_file.count(path) == 3 for path in by_file)
+
+
+def test_what_writers_append_is_folded(storages):
+    """After many small changes the totals of a space are a few rows again, and say the same."""
+    storage = storages[0]
+    for number in range(70):
+        storage.writer.add(prepare([Draft(text=f"the {number}th λ")], None), None)
+    with storage.database.read() as session:
+        assert session.value("select count(*) from totals") <= 10
+        assert session.value("select count(*) from frequencies where term = 'λ'") <= 10
+        assert session.totals.chunks == 70
+    assert list(storage.problems()) == []
+
+
+def test_a_change_that_is_stored_says_so_whatever_becomes_of_the_upkeep_after_it(storage, postgres_server):
+    """Others in the way of the fold, and a stop of the thread meanwhile, do not deny what was stored."""
+    rows = "select count(*) from jupyter_memory.totals"
+    while postgres_server.execute(rows, name_of(storage.path)) < [(64,)]:  # with one more, upkeep makes one of them
+        storage.writer.add(prepare([Draft(text=token_hex())], None), None)
+    asked = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%delete from totals%'"
+    with psycopg.connect(storage.path.url) as other, ThreadPoolExecutor(1) as threads:
+        other.execute("select * from jupyter_memory.totals for update")
+        worker = threads.submit(threading.get_ident).result()
+        adding = threads.submit(storage.writer.add, prepare([Draft(text="one more")], None), None)
+        until = monotonic() + 30
+        while postgres_server.execute(asked) == [(0,)] and monotonic() < until:
+            sleep(0.01)
+        assert not adding.done() and not storage.interrupt(worker)
+        [memory] = adding.result()
+    with storage.snapshot() as snapshot:
+        assert memory.text == "one more" and len(snapshot.keys(Filters(), [memory.id])) == 1
+
+
+# -- copies ------------------------------------------------------------------------------------------------------------
+
+
+def indexes(storage):
+    """Return the names of the HNSW indexes of a store."""
+    with storage.database.read() as session:
+        return session.rows("select indexname from pg_indexes where indexname like 'vectors_nearest%%'")
+
+
+@given(st.lists(NOTES, max_size=6), st.lists(RUNS, max_size=6))
+@settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_there_and_back_is_what_it_was(tmp_path_factory, postgres_server, postgres_address, notes, runs):
+    """Everything comes to the server and back exactly, vectors to the last bit; hits and scores are the same."""
+    folder = tmp_path_factory.mktemp("store")
+    with MemoryStore(folder / "a.sqlite", "static", settings=PLAIN) as store:
+        fill(store, folder / "week", notes, runs)
+        before, more, asked = contents(store), carried(store), answers(store)
+        store.copy_to(postgres_address, progress=False)
+    with MemoryStore(postgres_address, settings=PLAIN) as store:
+        found, scores = answers(store)
+        assert found == asked[0]
+        assert scores == pytest.approx(asked[1], abs=1e-5)
+        held, tokens, drafts, *_ = carried(store)
+        assert (held, tokens, drafts) == more[:3]
+        assert store.doctor() == []
+        store.copy_to(folder / "b.sqlite", progress=False)
+    with MemoryStore(folder / "b.sqlite", settings=PLAIN) as store:
+        memories, files, folders, feedback = contents(store)
+        assert (memories, files, feedback) == (before[0], before[1], before[3])
+        assert [one.watched for one in folders] == [False] * len(before[2])
+        assert carried(store) == more
+        assert answers(store) == asked
+    postgres_server.clear(postgres_address)
+
+
+def test_a_copy_goes_on_after_the_server_crashed(tmp_path, postgres_server, postgres_address, monkeypatch):
+    """What was stored before is there, and found without an index of vectors; the same call copies the rest once."""
+    notes = [{"text": f"The price of shop {number} rose."} for number in range(2_500)]
+
+    def crash():
+        """Let the server crash in the middle, and return the indexes that it had until then."""
+        with closing(open_storage(postgres_address, busy_seconds=5)) as storage:
+            until, stored = monotonic() + 60, 0
+            while not stored and monotonic() < until:
+                with storage.snapshot() as snapshot:
+                    stored = snapshot.count(EVERYTHING)
+            found = indexes(storage)
+        postgres_server.restart(signal.SIGQUIT)
+        return stored, found
+
+    with MemoryStore(tmp_path / "a.sqlite", Hashing(), settings=PLAIN) as store:
+        store.add_many(notes, progress=False)
+        asked = answers(store)
+        open_storage(postgres_address, busy_seconds=5).close()
+        with ThreadPoolExecutor(1) as threads:
+            crashed = threads.submit(crash)
+            with pytest.raises(StoreError):
+                store.copy_to(postgres_address, progress=False)
+        stored, before = crashed.result()
+        assert 0 < stored < len(notes) and before == []
+        with MemoryStore(postgres_address, Hashing(), settings=PLAIN) as half, storage_of(half) as storage:
+            assert half.count() >= stored
+            found = answers(half)[0]
+            with monkeypatch.context() as patched:
+                patched.setattr(vectors, "EXACT", 10)  # as in a store so large that its index is asked
+                assert found and answers(half)[0] == found
+                storage.writer.tidy()
+                assert len(indexes(storage)) == 1
+        report = store.copy_to(postgres_address, progress=False)
+    assert report.memories.kept >= stored and report.memories.kept + report.memories.added == len(notes)
+    with MemoryStore(postgres_address, Hashing(), settings=PLAIN) as copy, storage_of(copy) as storage:
+        assert copy.count() == len(notes) and answers(copy)[0] == asked[0] and copy.doctor() == []
+        assert len(indexes(storage)) == 1
+        with storage.database.read() as session:
+            assert session.value("select count(*) from totals") < 64
+            assert session.value("select count(*) from frequencies where term = 'price'") < 64

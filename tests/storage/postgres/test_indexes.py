@@ -1,19 +1,27 @@
-"""Both databases answer alike: the same memories in the same order, with BM25 and cosines that agree."""
+"""The indexes of a server: they answer as SQLite does, and as reading everything would."""
 
 from __future__ import annotations
 
 import random
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from itertools import product
 
 import pytest
 from hashing import Hashing
 
 from jupyter_memory.ingest import prepare
 from jupyter_memory.storage import open_storage
-from jupyter_memory.storage.sqlite.connection.database import Database
-from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.text import COLUMNS
 from jupyter_memory.types import Draft, Filters, Terms, WordForms
+
+pytest.importorskip("psycopg", reason="needs the extra `postgres`")
+
+import psycopg
+
+from jupyter_memory.storage import pruning, vectors
+
+# -- both databases answer alike ---------------------------------------------------------------------------------------
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 _LISTED = (
@@ -75,8 +83,8 @@ def stores(postgres_server, tmp_path_factory):
     """The same memories in a file and on a server: as they were added, and after some were changed and removed."""
     folder, embedder, found = tmp_path_factory.mktemp("stores"), Hashing(), {}
     for changed in (False, True):
-        address = postgres_server.new_database()
-        found[changed] = SqliteStorage(Database(folder / f"{changed}.sqlite")), open_storage(address, busy_seconds=5)
+        places = folder / f"{changed}.sqlite", postgres_server.new_database()
+        found[changed] = [open_storage(place, busy_seconds=5) for place in places]
         for store in found[changed]:
             memories = store.writer.add(prepare(list(drafts()), embedder), embedder)
             if changed:
@@ -192,3 +200,153 @@ def test_words_and_highlights_agree(both):
                 )
             )
     assert found[0] == found[1]
+
+
+# -- the best chunks without reading everything that holds a frequent word ---------------------------------------------
+
+# The first is in a third of the texts, the last in a fourteenth.
+_LISTED = "price order queue rate forecast mean session invoice stock supplier region returns margin churn"
+FREQUENT = _LISTED.split()
+ALIKE = {"title": 2.0, "context": 1.0, "text": 1.0, "tags": 1.0, "ident": 0.5}
+NEVER = 10**9
+
+
+@pytest.fixture(scope="module")
+def store(postgres_server):
+    """A store with 600 memories in two spaces, of words that are as frequent as those of a language."""
+    embedder, chosen = Hashing(), random.Random(3)
+    with closing(open_storage(postgres_server.new_database(), busy_seconds=5)) as opened:
+        drafts = [
+            Draft(
+                text=" ".join(_words(chosen, number)),
+                title=chosen.choice(FREQUENT) if number % 9 == 0 else "",
+                space="papers" if number % 2 else "",
+            )
+            for number in range(600)
+        ]
+        opened.writer.add(prepare(drafts, embedder), embedder)
+        yield opened
+
+
+def _words(chosen, number):
+    """Yield the words of a text; some texts are one word, again and again, which counts as much as a word can."""
+    if number % 12 == 0:
+        yield from [chosen.choice(FREQUENT)] * (8 + number % 5)
+        return
+    for place, word in enumerate(FREQUENT):
+        for _ in range(3):
+            if chosen.random() < 0.4 / (place + 3):
+                yield word
+    yield from ("note", str(number))
+
+
+def best(store, terms, count):
+    """Return the best memories with their chunks and scores."""
+    with store.snapshot() as snapshot:
+        return [(one.memory, one.chunk, one.score) for one in snapshot.keyword_matches(terms, ALIKE, Filters(), count)]
+
+
+@pytest.mark.parametrize(("first", "lookup"), list(product((1, 60), (0, 2, NEVER))))
+def test_pruning_changes_no_answer(store, monkeypatch, first, lookup):
+    """Of many sets of words, with phrases and pairs among them, the best 1 to 120 are equal, however words are read."""
+    chosen, sent = random.Random(first + lookup), []
+    execute = psycopg.Connection.execute
+
+    def noted(connection, sql, *args, **options):
+        sent.append(sql)
+        return execute(connection, sql, *args, **options)
+
+    monkeypatch.setattr(psycopg.Connection, "execute", noted)
+    for number in range(40):
+        words = tuple(chosen.sample(FREQUENT, chosen.randint(2, 9)))
+        phrases = (f"{FREQUENT[0]} {FREQUENT[1]}", f"{words[0]} {words[0]}") if number % 3 == 0 else ()
+        terms = Terms(words=words, phrases=phrases, ident=("東京",) if number % 5 == 0 else ())
+        count = chosen.choice((1, 10, 40, 120))
+        monkeypatch.setattr(pruning, "_FIRST_ROWS", NEVER)
+        plain = best(store, terms, count)
+        monkeypatch.setattr(pruning, "_FIRST_ROWS", first)
+        monkeypatch.setattr(pruning, "_LOOKUP", lookup)
+        assert best(store, terms, count) == plain
+    pruned = sum("reached0" in str(sql) for sql in sent)
+    assert pruned > 20, "hardly any search was pruned, so nothing was compared"
+
+
+def test_the_rarest_words_are_read_first():
+    """Few rows are read first, and the words that good chunks do not lack; all of them if no other is frequent."""
+    apart, word = pruning.apart, pruning.Weighed
+    rare, often, most = word("churn", 900, 8.0), word("rate", 90_000, 3.0), word("price", 400_000, 1.0)
+    assert apart([most, rare, often]) == ([rare], [often, most])
+    assert apart([rare, word("mean", 35_000, 4.0)]) == ([rare, word("mean", 35_000, 4.0)], [])
+    assert apart([most]) == ([most], [])
+    alike = [word(f"word{number}", 50_000 + number, 4.0) for number in range(12)]
+    assert apart(alike) == (alike[:11], alike[11:])
+    assert apart([]) == ([], [])
+
+
+# -- vectors by the HNSW index -----------------------------------------------------------------------------------------
+
+TEXTS = [f"the rate {number} of queue {number % 7} and price {number % 5}" for number in range(150)]
+SOME = (Filters(), *(Filters(tag=(tag,)) for tag in ("seven", "rare", "no")), Filters(not_tag=("seven",)))
+
+
+@pytest.fixture(scope="module")
+def storage(postgres_server):
+    """A store of 150 memories, of which every seventh has a tag, and one another tag; some in another space."""
+    embedder = Hashing()
+    drafts = [
+        Draft(text=text, tags=("rare",) if number == 140 else ("seven",) * (number % 7 == 0), space="b" * (number == 3))
+        for number, text in enumerate(TEXTS)
+    ]
+    with closing(open_storage(postgres_server.new_database(), busy_seconds=5)) as opened:
+        opened.writer.add(prepare(drafts, embedder), embedder)
+        yield opened
+
+
+def found(session, filters, wanted=20):
+    """Return the best memories by the cosine with a text, with their scores."""
+    query = Hashing().embed_query("the rate 140 of queue 0")
+    return vectors.search(session, vectors.active(session), query, filters, wanted, None)
+
+
+def indexes(storage):
+    """Return the names of the HNSW indexes of a store."""
+    with storage.database.read() as session:
+        return [name for (name,) in session.rows("select indexname from pg_indexes where indexdef like '%% hnsw %%'")]
+
+
+@pytest.mark.parametrize("filters", SOME, ids=str)
+def test_the_index_answers_as_comparing_everything_does(storage, monkeypatch, filters):
+    """A small graph is searched whole, so memories, order and scores are those of the exact search."""
+    with storage.database.read() as session:
+        exact = found(session, filters)
+        monkeypatch.setattr(vectors, "EXACT", 0)
+        # What a larger store makes worth it.
+        session.execute("set local enable_sort = off")
+        scans = "select pg_stat_get_xact_numscans('vectors_nearest_1'::regclass)"
+        before = session.value(scans)
+        assert found(session, filters) == exact and bool(exact) == (filters.tag != ("no",))
+        assert filters or session.value(scans) > before
+
+
+def test_filters_never_empty_a_set(storage, monkeypatch):
+    """Where the index gives up before it meets what a filter lets through, everything that fits is compared."""
+    monkeypatch.setattr(vectors, "EXACT", 0)
+    with storage.database.read() as session:
+        for setting in ("enable_sort = off", "hnsw.ef_search = 1", "hnsw.iterative_scan = off"):
+            session.execute(f"set local {setting}")
+        fitting = {Filters(tag=("rare",)): 1, Filters(space=("b",)): 1, Filters(tag=("seven",)): 21}
+        for filters, count in fitting.items():
+            assert len(found(session, filters, 30)) == count
+
+
+def test_a_model_has_its_index_as_long_as_it_is_there(emptied_postgres):
+    """The index is made when the first vector is written, and goes when the last one does."""
+    embedder = Hashing()
+    with closing(open_storage(emptied_postgres, busy_seconds=5)) as storage:
+        assert indexes(storage) == []
+        storage.writer.add(prepare([Draft(text=TEXTS[0])], embedder), embedder)
+        assert len(indexes(storage)) == 1
+        storage.writer.register_model(Hashing("other", 24))
+        assert len(indexes(storage)) == 2
+        storage.database.change(lambda session: vectors.drop(session, vectors.known(session, embedder.fingerprint)))
+        assert len(indexes(storage)) == 1

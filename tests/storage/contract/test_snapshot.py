@@ -1,0 +1,393 @@
+"""What every storage must answer about one state of the store: words, memories, files, activity and vectors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from contract import CELL, DRAFTS, EVERYTHING, NOTEBOOK, NOW, PRICES, RATE, WEIGHTS, keys_of, vector_of
+from hashing import Hashing
+
+from jupyter_memory import FileState, UnknownMemory
+from jupyter_memory.ingest import prepare
+from jupyter_memory.storage import EmbeddedParts, Passage, QueryVector
+from jupyter_memory.types import Draft, Feedback, Filters, Recent, Terms, WordForms
+
+# -- one state ---------------------------------------------------------------------------------------------------------
+
+
+def test_versions(filled):
+    """The version stays while nothing changes; every change of the chunks has another."""
+    versions = []
+    for change in (lambda: None, lambda: None, lambda: filled.writer.add(prepare([Draft(text="μ")], None), None)):
+        change()
+        with filled.snapshot() as snapshot:
+            versions.append(snapshot.version)
+    with filled.snapshot() as snapshot:
+        newest = snapshot.memories(keys_of(snapshot, Draft(text="μ")))
+    filled.writer.forget([memory.id for memory in newest.values()])
+    with filled.snapshot() as snapshot:
+        versions.append(snapshot.version)
+
+    assert versions[0] == versions[1] and len(set(versions)) == 3
+
+
+def test_reading_in_the_background(filled):
+    """Another thread reads the same state, also when somebody writes before; its errors come with its result."""
+    with filled.snapshot() as snapshot:
+        result = snapshot.in_background(lambda other: (other.version, other.count(EVERYTHING)))
+        assert result() == (snapshot.version, 3)
+        with pytest.raises(UnknownMemory):
+            snapshot.in_background(lambda other: other.key_of("none"))()
+
+
+def test_an_empty_store(storage):
+    """An empty store has nothing of anything."""
+    with storage.snapshot() as snapshot:
+        assert snapshot.newest_chunk() == snapshot.count(EVERYTHING) == snapshot.corpus.chunks == 0
+        assert snapshot.sample(9) == snapshot.keys(EVERYTHING) == snapshot.tags() == snapshot.models() == []
+        assert snapshot.keyword_matches(Terms(words=("λ",)), WEIGHTS, EVERYTHING, 9) == []
+        assert not snapshot.exists(EVERYTHING)
+
+
+def test_samples(filled):
+    """A sample goes evenly from the first chunk to the last; a small store gives all that it has."""
+    with filled.snapshot() as snapshot:
+        chunks = snapshot.chunks_of(keys_of(snapshot, *DRAFTS))
+        assert snapshot.newest_chunk() == chunks[-1] and snapshot.sample(9) == chunks
+        assert snapshot.sample(2) == [chunks[0], chunks[-1]]
+        assert snapshot.embedded_parts(chunks[:1]) == {chunks[0]: EmbeddedParts(RATE.kind, "Rate", "", RATE.text)}
+
+
+# -- words -------------------------------------------------------------------------------------------------------------
+
+
+def test_keyword_matches(filled):
+    """Memories that hold any term come best first, within the filters, and no more than asked for."""
+    with filled.snapshot() as snapshot:
+        rate, prices, cell = keys_of(snapshot, *DRAFTS)
+        found = snapshot.keyword_matches(Terms(words=("rate", "zürich", "prices")), WEIGHTS, EVERYTHING, 9)
+        assert [one.memory for one in found] == [rate, prices]
+        assert found[0].score > found[1].score > 0 and [found[0].chunk] == snapshot.chunks_of([rate])
+        assert [
+            one.memory
+            for one in snapshot.keyword_matches(Terms(words=("orders",)), WEIGHTS, Filters(kind=("cell",)), 9)
+        ] == [cell]
+        assert len(snapshot.keyword_matches(Terms(words=("queue",)), WEIGHTS, EVERYTHING, 1)) == 1
+        assert snapshot.keyword_matches(Terms(words=("queue",)), {"text": 1.0}, EVERYTHING, 9) == []
+        assert snapshot.keyword_matches(Terms(words=("nowhere",)), WEIGHTS, EVERYTHING, 9) == []
+
+
+@pytest.mark.parametrize(
+    ("terms", "expected"),
+    [
+        (Terms(phrases=("arrival rate",)), True),
+        (Terms(phrases=("rate arrival",)), False),
+        (Terms(prefix="arriv"), True),
+        (Terms(words=("ZURICH",)), True),  # neither case nor accents count
+        (Terms(words=("hours",)), True),  # nor endings
+        (Terms(respelled=("zurich",)), True),
+    ],
+)
+def test_kinds_of_terms(filled, terms, expected):
+    """Phrases need their order; words match by stem; a prefix and another spelling match too."""
+    with filled.snapshot() as snapshot:
+        found = snapshot.keyword_matches(terms, WEIGHTS, EVERYTHING, 9)
+        assert [one.memory for one in found] == (keys_of(snapshot, RATE) if expected else [])
+
+
+def test_keyword_scores(filled):
+    """Scores of given memories are those of a search; a memory without any term has none."""
+    terms = Terms(words=("rate", "orders"))
+    with filled.snapshot() as snapshot:
+        keys = keys_of(snapshot, *DRAFTS)
+        found = snapshot.keyword_matches(terms, WEIGHTS, EVERYTHING, 9)
+        assert snapshot.keyword_scores(terms, WEIGHTS, keys) == pytest.approx({one.memory: one.score for one in found})
+        assert snapshot.keyword_scores(terms, WEIGHTS, keys[1:2]) == {}
+
+
+def test_other_spellings_and_forms(filled):
+    """Another spelling has half the score of the word, another form all of it, compounds and parts less."""
+    with filled.snapshot() as snapshot:
+        keys = keys_of(snapshot, RATE)
+        [chunk] = snapshot.chunks_of(keys)
+
+        def score(terms):
+            [found] = snapshot.keyword_scores(terms, WEIGHTS, keys).values()
+            marked = snapshot.highlights(terms, WEIGHTS, {chunk: RATE.text})[chunk]
+            assert [RATE.text[start:end] for start, end in marked] == ["Zürich"]
+            return found
+
+        written = score(Terms(words=("zurich",)))
+        assert score(Terms(respelled=("zurich",))) == pytest.approx(written / 2)
+        for form, share in (("inflected", 1), ("compounds", 0.8), ("parts", 0.8)):
+            forms = WordForms("stadt", **{form: ("zürich" if share == 1 else "zurich",)})
+            assert score(Terms(words=("stadt",), forms=(forms,))) == pytest.approx(share * written)
+
+
+def test_forms_within_filters(filled):
+    """Filters hold for other forms as well."""
+    terms = Terms(words=("stadt",), forms=(WordForms("stadt", inflected=("zürich",)),))
+    with filled.snapshot() as snapshot:
+        [found] = snapshot.keyword_matches(terms, WEIGHTS, Filters(tag=("queue",)), 9)
+        assert [found.memory] == keys_of(snapshot, RATE)
+        assert snapshot.keyword_matches(terms, WEIGHTS, Filters(kind=("cell",)), 9) == []
+
+
+def test_the_forms_of_a_word_share_their_rarity(filled):
+    """A word in two forms, each in another memory, tells as little as one that both hold."""
+    both = Terms(words=("orders",), forms=(WordForms("orders", inflected=("prices",)),))
+    with filled.snapshot() as snapshot:
+        keys = keys_of(snapshot, PRICES)
+        [alone] = snapshot.keyword_scores(Terms(words=("prices",)), WEIGHTS, keys).values()
+        [shared] = snapshot.keyword_scores(both, WEIGHTS, keys).values()
+        assert 0 < shared < alone
+
+
+def test_highlights(filled):
+    """Matches are marked in code points, by chunk."""
+    with filled.snapshot() as snapshot:
+        [chunk] = snapshot.chunks_of(keys_of(snapshot, RATE))
+        marked = snapshot.highlights(Terms(words=("zürich",), phrases=("orders an",)), WEIGHTS, {chunk: RATE.text})
+        assert [RATE.text[start:end] for start, end in marked[chunk]] == ["Zürich", "orders an"]
+
+
+def test_words_of_the_index(filled):
+    """Phrases and words are found by their stems, in the columns asked for, and counted by chunk."""
+    with filled.snapshot() as snapshot:
+        assert snapshot.holds_phrase("arrival rate", WEIGHTS) and not snapshot.holds_phrase("rate arrival", WEIGHTS)
+        assert snapshot.holds_word("orders", ["text"]) and not snapshot.holds_word("orders", ["title", "tags"])
+        assert "zurich" in snapshot.words_beginning("zur") and list(snapshot.words_beginning("zzz")) == []
+        assert list(snapshot.corpus.beginning("zur")) == ["zurich"] and list(snapshot.corpus.ending(("zurich",))) == []
+        assert snapshot.chunk_count_of("queue", ["tags", "text"]) == 2
+        assert snapshot.chunk_count_of("queue", ["text"]) == snapshot.chunk_count_of("nowhere", ["text"]) == 0
+
+
+def test_the_corpus(filled):
+    """The corpus counts chunks and the chunks that hold each word."""
+    with filled.snapshot() as snapshot:
+        corpus = snapshot.corpus
+        words = corpus.words("Queues in Zürich")
+        assert corpus.chunks == 3 and len(words) == 3
+        assert corpus.frequencies([*words, "nowhere"]) == dict(zip((*words, "nowhere"), (2, 2, 1, 0), strict=True))
+
+
+# -- memories ----------------------------------------------------------------------------------------------------------
+
+
+def test_memories_by_key(filled):
+    """A memory has the key that its id leads to, and comes back as it was written; an unknown id is an error."""
+    with filled.snapshot() as snapshot:
+        keys = keys_of(snapshot, *DRAFTS)
+        found = snapshot.memories(keys)
+        assert [found[key].text for key in keys] == [draft.text for draft in DRAFTS] == [*snapshot.texts(keys).values()]
+        assert [snapshot.key_of(found[key].id) for key in keys] == keys
+        rate = found[keys[0]]
+        assert (rate.title, rate.event_at, rate.session) == ("Rate", RATE.event_at, "monday")
+        assert set(rate.tags) == set(RATE.tags)
+        with pytest.raises(UnknownMemory):
+            snapshot.key_of("none")
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        (EVERYTHING, DRAFTS),
+        (Filters(tag=("queue",)), (RATE, PRICES)),
+        (Filters(tag=("queue",), not_tag=("zürich",)), (PRICES,)),
+        (Filters(tier=("core",)), (PRICES,)),
+        (Filters(kind=("cell",), lang=("python",)), (CELL,)),
+        (Filters(path=("/week",)), (CELL,)),
+        (Filters(path=("/wee",)), ()),
+        (Filters(not_session=("monday",)), (PRICES, CELL)),
+        (Filters(since=NOW - timedelta(days=1), until=NOW), (CELL,)),
+        (Filters(not_word=("genève",)), (RATE, CELL)),
+        (Filters(tag=("queue",), also=Filters(tag=("zürich",))), (RATE,)),
+        (Filters(space=("elsewhere",)), ()),
+    ],
+)
+def test_filters(filled, filters, expected):
+    """Filters let the same memories through for keys, counts, selections and existence."""
+    with filled.snapshot() as snapshot:
+        assert set(snapshot.keys(filters)) == set(keys_of(snapshot, *expected))
+        assert snapshot.count(filters) == len(expected)
+        selection, memories = snapshot.selection(filters), snapshot.memories(snapshot.keys(filters)).values()
+        assert set(selection.ids) == {memory.id for memory in memories} and selection.filters == filters
+        assert selection.kinds == Counter(memory.kind for memory in memories)
+        assert selection.pinned == sum(memory.pinned for memory in memories)
+        assert selection.tagged == sum(bool(memory.tags) for memory in memories)
+        assert snapshot.exists(filters) is bool(expected)
+
+
+def test_browsing(filled):
+    """Pinned memories come first, then notes, then files; ``limit`` cuts."""
+    with filled.snapshot() as snapshot:
+        assert [memory.text for memory in snapshot.browse(EVERYTHING, 9)] == [
+            draft.text for draft in (PRICES, RATE, CELL)
+        ]
+        assert [memory.text for memory in snapshot.browse(Filters(not_tier=("core",)), 1)] == [RATE.text]
+
+
+def test_facets(filled):
+    """Facets are counted for what the filters let through, and their values listed for the whole store."""
+    with filled.snapshot() as snapshot:
+        assert snapshot.facet_counts(Filters(tag=("queue",)))["tag"] == {"queue": 2, "zürich": 1}
+        assert snapshot.facet_counts(EVERYTHING)["tier"] == {"core": 1, "note": 1, "file": 1}
+        assert {facet: set(snapshot.facet_values(facet)) for facet in ("tag", "tier", "path", "session")} == {
+            "tag": {"queue", "zürich"},
+            "tier": {"core", "note", "file"},
+            "path": {NOTEBOOK},
+            "session": {"monday", "friday"},
+        }
+        assert snapshot.tags() == ["queue", "zürich"]
+
+
+def test_sessions_and_times(filled):
+    """Sessions are those of the filtered memories; the span goes from the first event to the last."""
+    with filled.snapshot() as snapshot:
+        assert set(snapshot.sessions(EVERYTHING)) == {"monday", "friday"}
+        assert snapshot.sessions(Filters(tag=("zürich",))) == ["monday"]
+        assert snapshot.event_span() == (NOW - timedelta(days=2), NOW)
+
+
+def test_chunks(storage):
+    """Chunks cover their memory's text in order, with their lines, structural prefixes and words."""
+    book = Draft(text="\n\n".join(f"# Part {part}\n\n" + f"λ is {part}. " * 300 for part in range(4)), title="Book")
+    storage.writer.add(prepare([book], None), None)
+    with storage.snapshot() as snapshot:
+        [key] = snapshot.keys(EVERYTHING)
+        chunks = snapshot.chunks_of([key])
+        spans, passages = snapshot.spans(chunks), snapshot.passages(chunks)
+        assert len(chunks) > 1 and set(spans) == set(passages) == set(chunks)
+        assert [spans[chunk].start for chunk in chunks] == sorted(span.start for span in spans.values())
+        for chunk in chunks:
+            text = book.text[spans[chunk].start : spans[chunk].stop]
+            assert passages[chunk] == Passage("Book", spans[chunk].context, text)
+        memory = snapshot.memories([key])[key]
+        assert snapshot.first_contexts([memory.id, "none"]) == {memory.id: spans[chunks[0]].context}
+        assert snapshot.chunks_of([]) == []
+
+
+def test_contents(filled):
+    """Known content is recognised in its place, and by its hash wherever it is."""
+    with filled.snapshot() as snapshot:
+        assert snapshot.same_content([replace(RATE, source="/elsewhere"), Draft(text="ν")]) == [None, None]
+        memories = snapshot.memories(keys_of(snapshot, RATE, PRICES))
+        rate, prices = memories.values()
+        contents = {rate.id: "0", "copy": prices.content_hash, "none": "0"}
+        assert snapshot.known(contents, EVERYTHING) == {rate.id, "copy"}
+        assert snapshot.known(contents, Filters(tag=("zürich",))) == {rate.id}
+
+
+def test_files_and_folders(storage, tmp_path):
+    """Files and folders are listed by path, in their own space only."""
+    folder = str(tmp_path)
+    path = str(tmp_path / "λ.ipynb")
+    state = FileState(path, 1, 2, "hash", dated=True)
+    storage.writer.replace_files([(state, prepare([replace(CELL, source=path)], None))], None, "")
+    storage.writer.note_folder(folder, "", NOW)
+
+    with storage.snapshot() as snapshot:
+        assert {one: replace(known, indexed_at=None) for one, known in snapshot.files_under(folder, "").items()} == {
+            path: replace(state, indexed_at=None)
+        }
+        assert snapshot.file_texts([path, "/none"], "") == {path: [("#0", CELL.text)]}
+        [key] = snapshot.file_keys([path, "/none"], "")
+        assert snapshot.memories([key])[key].source == path and snapshot.file_keys([path], "other") == []
+        [(place, state)] = snapshot.file_states([(path, ""), (path, "other"), ("/none", "")]).items()
+        assert place == (path, "") and state == snapshot.files_under(folder, "")[path]
+        [listed] = snapshot.folders("")
+        assert (listed.path, listed.files, listed.memories, listed.indexed_at) == (folder, 1, 1, NOW)
+        assert snapshot.noted_folders("") == [folder] and snapshot.folder_above(path, "") == folder
+        assert snapshot.folder_above("/elsewhere", "") is None
+        assert snapshot.files_under(folder, "other") == snapshot.file_texts([path], "other") == {}
+        assert snapshot.folders("other") == snapshot.noted_folders("other") == []
+
+
+def test_activity(embedded):
+    """Searches, feedback and the vectors of questions come back as they were noted."""
+    with embedded.snapshot() as snapshot:
+        [memory] = snapshot.memories(keys_of(snapshot, RATE)).values()
+        assert snapshot.recent_searches(9) == snapshot.feedback() == [] and snapshot.accepted() == (0, 0)
+    embedder, search = Hashing(), Recent("id", "λ?", "auto", NOW, "python", 1)
+    said = Feedback(memory.id, True, "λ?", "id", "auto", 1, NOW)
+    embedded.writer.note_search(search, [memory.id], 0.1)
+    embedded.writer.judge(said)
+    embedded.writer.keep_query_vectors([QueryVector(embedder.fingerprint, "λ?", embedder.vector("λ?"))])
+
+    with embedded.snapshot() as snapshot:
+        assert snapshot.recent_searches(9) == [search] and snapshot.recent_searches(0) == []
+        assert (snapshot.query_of("id"), snapshot.query_of("none")) == ("λ?", "")
+        assert snapshot.feedback() == [said] and snapshot.accepted() == (1, 1)
+        vector, ageing = snapshot.query_vector(embedder.fingerprint, "λ?")
+        assert np.array_equal(vector, embedder.vector("λ?")) and not ageing and snapshot.has_query_vectors()
+        assert snapshot.query_vector(embedder.fingerprint, "μ?") is None
+
+
+# -- vectors -----------------------------------------------------------------------------------------------------------
+
+
+def test_models(embedded):
+    """A model is known by its fingerprint; the first is active; few chunks are no large store."""
+    embedder = Hashing()
+    with embedded.snapshot() as snapshot:
+        model = snapshot.active_model()
+        assert (model.name, model.dimensions, model.fingerprint) == (embedder.name, 16, embedder.fingerprint)
+        assert snapshot.model(embedder.fingerprint) == model and snapshot.models() == [model]
+        assert snapshot.model("unknown") is None and not snapshot.is_large(model)
+        assert snapshot.calibration(model) is None
+
+
+def test_a_store_without_vectors(filled):
+    """A store without vectors has no model, and no vectors of questions."""
+    with filled.snapshot() as snapshot:
+        assert snapshot.active_model() is None and snapshot.models() == []
+        assert not snapshot.has_query_vectors()
+
+
+def test_vector_matches(embedded):
+    """Memories come by cosine, best first, within the filters and not below the threshold."""
+    with embedded.snapshot() as snapshot:
+        model, (rate, prices, cell) = snapshot.active_model(), keys_of(snapshot, *DRAFTS)
+        found = snapshot.vector_matches(model, vector_of(PRICES), EVERYTHING, 9, None)
+        assert found[0].memory == prices and found[0].score == pytest.approx(1, abs=1e-5)
+        assert [one.score for one in found] == sorted((one.score for one in found), reverse=True) and len(found) == 3
+        keys = zip((rate, prices, cell), DRAFTS, strict=True)
+        expected = {key: float(vector_of(draft) @ vector_of(PRICES)) for key, draft in keys}
+        assert {one.memory: one.score for one in found} == pytest.approx(expected, abs=1e-5)
+        assert snapshot.cosines(model, vector_of(PRICES), [rate, cell]) == pytest.approx(
+            {key: expected[key] for key in (rate, cell)}, abs=1e-5
+        )
+        near = snapshot.vector_matches(model, vector_of(PRICES), EVERYTHING, 9, 0.99)
+        assert [one.memory for one in near] == [prices]
+        assert len(snapshot.vector_matches(model, vector_of(PRICES), EVERYTHING, 2, None)) == 2
+        cells = snapshot.vector_matches(model, vector_of(PRICES), Filters(kind=("cell",)), 9, None)
+        assert [one.memory for one in cells] == [cell]
+
+
+def test_vectors_of_chunks(embedded):
+    """Vectors come with the keys of their memories; a chunk without one is left out."""
+    with embedded.snapshot() as snapshot:
+        keys = keys_of(snapshot, *DRAFTS)
+        found = snapshot.vectors(snapshot.active_model(), [*snapshot.chunks_of(keys), 99_999])
+        assert found.memories.tolist() == keys and found.ids.tolist() == snapshot.chunks_of(keys)
+        assert np.array_equal(found.vectors, np.stack([vector_of(draft) for draft in DRAFTS]))
+
+
+def test_what_lacks_vectors_or_tokens(embedded):
+    """Chunks without vectors of a model are counted and listed, lowest first, above a given one."""
+    model = embedded.writer.register_model(Hashing("other", 8))
+    embedded.writer.keep_calibration(model, 3, 0.5)
+    with embedded.snapshot() as snapshot:
+        chunks = snapshot.chunks_of(keys_of(snapshot, *DRAFTS))
+        assert snapshot.count_without_vectors(model) == 3
+        assert snapshot.count_without_vectors(snapshot.active_model()) == 0
+        assert snapshot.chunks_without_vectors(model, 2) == chunks[:2]
+        assert snapshot.chunks_without_vectors(model, 9, chunks[0]) == chunks[1:]
+        assert snapshot.calibration(model) == (3, 0.5)
+        lacking = snapshot.chunks_without_tokens(9)
+        assert set(lacking) | set(snapshot.tokens(chunks)) == set(chunks)
+        assert snapshot.chunks_without_tokens(9, chunks[-1]) == []
