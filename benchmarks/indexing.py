@@ -1,90 +1,82 @@
 """How many chunks a second go into a store on disk, with the static model, and where the time goes.
 
-    python benchmarks/indexing.py [--texts 10000] [--data FOLDER] [--work FOLDER]
+    python benchmarks/indexing.py [--texts 10000] [--rounds 3] [--data FOLDER] [--work FOLDER]
 
-The same texts three times: plainly, as rows of a table with an FTS5 index over them and nothing else (the baseline);
+The same texts four times: plainly, as rows of a table with an FTS5 index over them and nothing else (the baseline);
 through `MemoryStore.add_many`; and, written out as notebooks of 20 cells and as Python files, through
-`MemoryStore.index`, as it is (with worker processes, whose stages are not seen here: what is waited for them is
-"other") and alone, without them. All write to disk in batches, each safe from a power cut. The stages are: read
+`MemoryStore.index`, as it is (with worker processes if it is worth it, whose stages are not seen here) and on one core,
+which it does alone. All write to disk in batches, each safe from a power cut. They take turns, round by round; the
+numbers are medians of the rounds.
+
+The stages are those of this process, by the file of ours that runs when a clock strikes, 500 times a second: read
 (files taken apart), redact (secrets looked for), chunk (tokens counted, long texts cut), embed (tokens to vectors),
-write (memories, words and vectors into the file), other. They take turns, round by round; the numbers are medians of
-the rounds.
+write (memories, words and vectors into the file), workers (waited for), other.
 """
 
 from __future__ import annotations
 
-import argparse
+import os
+import signal
 import statistics
 import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from types import FrameType
 
 import apsw
 import nbformat
 from corpus import Text, add_options, read_corpus
+from measure import ROOT, parser_of, table
 
-import jupyter_memory.ingest.catalog
-import jupyter_memory.ingest.preparation
-import jupyter_memory.ingest.reading
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import StaticEmbedder
-from jupyter_memory.storage.sqlite.writing.writer import SqliteWriter
 
-_BATCH = 512
-_CELLS = 20
-STAGES = ("read", "redact", "chunk", "embed", "write", "other")
-
-
-class Clock:
-    """Seconds by stage; a stage within another counts for itself only."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = defaultdict(float)
-        self._inner = [0.0]
-
-    def timed(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that counts its time for a stage."""
-
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            self._inner.append(0.0)
-            begun = time.perf_counter()
-            try:
-                return function(*args, **kwargs)
-            finally:
-                spent = time.perf_counter() - begun
-                self.seconds[stage] += spent - self._inner.pop()
-                self._inner[-1] += spent
-
-        return wrapper
+BATCH = 512
+CELLS = 20
+TICK = 0.002
+# The stage of a file is that of the first of these that its path below the package begins with.
+STAGES = {
+    "ingest/redaction": "redact",
+    "ingest/chunking": "chunk",
+    "ingest/workers": "workers",
+    "ingest/read": "read",
+    "embedders/tokenizer": "chunk",
+    "embedders": "embed",
+    "storage": "write",
+}
+COLUMNS = ("read", "redact", "chunk", "embed", "write", "workers", "other")
 
 
 @contextmanager
-def stages(clock: Clock) -> Iterator[None]:
-    """Time the functions that the stages consist of, wherever they were imported to."""
-    ingest = jupyter_memory.ingest
-    places = [
-        ("read", ingest.catalog, "read_file"),
-        ("redact", ingest.reading, "redact"),
-        ("redact", ingest.reading, "suspicious"),
-        ("redact", ingest.preparation, "suspicious"),
-        ("redact", ingest.preparation, "redact"),
-        ("chunk", ingest.preparation, "tokens"),
-        ("chunk", ingest.preparation, "with_chunks"),
-        ("embed", StaticEmbedder, "embed_tokens"),
-        ("write", SqliteWriter, "add"),
-        ("write", SqliteWriter, "merge"),
-        ("write", SqliteWriter, "replace_files"),
-    ]
-    with ExitStack() as stack:
-        for stage, owner, name in places:
-            before = getattr(owner, name)
-            stack.callback(setattr, owner, name, before)
-            setattr(owner, name, clock.timed(stage, before))
-        yield
+def stages() -> Iterator[dict[str, float]]:
+    """Yield the seconds by stage of what runs meanwhile in the main thread."""
+    seconds: dict[str, float] = defaultdict(float)
+    package = f"{ROOT / 'jupyter_memory'}{os.sep}"
+    last = time.perf_counter()
+
+    def strike(_: int, frame: FrameType | None) -> None:
+        nonlocal last
+        stage = None
+        while frame is not None and stage is None:
+            path = frame.f_code.co_filename
+            if path.startswith(package):
+                place = path.removeprefix(package)
+                stage = next((found for start, found in STAGES.items() if place.startswith(start)), None)
+            frame = frame.f_back
+        now = time.perf_counter()
+        seconds[stage or "other"] += now - last
+        last = now
+
+    before = signal.signal(signal.SIGALRM, strike)
+    signal.setitimer(signal.ITIMER_REAL, TICK, TICK)
+    try:
+        yield seconds
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def plain(path: Path, texts: list[Text]) -> int:
@@ -100,44 +92,37 @@ def plain(path: Path, texts: list[Text]) -> int:
         );
         """
     )
-    for start in range(0, len(texts), _BATCH):
+    for start in range(0, len(texts), BATCH):
         with connection:
-            rows = [(start + i, text.title, text.text) for i, text in enumerate(texts[start : start + _BATCH], start=1)]
+            rows = [(start + i, text.title, text.text) for i, text in enumerate(texts[start : start + BATCH], start=1)]
             connection.executemany("insert into texts values (?, ?, ?)", rows)
             connection.executemany("insert into words (rowid, title, text) values (?, ?, ?)", rows)
     connection.close()
     return len(texts)
 
 
-def add_many(path: Path, texts: list[Text]) -> int:
-    """Remember the texts as notes."""
+def stored(path: Path, fill: Callable[[MemoryStore], object]) -> int:
+    """Fill a store with the static model, and return how many chunks it has."""
     with MemoryStore(path, embedder=StaticEmbedder()) as store:
-        store.add_many(({"title": text.title, "text": text.text} for text in texts), progress=False)
+        fill(store)
         return int(store.stats()["chunks"])
 
 
-def index(path: Path, folder: Path) -> int:
-    """Index a folder."""
-    with MemoryStore(path, embedder=StaticEmbedder()) as store:
-        report = store.index(folder, progress=False)
-        assert not report.failed, report
-        return int(store.stats()["chunks"])
-
-
-def alone(path: Path, folder: Path) -> int:
-    """Index a folder without workers."""
-    usual = jupyter_memory.ingest.catalog.workers_for
-    jupyter_memory.ingest.catalog.workers_for = lambda paths: 0
+def on_one_core(path: Path, folder: Path) -> int:
+    """Index a folder with one core, which workers are not worth."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
     try:
-        return index(path, folder)
+        return stored(path, lambda store: store.index(folder, progress=False))
     finally:
-        jupyter_memory.ingest.catalog.workers_for = usual
+        os.sched_setaffinity(0, cores)
 
 
 def write_folder(folder: Path, texts: list[Text]) -> None:
     """Write half of the texts as cells of notebooks, a heading before each, and half as Python files of as many."""
-    for number, start in enumerate(range(0, len(texts), _CELLS)):
-        part = texts[start : start + _CELLS]
+    folder.mkdir()
+    for number, start in enumerate(range(0, len(texts), CELLS)):
+        part = texts[start : start + CELLS]
         if number % 2:
             source = "\n\n\n".join(text.text for text in part)
             (folder / f"module_{number}.py").write_text(source, encoding="utf-8")
@@ -150,49 +135,42 @@ def write_folder(folder: Path, texts: list[Text]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--texts", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)
     add_options(parser)
     options = parser.parse_args()
-    texts = read_corpus(options.texts, 0, options.data, options.work).texts
+    corpus = read_corpus(options, options.texts)
     StaticEmbedder().embed_query("the model is loaded before the clock starts")
     rates: dict[str, list[float]] = defaultdict(list)
-    spent: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    options.work.mkdir(parents=True, exist_ok=True)
+    spent: dict[tuple[str, str], list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory(dir=options.work) as scratch:
         folder = Path(scratch) / "folder"
-        folder.mkdir()
-        write_folder(folder, texts)
+        write_folder(folder, corpus.texts)
         runs: dict[str, Callable[[Path], int]] = {
-            "plain": lambda path: plain(path, texts),
-            "add_many": lambda path: add_many(path, texts),
-            "index": lambda path: index(path, folder),
-            "alone": lambda path: alone(path, folder),
+            "plain": lambda path: plain(path, corpus.texts),
+            "add_many": lambda path: stored(path, lambda store: store.add_many(corpus.records, progress=False)),
+            "index": lambda path: stored(path, lambda store: store.index(folder, progress=False)),
         }
+        if hasattr(os, "sched_setaffinity"):
+            runs["one core"] = lambda path: on_one_core(path, folder)
         for number in range(options.rounds):
             for name, run in runs.items():
-                clock = Clock()
-                with stages(clock):
+                with stages() as seconds:
                     begun = time.perf_counter()
                     chunks = run(Path(scratch) / f"{name}-{number}.sqlite")
-                    total = time.perf_counter() - begun
-                rates[name].append(chunks / total)
-                clock.seconds["other"] = total - sum(clock.seconds.values())
-                for stage in STAGES:
-                    spent[name][stage].append(clock.seconds[stage] / chunks * 1e6)
-    report(rates, spent, statistics.mean(len(text.text) for text in texts))
-
-
-def report(rates: dict[str, list[float]], spent: dict[str, dict[str, list[float]]], characters: float) -> None:
-    """Print a row for each way in."""
+                    rates[name].append(chunks / (time.perf_counter() - begun))
+                for stage in COLUMNS:
+                    spent[name, stage].append(seconds[stage] / chunks * 1e6)
+    characters = statistics.mean(len(text.text) for text in corpus.texts)
     print(f"texts of {characters:.0f} characters on average; microseconds a chunk by stage")
-    print(f"{'':9} {'chunks/s':>9} {'to plain':>9}  " + "".join(f"{stage:>8}" for stage in STAGES))
     base = statistics.median(rates["plain"])
+    rows = [("", "chunks/s", "to plain", *COLUMNS)]
     for name, found in rates.items():
         rate = statistics.median(found)
-        line = f"{name:9} {rate:9,.0f} {rate / base:8.2f}x  "
-        print(line + "".join(f"{statistics.median(spent[name][stage]):8.0f}" for stage in STAGES))
+        columns = (f"{statistics.median(spent[name, stage]):.0f}" for stage in COLUMNS)
+        rows.append((name, f"{rate:,.0f}", f"{rate / base:.2f}x", *columns))
+    table(rows)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ __getattr__, __dir__, __all__ = exports(
         "download.hub": "address",
         "download.model_cache": "CachedModel",
         "download.packages": "DOWNLOAD missing",
+        "minilm.embedder": "MiniLmEmbedder",
+        "nomic.embedder": "NomicEmbedder",
         "registry": "MINILM ModelEntry STATIC opened_by",
         "runtime.arithmetic": "arithmetic runs_mlx",
         "runtime.lifecycle": "computing",

@@ -14,7 +14,9 @@ __getattr__, __dir__, __all__ = exports(
         "moves.freshness": "changes_notice with_freshness",
         "pictures.quota": "Quota quota_of",
         "preparation": "clean prepare",
+        "readers.fingerprint": "digest",
         "readers.registry": "known_readers suffix_of",
+        "reading": "read_file",
         "redaction.redactor": "redact",
     },
 )

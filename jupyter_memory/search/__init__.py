@@ -6,7 +6,7 @@ __getattr__, __dir__, __all__ = exports(
     __name__,
     {
         "confidence.calibration": "calibrate",
-        "confidence.strength": "verdict",
+        "confidence.strength": "Confidence verdict",
         "engine": "SearchEngine SearchRequest",
         "fixes.failures": "EARLIER",
         "fixes.fixing_runs": "AFTER",

@@ -15,5 +15,6 @@ __getattr__, __dir__, __all__ = exports(
         "cache": "Cache Lock",
         "databases": "foreign_tables open_storage open_team versions",
         "journal.files": "CAN_RECORD Journal recording",
+        "sqlite.indexes.quantization": "BITS codes distances",
     },
 )
