@@ -23,35 +23,29 @@ median of the tokens.
 
 from __future__ import annotations
 
-import argparse
 import json
+import os
 import re
-import tempfile
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-import anyio
-from mcp import Client
+from corpus import WORK
+from measure import parser_of, table
 
-from jupyter_memory import JupyterMemory
-from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_set
-from jupyter_memory.evaluation.runner import Bed, beds
-from jupyter_memory.interface import StoreProvider
-from jupyter_memory.mcp.bound import Bound
-from jupyter_memory.mcp.server import server_of
-from jupyter_memory.mcp.tools import Tools
+from jupyter_memory.evaluation import Bed, JudgedSet, Question, beds, read_set
 from jupyter_memory.text import STOP_WORDS, estimated_tokens
 from jupyter_memory.types import Memory
 
 BUDGET, GREP_BUDGET = 2_000, 200_000
 LEAST = 200
 PASSAGE = 150
-WORK = Path(tempfile.gettempdir()) / "jupyter-memory-benchmarks"
-_WORD = re.compile(r"\w+")
-_BORDER = re.compile(r"</?stored-\w+>")
+WORD = re.compile(r"\w+")
+BORDER = re.compile(r"</?stored-\w+>")
 
 
 @dataclass(frozen=True)
@@ -71,19 +65,18 @@ class Wanted:
 
     def is_in(self, read: Mapping[str, Sequence[tuple[int, int]]]) -> bool:
         """Return whether it has been read, given which stretches of which documents were."""
-        return any(self._suffices(text, read.get(name, ())) for name, text in self.texts.items())
-
-    def _suffices(self, text: str, stretches: Sequence[tuple[int, int]]) -> bool:
-        seen = {place for start, end in stretches for place in range(start, end)}
-        if len(seen) >= len(text):
-            return True
-        shown = self.answer & words(" ".join(text[start:end] for start, end in stretches))
-        return bool(shown) and len(shown) >= self._most_in_a_passage(text)
-
-    def _most_in_a_passage(self, text: str) -> int:
-        said = _WORD.findall(text.lower())
-        last = max(1, len(said) - PASSAGE + 1)
-        return max(len(self.answer & set(said[at : at + PASSAGE])) for at in range(0, last, 10))
+        for name, text in self.texts.items():
+            stretches = read.get(name, ())
+            seen = {place for start, end in stretches for place in range(start, end)}
+            if len(seen) >= len(text):
+                return True
+            said = WORD.findall(text.lower())
+            last = max(1, len(said) - PASSAGE + 1)
+            most = max(len(self.answer & set(said[at : at + PASSAGE])) for at in range(0, last, 10))
+            shown = self.answer & words(" ".join(text[start:end] for start, end in stretches))
+            if shown and len(shown) >= most:
+                return True
+        return False
 
 
 @dataclass(frozen=True)
@@ -102,7 +95,7 @@ class Corpus:
 
 def words(text: str) -> frozenset[str]:
     """Return the words of a text in lower case, without those that say nothing."""
-    return frozenset(_WORD.findall(text.lower())) - STOP_WORDS
+    return frozenset(WORD.findall(text.lower())) - STOP_WORDS
 
 
 def corpus_of(bed: Bed) -> Corpus:
@@ -136,13 +129,13 @@ def by_grep(corpus: Corpus, question: Question, wanted: Wanted) -> Reading:
     return Reading(False, spent)
 
 
-async def by_memory(client: Client, corpus: Corpus, question: Question, wanted: Wanted, limit: int) -> Reading:
+async def by_memory(client: Any, corpus: Corpus, question: Question, wanted: Wanted, limit: int) -> Reading:
     """Search and read page by page, the best first, until the answer has come or the budget is used up."""
     read: dict[str, list[tuple[int, int]]] = {}
     asked: dict[str, object] = {"query": question.text}
     spent = 0
     while BUDGET - spent >= LEAST:
-        page = await _called(client, "memory_search", **asked, limit=limit, max_tokens=BUDGET - spent)
+        page = await called(client, "memory_search", **asked, limit=limit, max_tokens=BUDGET - spent)
         spent += page["tokens"]
         for hit in page["hits"]:
             if "text" in hit:
@@ -152,7 +145,12 @@ async def by_memory(client: Client, corpus: Corpus, question: Question, wanted: 
             if wanted.is_in(read) or BUDGET - spent < LEAST:
                 break
             if "text" not in hit:
-                spent += await _read(client, corpus, hit["id"], question.text, BUDGET - spent, read)
+                room = BUDGET - spent
+                got = await called(client, "memory_get", ids=[hit["id"]], around=question.text, max_tokens=room)
+                spent += got["tokens"]
+                for one in got["memories"]:
+                    name = corpus.bed.documents[one["id"]]
+                    read.setdefault(name, []).extend(stretches_of(corpus.memories[name].text, one))
         if wanted.is_in(read):
             return Reading(True, spent)
         if "next" not in page:
@@ -161,16 +159,12 @@ async def by_memory(client: Client, corpus: Corpus, question: Question, wanted: 
     return Reading(False, spent)
 
 
-async def _read(
-    client: Client, corpus: Corpus, id_: str, around: str, room: int, read: dict[str, list[tuple[int, int]]]
-) -> int:
-    """Read the part of a hit around the question's words, and return what that cost."""
-    got = await _called(client, "memory_get", ids=[id_], around=around, max_tokens=room)
-    for one in got["memories"]:
-        name = corpus.bed.documents[one["id"]]
-        read.setdefault(name, []).extend(stretches_of(corpus.memories[name].text, one))
-    tokens: int = got["tokens"]
-    return tokens
+async def called(client: Any, tool: str, **arguments: object) -> dict[str, Any]:
+    """Return the typed values that a tool answers with."""
+    result = await client.call_tool(tool, arguments)
+    if result.is_error:  # the tokens that are left are too few for any text
+        return {"tokens": estimated_tokens(str(result.content)), "hits": [], "memories": []}
+    return dict(result.structured_content or {})
 
 
 def stretches_of(text: str, got: Mapping[str, Any]) -> Iterator[tuple[int, int]]:
@@ -179,28 +173,23 @@ def stretches_of(text: str, got: Mapping[str, Any]) -> Iterator[tuple[int, int]]
         yield 0, len(text)
         return
     at = got["start"]
-    for part in _BORDER.sub("", got["text"]).split("\n[…]\n"):
+    for part in BORDER.sub("", got["text"]).split("\n[…]\n"):
         at = text.index(part, at)
         yield at, at + len(part)
-
-
-async def _called(client: Client, tool: str, **arguments: object) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    if result.is_error:
-        # The tokens that are left are too few for any text.
-        return {"tokens": estimated_tokens(str(result.content)), "hits": [], "memories": []}
-    return dict(result.structured_content or {})
 
 
 async def measured(
     judged: JudgedSet, answers: Mapping[str, str], filled: Mapping[str, Bed], limit: int
 ) -> list[tuple[Reading, Reading]]:
     """Answer every question of a set with both agents."""
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters
+
     rows = []
     for group, bed in filled.items():
         corpus = corpus_of(bed)
-        settings = JupyterMemory(path=str(bed.store.path))
-        async with Client(server_of(Tools(StoreProvider(settings), Bound(writing=False)))) as client:
+        command = ["-m", "jupyter_memory", "--store", str(bed.store.path), "mcp", "--read-only"]
+        async with Client(StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))) as client:
             for question in (one for one in judged.questions if one.group == group):
                 wanted = corpus.wanted(question, answers.get(question.id, ""))
                 mine = await by_memory(client, corpus, question, wanted, limit)
@@ -214,30 +203,35 @@ def answers_in(folder: Path) -> dict[str, str]:
     return {str(line["_id"]): str(line.get("answer") or "") for line in lines}
 
 
-def report(name: str, rows: Sequence[tuple[Reading, Reading]]) -> str:
+def report(name: str, rows: Sequence[tuple[Reading, Reading]]) -> tuple[str, ...]:
     """Return the row of a set."""
-    cells = [f"{name:<12}{len(rows):>10}"]
-    tokens = []
+    cells, tokens = [], []
     for side in zip(*rows, strict=True):
-        answered = sum(one.answered for one in side) / len(side)
         tokens.append(median(one.tokens for one in side))
-        cells.append(f"{answered:>10.3f}{tokens[-1]:>9.0f}")
-    return "".join(cells) + f"{tokens[0] / max(tokens[1], 1):>9.1%}"
+        cells += [f"{sum(one.answered for one in side) / len(side):.3f}", f"{tokens[-1]:.0f}"]
+    return (name, str(len(rows)), *cells, f"{tokens[0] / max(tokens[1], 1):.1%}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument("--notebooks", type=Path, help="the notebooks whose cells a set judges")
     parser.add_argument("--work", type=Path, default=WORK, help="where stores are kept")
     parser.add_argument("--limit", type=int, default=4, help="hits of a page")
     options = parser.parse_args()
-    print(f"{'set':<12}{'questions':>10}{'memory':>10}{'tokens':>9}{'grep':>10}{'tokens':>9}{'quotient':>9}")
+    if not find_spec("mcp"):
+        print("Nothing is measured without the SDK: pip install 'jupyter-memory[mcp]'")
+        return
+    import anyio
+
+    options.work.mkdir(parents=True, exist_ok=True)
+    rows = [("set", "questions", "memory", "tokens", "grep", "tokens", "quotient")]
     for folder in options.folders:
         judged = read_set(folder, options.notebooks)
         with beds(judged, "static", notebooks=options.notebooks, work=options.work) as filled:
-            rows = anyio.run(measured, judged, answers_in(folder), filled, options.limit)
-        print(report(judged.name, rows), flush=True)
+            found = anyio.run(measured, judged, answers_in(folder), filled, options.limit)
+        rows.append(report(judged.name, found))
+    table(rows)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """Real texts and questions to measure with: functions and classes of the Python that is installed here.
 
-    python benchmarks/corpus.py [--texts 100000] [--data FOLDER] [--sources FOLDER] [--work FOLDER]
+    python benchmarks/corpus.py [--texts 100000] [--data FOLDER] [--code FOLDER] [--work FOLDER]
 
 A text is a function or a class with its docstring, cut after 40 lines or 1,500 characters; its title is its name. A
 question is the first line of a docstring. Texts come in the order of their hashes, so that a smaller corpus is the
-beginning of a larger one. FOLDER holds judged sets (`*/corpus.jsonl` {title, text}, `*/queries.jsonl` {text}), whose
-texts and questions are mixed in. What was read is kept in --work, since reading takes a minute or two.
+beginning of a larger one. --data holds judged sets (`*/corpus.jsonl` {title, text}, `*/queries.jsonl` {text}), whose
+texts and questions are mixed in; --code names another folder of Python. What was read is kept in --work, since reading
+takes a minute or two, and so are the stores that are built of it.
 """
 
 from __future__ import annotations
@@ -14,19 +15,26 @@ import argparse
 import ast
 import hashlib
 import json
+import shutil
 import sys
 import sysconfig
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
 
+import numpy as np
+from measure import WARM_UP, parser_of, timed
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.embedders import StaticEmbedder
+
 WORK = Path(tempfile.gettempdir()) / "jupyter-memory-benchmarks"
-_LINES, _CHARACTERS = 40, 1500
-_SHORTEST_TEXT, _SHORTEST_QUESTION = 80, 30
-_MOST_TEXTS, _MOST_QUESTIONS = 200_000, 2_000
+LINES, CHARACTERS = 40, 1500
+SHORTEST_TEXT, SHORTEST_QUESTION = 80, 30
+MOST_TEXTS, MOST_QUESTIONS = 200_000, 2_000
 
 
 @dataclass(frozen=True)
@@ -40,51 +48,111 @@ class Text:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Texts, and questions that some of all the texts answer."""
+    """Texts, questions that some of all the texts answer, and where stores of these texts are kept."""
 
     texts: list[Text]
     questions: list[str]
+    work: Path
+    name: str
 
     @property
-    def records(self) -> Iterator[dict[str, str]]:
-        """Yield the texts as ``MemoryStore.add_many`` takes them."""
-        return ({"title": text.title, "text": text.text} for text in self.texts)
+    def records(self) -> list[dict[str, str]]:
+        """Return the texts as ``MemoryStore.add_many`` takes them."""
+        return [{"title": text.title, "text": text.text} for text in self.texts]
+
+    def store(self) -> Path:
+        """Return the file of a store of these texts with the static model's vectors."""
+
+        def build(path: Path) -> None:
+            with MemoryStore(path, embedder=StaticEmbedder()) as store:
+                store.add_many(self.records, progress=False)
+
+        return made(self.work / f"ours-{self.name}.sqlite", build)
 
 
-def read_corpus(
-    texts: int, questions: int, data: Path | None = None, work: Path = WORK, sources: Path | None = None
-) -> Corpus:
-    """Return so many texts and questions, of ``sources`` or all that is installed, and say so where there are fewer."""
-    folders = tuple(dict.fromkeys(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")))
-    folders = (str(sources),) if sources else folders
-    kept = work / f"corpus-{_hash(repr((folders, data, __doc__)))[:12]}.json"
+class Prepared:
+    """The static model, with the vectors of the questions at hand."""
+
+    # As the model itself: its vectors are not written into the store's cache of questions.
+    quick = StaticEmbedder.quick
+
+    def __init__(self, questions: Sequence[str], threshold: float | None = None) -> None:
+        self._model = StaticEmbedder()
+        self.vectors = dict(zip(questions, self._model.embed_documents(questions), strict=True))
+        self.name, self.dimensions, self.fingerprint = self._model.name, self._model.dimensions, self._model.fingerprint
+        self.threshold = self._model.threshold if threshold is None else threshold
+
+    def embed_documents(self, texts: Sequence[str], /) -> np.ndarray:
+        return self._model.embed_documents(texts)
+
+    def embed_query(self, text: str, /) -> np.ndarray:
+        return self.vectors[text]
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where texts come from."""
+    parser.add_argument("--data", type=Path, help="a folder of judged sets, mixed in")
+    parser.add_argument("--code", type=Path, help="a folder of Python, instead of what is installed")
+    parser.add_argument("--work", type=Path, default=WORK, help="where corpus and stores are kept (%(default)s)")
+
+
+def read_corpus(options: argparse.Namespace, texts: int, questions: int = 0) -> Corpus:
+    """Return so many texts, and questions with those that warm up; say so if there are fewer."""
+    asked = questions + min(WARM_UP, questions)
+    installed = dict.fromkeys(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+    folders = [options.code] if options.code else [Path(name) for name in installed]
+    source = hashed(repr(([*map(str, folders)], options.data, __doc__)))[:12]
+    kept = options.work / f"corpus-{source}.json"
     if not kept.exists():
-        work.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps(_read(folders, data)), encoding="utf-8")
+        options.work.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(_read(folders, options.data)), encoding="utf-8")
     found = json.loads(kept.read_text(encoding="utf-8"))
-    for name, wanted in (("texts", texts), ("questions", questions)):
+    for name, wanted in (("texts", texts), ("questions", asked)):
         if len(found[name]) < wanted:
-            print(
-                f"Only {len(found[name]):,} {name} could be had, not {wanted:,}: install more packages, or name --data."
-            )
-    return Corpus([Text(*text) for text in found["texts"][:texts]], found["questions"][:questions])
+            print(f"Only {len(found[name]):,} {name} could be had, not {wanted:,}.")
+    held = [Text(*text) for text in found["texts"][:texts]]
+    return Corpus(held, found["questions"][:asked], options.work, f"{len(held)}-{source}")
 
 
-def _read(folders: Iterable[str], data: Path | None) -> dict[str, list]:
-    judged = [] if data is None else list(_judged_texts(data))
-    code = chain.from_iterable(_definitions(Path(folder)) for folder in folders)
-    texts = sorted({text.text: text for text in chain(judged, code)}.values(), key=lambda text: _hash(text.text))
-    # Another order than that of the texts, so that a question is seldom answered word for word by a small corpus.
-    asked = sorted({text.question for text in texts if len(text.question) >= _SHORTEST_QUESTION}, key=_hash)
-    asked = asked[:_MOST_QUESTIONS]
+def made(path: Path, build: Callable[[Path], object]) -> Path:
+    """Return a path that ``build`` has filled, now or in an earlier run."""
+    if not path.exists():
+        part = path.with_name("part-" + path.name)
+        for left in part.parent.glob(part.name + "*"):
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+        seconds = timed(lambda: build(part))
+        part.rename(path)
+        print(f"built {path.name} in {seconds:.0f} s", file=sys.stderr)
+    return path
+
+
+def hashed(text: str) -> str:
+    """Return a hash of a text as letters and digits."""
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def _read(folders: Iterable[Path], data: Path | None) -> dict[str, list]:
+    judged, other = [], []
     if data is not None:
-        other = sorted(set(_judged_questions(data)), key=_hash)
-        asked = [question for pair in zip_longest(asked, other) for question in pair if question is not None]
-    return {"texts": [(text.title, text.text) for text in texts[:_MOST_TEXTS]], "questions": asked}
+        lines = {
+            name: [json.loads(line) for path in sorted(data.glob(f"*/{name}.jsonl")) for line in path.open("rb")]
+            for name in ("corpus", "queries")
+        }
+        judged = [Text((one.get("title") or "").strip(), one["text"].strip()[:CHARACTERS]) for one in lines["corpus"]]
+        judged = [text for text in judged if len(text.text) >= SHORTEST_TEXT]
+        other = sorted({one["text"].strip() for one in lines["queries"]}, key=hashed)
+    code = chain.from_iterable(map(_definitions, folders))
+    texts = sorted({text.text: text for text in chain(judged, code)}.values(), key=lambda text: hashed(text.text))
+    # Another order than that of the texts, so that a question is seldom answered word for word by a small corpus.
+    asked = sorted({text.question for text in texts if len(text.question) >= SHORTEST_QUESTION}, key=hashed)
+    mixed = chain.from_iterable(zip_longest(asked[:MOST_QUESTIONS], other))
+    return {
+        "texts": [(text.title, text.text) for text in texts[:MOST_TEXTS]],
+        "questions": [one for one in mixed if one is not None],
+    }
 
 
 def _definitions(folder: Path) -> Iterator[Text]:
-    """Yield the functions and classes below a folder, long enough to say something."""
     for path in sorted(folder.rglob("*.py")):
         if "site-packages" in path.relative_to(folder).parts:
             continue  # a folder of its own, or one of another environment
@@ -97,49 +165,22 @@ def _definitions(folder: Path) -> Iterator[Text]:
         lines = source.splitlines()
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                end = min(node.end_lineno or node.lineno, node.lineno - 1 + _LINES)
-                text = "\n".join(lines[node.lineno - 1 : end])[:_CHARACTERS]
-                if len(text) >= _SHORTEST_TEXT and "\0" not in text:
+                end = min(node.end_lineno or node.lineno, node.lineno - 1 + LINES)
+                text = "\n".join(lines[node.lineno - 1 : end])[:CHARACTERS]
+                if len(text) >= SHORTEST_TEXT and "\0" not in text:
                     yield Text(node.name, text, (ast.get_docstring(node) or "").partition("\n")[0].strip())
 
 
-def _judged_texts(data: Path) -> Iterator[Text]:
-    for line in _lines(data, "corpus.jsonl"):
-        if len(line["text"].strip()) >= _SHORTEST_TEXT:
-            yield Text((line.get("title") or "").strip(), line["text"].strip()[:_CHARACTERS])
-
-
-def _judged_questions(data: Path) -> Iterator[str]:
-    return (line["text"].strip() for line in _lines(data, "queries.jsonl"))
-
-
-def _lines(data: Path, name: str) -> Iterator[dict[str, str]]:
-    for path in sorted(data.glob(f"*/{name}")):
-        with path.open(encoding="utf-8") as file:
-            yield from map(json.loads, file)
-
-
-def _hash(text: str) -> str:
-    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where texts come from."""
-    parser.add_argument("--data", type=Path, help="a folder of judged sets, mixed in")
-    parser.add_argument("--sources", type=Path, help="where to look for Python files (default: all that is installed)")
-    parser.add_argument("--work", type=Path, default=WORK, help="where corpus and stores are kept (%(default)s)")
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--texts", type=int, default=100_000)
     add_options(parser)
     options = parser.parse_args()
-    corpus = read_corpus(options.texts, 1000, options.data, options.work, options.sources)
-    characters = sum(len(text.text) for text in corpus.texts) / max(1, len(corpus.texts))
+    corpus = read_corpus(options, options.texts, 1000)
+    characters = np.mean([len(text.text) for text in corpus.texts])
     print(f"{len(corpus.texts):,} texts of {characters:.0f} characters on average; questions such as:")
     print(*(f"  {question}" for question in corpus.questions[:10]), sep="\n")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

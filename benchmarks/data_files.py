@@ -1,107 +1,70 @@
-"""How many data files and documents a second are read, and how many megabytes, by kind.
+"""How many files a second are read, how many megabytes, and how many go into a store, by kind of file.
 
-    python benchmarks/data_files.py [--files 60] [--rows 20000]
+    python benchmarks/data_files.py [--kinds .py .csv] [--files 30] [--kilobytes 40] [--rows 20000]
 
-For each kind that can be read here, so many files of so many rows (or pages) are written and then read as an index run
-reads them: by their headers, or whole. "one of 50 GB" is a file with a hole in it, where a kind allows that.
+Text (scripts, notebooks, Markdown, HTML …) is made of the samples of the tests, so many kilobytes a file; the baseline
+of each kind is plain text of the same words, measured in turn with it. Data files and documents have so many rows, or
+30 pages; their baseline is the first of them. "Read" is what an index run reads, by headers or whole, with the search
+for secrets; "indexed" is `MemoryStore.index` with the static model into a store on disk. "50 GB" is the time of one
+file with a hole in it, where a kind allows that. Times are the best of three rounds.
 """
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import os
 import sqlite3
+import sys
 import tempfile
-import time
 from collections.abc import Callable
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
-from jupyter_memory.ingest.readers.fingerprint import digest
-from jupyter_memory.ingest.reading import read_file
+from measure import ROOT, parser_of, table, timed
 
-Write = Callable[[Path, int], None]
-_HUGE = 50 * 2**30
+from jupyter_memory import MemoryStore
+from jupyter_memory.ingest import digest, read_file
 
+sys.path.insert(0, str(ROOT / "tests" / "helpers"))
+from kinds import SAMPLES
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--files", type=int, default=60)
-    parser.add_argument("--rows", type=int, default=20_000)
-    options = parser.parse_args()
-    print(f"{'kind':<10}{'files/s':>9}{'MB/s':>9}{'KB each':>9}{'ms for one of 50 GB':>22}")
-    for suffix, library, rows, write in KINDS:
-        if library and not find_spec(library):
-            print(f"{suffix:<10}needs {library}")
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            _measure(Path(folder), suffix, write, options.files, rows or options.rows)
+ROUNDS = 3
+HUGE = 50 * 2**30
+PAGES = 30
 
 
-def _measure(folder: Path, suffix: str, write: Write, count: int, rows: int) -> None:
-    first = folder / f"0{suffix}"
-    write(first, rows)
-    content = first.read_bytes()
-    paths = [folder / f"{number}{suffix}" for number in range(count)]
-    for path in paths:
-        path.write_bytes(content)
-    read_file(first, root=folder)  # the library is loaded
-    seconds = _seconds(paths, folder)
-    size = len(content) / 1e6
-    huge = ""
-    if grow := GROWS.get(suffix):
-        grow(first, content)
-        huge = f"{_seconds([first], folder) * 1000:.1f}"
-    print(f"{suffix:<10}{count / seconds:>9.0f}{count * size / seconds:>9.1f}{size * 1000:>9.0f}{huge:>22}", flush=True)
+def csv(path: Path, rows: int) -> None:
+    """Write a table as comma-separated values, compressed if its name says so."""
+    lines = (f"{i},{i % 997},2026-03-02,{i % 89}.25,λ\n" for i in range(rows))
+    content = ("order_id,customer_id,order_date,price [EUR],note\n" + "".join(lines)).encode()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
 
 
-def _seconds(paths: list[Path], folder: Path) -> float:
-    begun = time.perf_counter()
-    for path in paths:
-        digest(path)
-        read_file(path, root=folder)
-    return time.perf_counter() - begun
-
-
-def _rows(rows: int, separator: str) -> str:
-    head = separator.join(("order_id", "customer_id", "order_date", "price [EUR]", "note"))
-    return (
-        head
-        + "\n"
-        + "".join(separator.join((str(i), str(i % 997), "2026-03-02", f"{i % 89}.25", "λ")) + "\n" for i in range(rows))
-    )
-
-
-def _csv(path: Path, rows: int) -> None:
-    path.write_text(_rows(rows, ","))
-
-
-def _csv_gz(path: Path, rows: int) -> None:
-    path.write_bytes(gzip.compress(_rows(rows, ",").encode()))
-
-
-def _jsonl(path: Path, rows: int) -> None:
+def jsonl(path: Path, rows: int) -> None:
+    """Write JSON lines."""
     path.write_text("".join(f'{{"order_id": {i}, "home": {{"city": "Malmö"}}, "price": 3.25}}\n' for i in range(rows)))
 
 
-def _sqlite(path: Path, rows: int) -> None:
+def sqlite(path: Path, rows: int) -> None:
+    """Write three tables into a database."""
     with closing(sqlite3.connect(path)) as connection:
-        for table in ("orders", "customers", "invoices"):
-            connection.execute(f"create table {table}(order_id integer, order_date text, price real)")
-            connection.executemany(f"insert into {table} values (?, '2026-03-02', 3.25)", [(i,) for i in range(rows)])
+        for name in ("orders", "customers", "invoices"):
+            connection.execute(f"create table {name}(order_id integer, order_date text, price real)")
+            connection.executemany(f"insert into {name} values (?, '2026-03-02', 3.25)", [(i,) for i in range(rows)])
         connection.commit()
 
 
-def _duckdb(path: Path, rows: int) -> None:
+def duckdb(path: Path, rows: int) -> None:
+    """Write a table into a database."""
     import duckdb
 
     with duckdb.connect(str(path)) as connection:
         connection.execute(f"create table orders as select i as order_id, 3.25 as price from range({rows}) t(i)")
 
 
-def _xlsx(path: Path, rows: int) -> None:
+def xlsx(path: Path, rows: int) -> None:
+    """Write a workbook with one sheet."""
     import openpyxl
 
     book = openpyxl.Workbook(write_only=True)
@@ -112,20 +75,21 @@ def _xlsx(path: Path, rows: int) -> None:
     book.save(path)
 
 
-def _arrow(path: Path, rows: int) -> None:
+def arrow(path: Path, rows: int) -> None:
+    """Write a table as Parquet or Feather."""
     import pyarrow as pa
     from pyarrow import feather, parquet
 
-    table = pa.table({"order_id": list(range(rows)), "price": [3.25] * rows, "note": ["λ"] * rows})
-    (parquet.write_table if path.suffix == ".parquet" else feather.write_feather)(table, path)
+    columns = pa.table({"order_id": list(range(rows)), "price": [3.25] * rows, "note": ["λ"] * rows})
+    (parquet.write_table if path.suffix == ".parquet" else feather.write_feather)(columns, path)
 
 
-def _pdf(path: Path, pages: int) -> None:
-    texts = [f"BT /F1 12 Tf 50 700 Td (Page {i}: tariffs are net of tax, and prices rose.) Tj ET" for i in range(pages)]
-    kids = " ".join(f"{4 + 2 * i} 0 R" for i in range(pages))
+def pdf(path: Path, _: int) -> None:
+    """Write pages with a line of text each."""
+    texts = [f"BT /F1 12 Tf 50 700 Td (Page {i}: tariffs are net of tax, and prices rose.) Tj ET" for i in range(PAGES)]
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
-        f"<< /Type /Pages /Kids [{kids}] /Count {pages} >>",
+        f"<< /Type /Pages /Kids [{' '.join(f'{4 + 2 * i} 0 R' for i in range(PAGES))}] /Count {PAGES} >>",
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
     for i, text in enumerate(texts):
@@ -133,68 +97,131 @@ def _pdf(path: Path, pages: int) -> None:
         objects += [f"<< /Type /Page /Parent 2 0 R {page} >>", f"<< /Length {len(text)} >>\nstream\n{text}\nendstream"]
     whole, places = "%PDF-1.4\n", []
     for number, body in enumerate(objects, start=1):
-        places.append(len(whole))
+        places.append(f"{len(whole):010} 00000 n \n")
         whole += f"{number} 0 obj\n{body}\nendobj\n"
-    table = "".join(f"{place:010} 00000 n \n" for place in places)
     size = len(objects) + 1
     trailer = f"trailer << /Size {size} /Root 1 0 R >>\nstartxref\n{len(whole)}\n%%EOF\n"
-    path.write_text(f"{whole}xref\n0 {size}\n0000000000 65535 f \n{table}{trailer}")
+    path.write_text(f"{whole}xref\n0 {size}\n0000000000 65535 f \n{''.join(places)}{trailer}")
 
 
-def _docx(path: Path, sections: int) -> None:
+def docx(path: Path, _: int) -> None:
+    """Write sections with a heading each."""
     import docx
 
     document = docx.Document()
-    for number in range(sections):
+    for number in range(PAGES):
         document.add_heading(f"Section {number}", 1)
         document.add_paragraph("Tariffs are net of tax, and prices rose. " * 10)
     document.save(str(path))
 
 
-def _pptx(path: Path, slides: int) -> None:
+def pptx(path: Path, _: int) -> None:
+    """Write slides."""
     import pptx
 
     presentation = pptx.Presentation()
-    for number in range(slides):
+    for number in range(PAGES):
         slide = presentation.slides.add_slide(presentation.slide_layouts[1])
         slide.shapes.title.text = f"Slide {number}"
         slide.placeholders[1].text = "Tariffs are net of tax, and prices rose."
     presentation.save(str(path))
 
 
-def _longer(path: Path, content: bytes) -> None:
-    """Let a file end in a hole."""
-    os.truncate(path, _HUGE)
+def grow(path: Path) -> None:
+    """Let a file end in a hole, a Parquet file have one between its first bytes and its footer."""
+    if path.suffix == ".parquet":
+        content = path.read_bytes()
+        with path.open("wb") as opened:
+            opened.write(content[:4])
+            opened.seek(HUGE)
+            opened.write(content[4:])
+    else:
+        os.truncate(path, HUGE)
 
 
-def _between(path: Path, content: bytes) -> None:
-    """Let a Parquet file have a hole between its first bytes and its footer."""
-    with path.open("wb") as opened:
-        opened.write(content[:4])
-        opened.seek(_HUGE)
-        opened.write(content[4:])
-
-
-GROWS: dict[str, Callable[[Path, bytes], None]] = {
-    ".csv": _longer,
-    ".jsonl": _longer,
-    ".sqlite": _longer,
-    ".parquet": _between,
+# By ending: the library that is needed, and what writes one.
+WRITERS: dict[str, tuple[str, Callable[[Path, int], None]]] = {
+    ".csv": ("", csv),
+    ".csv.gz": ("", csv),
+    ".jsonl": ("", jsonl),
+    ".parquet": ("pyarrow", arrow),
+    ".feather": ("pyarrow", arrow),
+    ".xlsx": ("openpyxl", xlsx),
+    ".sqlite": ("", sqlite),
+    ".duckdb": ("duckdb", duckdb),
+    ".pdf": ("pypdfium2", pdf),
+    ".docx": ("docx", docx),
+    ".pptx": ("pptx", pptx),
 }
-# By suffix: the library that is needed, rows or pages (0: as asked), what writes one.
-KINDS: tuple[tuple[str, str, int, Write], ...] = (
-    (".csv", "", 0, _csv),
-    (".csv.gz", "", 0, _csv_gz),
-    (".jsonl", "", 0, _jsonl),
-    (".parquet", "pyarrow", 0, _arrow),
-    (".feather", "pyarrow", 0, _arrow),
-    (".xlsx", "openpyxl", 0, _xlsx),
-    (".sqlite", "", 0, _sqlite),
-    (".duckdb", "duckdb", 0, _duckdb),
-    (".pdf", "pypdfium2", 30, _pdf),
-    (".docx", "docx", 30, _docx),
-    (".pptx", "pptx", 30, _pptx),
-)
+CAN_GROW = (".csv", ".jsonl", ".sqlite", ".parquet")
+
+
+def fill(folder: Path, kind: str, files: int, content: bytes) -> list[Path]:
+    """Write files, all different, and return them."""
+    folder.mkdir()
+    for number in range(files):
+        own = content if kind in WRITERS else content.replace(b"net", f"net{number}".encode())
+        (folder / f"{number}{kind}").write_bytes(own)
+    return sorted(folder.iterdir())
+
+
+def read(paths: list[Path]) -> None:
+    """Read files as an index run does."""
+    for path in paths:
+        digest(path)
+        read_file(path, root=path.parent)
+
+
+def indexed(paths: list[Path]) -> None:
+    """Index a folder into a new store."""
+    with tempfile.TemporaryDirectory() as folder, MemoryStore(f"{folder}/memory.sqlite", "static") as store:
+        store.index(paths[0].parent, progress=False)
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("--kinds", nargs="*", help="endings of names (default: all)")
+    parser.add_argument("--files", type=int, default=30)
+    parser.add_argument("--kilobytes", type=int, default=40, help="of a text")
+    parser.add_argument("--rows", type=int, default=20_000, help="of a data file")
+    options = parser.parse_args()
+    rows = [("kind", "kB each", "read: files/s", "MB/s", "to base", "indexed: files/s", "MB/s", "to base", "50 GB, ms")]
+    first_data: list[float] = []
+    for kind in options.kinds or [*SAMPLES, *WRITERS]:
+        library, write = WRITERS.get(kind, ("", None))
+        if library and not find_spec(library):
+            print(f"{kind} is left out: it needs {library}.")
+            continue
+        with tempfile.TemporaryDirectory() as scratch:
+            folder, huge = Path(scratch), ""
+            if write is None:
+                sample = SAMPLES[kind].encode()
+                content = sample * max(1, options.kilobytes * 1_000 // len(sample))
+            else:
+                one = folder / f"one{kind}"
+                write(one, options.rows)
+                content = one.read_bytes()
+                read([one])  # the library is loaded
+                if kind in CAN_GROW:
+                    write(one.with_name(f"huge{kind}"), 20_000)  # enough that the hole is not among the first rows
+                    grow(one := one.with_name(f"huge{kind}"))
+                    huge = f"{timed(lambda one=one: read([one])) * 1000:.1f}"
+            ours = fill(folder / "kind", kind, options.files, content)
+            sides = [ours] if write else [ours, fill(folder / "text", ".txt", options.files, content)]
+            megabytes = sum(path.stat().st_size for path in ours) / 1e6
+            cells: list[str] = []
+            found = []
+            for work in (read, indexed):
+                rounds = [[timed(lambda side=side, work=work: work(side)) for side in sides] for _ in range(ROUNDS)]
+                found.append([min(seconds) for seconds in zip(*rounds, strict=True)])
+            if write is not None:
+                first_data = first_data or [seconds for [seconds] in found]
+                found = [[*seconds, base] for seconds, base in zip(found, first_data, strict=True)]
+            for seconds, base in found:
+                cells += [f"{len(ours) / seconds:,.0f}", f"{megabytes / seconds:.2f}", f"{seconds / base:.2f}x"]
+            rows.append((kind, f"{megabytes * 1000 / len(ours):.0f}", *cells, huge))
+    table(rows)
+
 
 if __name__ == "__main__":
     main()

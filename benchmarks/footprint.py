@@ -9,16 +9,15 @@ them. With ``--most``, the script fails where more megabytes are added.
 
 from __future__ import annotations
 
-import argparse
 import json
-import subprocess
 import sys
 import tempfile
 import venv
 from collections.abc import Mapping
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parents[1]
+from measure import ROOT, output_of, parser_of
+
 BASE = ("numpy", "pandas", "ipython", "ipywidgets")
 MB = 1_000_000
 # Run inside an environment. `pip` is there before anything is installed.
@@ -36,7 +35,7 @@ print(json.dumps({one.name.lower().replace("_", "-"): size(one) for one in distr
 
 def sizes(python: Path) -> dict[str, int]:
     """Return the bytes of each package of an environment."""
-    found: dict[str, int] = json.loads(output_of([str(python), "-I", "-c", SIZES]))
+    found: dict[str, int] = json.loads(output_of([python, "-I", "-c", SIZES]))
     return found
 
 
@@ -55,39 +54,24 @@ def table(found: Mapping[str, int], smallest: float = 0.5) -> str:
     return "\n".join([*lines, f"{sum(found.values()) / MB:8.1f}  all"])
 
 
-def install(python: Path, *packages: str) -> None:
-    output_of([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages])
-
-
-def build(folder: Path) -> Path:
-    """Return a wheel of this folder; the panel is built with it where it has not been."""
-    output_of([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(HERE)])
-    [wheel] = folder.glob("jupyter_memory-*.whl")
-    return wheel
-
-
-def output_of(command: list[str]) -> str:
-    """Return what a command prints; where it fails, leave with what it said."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(command[:4])} failed:\n{done.stderr or done.stdout}")
-    return done.stdout
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("wheel", nargs="?", type=Path, help="a built wheel, instead of one of this folder")
     parser.add_argument("--extras", default="", metavar="NAMES", help="extras to install with it, such as hub,plots")
     parser.add_argument("--most", type=float, metavar="MB", help="fail where more is added")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="footprint-") as made:
         work = Path(made)
-        wheel = arguments.wheel.resolve() if arguments.wheel else build(work)
+        if arguments.wheel is None:  # the panel is built with it where it has not been
+            wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", work, ROOT]
+            output_of(wheel)
+        [built] = [arguments.wheel.resolve()] if arguments.wheel else work.glob("jupyter_memory-*.whl")
         venv.create(work / "environment", with_pip=True)
         python = work / "environment" / "bin" / "python"
-        install(python, *BASE)
+        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        output_of([*install, *BASE])
         before = sizes(python)
-        install(python, f"{wheel}[{arguments.extras}]" if arguments.extras else str(wheel))
+        output_of([*install, f"{built}[{arguments.extras}]" if arguments.extras else built])
         found = added(before, sizes(python))
     print(f"{sum(before.values()) / MB:.0f} MB with {', '.join(BASE)} alone. On top of it, MB:\n{table(found)}")
     taken = sum(found.values()) / MB

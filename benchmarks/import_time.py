@@ -8,14 +8,12 @@ import alone woke.
 
 from __future__ import annotations
 
-import argparse
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+
+from measure import output_of, parser_of, table, turns
 
 HEAVY = ("mlx", "pandas", "jupyter_server")
 NOTES = (
@@ -37,58 +35,26 @@ print(time.perf_counter() - start)
 WOKEN = f"import sys, jupyter_memory; print(*(name for name in {HEAVY} if name in sys.modules))"
 
 
-def run(code: str, environment: dict[str, str] | None = None) -> str:
-    """Return what a fresh interpreter prints for a piece of code."""
-    return output_of([sys.executable, "-c", code], environment or {})
-
-
-def output_of(command: list[str], environment: dict[str, str]) -> str:
-    """Return what a command prints; where it fails, leave with what it said."""
-    # Python keeps its bytecode, as it does for everybody who has not told it otherwise.
-    around = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    done = subprocess.run(command, env={**around, **environment}, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(command[:3])} failed:\n{done.stderr or done.stdout}")
-    return done.stdout.strip()
-
-
-def wall(code: str) -> float:
-    """Return the seconds that a fresh interpreter lives for a piece of code."""
-    start = time.perf_counter()
-    run(code)
-    return time.perf_counter() - start
-
-
-def first_search(folder: Path) -> float:
-    """Return the seconds of loading the extension and searching once, over a small store made beforehand."""
-    # A fresh profile folder too, as IPython writes its history there.
-    environment = {
-        "JUPYTER_MEMORY_PATH": str(folder / "memory.sqlite"),
-        "IPYTHONDIR": str(folder / "ipython"),
-    }
-    if not (folder / "memory.sqlite").exists():
-        for note in NOTES:
-            output_of([str(Path(sys.executable).with_name("jupyter-memory")), "add", note], environment)
-    return float(run(FIRST_SEARCH, environment).splitlines()[-1])
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--runs", type=int, default=7)
     runs = range(parser.parse_args().runs)
-    run("import jupyter_memory")  # the first run writes the bytecode
-    bare, imported = [], []
-    for _ in runs:
-        bare.append(wall("pass"))
-        imported.append(wall("import jupyter_memory"))
-    start = statistics.median(bare)
-    added = statistics.median(imported) - start
-    print(f"a bare interpreter        1.0    ({start * 1000:.0f} ms)")
-    print(f"import jupyter_memory   + {added / start:.1f}    ({added * 1000:.0f} ms)")
-    print(f"woken by the import:      {run(WOKEN) or 'none of ' + ', '.join(HEAVY)}")
+    output_of([sys.executable, "-c", "import jupyter_memory"])  # the first run writes the bytecode
+    codes = ("pass", "import jupyter_memory")
+    spent = turns({code: lambda _, code=code: output_of([sys.executable, "-c", code]) for code in codes}, runs)
+    start, imported = map(statistics.median, spent.values())
     with tempfile.TemporaryDirectory() as folder:
-        searched = statistics.median(first_search(Path(folder)) for _ in runs)
-    print(f"first %memsearch        + {searched / start:.1f}    ({searched * 1000:.0f} ms)")
+        # A fresh profile folder too, as IPython writes its history there.
+        there = {"JUPYTER_MEMORY_PATH": f"{folder}/memory.sqlite", "IPYTHONDIR": f"{folder}/ipython"}
+        for note in NOTES:
+            output_of([Path(sys.executable).with_name("jupyter-memory"), "add", note], there)
+        told = [output_of([sys.executable, "-c", FIRST_SEARCH], there).splitlines()[-1] for _ in runs]
+    searched = statistics.median(map(float, told))
+    rows = [("a bare interpreter", 0.0, start), ("import jupyter_memory", imported / start - 1, imported - start)]
+    rows.append(("first %memsearch", searched / start, searched))
+    table([(name, f"{more:+.1f}", f"({seconds * 1000:.0f} ms)") for name, more, seconds in rows])
+    woken = output_of([sys.executable, "-c", WOKEN])
+    print(f"woken by the import: {woken or 'none of ' + ', '.join(HEAVY)}")
 
 
 if __name__ == "__main__":

@@ -10,84 +10,66 @@ hits. The store and its texts are those of `benchmarks/search.py`.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
-import anyio
 import numpy as np
 from corpus import add_options, read_corpus
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
-from search import build_ours, made
+from measure import compare, parser_of, timed, warm
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.text import estimated_tokens
 
-_WARM_UP = 30
-_LIMIT = 10
+LIMIT = 10
 
 
-async def measure(path: Path, questions: Sequence[str], options: Sequence[str]) -> dict[str, list[float]]:
-    """Return the milliseconds of every question by way of asking; the first questions warm up and do not count."""
-    command = [*("-m", "jupyter_memory", "--store", str(path), "mcp"), *options]
+async def measure(path: Path, questions: Sequence[str], options: Sequence[str]) -> None:
+    """Ask both, in turn, and print the figures."""
+    import anyio
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters
+
+    command = ["-m", "jupyter_memory", "--store", str(path), "mcp", *options]
     server = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
-    taken: dict[str, list[float]] = {"stdio": [], "Python": [], "tokens": [], "start": [], "first": []}
+    spent: dict[str, list[float]] = {"Python": [], "stdio": []}
+    tokens = []
     begun = time.perf_counter()
     with MemoryStore(path) as store:
         async with Client(server) as client:
-            taken["start"].append((time.perf_counter() - begun) * 1000)
+            start = time.perf_counter() - begun
             await anyio.sleep(2)  # an agent reads its instructions meanwhile
             # With its first result the client loads what checks it against the schema, which takes seconds.
             await client.call_tool("memory_status", {})
-            for place, question in enumerate(questions):
+            for question in questions:
                 begun = time.perf_counter()
-                result = await client.call_tool("memory_search", {"query": question, "limit": _LIMIT})
-                spent = (time.perf_counter() - begun) * 1000
-                if place == 0:
-                    taken["first"].append(spent)
-                begun = time.perf_counter()
-                store.hits(question, limit=_LIMIT)
-                searched = (time.perf_counter() - begun) * 1000
-                if place >= _WARM_UP:
-                    taken["stdio"].append(spent)
-                    taken["Python"].append(searched)
-                    taken["tokens"].append(estimated_tokens(text_of(result)))
-    return taken
-
-
-def text_of(result: Any) -> str:
-    """Return the text of a result."""
-    return str(result.content[0].text)
-
-
-def report(taken: dict[str, list[float]]) -> None:
-    """Print the quantiles and their ratios."""
-    stdio, python = (np.quantile(taken[name], (0.5, 0.95)) for name in ("stdio", "Python"))
-    print(f"start {taken['start'][0]:.0f} ms, first call {taken['first'][0]:.0f} ms")
-    print(f"{'':8} {'p50 ms':>8} {'p95 ms':>8}")
-    for name, (p50, p95) in (("stdio", stdio), ("Python", python)):
-        print(f"{name:8} {p50:8.1f} {p95:8.1f}")
-    print(f"stdio / Python: p50 {stdio[0] / python[0]:.2f}, p95 {stdio[1] / python[1]:.2f}")
-    print(f"tokens of an answer: median {np.median(taken['tokens']):.0f}, most {max(taken['tokens']):.0f}")
+                result = await client.call_tool("memory_search", {"query": question, "limit": LIMIT})
+                spent["stdio"].append(time.perf_counter() - begun)
+                spent["Python"].append(timed(lambda question=question: store.hits(question, limit=LIMIT)))
+                tokens.append(estimated_tokens(str(result.content[0].text)))
+    print(f"start {start * 1000:.0f} ms, first call {spent['stdio'][0] * 1000:.0f} ms; ratios to Python")
+    compare(spent, "Python")
+    print(f"tokens of an answer: median {np.median(warm(tokens)):.0f}, most {max(tokens):.0f}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("--texts", type=int, default=100_000)
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--options", default="", help="of `jupyter-memory mcp`, such as --path=/projects")
     add_options(parser)
     options = parser.parse_args()
-    corpus = read_corpus(options.texts, options.questions + _WARM_UP, options.data, options.work)
-    name = f"ours-{options.texts}-{'judged' if options.data else 'code'}.sqlite"
-    path = made(options.work / name, lambda path: build_ours(path, list(corpus.records)))
-    print(f"{options.texts:,} texts, {options.questions} questions, {os.cpu_count()} CPUs")
-    report(anyio.run(measure, path, corpus.questions, options.options.split()))
+    if not find_spec("mcp"):
+        print("Nothing is measured without the SDK: pip install 'jupyter-memory[mcp]'")
+        return
+    import anyio
+
+    corpus = read_corpus(options, options.texts, options.questions)
+    print(f"{len(corpus.texts):,} texts, {options.questions} questions, {os.cpu_count()} CPUs")
+    anyio.run(measure, corpus.store(), corpus.questions, options.options.split())
 
 
 if __name__ == "__main__":

@@ -16,21 +16,28 @@ and by those fitted without the set. Then the constants.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from measure import parser_of, table
 
-from jupyter_memory.evaluation.answerability import FIRST, HALVES, half_of
-from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_set
-from jupyter_memory.evaluation.metrics import calibration_error
-from jupyter_memory.evaluation.runner import Bed, beds
-from jupyter_memory.search.confidence import strength
-from jupyter_memory.search.confidence.strength import Confidence
+from jupyter_memory.evaluation import (
+    FIRST,
+    HALVES,
+    Bed,
+    JudgedSet,
+    Question,
+    beds,
+    calibration_error,
+    half_of,
+    read_set,
+)
+from jupyter_memory.search import Confidence
 
+# The constants: what each is multiplied by, but the first, in the order of `Confidence.parts`.
 NAMES = ("INTERCEPT", "COVERAGE", "MAX_SIM", "MARGIN", "MISSING", "MAX_SIM_LEAD", "MARGIN_LEAD", "WORDS")
 # What keeps a constant from growing where hardly anything speaks for or against it.
 RIDGE = 0.05
@@ -69,16 +76,24 @@ class Answers:
 def noted() -> Iterator[list[Confidence]]:
     """Collect what strengths are computed from, in the order of the hits."""
     seen: list[Confidence] = []
-
-    def noting(**values: float) -> Confidence:
-        seen.append(one := Confidence(**values))
-        return one
-
-    strength.Confidence = noting
+    strength = Confidence.strength
+    Confidence.strength = property(lambda one: seen.append(one) or strength.fget(one))
     try:
         yield seen
     finally:
-        strength.Confidence = Confidence
+        Confidence.strength = strength
+
+
+def shipped() -> np.ndarray:
+    """Return the constants that ship: those that give some measurements the strengths that they have."""
+    rng = np.random.default_rng(1)
+    some = [
+        Confidence(*rng.random(3), missing=one / 99, words=one % 12 + 1, max_sim_lead=two, margin_lead=three)
+        for one, (two, three) in enumerate(rng.random((99, 2)))
+    ]
+    strengths = np.array([one.strength for one in some])
+    parts = np.array([[1.0, *one.parts()] for one in some])
+    return np.linalg.lstsq(parts, np.log(strengths / (1 - strengths)), rcond=None)[0]
 
 
 def likely(constants: np.ndarray, answers: Answers) -> np.ndarray:
@@ -159,7 +174,7 @@ def against_another(sets: Sequence[JudgedSet], embedder: str, count: int, work: 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = parser_of(__doc__)
     parser.add_argument("folders", nargs="*", type=Path, metavar="JUDGED")
     parser.add_argument("--verdicts", action="append", default=[], metavar="FOLDER=NOTEBOOKS")
     parser.add_argument("--embedder", action="append", metavar="NAME", help="of --verdicts; default: static")
@@ -179,16 +194,18 @@ def main() -> None:
     weights += [1.0] * len(judged)
     # A hundred answers to a set, so that the ridge means the same however many there are.
     weights = [100 * one for one in weights]
-    shipped = np.array([getattr(strength, name) for name in NAMES])
-    of_all = fitted(every, weights, shipped)
-    print(f"{'log loss, ECE':<24} {'shipped':<12} {'all':<12} without the set")
+    ship = shipped()
+    of_all = fitted(every, weights, ship)
+    rows = [("log loss, ECE", "shipped", "all", "without the set")]
     for answers in every:
         name = answers.name.split()[0]
         kept = [(one, weight) for one, weight in zip(every, weights, strict=True) if one.name.split()[0] != name]
-        without = fitted(*zip(*kept, strict=True), shipped) if kept else of_all
-        found = [figures(likely(one, answers), answers) for one in (shipped, of_all, without)]
-        print(f"{answers.name:<24} {'  '.join(found)}")
-    print("\n".join(f"{name:<14} {one:7.2f} {now:7.2f}" for name, one, now in zip(NAMES, shipped, of_all, strict=True)))
+        without = fitted(*zip(*kept, strict=True), ship) if kept else of_all
+        rows.append((answers.name, *(figures(likely(one, answers), answers) for one in (ship, of_all, without))))
+    table(rows)
+    print()
+    constants = zip(NAMES, ship, of_all, strict=True)
+    table([("constants", "shipped", "all"), *((name, f"{one:.2f}", f"{now:.2f}") for name, one, now in constants)])
 
 
 if __name__ == "__main__":

@@ -1,20 +1,112 @@
 """Measures how well methods find the cell that mended an error like the new one.
 
-    python benchmarks/errors/run.py FOLDER [--method MODULE:NAME …] [--leave-out] [--misses]
+    python benchmarks/errors/run.py FOLDER [--method MODULE:NAME …] [--misses]
 
-FOLDER is what build.py wrote. A method is a callable as `judged.Method` says; the baselines are always measured.
+FOLDER is what build.py wrote. A method is a callable as `cases.Method` says; that of `%memfix` and three baselines are
+always measured: they search the words of the message among the cells that failed, and take what ran well next.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from weakref import finalize
 
-from baseline import BASELINES
-from judged import JudgedErrors, Method, Question, Suggest, read_errors
+from cases import Entry, Method, Question, Suggest, read_built
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.search import KnownErrors
+from jupyter_memory.types import Run, RunError
+
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+WORDS = 60  # of a message; a longer one is a listing
+HITS = 10
+
+
+def memfix(history: Sequence[Entry]) -> Suggest:
+    """Return the method of `%memfix`."""
+    runs = sorted(map(run_of, history), key=lambda run: run.number)
+    sessions: dict[str, list[Run]] = {}
+    for run in runs:
+        sessions.setdefault(run.session, []).append(run)
+
+    def around(run: Run) -> tuple[Sequence[Run], Sequence[Run]]:
+        whole = sessions[run.session]
+        place = next(place for place, one in enumerate(whole) if one.number == run.number)
+        return whole[:place], whole[place + 1 :]
+
+    known = KnownErrors([run for run in runs if run.outcome == "error"], around)
+    return lambda error, before: [
+        fix.mended.memory_id for fix in known.fixes(run_of(error), [run_of(entry) for entry in before])
+    ]
+
+
+def run_of(entry: Entry) -> Run:
+    """Return a cell as the history keeps it."""
+    trace = COLOUR.sub("", "\n".join(entry.traceback or ()))
+    return Run(
+        source=entry.source,
+        started=datetime.fromisoformat(entry.started),
+        session=entry.session,
+        number=entry.cell + 1,
+        outcome="error" if entry.ename else "ok",
+        error=RunError(entry.ename, entry.evalue or "", trace) if entry.ename else None,
+        notebook=entry.notebook,
+        memory_id=entry.id,
+    )
+
+
+def message_words(profile: str, embedder: str | None, with_verdict: bool = False) -> Method:
+    """Return a method that searches with this profile; with the verdict, it is silent where the store says no."""
+
+    def read(history: Sequence[Entry]) -> Suggest:
+        opened = ExitStack()
+        folder = opened.enter_context(TemporaryDirectory())
+        store = opened.enter_context(MemoryStore(Path(folder) / "errors.db", embedder=embedder))
+        failing = [entry for entry in history if entry.outcome == "error"]
+        texts = [f"{entry.source}\n\n{entry.ename}: {entry.evalue}" for entry in failing]
+        records = [
+            {"text": text, "title": entry.notebook, "event_at": entry.started}
+            for text, entry in zip(texts, failing, strict=True)
+        ]
+        added = store.add_many(records, progress=False)
+        failed = {memory.id: entry.id for memory, entry in zip(added, failing, strict=True)}
+        after: dict[str, str] = {}  # by session, the next cell that did not fail
+        following: dict[str, str] = {}
+        for entry in reversed(history):
+            if entry.session in after:
+                following[entry.id] = after[entry.session]
+            if entry.outcome == "ok":
+                after[entry.session] = entry.id
+
+        def suggest(error: Entry, before: Sequence[Entry]) -> list[str]:
+            words = " ".join(re.findall(r"\w+", f"{error.ename} {error.evalue}")[:WORDS])
+            answer = store.hits(words, profile=profile, limit=HITS, time=False)
+            if with_verdict and answer.verdict == "none":
+                return []
+            fixes = [following.get(failed[hit.memory.id]) for hit in answer.hits]
+            return list(dict.fromkeys(fix for fix in fixes if fix))
+
+        # Nobody says when the last error was asked: the store goes with the function.
+        finalize(suggest, opened.close)
+        return suggest
+
+    return read
+
+
+METHODS: dict[str, Method] = {
+    "keywords": message_words("covalence", None),
+    "auto": message_words("auto", "static"),
+    "auto, if its verdict allows": message_words("auto", "static", with_verdict=True),
+    "%memfix": memfix,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,68 +121,41 @@ class Result:
         return not self.question.fixes.isdisjoint(self.suggested[:places])
 
 
+def measure(history: Sequence[Entry], questions: Sequence[Question], method: Method) -> list[Result]:
+    """Return what the method suggests for each question."""
+    suggest = method(history)
+    return [Result(one, tuple(suggest(one.error, one.before))) for one in questions]
+
+
+def lines(results: Sequence[Result], misses: bool) -> Iterator[str]:
+    """Yield the shares by library and in all, then the questions without the right fix first."""
+    yield f"{'library':<12}{'errors':>7}{'first':>8}{'in three':>10}{'unseen':>8}{'suggested':>11}"
+    for name in (*sorted({one.question.library for one in results}), "all"):
+        some = [one for one in results if name in (one.question.library, "all")]
+        seen, unseen = ([one for one in some if bool(one.question.fixes) == known] for known in (True, False))
+        shares = [[one.within(places) for one in seen] for places in (1, 3)] + [[bool(one.suggested) for one in unseen]]
+        first, three, suggested = (f"{sum(ones) / len(ones):.3f}" if ones else "-" for ones in shares)
+        yield f"{name:<12}{len(seen):>7}{first:>8}{three:>10}{len(unseen):>8}{suggested:>11}"
+    for one in results if misses else ():
+        if not (one.within(1) if one.question.fixes else not one.suggested):
+            place = "in three" if one.within(3) else "missed" if one.question.fixes else "suggested"
+            yield f"  {place:<10} {one.question.library}: {one.question.case}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--method", action="append", default=[], metavar="MODULE:NAME")
-    parser.add_argument("--leave-out", action="store_true", help="tune on the other libraries, one left out at a time")
     parser.add_argument("--misses", action="store_true", help="list the questions without the right fix first")
     options = parser.parse_args()
-    judged = read_errors(options.folder)
-    for name, method in {**BASELINES, **_named(options.method)}.items():
-        results = list(measure(judged, method, options.leave_out))
-        print(f"\n{name}\n{table(results)}")
-        if options.misses:
-            print("\n".join(_misses(results)))
-
-
-def _named(names: Sequence[str]) -> Mapping[str, Method]:
-    parts = [name.partition(":") for name in names]
-    return {name: getattr(importlib.import_module(module), name) for module, _, name in parts}
-
-
-def measure(judged: JudgedErrors, method: Method, leave_out: bool = False) -> Iterator[Result]:
-    """Yield what the method suggests for each question; with `leave_out`, tuned on the other libraries' alone."""
-    if not leave_out:
-        yield from _asked(method(judged.history, ()), (*judged.seen, *judged.unseen))
-        return
-    questions = (*judged.seen, *judged.unseen)
-    for library in judged.libraries:
-        others = [one for one in questions if one.library != library]
-        yield from _asked(method(judged.history, others), [one for one in questions if one.library == library])
-
-
-def _asked(suggest: Suggest, questions: Sequence[Question]) -> Iterator[Result]:
-    for question in questions:
-        yield Result(question, tuple(suggest(question.error, question.before)))
-
-
-def table(results: Sequence[Result]) -> str:
-    """Return the shares by library and in all."""
-    names = sorted({one.question.library for one in results})
-    rows = [_row(name, [one for one in results if one.question.library == name]) for name in names]
-    head = f"{'library':<12}{'errors':>7}{'first':>8}{'in three':>10}{'unseen':>8}{'suggested':>11}"
-    return "\n".join([head, *rows, _row("all", results)])
-
-
-def _row(name: str, results: Sequence[Result]) -> str:
-    seen = [one for one in results if one.question.fixes]
-    unseen = [one for one in results if not one.question.fixes]
-    first, three = (_share([one.within(places) for one in seen]) for places in (1, 3))
-    suggested = _share([bool(one.suggested) for one in unseen])
-    return f"{name:<12}{len(seen):>7}{first:>8}{three:>10}{len(unseen):>8}{suggested:>11}"
-
-
-def _share(ones: Sequence[bool]) -> str:
-    return f"{sum(ones) / len(ones):.3f}" if ones else "-"
-
-
-def _misses(results: Sequence[Result]) -> Iterator[str]:
-    for one in results:
-        right = one.within(1) if one.question.fixes else not one.suggested
-        if not right:
-            place = "in three" if one.within(3) else "missed" if one.question.fixes else "suggested"
-            yield f"  {place:<10} {one.question.library}: {one.question.case}"
+    history, questions = read_built(options.folder)
+    methods = dict(METHODS)
+    for name in options.method:
+        module, _, method = name.partition(":")
+        methods[name] = getattr(importlib.import_module(module), method)
+    for name, method in methods.items():
+        print(f"\n{name}")
+        print(*lines(measure(history, questions, method), options.misses), sep="\n", flush=True)
 
 
 if __name__ == "__main__":

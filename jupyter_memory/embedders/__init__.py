@@ -25,6 +25,8 @@ __getattr__, __dir__, __all__ = exports(
         "download.model_cache": "CachedModel",
         "download.packages": "DOWNLOAD missing",
         "registry": "MINILM ModelEntry STATIC",
+        "minilm.embedder": "MiniLmEmbedder",
+        "nomic.embedder": "NomicEmbedder",
         "runtime.arithmetic": "arithmetic runs_mlx",
         "runtime.batching": "batches",
         "runtime.lifecycle": "computing",

@@ -8,14 +8,14 @@ from jupyter_memory.lazy import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "answerability": "HALVES answerability half_of",
+        "answerability": "FIRST HALVES answerability half_of",
         "bench": "bench checks corpus scores",
         "charts": "golden_chart",
-        "datasets": "read_set",
+        "datasets": "JudgedSet Question read_set",
         "golden": "GoldenQuestion GoldenRun add answerable forget golden_path load other_model run score",
-        "metrics": "METRICS",
+        "metrics": "METRICS calibration_error",
         "results": "evaluate",
-        "runner": "arms",
+        "runner": "Bed arms beds",
         "significance": "p_value",
     },
 )

@@ -15,9 +15,11 @@ __getattr__, __dir__, __all__ = exports(
         "pictures.quota": "Quota quota_of",
         "preparation": "clean prepare",
         "readers.base": "Document Part",
+        "readers.fingerprint": "digest",
         "readers.isolated.isolation": "Isolation",
         "readers.registry": "known_readers suffix_of",
         "readers.text": "read_text",
+        "reading": "read_file",
         "redaction.redactor": "redact suspicious",
     },
 )

@@ -33,11 +33,18 @@ __getattr__, __dir__, __all__ = exports(
         "query.vectors": "QueryVectors",
         "retrieval": "RETRIEVERS",
         "runs": "Pooled",
-        "signals": (
-            "Aside BestPassage Cosine DefinedNames Defines Domain FileStem LengthPenalty MaxSim NamedTime NearTime "
-            "Neighbour OfKind OwnWords Quality QuestionPenalty Recency SemanticMargin Session Severity Tags TfIdf Tier "
-            "Title TitleMatch Validity WordScore"
-        ),
-        "signals.max_sim": "max_sim",
+        "signals.best_passage": "BestPassage",
+        "signals.code_names": "Aside DefinedNames Defines FileStem",
+        "signals.max_sim": "MaxSim max_sim",
+        "signals.metadata": "Domain OfKind Severity Tags Tier",
+        "signals.neighbour": "Neighbour Session",
+        "signals.own_words": "OwnWords",
+        "signals.penalties": "LengthPenalty QuestionPenalty",
+        "signals.quality": "Quality",
+        "signals.retriever_scores": "Cosine WordScore",
+        "signals.semantic_margin": "SemanticMargin",
+        "signals.tfidf": "TfIdf",
+        "signals.time": "NamedTime NearTime Recency Validity",
+        "signals.title": "Title TitleMatch",
     },
 )
