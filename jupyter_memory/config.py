@@ -15,8 +15,7 @@ from traitlets.config import Config, Configurable
 from traitlets.config.loader import JSONFileConfigLoader, LazyConfigValue, PyFileConfigLoader
 
 from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore
-from jupyter_memory.text.addresses import DatabaseAddress, StorePath, database_address, is_address, may_exist
-from jupyter_memory.text.paths import absolute
+from jupyter_memory.text.paths import DatabaseAddress, StorePath, absolute, database_address, is_address, may_exist
 
 FILE_NAME = "jupyter_memory_config"
 ENVIRONMENT_VARIABLE = "JUPYTER_MEMORY_PATH"

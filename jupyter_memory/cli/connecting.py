@@ -21,7 +21,7 @@ from jupyter_memory.interface.clients.targets import ClientTarget, JupyterTarget
 from jupyter_memory.interface.commands.command import Argument, Call, Command, SeveralErrors, WrongUsage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.options import Option, yes
-from jupyter_memory.text.layout import columns
+from jupyter_memory.text.display import columns
 from jupyter_memory.text.paths import absolute, is_missing
 from jupyter_memory.text.unicode import marked
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from jupyter_memory.text.dates.ages import age
-from jupyter_memory.text.layout import columns, fit, fit_end, percent, width
-from jupyter_memory.text.names import without_file
+from jupyter_memory.text.dates import age
+from jupyter_memory.text.display import Entry, Paint, columns, fit, fit_end, listing, percent, unpainted, width
+from jupyter_memory.text.identifiers import without_file
 from jupyter_memory.text.paths import is_at_or_below
-from jupyter_memory.text.rendering.colours import Paint, uncoloured
-from jupyter_memory.text.rendering.listing import Entry, listing
 from jupyter_memory.types import Answer, Hit
 
 _DOT = " · "
 _INDENT = 4
 
 
-def results(answer: Answer, cells: int, paint: Paint = uncoloured) -> str:
+def results(answer: Answer, cells: int, paint: Paint = unpainted) -> str:
     """Return the hits of a search in lines of at most so many cells; ``paint`` colours a text."""
     now = datetime.now(UTC)
     return listing([_entry(hit, cells, now) for hit in answer.hits], cells, paint)

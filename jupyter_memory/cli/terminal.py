@@ -16,10 +16,9 @@ from jupyter_memory.cli import tables
 from jupyter_memory.config import existing_path, has_store, load_config, store_path
 from jupyter_memory.interface.commands.front import Shown
 from jupyter_memory.interface.opening import line_of, open_file
-from jupyter_memory.text.layout import columns
-from jupyter_memory.text.rendering.colours import coloured, has_colours, uncoloured
+from jupyter_memory.text.display import coloured, columns, has_colours, unpainted
 from jupyter_memory.text.unicode import marked
-from jupyter_memory.types.answer import UNSURE
+from jupyter_memory.types.search import UNSURE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from jupyter_memory.history.recorder import Recorder
     from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.memory_store import MemoryStore
-    from jupyter_memory.text.rendering.whole_text import WholeText
+    from jupyter_memory.text.display import WholeText
     from jupyter_memory.types import Answer, Hit, Memory
 
 INTERRUPTED = 130
@@ -51,7 +50,7 @@ class Terminal:
         self._named = f" --store {shlex.quote(file)}" if file is not None else ""
         self._store: MemoryStore | None = None
         self._hits: dict[str, Hit] = {}
-        self._paint = coloured if colours and has_colours(sys.stdout, os.environ) else uncoloured
+        self._paint = coloured if colours and has_colours(sys.stdout, os.environ) else unpainted
         if file is not None:
             if not file.strip():
                 raise click.BadParameter("it is empty: name the store's file", param_hint="--store")

@@ -16,9 +16,9 @@ from jupyter_memory.dataframe.places import Place
 from jupyter_memory.dataframe.searches import Search, recent_answer, recent_hits, search_of, searches_of
 from jupyter_memory.dataframe.style import styled
 from jupyter_memory.errors import InputError, JupyterMemoryError, UnknownMemory
-from jupyter_memory.text.rendering.whole_text import WholeText
+from jupyter_memory.text.display import WholeText
 from jupyter_memory.types import Answer, Explanation, Hit, Memory
-from jupyter_memory.types.answer import surest
+from jupyter_memory.types.search import surest
 
 if TYPE_CHECKING:
     import altair

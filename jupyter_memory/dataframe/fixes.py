@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from jupyter_memory.dataframe.panel_elements import insert_button
-from jupyter_memory.text.layout import html
+from jupyter_memory.text.display import html
 from jupyter_memory.types import Fix
 
 _TEXTS = ("memory_id", "error", "failed", "fix", "diff", "kind", "notebook", "failed_id")

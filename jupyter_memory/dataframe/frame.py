@@ -10,7 +10,7 @@ import pandas as pd
 
 from jupyter_memory.dataframe.results import Results
 from jupyter_memory.dataframe.searches import KEY, attrs_of
-from jupyter_memory.text.layout import one_line
+from jupyter_memory.text.display import one_line
 from jupyter_memory.types import Answer
 
 _SCAN_SNIPPET = 120

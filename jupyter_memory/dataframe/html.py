@@ -11,7 +11,7 @@ from html import escape
 
 from jupyter_memory.dataframe.panel_elements import picture
 from jupyter_memory.dataframe.rows import Row
-from jupyter_memory.text.layout import html
+from jupyter_memory.text.display import html
 from jupyter_memory.text.unicode import marked
 
 # JupyterLab gives every column of a table the same width and sets it flush right: the class is named twice, to be

@@ -15,8 +15,7 @@ from jupyter_memory.dataframe import html
 from jupyter_memory.dataframe.panel_elements import open_button
 from jupyter_memory.dataframe.rows import doubts, is_result, shown_rows
 from jupyter_memory.dataframe.searches import joined, searches_of
-from jupyter_memory.text.rendering.colours import Paint, coloured, has_colours, uncoloured
-from jupyter_memory.text.rendering.listing import listing
+from jupyter_memory.text.display import Paint, coloured, has_colours, listing, unpainted
 from jupyter_memory.text.unicode import marked
 
 
@@ -50,7 +49,7 @@ class Results(pd.DataFrame):
         return done
 
     def __repr__(self) -> str:
-        return _text(self, _cells(), uncoloured) if is_result(self) else marked(super().__repr__())
+        return _text(self, _cells(), unpainted) if is_result(self) else marked(super().__repr__())
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Show the result in IPython: in a terminal that can, in colours."""

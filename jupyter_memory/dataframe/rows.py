@@ -11,13 +11,12 @@ import pandas as pd
 
 from jupyter_memory.dataframe.places import Place
 from jupyter_memory.dataframe.searches import recent_hits, search_of, searches_of
-from jupyter_memory.text.dates.ages import age
-from jupyter_memory.text.layout import percent
-from jupyter_memory.text.names import without_file
-from jupyter_memory.text.rendering.listing import Entry
-from jupyter_memory.text.rendering.markdown import is_markdown, plain
+from jupyter_memory.text.dates import age
+from jupyter_memory.text.display import Entry, percent
+from jupyter_memory.text.identifiers import without_file
+from jupyter_memory.text.markdown import is_markdown, plain
 from jupyter_memory.types import Hit
-from jupyter_memory.types.answer import UNANSWERED, doubt
+from jupyter_memory.types.search import UNANSWERED, doubt
 
 _NEEDED = {"title", "snippet", "score", "memory_id"}
 _DOT = " · "

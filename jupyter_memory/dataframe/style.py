@@ -10,7 +10,7 @@ from pandas.api.types import is_string_dtype
 
 from jupyter_memory.dataframe.panel_elements import picture
 from jupyter_memory.dataframe.searches import searches_of
-from jupyter_memory.text.layout import html
+from jupyter_memory.text.display import html
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler

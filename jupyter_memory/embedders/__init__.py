@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from jupyter_memory.embedders.registry import MODELS, NOMIC, built_in, names, parted, registered
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.lazy import exports
-from jupyter_memory.protocols import Embedder
-from jupyter_memory.text.layout import size
+from jupyter_memory.text.display import size
+from jupyter_memory.types.protocols import Embedder
 
 if TYPE_CHECKING:
     from jupyter_memory.embedders.download.model_cache import CachedModel

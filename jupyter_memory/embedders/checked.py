@@ -13,7 +13,7 @@ import numpy as np
 
 from jupyter_memory.embedders.tokenizer.tokens import Tokens
 from jupyter_memory.errors import EmbedderError
-from jupyter_memory.protocols import Embedder, Vectors
+from jupyter_memory.types.protocols import Embedder, Vectors
 
 NO_DIRECTION = (
     "A vector has no direction (all zeros, or not a number), so it cannot be compared with others. "

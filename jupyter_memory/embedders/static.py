@@ -18,8 +18,8 @@ from jupyter_memory.embedders.runtime.token_table import Floats, Pooling, TokenT
 from jupyter_memory.embedders.tokenizer.bundled import WEIGHTS, bundled_file, tokens, unknown
 from jupyter_memory.embedders.tokenizer.tokens import Tokens
 from jupyter_memory.errors import InputError
-from jupyter_memory.protocols import Vectors
-from jupyter_memory.text.words.cjk import without_cjk
+from jupyter_memory.text.identifiers import without_cjk
+from jupyter_memory.types.protocols import Vectors
 
 # Measured by benchmarks/threshold.py: on no judged set (conversations, abstracts, code, documentation) do these lose
 # more relevant pairs than 0.3 loses with MiniLM: 11.4, 5.3, 0.4 and 6.8 % there.

@@ -18,10 +18,10 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_set
 from jupyter_memory.evaluation.metrics import auroc, calibration_error
 from jupyter_memory.evaluation.runner import Bed, beds
-from jupyter_memory.protocols import Embedder
-from jupyter_memory.runtime.progress import shown
+from jupyter_memory.runtime import shown
 from jupyter_memory.search.confidence.strength import verdict
-from jupyter_memory.text.layout import columns
+from jupyter_memory.text.display import columns
+from jupyter_memory.types.protocols import Embedder
 
 # A hit counts as found among the first.
 FIRST = 3

@@ -14,10 +14,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from jupyter_memory.config import JupyterMemory
-from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.profiles import Profile
 from jupyter_memory.store.memory_store import MemoryStore
-from jupyter_memory.text.layout import columns
+from jupyter_memory.text.display import columns
+from jupyter_memory.types.protocols import Embedder
 
 CORPUS = Path(__file__).parent / "bench_corpus"
 # Ages are counted from here, so that a score does not change with the calendar.

@@ -28,7 +28,7 @@ from jupyter_memory.evaluation.results import Row, rows
 from jupyter_memory.evaluation.runner import Measured
 from jupyter_memory.search.profiles import Profile
 from jupyter_memory.store.memory_store import MemoryStore
-from jupyter_memory.text.layout import count_of
+from jupyter_memory.text.display import count_of
 from jupyter_memory.types import Answer, Filters, Hit
 
 

@@ -12,9 +12,9 @@ from jupyter_memory.evaluation.datasets import read_set
 from jupyter_memory.evaluation.metrics import METRICS
 from jupyter_memory.evaluation.runner import Measured, beds, by_arm, measure
 from jupyter_memory.evaluation.significance import interval, p_value
-from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.profiles import Profile
-from jupyter_memory.text.layout import columns
+from jupyter_memory.text.display import columns
+from jupyter_memory.types.protocols import Embedder
 
 MAIN = "ndcg@10"
 

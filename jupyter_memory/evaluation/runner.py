@@ -22,12 +22,12 @@ from jupyter_memory.embedders import open_embedder
 from jupyter_memory.errors import InputError
 from jupyter_memory.evaluation.datasets import Document, JudgedSet, Question
 from jupyter_memory.evaluation.metrics import DEPTH, METRICS
-from jupyter_memory.protocols import Embedder
-from jupyter_memory.runtime.progress import shown
+from jupyter_memory.runtime import shown
 from jupyter_memory.search.fusion import ReciprocalRank
 from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
 from jupyter_memory.search.retrieval import RETRIEVERS
 from jupyter_memory.store.memory_store import MemoryStore
+from jupyter_memory.types.protocols import Embedder
 
 
 @dataclass(frozen=True, slots=True)

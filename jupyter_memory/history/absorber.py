@@ -14,7 +14,7 @@ from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.history.journal_pair import ClosedJournals, Place
 from jupyter_memory.history.recording_problems import RecordingProblems
 from jupyter_memory.history.writer import Writer
-from jupyter_memory.runtime.progress import batches
+from jupyter_memory.runtime import batches
 from jupyter_memory.storage.journal import records
 from jupyter_memory.storage.journal.files import Journal
 from jupyter_memory.types import Run

@@ -11,7 +11,7 @@ from threading import Lock
 
 from jupyter_memory.storage.journal import records
 from jupyter_memory.storage.journal.files import Journal
-from jupyter_memory.text.addresses import StorePath
+from jupyter_memory.text.paths import StorePath
 from jupyter_memory.types import Run
 
 # Bytes that may wait for a store that cannot be written, in memory and on the disk.

@@ -25,7 +25,7 @@ from jupyter_memory.history.kernel_context import KernelContext, NotebookFiles, 
 from jupyter_memory.history.recording_problems import RecordingProblems
 from jupyter_memory.history.writer import Writer
 from jupyter_memory.storage.journal.files import CAN_RECORD
-from jupyter_memory.text.addresses import DatabaseAddress
+from jupyter_memory.text.paths import DatabaseAddress
 from jupyter_memory.types import Run
 
 # Seconds that turning it on, a search and the end of the kernel wait for threads and disks.

@@ -16,10 +16,10 @@ from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.ingest.unchanged import Unchanged, unchanged
 from jupyter_memory.ingest.workers.pool import WorkerPool, workers_for
 from jupyter_memory.ingest.workers.process import Task, prepare_files
-from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage.base import Prepared, Storage
 from jupyter_memory.types import Draft
-from jupyter_memory.types.picture import Thumbnail
+from jupyter_memory.types.memory import Thumbnail
+from jupyter_memory.types.protocols import Embedder, FileState
 
 Done = TypeVar("Done")
 # Bytes of pictures that workers are sent at their start; it is quicker to make the others again.

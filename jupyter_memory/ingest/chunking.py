@@ -9,12 +9,10 @@ from dataclasses import fields
 from operator import attrgetter
 
 from jupyter_memory.embedders.tokenizer.bundled import starts, tokens
-from jupyter_memory.text.code.definitions import Place
-from jupyter_memory.text.headings import headings, paths
-from jupyter_memory.text.names import words_within
-from jupyter_memory.text.outlines.blocks import Block, around
-from jupyter_memory.text.outlines.outline import outline, stretches
-from jupyter_memory.text.structure import first_line, under
+from jupyter_memory.text.code import Place
+from jupyter_memory.text.identifiers import words_within
+from jupyter_memory.text.markdown import first_line, headings, paths, under
+from jupyter_memory.text.outlines import Block, around, outline, stretches
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Chunk, Draft
 

@@ -14,9 +14,9 @@ from jupyter_memory.ingest.discovery.walker import Walk, own_name, walk
 from jupyter_memory.ingest.moves.missing import MissingFiles
 from jupyter_memory.ingest.moves.second_names import use_known_names
 from jupyter_memory.ingest.readers.fingerprint import digest, version_mark
-from jupyter_memory.protocols import REFUSED, UNREAD, Catalog, FileState
 from jupyter_memory.text.paths import normal
 from jupyter_memory.types import Draft, IndexReport
+from jupyter_memory.types.protocols import REFUSED, UNREAD, Catalog, FileState
 
 # Memories that are embedded and written together: large enough for the model, small enough to lose on Ctrl-C.
 _BATCH = 1024

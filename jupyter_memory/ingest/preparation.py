@@ -19,16 +19,15 @@ from jupyter_memory.embedders.tokenizer.tokens import Tokens
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.ingest.redaction.redactor import redact, redact_values, suspicious
-from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.base import Prepared
-from jupyter_memory.text.code.definitions import definitions_and_places
-from jupyter_memory.text.dates.moments import moment
-from jupyter_memory.text.identifiers import ident_columns
-from jupyter_memory.text.names import MOST_TAGS, short
-from jupyter_memory.text.structure import context, embedded_head, embedding_text
+from jupyter_memory.text.code import definitions_and_places
+from jupyter_memory.text.identifiers import MOST_TAGS, ident_columns, short
+from jupyter_memory.text.markdown import context, embedded_head, embedding_text
+from jupyter_memory.text.moments import moment
 from jupyter_memory.text.unicode import encodable, storable
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft, Memory
 from jupyter_memory.types.chunk_tokens import ChunkTokens
+from jupyter_memory.types.protocols import Embedder, Vectors
 
 # The keys of a record: the keywords of ``MemoryStore.add``, and ``lang``.
 TIMES = ("event_at", "valid_from", "valid_until")

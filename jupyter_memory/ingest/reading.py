@@ -15,10 +15,10 @@ from jupyter_memory.ingest.readers.base import Document, Shortening
 from jupyter_memory.ingest.readers.outputs import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.ingest.redaction.redactor import MARK, redact, redact_values, suspicious
-from jupyter_memory.text.names import LONGEST, MOST_OF_FILE, short, short_path
-from jupyter_memory.text.structure import LINE, context, day
+from jupyter_memory.text.identifiers import LONGEST_NAME, MOST_OF_FILE, short, short_path
+from jupyter_memory.text.markdown import LINE, context, day
 from jupyter_memory.types import Draft
-from jupyter_memory.types.picture import Thumbnail
+from jupyter_memory.types.memory import Thumbnail
 
 
 def read_file(
@@ -86,7 +86,7 @@ def drafts_of(
     # Many parts have the same headings above them: each is shortened once.
     @cache
     def named(name: str) -> str:
-        return short(hide(name) if hide is not None and len(name) > LONGEST else name)
+        return short(hide(name) if hide is not None and len(name) > LONGEST_NAME else name)
 
     on = cache(day)
     source, title = str(path.absolute()), named(title)

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.base import EmbeddedParts, Snapshot
-from jupyter_memory.text.structure import day, embedding_text
+from jupyter_memory.text.markdown import day, embedding_text
 from jupyter_memory.types import Draft, Memory
+from jupyter_memory.types.protocols import Embedder, Vectors
 
 # The path, kind, location, title and text of a memory.
 _Content = tuple[str, str, str, str, str]

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from jupyter_memory.config import Setting
-from jupyter_memory.text.addresses import StorePath
-from jupyter_memory.text.layout import columns, fit, size
+from jupyter_memory.text.display import columns, fit, size
+from jupyter_memory.text.paths import StorePath
 from jupyter_memory.types import Answer, Filters, IndexReport, Memory, Selection
-from jupyter_memory.types.report import Undoable
-from jupyter_memory.types.size import StoreSize
+from jupyter_memory.types.report import StoreSize, Undoable
 
 _LISTED = 20
 # Commands that the library names in its messages are words of %memory in a notebook, but for the note of %memadd.

@@ -15,7 +15,7 @@ from jupyter_memory.embedders.registry import MODELS, ModelEntry, parted
 from jupyter_memory.embedders.runtime.arithmetic import arithmetic
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.messages import count
-from jupyter_memory.text.layout import columns, size
+from jupyter_memory.text.display import columns, size
 
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import Any, Literal, TypeVar
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.text.dates.moments import goes_on, parse_day, parse_moment
+from jupyter_memory.text.moments import goes_on, parse_day, parse_moment
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Filters, as_tuple
 
 _T = TypeVar("_T")

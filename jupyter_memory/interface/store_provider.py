@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import NoStore, StoreClosed
-from jupyter_memory.text.addresses import StorePath, may_exist, store_at
+from jupyter_memory.text.paths import StorePath, may_exist, store_at
 
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore

@@ -12,7 +12,7 @@ from jupyter_memory.interface.options import Option
 from jupyter_memory.magics.output import note, say
 from jupyter_memory.magics.session import Session
 from jupyter_memory.magics.subcommands import Subcommands
-from jupyter_memory.text.layout import columns, fit
+from jupyter_memory.text.display import columns, fit
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,9 +12,9 @@ from traitlets import TraitError
 
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.interface.messages import as_typed
-from jupyter_memory.text.layout import html
+from jupyter_memory.text.display import html
 from jupyter_memory.text.unicode import marked
-from jupyter_memory.types.answer import UNANSWERED
+from jupyter_memory.types.search import UNANSWERED
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,7 +19,7 @@ from jupyter_memory.interface.commands.front import Shown
 from jupyter_memory.magics import golden_watch, output
 from jupyter_memory.magics.output import Links, as_frame
 from jupyter_memory.magics.parsing import unexpanded
-from jupyter_memory.text.rendering.whole_text import WholeText
+from jupyter_memory.text.display import WholeText
 from jupyter_memory.text.unicode import marked
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from jupyter_memory.errors import QueryError
 from jupyter_memory.mcp.errors import ToolError
 from jupyter_memory.mcp.schemas import lean
-from jupyter_memory.text.dates.moments import moment
+from jupyter_memory.text.moments import moment
 from jupyter_memory.types import Filters
 
 LEAST_TOKENS, MOST_TOKENS, USUAL_TOKENS = 200, 50_000, 2_000

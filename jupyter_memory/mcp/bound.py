@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from jupyter_memory.text.paths import plain
+from jupyter_memory.text.paths import plain_path
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Filters, Memory
 
@@ -47,7 +47,7 @@ def bounded_path(path: str) -> str:
     Raises:
         InputError: nothing can have this path.
     """
-    return storable(path) if "://" in path else storable(str(plain(path)))
+    return storable(path) if "://" in path else storable(str(plain_path(path)))
 
 
 def client_name(given: str | None) -> str:

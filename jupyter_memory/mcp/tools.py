@@ -38,7 +38,7 @@ from jupyter_memory.mcp.calls import Call, CallLog
 from jupyter_memory.mcp.errors import NOT_HERE, UNEXPECTED, ToolError, sentence
 from jupyter_memory.mcp.limits import WriteLimit
 from jupyter_memory.types import Filters, Memory
-from jupyter_memory.types.answer import EMPTY, NO_MATCH, UNANSWERED
+from jupyter_memory.types.search import EMPTY, NO_MATCH, UNANSWERED
 
 if TYPE_CHECKING:
     from jupyter_memory.interface.store_provider import StoreProvider

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from jupyter_memory.embedders.tokenizer.bundled import tokens, unknown
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
-from jupyter_memory.runtime.one_core import one_core
+from jupyter_memory.runtime import one_core
 from jupyter_memory.search.query import phrases
 from jupyter_memory.search.query.asked_words import AskedWord, asked_words
 from jupyter_memory.search.query.name_words import NameWords
 from jupyter_memory.search.retrieval import Retrieved, VectorQuery
 from jupyter_memory.search.sample import Background, Sample, Samples
 from jupyter_memory.storage.base import Corpus, Passage, Snapshot, Texts
-from jupyter_memory.text.code.definitions import Definitions
+from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Candidate, Query
 from jupyter_memory.types.chunk_tokens import ChunkTokens

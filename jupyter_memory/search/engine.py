@@ -11,7 +11,6 @@ from uuid import uuid4
 
 from jupyter_memory.embedders import checked
 from jupyter_memory.errors import EmbedderError
-from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.search.confidence.likeness import only_alike
 from jupyter_memory.search.confidence.strength import strength_of, strengths, verdict
 from jupyter_memory.search.context import completes
@@ -32,8 +31,9 @@ from jupyter_memory.search.retrieval import VectorQuery, vector_query
 from jupyter_memory.search.runs import Pooled, Runs
 from jupyter_memory.search.sample import Samples
 from jupyter_memory.storage.base import SearchStorage, Snapshot
-from jupyter_memory.text.words.stopwords import STOP_WORDS
+from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.types import Answer, Explanation, Filters, Memory, Query, Trace
+from jupyter_memory.types.protocols import Embedder, Vectors
 
 
 @dataclass(frozen=True, slots=True)

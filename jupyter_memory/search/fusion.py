@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from math import nan
 from typing import NamedTuple
 
-from jupyter_memory.protocols import Term, WeightedTerm
 from jupyter_memory.types import Candidate, Evidence, Ranking, ScoredChunk
+from jupyter_memory.types.protocols import Term, WeightedTerm
 
 Contributions = Mapping[str, Mapping[int, float]]
 

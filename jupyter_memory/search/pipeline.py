@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
-from jupyter_memory.protocols import Term
 from jupyter_memory.search.context import CandidatePool, SearchContext, completes, lower_is_better
 from jupyter_memory.search.fusion import Column, Ranked, Table
 from jupyter_memory.search.postprocessing import Fused, best_first, copies_of
@@ -27,6 +26,7 @@ from jupyter_memory.search.retrieval import Retrieval, Retrieved, VectorQuery, m
 from jupyter_memory.search.sample import Samples
 from jupyter_memory.storage.base import Snapshot
 from jupyter_memory.types import Filters, Query, Ranking, ScoredChunk
+from jupyter_memory.types.protocols import Term
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Protocol
 from jupyter_memory.search.context import CandidatePool
 from jupyter_memory.search.fusion import Contributions
 from jupyter_memory.storage.base import Snapshot
-from jupyter_memory.text.structure import source_of
+from jupyter_memory.text.markdown import source_of
 from jupyter_memory.types import Candidate, Memory, Query
 
 Shingles = frozenset[tuple[str, ...]]

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from jupyter_memory.protocols import Embedder, Retriever, Vectors
 from jupyter_memory.search.query import phrases
 from jupyter_memory.storage.base import Model, Snapshot
 from jupyter_memory.types import Candidate, Filters, Memory, Query, ScoredChunk
+from jupyter_memory.types.protocols import Embedder, Retriever, Vectors
 
 # The names of the retrievers, in the order in which they are asked.
 RETRIEVERS = ("keyword", "vector")

@@ -10,7 +10,6 @@ from time import perf_counter
 from uuid import uuid4
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.protocols import Term
 from jupyter_memory.search.confidence.strength import strength_of, verdict
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.pipeline import Result, Scored, fuse
@@ -19,6 +18,7 @@ from jupyter_memory.search.presentation.reasons import judged_by
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.storage.cache import Lock
 from jupyter_memory.types import Answer, Hit
+from jupyter_memory.types.protocols import Term
 
 # Searches that can still be asked about as they were, each a pool of some hundred memories.
 _KEPT = 8

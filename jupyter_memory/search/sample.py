@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from jupyter_memory.embedders.tokenizer.chunks import chunk_tokens
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
-from jupyter_memory.runtime.one_core import one_core
+from jupyter_memory.runtime import one_core
 from jupyter_memory.storage.base import Model, Snapshot
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.types.chunk_tokens import ChunkTokens

@@ -16,7 +16,7 @@ from jupyter_memory.config import load_config
 from jupyter_memory.server.handlers import routes
 from jupyter_memory.server.locations import Root
 from jupyter_memory.server.service import Service
-from jupyter_memory.text.paths import plain
+from jupyter_memory.text.paths import plain_path
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -91,4 +91,4 @@ def root_of(manager: ContentsManager, named: str = "") -> Root:
     folder = named or (manager.root_dir if isinstance(manager, FileContentsManager) else "")
     if not os.path.isdir(folder):  # noqa: PTH112  a folder without permission is none
         return Root(None)
-    return Root(str(plain(Path(folder).resolve())), hidden=bool(manager.allow_hidden))
+    return Root(str(plain_path(Path(folder).resolve())), hidden=bool(manager.allow_hidden))

@@ -12,7 +12,7 @@ from jupyter_core.paths import is_hidden
 
 from jupyter_memory.server.client_errors import ClientError, invalid
 from jupyter_memory.server.runs import run_of
-from jupyter_memory.text.paths import normal, plain
+from jupyter_memory.text.paths import normal, plain_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +77,7 @@ class Root:
             relative = self._below(str(given))
             if relative is None and not self.outside:
                 raise invalid("path", _OUTSIDE)
-            found = plain(given) if relative is None else Path(self.folder or "", relative)
+            found = plain_path(given) if relative is None else Path(self.folder or "", relative)
         if not self.hidden and self._is_hidden(found):
             raise invalid("path", _HIDDEN)
         return normal(found)
@@ -99,7 +99,7 @@ class Root:
         typed(path)
         if self.folder is None:
             raise invalid("path", "this Lab shows no folder of this machine, so it must be an absolute path")
-        found = plain(Path(self.folder, path.strip("/")))
+        found = plain_path(Path(self.folder, path.strip("/")))
         if not found.is_relative_to(self.folder):
             raise invalid("path", _OUTSIDE)
         return found
@@ -108,7 +108,7 @@ class Root:
         if self.folder is None:
             return None
         # With links followed as well: Lab may have been started through a link, or the file be named through one.
-        for one, top in ((plain(source), self.folder), (os.path.realpath(source), os.path.realpath(self.folder))):
+        for one, top in ((plain_path(source), self.folder), (os.path.realpath(source), os.path.realpath(self.folder))):
             try:
                 return PurePath(one).relative_to(top)
             except ValueError:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_memory.storage.journal.files import recording
 
 if TYPE_CHECKING:
-    from jupyter_memory.text.addresses import StorePath
+    from jupyter_memory.text.paths import StorePath
     from jupyter_memory.types import Memory
     from jupyter_memory.types.report import HistoryStatus
 

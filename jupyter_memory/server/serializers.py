@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.memory_store import MemoryStore
     from jupyter_memory.types import Answer, Explanation, Memory, Query
-    from jupyter_memory.types.answer import Trace
     from jupyter_memory.types.report import Recent
+    from jupyter_memory.types.search import Trace
 
 FACETS = ("kind", "lang", "tier", "tag")
 # How many lines of a list the debugger shows.

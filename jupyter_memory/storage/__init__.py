@@ -16,12 +16,11 @@ __getattr__, __dir__, __all__ = exports(
         "databases": "foreign_tables ipython_runs open_storage open_team versions",
         "journal.files": "CAN_RECORD Journal abandoned empty recording",
         "journal.records": "ending note runs",
-        "postgres.indexes.keyword": "pruning",
-        "postgres.storage": "vectors",
         "sqlite.connection.background": "BackgroundReader",
         "sqlite.connection.database": "Database",
         "sqlite.connection.migrations": "Migration migrations",
         "sqlite.indexes.quantization": "BITS codes distances",
         "sqlite.storage": "SqliteStorage",
+        "sqlite.tables.chunks": "vectors",
     },
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from hashlib import blake2b
 
-from jupyter_memory.text.structure import is_position, source_of
+from jupyter_memory.text.markdown import is_position, source_of
 from jupyter_memory.types import Draft, Memory
 
 # Two texts at least this similar, by difflib's ratio, are one cell that was edited.

@@ -16,7 +16,7 @@ from jupyter_memory.storage.sqlite import backup
 from jupyter_memory.storage.sqlite.connection.database import Database
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.storage.sqlite.storage import versions as sqlite_versions
-from jupyter_memory.text.addresses import DatabaseAddress, StorePath
+from jupyter_memory.text.paths import DatabaseAddress, StorePath
 from jupyter_memory.types import Run
 
 

@@ -16,8 +16,7 @@ from jupyter_memory.errors import EmbedderError, JupyterMemoryError, StoreError
 from jupyter_memory.ingest.history.drafts import drafted
 from jupyter_memory.ingest.history.rules import HistoryRules
 from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.protocols import Embedder
-from jupyter_memory.runtime.progress import batches
+from jupyter_memory.runtime import batches
 from jupyter_memory.storage import databases
 from jupyter_memory.storage.base import Noted, RunFilter, Storage
 from jupyter_memory.storage.journal import files, records
@@ -25,6 +24,7 @@ from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Draft, Filters, Outcome, Run
+from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import HistoryStatus
 
 log = logging.getLogger(__name__)

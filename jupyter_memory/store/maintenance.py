@@ -9,18 +9,17 @@ from typing import Any, TypeVar
 from jupyter_memory.config import JupyterMemory, budget, load_config, store_path
 from jupyter_memory.embedders.tokenizer.chunks import chunk_tokens
 from jupyter_memory.errors import InputError
-from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage import databases
 from jupyter_memory.storage.base import Snapshot, Storage
 from jupyter_memory.storage.journal.files import recording
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.models.reembedding import drop, reembed
 from jupyter_memory.store.scope import Scope
-from jupyter_memory.text.addresses import DatabaseAddress, store_at
-from jupyter_memory.text.code.definitions import definitions
-from jupyter_memory.text.paths import absolute
+from jupyter_memory.text.code import definitions
+from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
 from jupyter_memory.types import Filters
-from jupyter_memory.types.size import StoreSize, budget_notice
+from jupyter_memory.types.protocols import Embedder
+from jupyter_memory.types.report import StoreSize, budget_notice
 
 # Rows that are read and written together.
 _BATCH = 512

@@ -12,15 +12,15 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest import preparation
 from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.protocols import Embedder
-from jupyter_memory.runtime.progress import batches, shown
+from jupyter_memory.runtime import batches, shown
 from jupyter_memory.search.query.filters import filters_from
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.store.searching import Moment
 from jupyter_memory.types import Draft, Filters, Memory
-from jupyter_memory.types.picture import Thumbnail
+from jupyter_memory.types.memory import Thumbnail
+from jupyter_memory.types.protocols import Embedder
 
 # After this many memories at once the model is calibrated.
 _MANY = 50

@@ -11,7 +11,6 @@ from jupyter_memory.config import JupyterMemory, load_config, models_folder, sto
 from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.runtime.lifecycle import computing
 from jupyter_memory.errors import InputError, QueryError
-from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.confidence.calibration import calibrate
 from jupyter_memory.search.engine import SearchEngine
 from jupyter_memory.search.profiles import Profile, profile_named
@@ -29,9 +28,9 @@ from jupyter_memory.store.scope import PartOfStore, Scope
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions
 from jupyter_memory.store.sources import Sources
 from jupyter_memory.store.transfer.transfer import StoreTransfer
-from jupyter_memory.text.addresses import DatabaseAddress, StorePath, may_exist, store_at
-from jupyter_memory.text.paths import absolute
+from jupyter_memory.text.paths import DatabaseAddress, StorePath, absolute, may_exist, store_at
 from jupyter_memory.types import Answer, Filters
+from jupyter_memory.types.protocols import Embedder
 
 if TYPE_CHECKING:
     import pandas as pd

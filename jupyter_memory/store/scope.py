@@ -17,8 +17,7 @@ from typing import Any
 from jupyter_memory.errors import InputError
 from jupyter_memory.search.query.filters import from_folder
 from jupyter_memory.storage.base import SearchStorage, Snapshot, Storage
-from jupyter_memory.text.addresses import StorePath
-from jupyter_memory.text.paths import absolute, is_at_or_below, is_from_root, plain
+from jupyter_memory.text.paths import StorePath, absolute, is_at_or_below, is_from_root, plain_path
 from jupyter_memory.types import Filters
 
 _ANY_CASE = ("tag", "not_tag", "lang", "not_lang")
@@ -119,7 +118,7 @@ class _KnownNames:
 
     def _of(self, path: str) -> list[str]:
         try:
-            here = str(plain(path))
+            here = str(plain_path(path))
         except InputError:  # "~name" of nobody here
             return [path]
         if found := self._leading_to(os.path.realpath(here), path, here):

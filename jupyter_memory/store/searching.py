@@ -12,7 +12,6 @@ from zoneinfo import ZoneInfo
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import QueryError, UnknownMemory
 from jupyter_memory.ingest.moves.freshness import with_freshness
-from jupyter_memory.protocols import FileState
 from jupyter_memory.search.engine import SearchEngine, SearchRequest
 from jupyter_memory.search.presentation.notices import with_notices
 from jupyter_memory.search.presentation.prompts.budget import BUDGET, PromptText, checked_budget
@@ -28,10 +27,11 @@ from jupyter_memory.storage.base import SearchStorage
 from jupyter_memory.store.delegation import keywords
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import PartOfStore, Scope
-from jupyter_memory.text.dates.moments import moment
+from jupyter_memory.text.moments import moment
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Answer, Explanation, Filters, Hit, Memory, Query, as_tuple
-from jupyter_memory.types.answer import Trace
+from jupyter_memory.types.protocols import FileState
+from jupyter_memory.types.search import Trace
 
 Moment = str | date | datetime | None
 FilterInput = Filters | Mapping[str, Any] | None

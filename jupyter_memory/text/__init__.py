@@ -5,39 +5,38 @@ from jupyter_memory.lazy import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "addresses": "DatabaseAddress StorePath database_address is_address may_exist store_at",
-        "code.definitions": "Definitions Place definitions definitions_and_places syntax_tree",
-        "code.figures": "look",
-        "code.languages": "EVERYDAY PYTHON cell_language is_code kernel_language known_language language",
-        "code.statements": "Words changed_names features origins own_nodes statement_at words_of",
-        "dates.ages": "age",
-        "dates.calendars": "Period to_utc wall_clock whole zone_of",
-        "dates.moments": "goes_on moment parse_day parse_moment",
-        "dates.numerals": "CARDINAL ORDINAL cardinal ordinal",
-        "dates.phrases": "named_at",
-        "dates.vocabulary": "Named unit_of",
-        "errors.signatures": "Signature fixed message_words quoted signature",
-        "errors.tracebacks": "Frame Raised read_traceback",
-        "headings": "Heading descend front_matter headings paths",
-        "identifiers": "COLUMNS IDENTIFIER ident_column ident_columns is_compound parts plainer",
-        "layout": "columns count_of fit fit_end html one_line percent preview size visible width",
-        "names": "MOST_OF_FILE MOST_TAGS short short_path without_file words_within",
-        "outlines.blocks": "Block around",
-        "outlines.outline": "outline stretches",
-        "paths": "absolute called_before inside is_at_or_below is_from_root is_missing make_private normal pure",
-        "rendering.colours": "Paint coloured has_colours",
-        "rendering.listing": "Entry listing",
-        "rendering.markdown": "first_words is_markdown",
-        "rendering.whole_text": "WholeText",
-        "structure": (
-            "LINE context day embedded_head embedding_text first_line heading_of headings_above is_position "
-            "outputs_of source_of under with_outputs words_above"
+        "code": (
+            "EVERYDAY PYTHON Definitions Place Words cell_language changed_names definitions "
+            "definitions_and_places features is_code kernel_language known_language language look origins "
+            "own_nodes statement_at syntax_tree words_of"
         ),
-        "unicode": "clean encodable json_text marked storable without_data",
-        "words.cjk": "bigrams runs telling_bigrams without_cjk",
-        "words.inflection": "SHORTEST halves is_form",
-        "words.prose": "LANGUAGES Prose asked_in without_elision",
-        "words.stopwords": "STOP_WORDS",
-        "words.token_estimate": "estimated_tokens",
+        "date_phrases": "named_at",
+        "dates": "CARDINAL ORDINAL Named Period age cardinal ordinal to_utc unit_of wall_clock whole zone_of",
+        "display": (
+            "Entry Paint WholeText coloured columns count_of fit fit_end has_colours html listing one_line "
+            "percent preview size unpainted visible width"
+        ),
+        "errors": "Frame Raised Signature fixed message_words quoted read_traceback signature",
+        "identifiers": (
+            "COLUMNS IDENTIFIER LONGEST_NAME MOST_OF_FILE MOST_TAGS bigrams ident_column ident_columns "
+            "is_compound parts plainer runs short short_path telling_bigrams without_cjk without_file "
+            "words_within"
+        ),
+        "languages": (
+            "LANGUAGES LONGEST_TOKEN SHORTEST STOP_WORDS Prose asked_in estimated_tokens forms halves is_form "
+            "without_elision"
+        ),
+        "markdown": (
+            "LINE Heading context day descend embedded_head embedding_text first_line first_words front_matter "
+            "heading_of headings headings_above is_markdown is_position outputs_of paths plain source_of under "
+            "with_outputs words_above"
+        ),
+        "moments": "goes_on moment parse_day parse_moment",
+        "outlines": "Block around outline stretches",
+        "paths": (
+            "DatabaseAddress StorePath absolute called_before database_address inside is_address is_at_or_below "
+            "is_from_root is_missing make_private may_exist normal path_forms plain_path pure store_at"
+        ),
+        "unicode": "clean encodable json_text marked storable uncoloured without_data",
     },
 )

@@ -1,4 +1,4 @@
-"""Identifiers, taken apart in the same way when indexed and when searched."""
+"""Identifiers, file names and scripts without spaces, taken apart."""
 
 from __future__ import annotations
 
@@ -10,7 +10,63 @@ from unicodedata import is_normalized, normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.text.words.cjk import bigrams, runs, without_cjk
+from jupyter_memory.text.paths import pure
+
+# Text of scripts that are written without spaces, taken apart in the same way when indexed and when searched.
+
+# Kana, Han (with extensions), Hangul, Thai.
+_CJK = re.compile(
+    r"[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ffff]+"
+)
+# Words that ask, point or join, of Chinese, and the particles that follow a Japanese noun.
+_FILLER = re.compile(
+    "为什么|什么时候|什么|怎么样?|怎样|如何|哪[个里些]|多少|我们|谁|吗|呢|的|是|了|和"
+    "|(?<=[\u30a1-\u30ff\u4e00-\u9fff])[はがをにのでともへや]"
+)
+_HIRAGANA = re.compile("[\u3041-\u309f]")
+
+
+def runs(text: str) -> list[str]:
+    """Return the stretches of a text in these scripts.
+
+    >>> runs("東京都 tower 塔")
+    ['東京都', '塔']
+    """
+    return _CJK.findall(text)
+
+
+def bigrams(text: str) -> list[str]:
+    """Return overlapping pairs of the CJK runs of a text; a run of one character stands alone.
+
+    >>> bigrams("東京都 tower 塔")
+    ['東京', '京都', '塔']
+    """
+    found: list[str] = []
+    for run in runs(text):
+        found += [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
+    return found
+
+
+def telling_bigrams(text: str) -> list[str]:
+    """Return the pairs of a question that are about its subject; all of them where there are no others.
+
+    Japanese writes its endings and particles in hiragana; Chinese asks with a few fixed words.
+
+    >>> telling_bigrams("価格はどうやって測りましたか"), telling_bigrams("价格是怎么算的")
+    (['価格', '測り'], ['价格'])
+    """
+    pairs = bigrams(_FILLER.sub(" ", text))
+    return [pair for pair in pairs if len(pair) > 1 and not _HIRAGANA.match(pair)] or bigrams(text)
+
+
+def without_cjk(text: str) -> str:
+    """Return a text with a space for every run of a script written without spaces.
+
+    >>> without_cjk("pandasの使い方")
+    'pandas '
+    """
+    return _CJK.sub(" ", text)
+
 
 # The columns of the keyword index, in its order.
 COLUMNS = ("title", "context", "text", "tags", "ident")
@@ -214,3 +270,70 @@ def _compounds(kinds: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.
     titled = (changes == 1) & (kinds[begins] == _UPPER) & (kinds[begins + 1] == _LOWER)
     several = (changes > 0) & ~titled
     return begins[several], ends[several]
+
+
+# Names that are stored again with every chunk: titles, headings, tags. They are kept short, whatever a file holds.
+#
+# Without a limit, a store grows with the length of a heading times the number of chunks below it.
+
+# Characters of a title, a heading, a tag or a language.
+LONGEST_NAME = 200
+# Tags of a file, and tags of a memory that somebody adds.
+MOST_OF_FILE, MOST_TAGS = 100, 1_000
+# Characters of all headings above a place: six short ones always fit, as deep as Markdown goes.
+_LONGEST_PATH = 2_000
+_INNERMOST = 5
+_BELOW = " > "
+CUT = "…"
+
+
+def short(name: str) -> str:
+    """Return a name of at most 200 characters; an ellipsis marks that its end is left out.
+
+    >>> short("Prices"), len(short("Prices " * 1_000)), short("Prices " * 1_000)[-8:]
+    ('Prices', 200, 'ces Pri…')
+    """
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + CUT
+
+
+def short_path(path: str) -> str:
+    """Return the end of a file's path: the folders around a file say less than its name.
+
+    >>> short_path("2026/" * 100 + "prices.ipynb")[:9], short_path("2026/prices.ipynb")
+    ('…6/2026/2', '2026/prices.ipynb')
+    """
+    return path if len(path) <= LONGEST_NAME else CUT + path[1 - LONGEST_NAME :]
+
+
+def without_file(title: str, source: str) -> str:
+    """Return a title without the name of its file, for those who show the path beside it.
+
+    >>> without_file("λ.ipynb – Net of tax", "/work/λ.ipynb"), without_file("Net of tax", "")
+    ('Net of tax', 'Net of tax')
+    """
+    return title.removeprefix(f"{pure(source).name} – ") if source else title
+
+
+def heading_path(headings: Sequence[str]) -> str:
+    """Return the headings that lead down to a place, in at most 2,000 characters.
+
+    Where they are longer, each is shortened; of very many, the first and the last five are left.
+
+    >>> heading_path(["Prices", "Cleaning"])
+    'Prices > Cleaning'
+    """
+    # Counted, not joined: a heading may be as long as its file, and stand above thousands of chunks.
+    if sum(map(len, headings)) + len(_BELOW) * len(headings) <= _LONGEST_PATH:
+        return _BELOW.join(headings)
+    names = list(map(short, headings))
+    path = _BELOW.join(names)
+    return path if len(path) <= _LONGEST_PATH else _BELOW.join([names[0], CUT, *names[-_INNERMOST:]])
+
+
+def words_within(text: str, length: int) -> str:
+    """Return the words at the beginning of a text that fit into a length; none is cut in two.
+
+    >>> words_within("net of tax", 8), words_within("net of tax", 10)
+    ('net of …', 'net of tax')
+    """
+    return text if len(text) <= length else f"{text[:length].rpartition(' ')[0]} {CUT}".strip()

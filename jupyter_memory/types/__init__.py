@@ -1,35 +1,24 @@
 """Memories, chunks, queries, rankings and hits, as frozen values."""
 
 from jupyter_memory.lazy import exports
-from jupyter_memory.types.answer import (
-    EMPTY,
-    NO_MATCH,
-    NO_MATCH_FILTERED,
-    UNANSWERED,
-    UNSURE,
-    Answer,
-    Explanation,
-    Hit,
-    Listed,
-    Trace,
-    doubt,
-    surest,
+from jupyter_memory.types.memory import (
+    KINDS,
+    LARGEST_THUMBNAIL,
+    MOST_THUMBNAILS,
+    NO_PICTURES,
+    SEVERITIES,
+    TIERS,
+    Chunk,
+    Draft,
+    Fix,
+    FixKind,
+    Memory,
+    Outcome,
+    Pictures,
+    Run,
+    RunError,
+    Thumbnail,
 )
-from jupyter_memory.types.memory import KINDS, SEVERITIES, TIERS, Chunk, Draft, Memory
-from jupyter_memory.types.picture import LARGEST_THUMBNAIL, MOST_THUMBNAILS, NO_PICTURES, Pictures, Thumbnail
-from jupyter_memory.types.query import (
-    FACETS,
-    LONGEST_QUERY,
-    Filters,
-    Query,
-    QueryClass,
-    Sessions,
-    TemporalExpression,
-    Terms,
-    WordForms,
-    as_tuple,
-)
-from jupyter_memory.types.ranking import Candidate, Evidence, Key, Ranking, ScoredChunk
 from jupyter_memory.types.report import (
     ORIGINS,
     PAIRED,
@@ -43,10 +32,39 @@ from jupyter_memory.types.report import (
     PictureReport,
     Recent,
     Selection,
+    StoreSize,
     Undoable,
+    budget_notice,
 )
-from jupyter_memory.types.run import Fix, FixKind, Outcome, Run, RunError
-from jupyter_memory.types.size import StoreSize, budget_notice
+from jupyter_memory.types.search import (
+    EMPTY,
+    FACETS,
+    LONGEST_QUERY,
+    NO_MATCH,
+    NO_MATCH_FILTERED,
+    UNANSWERED,
+    UNSURE,
+    Answer,
+    Candidate,
+    Evidence,
+    Explanation,
+    Filters,
+    Hit,
+    Key,
+    Listed,
+    Query,
+    QueryClass,
+    Ranking,
+    ScoredChunk,
+    Sessions,
+    TemporalExpression,
+    Terms,
+    Trace,
+    WordForms,
+    as_tuple,
+    doubt,
+    surest,
+)
 
 # The tokens of chunks need NumPy.
 __getattr__, __dir__, _ = exports(__name__, {"chunk_tokens": "ChunkTokens FEW MARK is_damaged"})

@@ -16,7 +16,7 @@ from jupyter_memory.search.runs import Pooled
 from jupyter_memory.store.delegation import keywords
 from jupyter_memory.store.memory_store import MemoryStore, frame_of
 from jupyter_memory.store.searching import SearchOptions
-from jupyter_memory.text.layout import html
+from jupyter_memory.text.display import html
 from jupyter_memory.types import Answer
 from jupyter_memory.widgets.code import ProfileCode
 from jupyter_memory.widgets.controls import Controls, neat

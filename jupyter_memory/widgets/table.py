@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from jupyter_memory.dataframe.panel_elements import picture
-from jupyter_memory.text.layout import html
+from jupyter_memory.text.display import html
 from jupyter_memory.types import Answer, Hit
 
 # VS Code gives JupyterLab's names of colours those of a light page in every theme. So text has the colour of the page,

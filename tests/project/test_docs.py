@@ -112,7 +112,7 @@ def test_notebooks_are_kept_without_outputs(notebook):
 def test_there_is_something_to_run():
     """The examples, pages and notebooks were found at all."""
     assert {
-        "jupyter_memory.types.ranking",
+        "jupyter_memory.types.search",
         "jupyter_memory.text.identifiers",
         "jupyter_memory.store.memory_store",
     } <= set(modules())

@@ -20,7 +20,7 @@ FLOORS = (
     "errors lazy",
     "text",
     "types",
-    "config protocols runtime",
+    "config runtime",
     "storage embedders",
     "ingest search dataframe",
     "store",

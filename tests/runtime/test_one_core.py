@@ -7,12 +7,12 @@ import threading
 import numpy as np
 import pytest
 
-from jupyter_memory.runtime import one_core
+from jupyter_memory import runtime
 
 
 @pytest.fixture
 def library():
-    found = one_core._numpy_openblas()
+    found = runtime._numpy_openblas()
     if found is None:
         pytest.skip("NumPy has another BLAS than that of its wheels for Linux")
     return found
@@ -24,12 +24,12 @@ def test_as_before(library):
     inside, outside = threading.Event(), threading.Event()
 
     def other():
-        with one_core.one_core():
+        with runtime.one_core():
             inside.set()
             outside.wait(60)
 
     thread = threading.Thread(target=other)
-    with pytest.raises(ValueError, match="λ"), one_core.one_core():
+    with pytest.raises(ValueError, match="λ"), runtime.one_core():
         thread.start()
         assert inside.wait(60)
         assert library.scipy_openblas_get_num_threads64_() == 1
@@ -43,6 +43,6 @@ def test_as_before(library):
 
 def test_without(monkeypatch):
     """With another BLAS products are what they are."""
-    monkeypatch.setattr(one_core, "_numpy_openblas", lambda: None)
-    with one_core.one_core():
+    monkeypatch.setattr(runtime, "_numpy_openblas", lambda: None)
+    with runtime.one_core():
         assert (np.eye(3) @ np.eye(3)).trace() == 3

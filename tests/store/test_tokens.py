@@ -7,9 +7,9 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import tokens
-from jupyter_memory.ingest.preparation import embedding_text
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.store import maintenance
+from jupyter_memory.text.markdown import embedding_text
 
 NOTE = "λ rose to 3.2 orders an hour in Zürich. " * 120
 

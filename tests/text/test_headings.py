@@ -7,7 +7,7 @@ import time
 import pytest
 
 from jupyter_memory.text import front_matter
-from jupyter_memory.text.headings import headings, paths, plain
+from jupyter_memory.text.markdown import headings, paths, plain_heading
 
 
 def seen(text: str, lang: str = "markdown") -> list[tuple[int, str]]:
@@ -85,7 +85,7 @@ def test_paths_lead_down_to_each_place() -> None:
 def test_plain_text_of_markdown() -> None:
     """Links stand for their text, tags and emphasis go, names with underscores and comparisons stay."""
     assert (
-        plain("See [the *docs*](http://x.y/z) on `price_eur` <br> if a < b > c")
+        plain_heading("See [the *docs*](http://x.y/z) on `price_eur` <br> if a < b > c")
         == "See the docs on price_eur if a < b > c"
     )
 
@@ -99,6 +99,6 @@ def test_hostile_text_takes_no_time(piece: str, lang: str) -> None:
     text = "---\na: b\n" + piece * (200_000 // len(piece))
     begun = time.process_time()
     headings(text, lang)
-    plain(text)
+    plain_heading(text)
 
     assert time.process_time() - begun < 20

@@ -6,7 +6,7 @@ from unicodedata import normalize
 
 import pytest
 
-from jupyter_memory.text.paths import forms
+from jupyter_memory.text.paths import path_forms
 
 
 @pytest.fixture
@@ -63,6 +63,6 @@ def test_many_paths(unpacked, tmp_path):
 
 def test_forms_of_a_long_path():
     """Each name has forms of its own; of very many such names not all combinations are tried."""
-    assert len(forms("ü/plain/ä.md")) == 4
-    assert forms("plain/λ.md") == ["plain/λ.md"]
-    assert len(forms("/".join(["ü"] * 40))) == 2
+    assert len(path_forms("ü/plain/ä.md")) == 4
+    assert path_forms("plain/λ.md") == ["plain/λ.md"]
+    assert len(path_forms("/".join(["ü"] * 40))) == 2

@@ -15,11 +15,11 @@ from contract_writing import add, everything, read_file, seen
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.dataframe import places
+from jupyter_memory.storage.shared.paths import below
 from jupyter_memory.storage.sqlite.connection.database import Database
-from jupyter_memory.storage.sqlite.filters import below
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.text import inside, is_at_or_below
-from jupyter_memory.text.paths import forms
+from jupyter_memory.text.paths import path_forms
 from jupyter_memory.types import Draft, Filters
 
 HOME = PureWindowsPath(r"C:\Users\Ada Müller")
@@ -50,7 +50,7 @@ def test_what_lies_in_a_folder(folder) -> None:
 
 def test_forms_of_letters_are_those_of_each_name() -> None:
     """A backslash separates names, so that each may have its own form."""
-    assert len(forms(str(HOME / "größe.md"))) == 4
+    assert len(path_forms(str(HOME / "größe.md"))) == 4
 
 
 def test_files_and_folders_of_a_store(storage) -> None:

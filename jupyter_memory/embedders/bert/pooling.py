@@ -12,7 +12,7 @@ from jupyter_memory.embedders.bert.tokenizer import BertTokenizer
 from jupyter_memory.embedders.runtime.batching import Batch, Compute, Finish, batches, clear_cache, in_batches, slots
 from jupyter_memory.embedders.runtime.lifecycle import computing
 from jupyter_memory.embedders.runtime.mlx import mx, on_cpu
-from jupyter_memory.protocols import Vectors
+from jupyter_memory.types.protocols import Vectors
 
 # Texts tokenised at once.
 _BLOCK = 1_024

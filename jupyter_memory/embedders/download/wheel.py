@@ -13,7 +13,7 @@ from jupyter_memory.embedders.download.manifest import Manifest
 from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.registry import Wheel
 from jupyter_memory.errors import FetchError, InputError
-from jupyter_memory.runtime.progress import counted
+from jupyter_memory.runtime import counted
 from jupyter_memory.text.paths import absolute
 
 _CHUNK = 1 << 20

@@ -18,7 +18,7 @@ from jupyter_memory.embedders.mlx.sentence_recipe import Recipe, read_recipe
 from jupyter_memory.embedders.runtime.batching import batches, clear_cache, in_batches, slots
 from jupyter_memory.embedders.runtime.lifecycle import computing
 from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
-from jupyter_memory.protocols import Vectors
+from jupyter_memory.types.protocols import Vectors
 
 PREFIX = "mlx:"
 

@@ -12,7 +12,7 @@ from jupyter_memory.embedders.matryoshka import shorten
 from jupyter_memory.embedders.nomic.folder import open_folder, revision
 from jupyter_memory.embedders.runtime.mlx import mx
 from jupyter_memory.errors import InputError
-from jupyter_memory.protocols import Vectors
+from jupyter_memory.types.protocols import Vectors
 
 DIMENSIONS = (768, 512, 256, 128, 64)
 QUERY_PREFIX = "search_query: "

@@ -14,8 +14,8 @@ from jupyter_memory.embedders.checked import NO_DIRECTION
 from jupyter_memory.embedders.runtime.token_table import Done, Floats, Ids, TokenTable
 from jupyter_memory.embedders.tokenizer.bundled import half_precision
 from jupyter_memory.errors import EmbedderError
-from jupyter_memory.protocols import Vectors
-from jupyter_memory.runtime.one_core import one_core
+from jupyter_memory.runtime import one_core
+from jupyter_memory.types.protocols import Vectors
 
 
 def load_table(file: Path) -> TokenTable:

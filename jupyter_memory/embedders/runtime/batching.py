@@ -13,7 +13,7 @@ import numpy as np
 
 from jupyter_memory.embedders.runtime.mlx import BLAS, mx, on_cpu
 from jupyter_memory.embedders.runtime.mlx_thread import in_mlx_thread
-from jupyter_memory.protocols import Vectors
+from jupyter_memory.types.protocols import Vectors
 
 # The share of a batch that may be padding.
 _MOST_PADDING = 0.12

@@ -12,7 +12,7 @@ from jupyter_memory.embedders.runtime.mlx import BLAS, mx
 from jupyter_memory.embedders.runtime.mlx_thread import in_mlx_thread
 from jupyter_memory.embedders.runtime.safetensors import read_tensors
 from jupyter_memory.embedders.runtime.token_table import Done, Floats, Ids
-from jupyter_memory.protocols import Vectors
+from jupyter_memory.types.protocols import Vectors
 
 
 class MlxTable:

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.protocols import Vectors
+from jupyter_memory.types.protocols import Vectors
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.integer]

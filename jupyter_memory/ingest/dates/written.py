@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.text.dates.moments import parse_moment
+from jupyter_memory.text.moments import parse_moment
 
 _EARLIEST = datetime(1970, 1, 2, tzinfo=UTC)
 # A clock may be a day ahead, by its time zone. What lies further ahead is planned, not written.

@@ -23,7 +23,7 @@ from jupyter_memory.ingest.discovery.ignore import (
 from jupyter_memory.ingest.readers.extras import install, unread
 from jupyter_memory.ingest.readers.paired import NOTEBOOK, is_half, may_be_paired, without_halves
 from jupyter_memory.ingest.readers.registry import Readers, known_readers, suffix_of
-from jupyter_memory.text.paths import plain
+from jupyter_memory.text.paths import plain_path
 from jupyter_memory.types.report import PAIRED
 
 # What a folder holds that is an environment of Python or conda.
@@ -62,7 +62,7 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
     Raises:
         InputError: there is nothing at ``root``, or it is a file of another kind.
     """
-    root, found = plain(root), Walk()
+    root, found = plain_path(root), Walk()
     found.skipped.extend(found.readers.problems)
     try:
         if not root.is_dir():

@@ -12,9 +12,9 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.preparation import clean
 from jupyter_memory.ingest.readers.outputs import clip
 from jupyter_memory.ingest.redaction.redactor import redact
-from jupyter_memory.text.code.languages import cell_language
-from jupyter_memory.text.names import short, words_within
-from jupyter_memory.text.structure import context
+from jupyter_memory.text.code import cell_language
+from jupyter_memory.text.identifiers import short, words_within
+from jupyter_memory.text.markdown import context
 from jupyter_memory.text.unicode import clean as readable
 from jupyter_memory.text.unicode import uncoloured, without_data
 from jupyter_memory.types import Draft, Outcome, Run, RunError

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # it loads NumPy, which the server does without until somebody searches
-    from jupyter_memory.protocols import FileState
+    from jupyter_memory.types.protocols import FileState
 
 # Where systems keep the folders of drives, each only while the drive is connected; in the first two also by user.
 _PLACES = tuple(map(Path, ("/media", "/run/media", "/mnt", "/Volumes")))

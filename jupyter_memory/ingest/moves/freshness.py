@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from jupyter_memory.ingest.moves.drives import DisconnectedDrives
-from jupyter_memory.text.structure import day
+from jupyter_memory.text.markdown import day
 from jupyter_memory.types import Answer, Hit
 
 if TYPE_CHECKING:  # it loads NumPy, which the server does without until somebody searches
-    from jupyter_memory.protocols import FileState
+    from jupyter_memory.types.protocols import FileState
 
 Freshness = Literal["current", "changed", "gone", "unknown"]
 # Bytes of a file that is read again if only its time differs: more would take longer than a search may.

@@ -14,9 +14,9 @@ from jupyter_memory.ingest.moves.drives import DisconnectedDrives
 from jupyter_memory.ingest.moves.similarity import SimilarFiles
 from jupyter_memory.ingest.readers.fingerprint import digest
 from jupyter_memory.ingest.readers.registry import Readers, suffix_of
-from jupyter_memory.protocols import FileState
 from jupyter_memory.text.paths import is_at_or_below
 from jupyter_memory.types import Draft
+from jupyter_memory.types.protocols import FileState
 
 _TOGETHER = 100  # files whose texts are in memory at a time
 

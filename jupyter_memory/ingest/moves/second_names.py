@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from jupyter_memory.ingest.discovery.walker import Walk
-from jupyter_memory.protocols import FileState
+from jupyter_memory.types.protocols import FileState
 
 _States = Mapping[str, FileState]
 

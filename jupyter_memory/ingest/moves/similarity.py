@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from jupyter_memory.text.structure import is_position, source_of
+from jupyter_memory.text.markdown import is_position, source_of
 from jupyter_memory.types import Draft
 
 # Two files are one if the new one has more than this share of the old one's cells, or if the lines that they share make

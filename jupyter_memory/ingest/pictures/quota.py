@@ -9,7 +9,7 @@ from dataclasses import replace
 from jupyter_memory.config import JupyterMemory, budget
 from jupyter_memory.ingest.pictures.thumbnails import NO_PILLOW, available
 from jupyter_memory.storage.base import Prepared, Storage, Thumbnails
-from jupyter_memory.types.picture import LARGEST_THUMBNAIL, Pictures
+from jupyter_memory.types.memory import LARGEST_THUMBNAIL, Pictures
 from jupyter_memory.types.report import PictureReport
 
 FULL = "beyond the setting thumbnails_max_mb"

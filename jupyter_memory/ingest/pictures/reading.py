@@ -20,7 +20,7 @@ from jupyter_memory.ingest.pictures.thumbnails import (
     thumbnail,
 )
 from jupyter_memory.ingest.readers.isolated.drawing import can_draw, drawn, is_svg
-from jupyter_memory.types.picture import MOST_THUMBNAILS, NO_PICTURES, Pictures, Thumbnail
+from jupyter_memory.types.memory import MOST_THUMBNAILS, NO_PICTURES, Pictures, Thumbnail
 
 # A picture of a document: its bytes, or their base64; None is one that cannot be shown.
 Picture = bytes | str | None

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from jupyter_memory.types.picture import LARGEST_THUMBNAIL, Thumbnail
+from jupyter_memory.types.memory import LARGEST_THUMBNAIL, Thumbnail
 
 if TYPE_CHECKING:
     from PIL import Image

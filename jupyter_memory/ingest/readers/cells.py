@@ -10,7 +10,7 @@ from typing import Any
 from jupyter_memory.ingest.history.rules import uses_memory
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.outputs import clip
-from jupyter_memory.text.headings import Heading, descend, headings
+from jupyter_memory.text.markdown import Heading, descend, headings
 from jupyter_memory.text.unicode import clean, without_data
 
 # Characters kept of a cell's source (more is pasted data), and of the Markdown above a cell.

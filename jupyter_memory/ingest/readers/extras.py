@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from jupyter_memory.text.layout import count_of
+from jupyter_memory.text.display import count_of
 
 
 def install(extra: str) -> str:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from jupyter_memory.ingest.dates.written import in_front_matter
 from jupyter_memory.ingest.readers.base import Document
-from jupyter_memory.text.headings import front_matter
+from jupyter_memory.text.markdown import front_matter
 
 # `tags: [a, b]` and `tags: a, b` on a line, or one tag a line below it.
 _TAGS = re.compile(r"^(?:tags|keywords)[ \t]*:[ \t]*(?P<line>[^\n]*)(?P<list>(?:\n[ \t]*-[ \t]+[^\n]*)*)", re.M | re.I)

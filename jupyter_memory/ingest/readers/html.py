@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.text import decoded, tidied
-from jupyter_memory.text.headings import Heading, descend
+from jupyter_memory.text.markdown import Heading, descend
 
 # What is not read: programs, styles, drawings, and what only guides through a site.
 _SILENT = frozenset({"script", "style", "svg", "template", "noscript", "nav", "head", "iframe", "object", "canvas"})

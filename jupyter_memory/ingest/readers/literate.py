@@ -13,8 +13,8 @@ from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.cells import Cell, document
 from jupyter_memory.ingest.readers.front_matter import described
 from jupyter_memory.ingest.readers.text import read_text
-from jupyter_memory.text.code.languages import PYTHON, known_language
-from jupyter_memory.text.headings import front_matter, headings
+from jupyter_memory.text.code import PYTHON, known_language
+from jupyter_memory.text.markdown import front_matter, headings
 
 # ```{r tariffs, echo=FALSE}, ```{code-cell} ipython3, ```python.
 _OPEN = re.compile(r"(?P<fence>`{3,}+|~{3,}+)[ \t]*+(?P<info>[^`\n]*+)")

@@ -11,8 +11,8 @@ from jupyter_memory.ingest.readers.front_matter import described
 from jupyter_memory.ingest.readers.literate import is_notebook, literate_document
 from jupyter_memory.ingest.readers.text import read_text
 from jupyter_memory.ingest.readers.wiki import inline_tags, read_as_text
-from jupyter_memory.text.code.languages import PYTHON
-from jupyter_memory.text.headings import front_matter
+from jupyter_memory.text.code import PYTHON
+from jupyter_memory.text.markdown import front_matter
 
 
 @dataclass(frozen=True, slots=True)

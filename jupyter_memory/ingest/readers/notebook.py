@@ -16,9 +16,8 @@ from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.cells import Cell, placed
 from jupyter_memory.ingest.readers.isolated.drawing import can_draw
 from jupyter_memory.ingest.readers.outputs import joined, outputs_text, pictures
-from jupyter_memory.text.code.figures import look
-from jupyter_memory.text.code.languages import PYTHON, cell_language, kernel_language, known_language
-from jupyter_memory.text.structure import with_outputs
+from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look
+from jupyter_memory.text.markdown import with_outputs
 from jupyter_memory.text.unicode import clean
 
 # What the text of an output has in place of a plot: a picture, or what plotly, altair and bokeh show.

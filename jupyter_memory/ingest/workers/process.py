@@ -24,13 +24,13 @@ from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.reading import read_file
 from jupyter_memory.storage.base import Prepared
-from jupyter_memory.text.code.definitions import Definitions
+from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Chunk, Draft
 from jupyter_memory.types.chunk_tokens import ChunkTokens
-from jupyter_memory.types.picture import Thumbnail
+from jupyter_memory.types.memory import Thumbnail
 
 if TYPE_CHECKING:
-    from jupyter_memory.protocols import Embedder
+    from jupyter_memory.types.protocols import Embedder
 
 _DRAFT = attrgetter(*(field.name for field in fields(Draft)[:-1]))
 _CHUNK = attrgetter(*(field.name for field in fields(Chunk)))

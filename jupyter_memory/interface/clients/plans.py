@@ -17,8 +17,7 @@ from jupyter_memory.interface.clients.clients import Client
 from jupyter_memory.interface.clients.files import Change, backup_of, decoded, encoded, read
 from jupyter_memory.interface.clients.places import Places
 from jupyter_memory.interface.clients.shapes import NAME, JsonMember, Shape
-from jupyter_memory.text.addresses import StorePath, store_at
-from jupyter_memory.text.paths import absolute
+from jupyter_memory.text.paths import StorePath, absolute, store_at
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from jupyter_memory.config import JupyterMemory
-from jupyter_memory.text.rendering.whole_text import WholeText
+from jupyter_memory.text.display import WholeText
 from jupyter_memory.types import Answer, Memory
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.messages import count
-from jupyter_memory.text.layout import columns
+from jupyter_memory.text.display import columns
 from jupyter_memory.text.paths import make_private
 
 if TYPE_CHECKING:

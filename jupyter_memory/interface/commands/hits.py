@@ -10,8 +10,7 @@ from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.commands.picks import Pick, names_hits, picked
-from jupyter_memory.text.layout import count_of
-from jupyter_memory.text.rendering.whole_text import WholeText
+from jupyter_memory.text.display import WholeText, count_of
 from jupyter_memory.types import Memory
 
 # A tag may be a number of so many digits; any other is a rank.

@@ -12,8 +12,8 @@ from jupyter_memory.interface import autoload as startup
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
-from jupyter_memory.text.addresses import may_exist, store_at
-from jupyter_memory.text.layout import columns
+from jupyter_memory.text.display import columns
+from jupyter_memory.text.paths import may_exist, store_at
 from jupyter_memory.text.unicode import json_text
 
 

@@ -10,7 +10,7 @@ from jupyter_memory.errors import InputError, UnknownMemory
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
-from jupyter_memory.text.layout import count_of
+from jupyter_memory.text.display import count_of
 from jupyter_memory.types import Memory
 
 # An id may consist of digits; a rank is shorter.

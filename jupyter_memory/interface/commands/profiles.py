@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from jupyter_memory.errors import InputError, UnknownProfile
 from jupyter_memory.interface.commands.command import Call, WrongUsage, usage
 from jupyter_memory.interface.commands.front import Front
-from jupyter_memory.text.layout import columns
+from jupyter_memory.text.display import columns
 from jupyter_memory.text.unicode import json_text
 
 if TYPE_CHECKING:

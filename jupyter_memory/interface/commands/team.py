@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, get_args
 from jupyter_memory.config import store_path
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
-from jupyter_memory.text.addresses import store_at
-from jupyter_memory.text.layout import columns, count_of
+from jupyter_memory.text.display import columns, count_of
+from jupyter_memory.text.paths import store_at
 
 if TYPE_CHECKING:
     from jupyter_memory.storage.base import Team

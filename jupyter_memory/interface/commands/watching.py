@@ -13,8 +13,8 @@ from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, WrongUsage
 from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.watching.folder_watch import FolderWatch, WatchThread
-from jupyter_memory.text.addresses import StorePath
-from jupyter_memory.text.layout import count_of
+from jupyter_memory.text.display import count_of
+from jupyter_memory.text.paths import StorePath
 
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from jupyter_memory.config import companion
 from jupyter_memory.errors import InputError, JupyterMemoryError
 from jupyter_memory.interface.watching.changes import Change, apply_changes
-from jupyter_memory.text.addresses import StorePath
-from jupyter_memory.text.paths import make_private
+from jupyter_memory.text.paths import StorePath, make_private
 
 if TYPE_CHECKING:
     from jupyter_memory.store.memory_store import MemoryStore

@@ -10,8 +10,8 @@ from typing import Protocol, TypeVar
 
 from jupyter_memory.mcp.answers.results import Result
 from jupyter_memory.mcp.errors import ToolError
+from jupyter_memory.text.languages import estimated_tokens
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.text.words.token_estimate import estimated_tokens
 
 
 class Counted(Protocol):

@@ -9,8 +9,8 @@ from itertools import islice
 from math import log
 
 from jupyter_memory.mcp.answers.budget import cut_end, text_tokens
-from jupyter_memory.text.words.cjk import bigrams
-from jupyter_memory.text.words.stopwords import STOP_WORDS
+from jupyter_memory.text.identifiers import bigrams
+from jupyter_memory.text.languages import STOP_WORDS
 
 Stretch = tuple[int, int]
 # What stands between two stretches, and what it costs with its line breaks.

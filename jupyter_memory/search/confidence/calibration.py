@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.embedders import checked
-from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import EmbeddedParts, Snapshot, Storage
-from jupyter_memory.text.structure import heading_of, words_above
+from jupyter_memory.text.markdown import heading_of, words_above
+from jupyter_memory.types.protocols import Embedder
 
 # Passages that are divided, and below how many the result is too much of an accident.
 PASSAGES = 150

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from jupyter_memory.search.query.asked_words import AskedWord, Row
 from jupyter_memory.storage.base import Corpus, Passage
-from jupyter_memory.text.code.languages import EVERYDAY, language
+from jupyter_memory.text.code import EVERYDAY, language
 from jupyter_memory.text.identifiers import ident_column
 
 # An identifier of which a text holds all parts, but not in a row, and a word that may be a slip for one that it holds.

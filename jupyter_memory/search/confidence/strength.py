@@ -18,7 +18,7 @@ from jupyter_memory.search.confidence.coverage import Coverage, missing_share
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.fusion import Ranked, Table
 from jupyter_memory.search.query.asked_words import AskedWord
-from jupyter_memory.text.words.cjk import runs
+from jupyter_memory.text.identifiers import runs
 
 Verdict = Literal["strong", "weak", "none"]
 

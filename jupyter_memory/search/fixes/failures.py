@@ -7,10 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from jupyter_memory.text.code.definitions import syntax_tree
-from jupyter_memory.text.code.statements import Words, features, origins, own_nodes, statement_at, words_of
-from jupyter_memory.text.errors.signatures import Signature, quoted, signature
-from jupyter_memory.text.errors.tracebacks import Frame, Raised, read_traceback
+from jupyter_memory.text.code import Words, features, origins, own_nodes, statement_at, syntax_tree, words_of
+from jupyter_memory.text.errors import Frame, Raised, Signature, quoted, read_traceback, signature
 from jupyter_memory.types import Run, RunError
 
 # Earlier runs of a session in which the variables of a failed statement are looked for.

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from jupyter_memory.search.fixes.failures import Trees
-from jupyter_memory.text.code.statements import changed_names
+from jupyter_memory.text.code import changed_names
 from jupyter_memory.types import Run
 
 # Runs after a failed one among which its fix is looked for.

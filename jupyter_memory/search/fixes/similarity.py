@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import log
 
 from jupyter_memory.search.fixes.failures import Failure
-from jupyter_memory.text.errors.signatures import fixed
+from jupyter_memory.text.errors import fixed
 
 Weigh = Callable[[Iterable[str]], float]
 

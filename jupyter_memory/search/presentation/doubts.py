@@ -10,15 +10,15 @@ from unicodedata import name
 
 from jupyter_memory.embedders import checked
 from jupyter_memory.embedders.registry import MODELS, parted
-from jupyter_memory.protocols import Embedder
 from jupyter_memory.search.confidence.strength import missed, verdict
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.query.inflections import SENTENCE, share
 from jupyter_memory.search.query.phrases import is_phrase
 from jupyter_memory.storage.base import Corpus
-from jupyter_memory.text.words.prose import LANGUAGES, asked_in
+from jupyter_memory.text.languages import LANGUAGES, asked_in
 from jupyter_memory.types import Query
-from jupyter_memory.types.answer import UNANSWERED
+from jupyter_memory.types.protocols import Embedder
+from jupyter_memory.types.search import UNANSWERED
 
 _WORDS_ONLY = "The search used words only, not meaning."
 _UNREAD = "The model knows no word of this question, so the search used words only, not meaning."

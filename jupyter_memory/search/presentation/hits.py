@@ -13,8 +13,8 @@ from jupyter_memory.search.presentation.code_snippets import code_snippet
 from jupyter_memory.search.presentation.snippets import Span, snippet, thickest, with_literal
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.storage.base import Snapshot
-from jupyter_memory.text.code.languages import is_code
-from jupyter_memory.text.structure import headings_above
+from jupyter_memory.text.code import is_code
+from jupyter_memory.text.markdown import headings_above
 from jupyter_memory.types import Hit, Memory, Query
 
 COUNTED = ("kind", "lang", "tier", "tag")

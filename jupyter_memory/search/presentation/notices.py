@@ -13,9 +13,9 @@ from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.storage.base import SearchStorage, Snapshot
-from jupyter_memory.text.paths import plain
+from jupyter_memory.text.paths import plain_path
 from jupyter_memory.types import Answer, Filters
-from jupyter_memory.types.answer import EMPTY, NO_MATCH, NO_MATCH_FILTERED
+from jupyter_memory.types.search import EMPTY, NO_MATCH, NO_MATCH_FILTERED
 
 _SAYINGS = {
     "tag": "has the tag",
@@ -125,7 +125,7 @@ def _shown_path(value: str) -> str:
 
 def _in_full(value: str) -> str:
     try:
-        return str(plain(value))
+        return str(plain_path(value))
     except InputError:  # "~name" of nobody here
         return value
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from jupyter_memory.protocols import Term
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.postprocessing import Alone
 from jupyter_memory.search.profiles.profile import Profile
+from jupyter_memory.types.protocols import Term
 
 # Fewer verdicts than these say nothing yet.
 LEAST = 30

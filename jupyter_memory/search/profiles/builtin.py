@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from jupyter_memory.protocols import Term
 from jupyter_memory.search.fusion import MinMax, ReciprocalRank, ReciprocalValue, Weighted
 from jupyter_memory.search.postprocessing import Alone, Deduplicate, DeduplicateFiles, DeduplicateRuns, Relevance
 from jupyter_memory.search.profiles.own_lists import ALPHA, RRF_K, TEMPORAL_BOOST, RerankWeights
@@ -40,6 +39,7 @@ from jupyter_memory.search.signals import (
     WordScore,
     weights,
 )
+from jupyter_memory.types.protocols import Term
 
 
 def _covalence_terms() -> tuple[Term, ...]:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.protocols import Term
 from jupyter_memory.search.context import Signal
 from jupyter_memory.search.fusion import Weighted
 from jupyter_memory.search.postprocessing import PostProcessor
 from jupyter_memory.search.profiles.toml_writer import to_toml
 from jupyter_memory.search.retrieval import RETRIEVERS
 from jupyter_memory.text.identifiers import COLUMNS
+from jupyter_memory.types.protocols import Term
 
 # What names a part or describes the whole is no constant of the sum.
 _NAMES = ("name", "summary")

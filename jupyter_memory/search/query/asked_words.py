@@ -11,10 +11,9 @@ from jupyter_memory.search.query.inflections import telling_words
 from jupyter_memory.search.query.parser import MAX_TERMS, content_words
 from jupyter_memory.search.query.spelling import CHECKED, is_everyday, nearest
 from jupyter_memory.storage.base import Snapshot
-from jupyter_memory.text.identifiers import is_compound, parts, plainer
-from jupyter_memory.text.words.cjk import telling_bigrams
+from jupyter_memory.text.identifiers import is_compound, parts, plainer, telling_bigrams
 from jupyter_memory.types import Query
-from jupyter_memory.types.query import WordForms
+from jupyter_memory.types.search import WordForms
 
 # The name of a tool or a library says more of what is asked for than a verb of the same idf.
 NAME = 1.5

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.search.query.filters import filters_from
-from jupyter_memory.text.dates.moments import parse_day, parse_moment
+from jupyter_memory.text.moments import parse_day, parse_moment
 from jupyter_memory.types import FACETS, Filters
 
 # "after" and "before" leave out the day that is named, as people say them; "since" and "until" include it.

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.text.dates.moments import moment
-from jupyter_memory.text.paths import plain
+from jupyter_memory.text.moments import moment
+from jupyter_memory.text.paths import plain_path
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import KINDS, TIERS, Filters
 
@@ -52,7 +52,9 @@ def from_folder(filters: Filters, folder: str) -> Filters:
     """Return filters whose relative paths are read from a folder, those of ``also`` as well; other sources stay."""
 
     def paths(values: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(one if one.startswith("~") or "://" in one else str(plain(Path(folder, one))) for one in values)
+        return tuple(
+            one if one.startswith("~") or "://" in one else str(plain_path(Path(folder, one))) for one in values
+        )
 
     also = None if filters.also is None else from_folder(filters.also, folder)
     return replace(filters, path=paths(filters.path), not_path=paths(filters.not_path), also=also)

@@ -8,10 +8,9 @@ from itertools import chain
 
 from jupyter_memory.search.query.spelling import CHECKED, as_they_are, is_everyday
 from jupyter_memory.storage.base import Corpus, Snapshot
-from jupyter_memory.text.words.inflection import SHORTEST, forms, halves, is_form
-from jupyter_memory.text.words.prose import LANGUAGES, Prose, asked_in, without_elision
+from jupyter_memory.text.languages import LANGUAGES, SHORTEST, Prose, asked_in, forms, halves, is_form, without_elision
 from jupyter_memory.types import Query
-from jupyter_memory.types.query import WordForms
+from jupyter_memory.types.search import WordForms
 
 # A question without function words may be in any language that some of the chunks are in; where many are, its compounds
 # are looked for as well, and its fillers left out.

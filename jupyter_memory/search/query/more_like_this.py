@@ -10,12 +10,12 @@ from math import log1p
 
 import numpy as np
 
-from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.search.query.parser import query_class, terms
 from jupyter_memory.storage.base import Corpus, Snapshot
-from jupyter_memory.text.words.cjk import bigrams, without_cjk
-from jupyter_memory.text.words.stopwords import STOP_WORDS
+from jupyter_memory.text.identifiers import bigrams, without_cjk
+from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.types import Query
+from jupyter_memory.types.protocols import Embedder, Vectors
 
 # What stands further down says little about what the memory is about.
 _READ = 8_000

@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from jupyter_memory.storage.base import Corpus
 from jupyter_memory.text.identifiers import parts
-from jupyter_memory.text.words.stopwords import STOP_WORDS
+from jupyter_memory.text.languages import STOP_WORDS
 
 # A word with the names that it is reached through: `Client`, `httpx.Client.send`.
 _WORD = re.compile(r"\w+(?:\.\w+)*")

@@ -11,12 +11,11 @@ from unicodedata import normalize
 from jupyter_memory.errors import QueryError
 from jupyter_memory.search.query.filter_syntax import split
 from jupyter_memory.search.query.temporal import temporal_expression
-from jupyter_memory.text.identifiers import IDENTIFIER, is_compound, parts, plainer
+from jupyter_memory.text.identifiers import IDENTIFIER, bigrams, is_compound, parts, plainer, without_cjk
+from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.text.unicode import encodable
-from jupyter_memory.text.words.cjk import bigrams, without_cjk
-from jupyter_memory.text.words.stopwords import STOP_WORDS
 from jupyter_memory.types import Filters, Query, QueryClass, Terms
-from jupyter_memory.types.query import LONGEST_QUERY
+from jupyter_memory.types.search import LONGEST_QUERY
 
 # What a longer query adds costs time and finds nothing new; whole documents arrive here by copy and paste.
 MAX_TERMS = 64

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from jupyter_memory.text.dates.numerals import CARDINAL, ORDINAL, cardinal, ordinal
+from jupyter_memory.text.dates import CARDINAL, ORDINAL, cardinal, ordinal
 from jupyter_memory.types import Sessions, TemporalExpression
 
 _IN = r"(?:(?:in|on|at|during|over|from|of|within|across|throughout) )?"

@@ -15,9 +15,8 @@ from jupyter_memory.search.query.temporal_context import (
     share_of_one_time,
     what_follows,
 )
-from jupyter_memory.text.dates.calendars import Period, to_utc, wall_clock, whole, zone_of
-from jupyter_memory.text.dates.phrases import named_at
-from jupyter_memory.text.dates.vocabulary import Named, unit_of
+from jupyter_memory.text.date_phrases import named_at
+from jupyter_memory.text.dates import Named, Period, to_utc, unit_of, wall_clock, whole, zone_of
 from jupyter_memory.types import TemporalExpression
 
 # How far from its target a time may lie, in days, by the unit in which it is told.

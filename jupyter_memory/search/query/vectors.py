@@ -8,8 +8,8 @@ from contextlib import suppress
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders import checked
 from jupyter_memory.errors import StoreError
-from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.base import QueryVector, Storage
+from jupyter_memory.types.protocols import Embedder, Vectors
 
 # Vectors that wait to be written: more only while the store is busy, and then the oldest are dropped.
 _WAITING = 32

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
-from jupyter_memory.runtime.one_core import one_core
+from jupyter_memory.runtime import one_core
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.signals.max_sim import best_placed
 from jupyter_memory.types import Query

@@ -15,8 +15,8 @@ import numpy as np
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.query.name_words import names_in, words_of
-from jupyter_memory.text.code.definitions import Definitions
-from jupyter_memory.text.words.stopwords import STOP_WORDS
+from jupyter_memory.text.code import Definitions
+from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.types import Candidate, Query
 
 # By where a name is defined: at the top level, as a variable, within a class or a function.

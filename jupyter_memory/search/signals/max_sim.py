@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.embedders.tokenizer.bundled import tokens
-from jupyter_memory.runtime.one_core import one_core
+from jupyter_memory.runtime import one_core
 from jupyter_memory.search.context import SearchContext, TokenTable
-from jupyter_memory.text.code.languages import EVERYDAY, PYTHON, language
+from jupyter_memory.text.code import EVERYDAY, PYTHON, language
 from jupyter_memory.types import Candidate, Query
 
 # Tokens are pieces of words, of which the frequent ones say even less than their idf: measured on the judged sets.

@@ -13,7 +13,7 @@ import numpy as np
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.storage.base import Corpus
-from jupyter_memory.text.words.stopwords import STOP_WORDS
+from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.types import Query
 
 

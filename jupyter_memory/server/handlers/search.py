@@ -172,7 +172,7 @@ def _elsewhere(given: Mapping[str, Any] | None, root: Root, path: str) -> dict[s
 
 
 def _times(body: Mapping[str, Any]) -> dict[str, datetime]:
-    from jupyter_memory.text.dates.moments import moment
+    from jupyter_memory.text.moments import moment
 
     now, bounds = datetime.now(UTC), {}
     for name in ("since", "until"):

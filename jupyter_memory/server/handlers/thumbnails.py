@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from jupyter_memory.server.client_errors import ClientError, invalid
 from jupyter_memory.server.handlers.base import MemoryHandler, read
-from jupyter_memory.types.picture import MOST_THUMBNAILS
+from jupyter_memory.types.memory import MOST_THUMBNAILS
 
 if TYPE_CHECKING:
-    from jupyter_memory.types.picture import Thumbnail
+    from jupyter_memory.types.memory import Thumbnail
 
 # Whatever a store says: a browser must never take a picture for a page.
 _MEDIA_TYPES = ("image/webp", "image/png")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base.values import Prepared
 from jupyter_memory.types import Draft, Outcome, Run
+from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import HistoryStatus
 
 

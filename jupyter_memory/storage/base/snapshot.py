@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from jupyter_memory.protocols import FileState, Vectors
 from jupyter_memory.storage.base.texts import Corpus, Texts
 from jupyter_memory.storage.base.values import (
     Calibration,
@@ -17,6 +16,7 @@ from jupyter_memory.storage.base.values import (
 )
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
 from jupyter_memory.types.chunk_tokens import ChunkTokens
+from jupyter_memory.types.protocols import FileState, Vectors
 from jupyter_memory.types.report import Feedback, Folder, Recent
 
 Result = TypeVar("Result")

@@ -12,9 +12,9 @@ from jupyter_memory.storage.base.runs import RunLog
 from jupyter_memory.storage.base.snapshot import Snapshot
 from jupyter_memory.storage.base.transfer import Transfer
 from jupyter_memory.storage.base.writer import Writer
-from jupyter_memory.text.addresses import StorePath
+from jupyter_memory.text.paths import StorePath
 from jupyter_memory.types import Filters
-from jupyter_memory.types.picture import Thumbnail
+from jupyter_memory.types.memory import Thumbnail
 from jupyter_memory.types.report import Undoable
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from jupyter_memory.storage.base.values import Passage
-from jupyter_memory.text.code.definitions import Definitions
+from jupyter_memory.text.code import Definitions
 
 
 class Corpus(Protocol):

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
-from jupyter_memory.protocols import Embedder, FileState
 from jupyter_memory.storage.base.values import Calibration, Model, Prepared
 from jupyter_memory.types import Chunk, Draft, Memory, Run
-from jupyter_memory.types.picture import Pictures, Thumbnail
+from jupyter_memory.types.memory import Pictures, Thumbnail
+from jupyter_memory.types.protocols import Embedder, FileState
 from jupyter_memory.types.report import Feedback, Recent
 
 # What became of a memory that was put into a store: it was new; there already and kept or changed; or its content was

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.protocols import Embedder, Vectors
-from jupyter_memory.text.code.definitions import Definitions
-from jupyter_memory.text.structure import embedded_head
+from jupyter_memory.text.code import Definitions
+from jupyter_memory.text.markdown import embedded_head
 from jupyter_memory.types import Draft
 from jupyter_memory.types.chunk_tokens import ChunkTokens
+from jupyter_memory.types.protocols import Embedder, Vectors
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
-from jupyter_memory.protocols import Embedder, FileState, Vectors
 from jupyter_memory.storage.base.values import Model, Prepared, QueryVector
-from jupyter_memory.text.code.definitions import Definitions
+from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.chunk_tokens import ChunkTokens
+from jupyter_memory.types.protocols import Embedder, FileState, Vectors
 from jupyter_memory.types.report import Feedback, Recent
 
 

@@ -19,8 +19,7 @@ from typing import Self
 from weakref import WeakSet
 
 from jupyter_memory.config import companion
-from jupyter_memory.text.addresses import StorePath
-from jupyter_memory.text.paths import make_private
+from jupyter_memory.text.paths import StorePath, make_private
 
 try:
     import fcntl

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from unicodedata import normalize
 
-from jupyter_memory.runtime.progress import batches
+from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import Model
 from jupyter_memory.storage.cell_matching import fingerprint
 from jupyter_memory.storage.postgres.connection.session import Session, of

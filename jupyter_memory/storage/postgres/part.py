@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import TypeVar
 
 from jupyter_memory.errors import UnknownMemory
-from jupyter_memory.protocols import Vectors
 from jupyter_memory.storage.base import Model, Snapshot
 from jupyter_memory.storage.postgres.connection.session import Session, of
 from jupyter_memory.storage.postgres.filters import SHOWN_TIER, condition
@@ -22,6 +21,7 @@ from jupyter_memory.storage.postgres.tables import chunks, overview
 from jupyter_memory.storage.shared.rows import from_micros
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, Memory, ScoredChunk, Selection, Terms
+from jupyter_memory.types.protocols import Vectors
 
 Result = TypeVar("Result")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Noted, Prepared, RunFilter
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.postgres.connection.database import Database
@@ -14,6 +13,7 @@ from jupyter_memory.storage.postgres.tables import runs as rows
 from jupyter_memory.storage.postgres.writing.changes import Changes
 from jupyter_memory.storage.shared.runs import key as run_key
 from jupyter_memory.types import Draft, Run
+from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import HistoryStatus
 
 # Content hash and space of a text.

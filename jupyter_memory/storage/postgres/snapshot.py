@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
-from jupyter_memory.protocols import FileState, Vectors
 from jupyter_memory.storage.base import (
     Calibration,
     ChunkSpan,
@@ -33,9 +32,10 @@ from jupyter_memory.storage.postgres.tables import (
     searches,
 )
 from jupyter_memory.storage.shared.rows import from_micros, identity
-from jupyter_memory.text.code.definitions import Definitions
+from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
 from jupyter_memory.types.chunk_tokens import ChunkTokens
+from jupyter_memory.types.protocols import FileState, Vectors
 from jupyter_memory.types.report import Feedback, Folder, Recent
 
 Result = TypeVar("Result")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.protocols import Vectors
 from jupyter_memory.storage.postgres.connection.session import Session
+from jupyter_memory.types.protocols import Vectors
 
 # Rows that one statement writes.
 TOGETHER = 5_000

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.protocols import UNREAD
 from jupyter_memory.storage.base import Forgotten, RunLog, Snapshot, Thumbnails, Transfer, Writer
 from jupyter_memory.storage.postgres import checks, sizes
 from jupyter_memory.storage.postgres.connection.database import Database
@@ -24,9 +23,10 @@ from jupyter_memory.storage.postgres.snapshot import PostgresSnapshot
 from jupyter_memory.storage.postgres.tables import memories, thumbnails
 from jupyter_memory.storage.postgres.writing.transfer import PostgresTransfer
 from jupyter_memory.storage.postgres.writing.writer import PostgresWriter
-from jupyter_memory.text.addresses import DatabaseAddress
+from jupyter_memory.text.paths import DatabaseAddress
 from jupyter_memory.types import Filters
-from jupyter_memory.types.picture import Thumbnail
+from jupyter_memory.types.memory import Thumbnail
+from jupyter_memory.types.protocols import UNREAD
 from jupyter_memory.types.report import Undoable
 
 

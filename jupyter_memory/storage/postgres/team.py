@@ -8,7 +8,7 @@ from jupyter_memory.errors import InputError, StoreError
 from jupyter_memory.storage.base import Level, Right
 from jupyter_memory.storage.postgres.connection.database import Database
 from jupyter_memory.storage.postgres.connection.session import Session
-from jupyter_memory.text.addresses import DatabaseAddress
+from jupyter_memory.text.paths import DatabaseAddress
 
 # Tables without a space, which every machine of Citus holds.
 _REFERENCE = ("models", "grants", "schema_version")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.protocols import Vectors
+from jupyter_memory.types.protocols import Vectors
 
 
 def cosines(query: Vectors, vectors: Vectors) -> NDArray[np.float64]:

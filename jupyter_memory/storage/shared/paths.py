@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.text.paths import forms, inside, plain
+from jupyter_memory.text.paths import inside, path_forms, plain_path
 from jupyter_memory.types import Filters
 
 
@@ -31,7 +31,7 @@ def spellings(path: str) -> Iterable[str]:
     A source may be any of them. The disk is not looked at: links are followed once, before anything is searched.
     """
     try:
-        found = [path, str(plain(path))]
+        found = [path, str(plain_path(path))]
     except InputError:  # "~name" of nobody here
         found = [path]
-    return dict.fromkeys(form for one in found for form in forms(one))
+    return dict.fromkeys(form for one in found for form in path_forms(one))

@@ -10,7 +10,6 @@ from typing import Any
 import apsw
 
 from jupyter_memory.errors import StoreDamaged
-from jupyter_memory.protocols import UNREAD
 from jupyter_memory.storage.sqlite.checks import tables
 from jupyter_memory.storage.sqlite.connection import scrubbing
 from jupyter_memory.storage.sqlite.connection.copies import sweep
@@ -20,6 +19,7 @@ from jupyter_memory.storage.sqlite.indexes import quantization
 from jupyter_memory.storage.sqlite.indexes.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.sizes import on_disk
 from jupyter_memory.storage.sqlite.tables import thumbnails
+from jupyter_memory.types.protocols import UNREAD
 
 
 def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:

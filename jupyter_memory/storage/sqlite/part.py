@@ -18,7 +18,6 @@ import apsw
 import numpy as np
 
 from jupyter_memory.errors import UnknownMemory
-from jupyter_memory.protocols import Vectors
 from jupyter_memory.storage.base import Model, Snapshot
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.shared.rows import from_micros
@@ -29,6 +28,7 @@ from jupyter_memory.storage.sqlite.snapshot import Indexes, SqliteSnapshot
 from jupyter_memory.storage.sqlite.sql import version
 from jupyter_memory.storage.sqlite.tables import memories
 from jupyter_memory.types import Filters, Memory, ScoredChunk, Selection, Terms
+from jupyter_memory.types.protocols import Vectors
 
 Result = TypeVar("Result")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Noted, Prepared, RunFilter
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.shared.runs import key as run_key
@@ -16,6 +15,7 @@ from jupyter_memory.storage.sqlite.tables import runs as rows
 from jupyter_memory.storage.sqlite.writing.changes import Changes
 from jupyter_memory.storage.sqlite.writing.transactions import Transactions
 from jupyter_memory.types import Draft, Run
+from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import HistoryStatus
 
 # Content hash and space of a text.

@@ -15,7 +15,7 @@ from jupyter_memory.store.fixes.stored_errors import StoredErrors
 from jupyter_memory.store.history import History
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.store.searching import Searching
-from jupyter_memory.text.errors.tracebacks import read_traceback
+from jupyter_memory.text.errors import read_traceback
 from jupyter_memory.types import Answer, Fix, Run, RunError
 
 # The newest failed runs that an error is compared with: at most a second of work.

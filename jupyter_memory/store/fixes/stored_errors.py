@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.store.searching import Searching
-from jupyter_memory.text.errors.signatures import message_words
-from jupyter_memory.text.errors.tracebacks import read_traceback
-from jupyter_memory.text.structure import outputs_of, source_of
+from jupyter_memory.text.errors import message_words, read_traceback
+from jupyter_memory.text.markdown import outputs_of, source_of
 from jupyter_memory.types import Filters, FixKind, Memory, Run, RunError
 
 # The profile that searches words alone: no model is loaded for an error.

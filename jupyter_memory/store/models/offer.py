@@ -9,7 +9,7 @@ from jupyter_memory.embedders.download.packages import DOWNLOAD, missing
 from jupyter_memory.embedders.registry import MINILM, STATIC
 from jupyter_memory.embedders.runtime.arithmetic import runs_mlx
 from jupyter_memory.storage.base import Storage
-from jupyter_memory.text.layout import size
+from jupyter_memory.text.display import size
 
 # A calibration of 1 means that meaning finds the answers of pseudo-queries as often as words do. On seven judged sets
 # MiniLM gains with `auto` on all of them, and not more where the calibration is lower (docs/models.md): this tells

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from jupyter_memory.embedders import checked
 from jupyter_memory.errors import InputError, StoreDamaged
-from jupyter_memory.protocols import Embedder
-from jupyter_memory.runtime.progress import counted
+from jupyter_memory.runtime import counted
 from jupyter_memory.storage.base import Model, Storage
-from jupyter_memory.text.structure import embedding_text
+from jupyter_memory.text.markdown import embedding_text
+from jupyter_memory.types.protocols import Embedder
 
 _BATCH = 256
 

@@ -14,12 +14,12 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.history.drafts import in_bounds
 from jupyter_memory.ingest.preparation import clean
 from jupyter_memory.ingest.redaction.redactor import redact
-from jupyter_memory.runtime.progress import batches
+from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import Storage, Stored
 from jupyter_memory.store.transfer import folder as layout
 from jupyter_memory.store.transfer import records
 from jupyter_memory.types import Chunk, Draft, Filters, Memory, Run
-from jupyter_memory.types.picture import MOST_THUMBNAILS, NO_PICTURES, Pictures
+from jupyter_memory.types.memory import MOST_THUMBNAILS, NO_PICTURES, Pictures
 
 
 def looked_up(storage: Storage, some: Sequence[tuple[str, Draft]]) -> tuple[dict[str, Memory], set[str]]:

@@ -8,12 +8,12 @@ from itertools import groupby
 from pathlib import Path
 
 from jupyter_memory.errors import EmbedderUnavailable, EmbeddingMismatch, InputError, StoreReadOnly
-from jupyter_memory.protocols import Vectors
-from jupyter_memory.runtime.progress import batches, shown
+from jupyter_memory.runtime import batches, shown
 from jupyter_memory.storage.base import Arriving, Contents, Model, Prepared, Storage, Stored
 from jupyter_memory.storage.databases import open_storage
 from jupyter_memory.store.transfer.arriving import looked_up
-from jupyter_memory.text.addresses import StorePath
+from jupyter_memory.text.paths import StorePath
+from jupyter_memory.types.protocols import Vectors
 from jupyter_memory.types.report import CopyReport, ImportReport, PictureReport
 
 # Memories that are stored in one transaction, and files. In a file, other writers wait for its end; on a server they do

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from jupyter_memory.protocols import FileState
 from jupyter_memory.storage.base import NotedFile, NotedFolder, Stored
 from jupyter_memory.store.transfer.fields import Fields
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Chunk, Memory, Outcome, Run, RunError
-from jupyter_memory.types.picture import LARGEST_THUMBNAIL, Thumbnail
+from jupyter_memory.types.memory import LARGEST_THUMBNAIL, Thumbnail
+from jupyter_memory.types.protocols import FileState
 from jupyter_memory.types.report import Feedback
 
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")

@@ -15,19 +15,18 @@ from pathlib import Path
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.ingest.pictures.quota import Quota, quota_of
 from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.protocols import Embedder
-from jupyter_memory.runtime.progress import batches, shown
+from jupyter_memory.runtime import batches, shown
 from jupyter_memory.storage.base import Arriving, Contents, NotedFile, Prepared, Storage
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.transfer import folder as layout
 from jupyter_memory.store.transfer import records
 from jupyter_memory.store.transfer.arriving import Arrival, ExportedFolder, looked_up
 from jupyter_memory.store.transfer.copying import copied
-from jupyter_memory.text.addresses import DatabaseAddress, store_at
-from jupyter_memory.text.paths import absolute
+from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Memory
-from jupyter_memory.types.picture import NO_PICTURES
+from jupyter_memory.types.memory import NO_PICTURES
+from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, PictureReport
 
 # Memories that are stored in one transaction.

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from jupyter_memory.text.paths import plain
+from jupyter_memory.text.paths import plain_path
 
 
 def test_typed_filters_that_nothing_fits(week_store):
@@ -89,7 +89,7 @@ def test_no_guess_is_a_folder_above_what_was_typed(store, tmp_path, monkeypatch,
         for notice in opened.browsed(filters=filters).notices:
             for path in _suggested(notice):
                 assert path not in ("/", ".")
-                assert not plain(typed).is_relative_to(path)
+                assert not plain_path(typed).is_relative_to(path)
 
 
 def test_a_dot_is_shown_in_full(store, tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_memory.text import halves, is_form
-from jupyter_memory.text.words.inflection import forms
+from jupyter_memory.text.languages import forms
 
 _GERMAN = [
     ("Preise", "Preis"),

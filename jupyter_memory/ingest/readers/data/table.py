@@ -12,7 +12,7 @@ from itertools import islice
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.data.units import unit_in
 from jupyter_memory.ingest.readers.data.values import is_value
-from jupyter_memory.text.layout import count_of
+from jupyter_memory.text.display import count_of
 
 # What `lang:` filters data files of all formats by.
 LANGUAGE = "data"

@@ -14,7 +14,7 @@ from docx.text.paragraph import Paragraph
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.documents.properties import dated, limited, titled
 from jupyter_memory.ingest.readers.office import archive
-from jupyter_memory.text.headings import Heading, descend
+from jupyter_memory.text.markdown import Heading, descend
 
 # Built-in styles have English names, whatever the language of the program. A title is above all headings.
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jupyter_memory.text.words.token_estimate import LONGEST, estimated_tokens
+from jupyter_memory.text.languages import LONGEST_TOKEN, estimated_tokens
 
 # What the mark for lines that are left out costs at most, with its line break.
 _MARK = 16
@@ -36,7 +36,7 @@ def passage(text: str, most: int, span: tuple[int, int] = (0, 0)) -> Passage:
     [… 30 lines left out …]
     """
     lines = text.split("\n")
-    if len(text) <= LONGEST * most and estimated_tokens(text) <= most:
+    if len(text) <= LONGEST_TOKEN * most and estimated_tokens(text) <= most:
         return Passage(text, 1, len(lines), True)
     start, stop = span if span[1] <= len(text) else (0, 0)
     begin, end = text.count("\n", 0, start), text.count("\n", 0, max(start, stop - 1))
@@ -72,12 +72,12 @@ def _around(lines: Sequence[str], begin: int, end: int, room: int) -> tuple[int,
 
 def _cost(line: str) -> int:
     """Return the tokens of a line with its break; of one that is far too long, as many as it has at least."""
-    return 1 + (estimated_tokens(line) if len(line) < 100_000 else len(line) // LONGEST)
+    return 1 + (estimated_tokens(line) if len(line) < 100_000 else len(line) // LONGEST_TOKEN)
 
 
 def part_of(line: str, column: int, room: int) -> str:
     """Return as much of a line from a column on as has room, ``…`` where something is left out."""
-    low, high = 0, min(len(line) - column, LONGEST * max(room, 0))
+    low, high = 0, min(len(line) - column, LONGEST_TOKEN * max(room, 0))
     while low < high:
         middle = (low + high + 1) // 2
         if estimated_tokens(f"…{line[column : column + middle]}…") <= room:

@@ -9,8 +9,8 @@ from jupyter_memory.search.presentation.prompts.budget import BUDGET, PromptText
 from jupyter_memory.search.presentation.prompts.passages import part_of
 from jupyter_memory.search.presentation.prompts.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions
 from jupyter_memory.search.presentation.prompts.sources import Source, joined, sources
-from jupyter_memory.text.layout import count_of
-from jupyter_memory.text.words.token_estimate import estimated_tokens
+from jupyter_memory.text.display import count_of
+from jupyter_memory.text.languages import estimated_tokens
 from jupyter_memory.types import Answer, Memory
 
 # Tokens of a question that is repeated, and what a source may need beside its place and its text.

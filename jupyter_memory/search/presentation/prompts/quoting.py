@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 
-from jupyter_memory.text.layout import visible
+from jupyter_memory.text.display import visible
 from jupyter_memory.text.unicode import marked
 
 # What a model reads and a person does not see: tags, variation selectors of higher planes, blanks without width.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from jupyter_memory.search.postprocessing import normalised
 from jupyter_memory.search.presentation.prompts.passages import Passage, passage
-from jupyter_memory.text.structure import outputs_of, source_of
+from jupyter_memory.text.markdown import outputs_of, source_of
 from jupyter_memory.types import Hit, Memory
 
 # Tokens quoted of a long text, unless it is a cell that has room: about those of a chunk.

@@ -25,7 +25,7 @@ from jupyter_memory.storage.postgres.connection.interrupts import Interrupts
 from jupyter_memory.storage.postgres.connection.migrations import SCHEMA, Migration, migrate, migrations
 from jupyter_memory.storage.postgres.connection.pool import Pool
 from jupyter_memory.storage.postgres.connection.session import Session, Totals
-from jupyter_memory.text.addresses import DatabaseAddress
+from jupyter_memory.text.paths import DatabaseAddress
 
 Result = TypeVar("Result")
 

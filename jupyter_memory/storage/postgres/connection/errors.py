@@ -20,7 +20,7 @@ from jupyter_memory.errors import (
     StoreLocked,
     StoreReadOnly,
 )
-from jupyter_memory.text.addresses import DatabaseAddress
+from jupyter_memory.text.paths import DatabaseAddress
 
 _NO_ROOM = (errors.DiskFull, errors.OutOfMemory, errors.ConfigurationLimitExceeded)
 

@@ -12,7 +12,7 @@ import psycopg
 from psycopg import errors
 
 from jupyter_memory.errors import StoreError, StoreReadOnly, StoreTooNew
-from jupyter_memory.text.addresses import DatabaseAddress
+from jupyter_memory.text.paths import DatabaseAddress
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from jupyter_memory.errors import EmbeddingMismatch
-from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.base import Calibration, ChunkVectors, Model, mismatch
 from jupyter_memory.storage.postgres import sql
 from jupyter_memory.storage.postgres.connection.session import Session, of
@@ -19,6 +18,7 @@ from jupyter_memory.storage.postgres.filters import condition
 from jupyter_memory.storage.shared.cosines import cosines as cosines_of
 from jupyter_memory.storage.shared.top_k import Row, cut, is_settled
 from jupyter_memory.types import Filters, ScoredChunk
+from jupyter_memory.types.protocols import Embedder, Vectors
 
 _MODEL = "select id, fingerprint, name, dimensions from models"
 EXACT = 10_000

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from jupyter_memory.storage.postgres.connection.session import Session, of
-from jupyter_memory.text.code.definitions import Definitions
-from jupyter_memory.text.code.languages import PYTHON
+from jupyter_memory.text.code import PYTHON, Definitions
 
 _LACKING = f"""
     {of("memories")} and lower(memories.lang) = lower(%(python)s) and not exists (

@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from jupyter_memory.protocols import FileState
 from jupyter_memory.storage.postgres import sql
 from jupyter_memory.storage.postgres.connection.session import Session, of
 from jupyter_memory.storage.postgres.filters import at_or_below
 from jupyter_memory.storage.shared.paths import spellings
 from jupyter_memory.storage.shared.rows import to_micros
+from jupyter_memory.types.protocols import FileState
 
 INDEXED = "('file', 'cell')"  # the kinds of memory that come from files
 # The memories that a file holds; the beginning of its path is in an index.

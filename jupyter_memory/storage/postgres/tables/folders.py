@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from jupyter_memory.protocols import UNREAD
 from jupyter_memory.storage.base import NotedFolder
 from jupyter_memory.storage.postgres import sql
 from jupyter_memory.storage.postgres.connection.session import Session, of
@@ -16,6 +15,7 @@ from jupyter_memory.storage.postgres.tables.memories import micros
 from jupyter_memory.storage.shared.folders import FolderRow, is_below, topmost_unnoted
 from jupyter_memory.storage.shared.paths import below
 from jupyter_memory.storage.shared.rows import from_micros, to_micros
+from jupyter_memory.types.protocols import UNREAD
 from jupyter_memory.types.report import Folder
 
 _NOTE = "insert into folders (space, path, watched, indexed_at) values (%(space)s, %(path)s, %(watched)s, %(at)s)"

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jupyter_memory.protocols import Vectors
 from jupyter_memory.storage.postgres.connection.session import Session
 from jupyter_memory.text.unicode import encodable
+from jupyter_memory.types.protocols import Vectors
 
 KEPT = 1_000
 _OWN = "space = %(space)s and who = current_user"

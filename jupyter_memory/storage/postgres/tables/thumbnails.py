@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from jupyter_memory.storage.postgres.connection.session import Session, of
 from jupyter_memory.storage.postgres.tables.files import HELD, SOURCES
 from jupyter_memory.types import Draft
-from jupyter_memory.types.picture import Thumbnail
+from jupyter_memory.types.memory import Thumbnail
 
 _THUMBNAIL = "media_type, width, height, image, origin"
 _JOINED = "memories join thumbnails on thumbnails.space = memories.space and thumbnails.memory = memories.key"

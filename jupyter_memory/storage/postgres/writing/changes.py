@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Arriving, Model, Prepared
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
 from jupyter_memory.storage.postgres.connection.errors import Overtaken
@@ -33,6 +32,7 @@ from jupyter_memory.storage.shared.rows import identity, to_micros
 from jupyter_memory.storage.shared.runs import with_errors
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft, Filters, Memory
+from jupyter_memory.types.protocols import Embedder
 
 # A memory that was written, by its key, and what is still to be written of it.
 _Fresh = tuple[int, Draft, Prepared]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Arriving, Became, Contents, Model, NotedFile, NotedFolder
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.postgres.connection.database import Database
@@ -16,6 +15,7 @@ from jupyter_memory.storage.postgres.writing.changes import Changes
 from jupyter_memory.storage.postgres.writing.contents import PostgresContents
 from jupyter_memory.storage.postgres.writing.writer import changed_and_folded
 from jupyter_memory.storage.shared.rows import identity
+from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import Feedback
 
 # A role sees the rights that it has, and no others; none of them binds who made the tables.

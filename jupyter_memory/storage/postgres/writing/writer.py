@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from jupyter_memory.errors import InputError, Interrupted, StoreError
-from jupyter_memory.protocols import Embedder, FileState, Vectors
 from jupyter_memory.storage.base import Calibration, Model, Prepared, QueryVector
 from jupyter_memory.storage.postgres import checks
 from jupyter_memory.storage.postgres.connection.database import Database
@@ -28,9 +27,10 @@ from jupyter_memory.storage.postgres.tables import (
 )
 from jupyter_memory.storage.postgres.writing.changes import Changes
 from jupyter_memory.storage.shared.rows import identity
-from jupyter_memory.text.code.definitions import Definitions
+from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.chunk_tokens import ChunkTokens
+from jupyter_memory.types.protocols import Embedder, FileState, Vectors
 from jupyter_memory.types.report import Feedback, Recent
 
 Result = TypeVar("Result")

@@ -16,7 +16,7 @@ import apsw
 from jupyter_memory.storage.sqlite.checks import texts, vectors
 from jupyter_memory.storage.sqlite.connection.migrations import migrations
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Outcome
-from jupyter_memory.types.picture import LARGEST_THUMBNAIL
+from jupyter_memory.types.memory import LARGEST_THUMBNAIL
 
 RESTORE = "Restore a backup with `jupyter-memory restore`."
 _TYPES = {"integer": ("integer",), "text": ("text",), "blob": ("blob",), "real": ("real", "integer")}

@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 import numpy as np
 
-from jupyter_memory.runtime.progress import batches
+from jupyter_memory.runtime import batches
 from jupyter_memory.storage.sqlite.indexes import quantization
 from jupyter_memory.types.chunk_tokens import is_damaged
 

@@ -14,7 +14,7 @@ import numpy as np
 import simsimd
 from numpy.typing import NDArray
 
-from jupyter_memory.runtime.one_core import one_core
+from jupyter_memory.runtime import one_core
 
 BITS = 1024
 # One distance of so many is sampled to estimate their distribution.

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.errors import EmbeddingMismatch
-from jupyter_memory.protocols import Embedder, Vectors
 from jupyter_memory.storage.base import Calibration, Model, mismatch
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.sqlite import sql
@@ -27,6 +26,7 @@ from jupyter_memory.storage.sqlite.indexes import quantization
 from jupyter_memory.storage.sqlite.indexes.top_k import ChunkOwners, ScoredChunks, best_memories
 from jupyter_memory.storage.sqlite.sql import removals
 from jupyter_memory.types import Filters, ScoredChunk
+from jupyter_memory.types.protocols import Embedder, Vectors
 
 EXACT = 4_096
 # Of 100,000 real chunks the best 400 by code hold 99.5 % of the true best 20 (benchmarks/recall.py).

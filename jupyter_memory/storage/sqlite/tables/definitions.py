@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import apsw
 
 from jupyter_memory.storage.sqlite import sql
-from jupyter_memory.text.code.definitions import Definitions
-from jupyter_memory.text.code.languages import PYTHON
+from jupyter_memory.text.code import PYTHON, Definitions
 
 _COLUMNS = ("memory", *Definitions._fields)
 

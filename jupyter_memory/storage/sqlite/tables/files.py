@@ -9,9 +9,9 @@ from datetime import datetime
 
 import apsw
 
-from jupyter_memory.protocols import FileState
 from jupyter_memory.storage.shared.paths import below, spellings
 from jupyter_memory.storage.shared.rows import to_micros
+from jupyter_memory.types.protocols import FileState
 
 INDEXED = "('file', 'cell')"  # the kinds of memory that come from files
 _EMPTY = f"""

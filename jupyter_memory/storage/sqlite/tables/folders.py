@@ -8,11 +8,11 @@ from datetime import datetime
 
 import apsw
 
-from jupyter_memory.protocols import UNREAD
 from jupyter_memory.storage.base import NotedFolder
 from jupyter_memory.storage.shared.folders import FolderRow, is_below, topmost_unnoted
 from jupyter_memory.storage.shared.paths import below
 from jupyter_memory.storage.shared.rows import from_micros, to_micros
+from jupyter_memory.types.protocols import UNREAD
 from jupyter_memory.types.report import Folder
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import apsw
 import numpy as np
 
-from jupyter_memory.protocols import Vectors
 from jupyter_memory.text.unicode import encodable
+from jupyter_memory.types.protocols import Vectors
 
 KEPT = 1_000
 

@@ -11,7 +11,7 @@ import apsw
 from jupyter_memory.storage.sqlite import sql
 from jupyter_memory.storage.sqlite.tables.files import INDEXED
 from jupyter_memory.types import Draft
-from jupyter_memory.types.picture import Thumbnail
+from jupyter_memory.types.memory import Thumbnail
 
 _COLUMNS = ("memory", "place", "media_type", "width", "height", "image", "origin")
 _THUMBNAIL = "media_type, width, height, image, origin"

@@ -12,7 +12,6 @@ from typing import Any
 import apsw
 import numpy as np
 
-from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import Arriving, Model, Prepared
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
 from jupyter_memory.storage.shared.rows import identity, to_micros
@@ -34,6 +33,7 @@ from jupyter_memory.storage.sqlite.tables import (
 from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft, Filters, Memory
+from jupyter_memory.types.protocols import Embedder
 
 _REBUILD_AT = 200  # if at least one chunk in so many is removed, the keyword index is rebuilt
 # A memory that was written, by its key, and what is still to be written of it.

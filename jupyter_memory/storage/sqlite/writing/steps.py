@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import apsw
 
-from jupyter_memory.protocols import FileState
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.sqlite.tables import files
+from jupyter_memory.types.protocols import FileState
 
 # Memories of new files that are written in one transaction: some 50 ms, in which nobody else can write.
 _STEP = 128

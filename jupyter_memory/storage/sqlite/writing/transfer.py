@@ -9,7 +9,6 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.protocols import Embedder
 from jupyter_memory.storage.base import (
     Arriving,
     Became,
@@ -41,6 +40,7 @@ from jupyter_memory.storage.sqlite.tables import (
 from jupyter_memory.storage.sqlite.writing.changes import Changes
 from jupyter_memory.storage.sqlite.writing.transactions import Transactions
 from jupyter_memory.types import Filters
+from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import Feedback
 
 # Memories that are read at once.

@@ -9,7 +9,6 @@ from typing import Any
 import apsw
 import numpy as np
 
-from jupyter_memory.protocols import Embedder, FileState, Vectors
 from jupyter_memory.storage.base import Calibration, Model, Prepared, QueryVector
 from jupyter_memory.storage.shared.rows import identity
 from jupyter_memory.storage.sqlite.checks import texts as text_checks
@@ -33,9 +32,10 @@ from jupyter_memory.storage.sqlite.writing import undo
 from jupyter_memory.storage.sqlite.writing.changes import Changes
 from jupyter_memory.storage.sqlite.writing.steps import in_steps
 from jupyter_memory.storage.sqlite.writing.transactions import Transactions
-from jupyter_memory.text.code.definitions import Definitions
+from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.chunk_tokens import ChunkTokens
+from jupyter_memory.types.protocols import Embedder, FileState, Vectors
 from jupyter_memory.types.report import Feedback, Recent
 
 _SMALL = 500_000_000  # bytes that are read in a fraction of a second

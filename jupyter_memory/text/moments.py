@@ -7,9 +7,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Protocol, runtime_checkable
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.text.dates.calendars import Period, to_utc, wall_clock, whole, zone_of
-from jupyter_memory.text.dates.numerals import CARDINAL, cardinal
-from jupyter_memory.text.dates.phrases import whole_phrase
+from jupyter_memory.text.date_phrases import whole_phrase
+from jupyter_memory.text.dates import CARDINAL, Period, cardinal, to_utc, wall_clock, whole, zone_of
 
 _FORMS = (
     "Write a date (2025-03-31), a time (2025-03-31T14:30), a month, quarter or year (March 2025, Q3 2025, "

@@ -1,4 +1,4 @@
-"""The protocols between packages: what an embedder, a retriever, a term and a catalog must do."""
+"""What can be exchanged: embedders, retrievers, terms and catalogs."""
 
 from __future__ import annotations
 

@@ -1,0 +1,567 @@
+"""Code: its language, definitions, statements and figures."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import symtable
+import warnings
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import NamedTuple
+
+from jupyter_memory.text.markdown import source_of
+
+# Where nobody says it, this much of a text is looked at.
+_READ = 2_400
+_PYTHON = re.compile(
+    r"^[ \t]*+(?:(?:async )?def \w++\(|class \w++(?:\([^\n]*\))?:"
+    r"|from [\w.]++ import \w|import [\w.]++(?: as \w++)?[ \t]*+$)",
+    re.MULTILINE,
+)
+# A language that is told by its look.
+PYTHON = "python"
+_PROSE = frozenset({"text", "markdown", "rst"})
+# Who writes one of these words in a question does not ask for all prose, nor for all files of data.
+EVERYDAY = _PROSE | {"data"}
+_DOCUMENTS = frozenset({"pdf", "docx", "pptx"})
+# Other names of what is written for people.
+_FOR_PEOPLE = _PROSE | _DOCUMENTS | {"", "md", "txt", "plain", "restructuredtext", "html", "latex", "org", "asciidoc"}
+# Languages by other names that kernels, magics and chunks give them.
+_ALIASES = {
+    "ipython": PYTHON, "ipython3": PYTHON, "python3": PYTHON, "python2": PYTHON, "py": PYTHON, "cython": PYTHON,
+    "c++": "cpp", "c++11": "cpp", "c++14": "cpp", "c++17": "cpp", "c++20": "cpp", "c++23": "cpp", "xcpp": "cpp",
+    "js": "javascript", "node": "javascript", "ojs": "javascript", "ts": "typescript", "rs": "rust",
+    "sh": "bash", "shell": "bash", "zsh": "bash", "bigquery": "sql", "sqlite": "sql", "jl": "julia", "ir": "r",
+    "md": "markdown", "tex": "latex", "svg": "html",
+}  # fmt: skip
+# Magics of IPython and its extensions whose cell is in another language than the kernel's, with its name.
+_MAGICS = {
+    "bash": "bash",
+    "sh": "bash",
+    "zsh": "bash",
+    "cmd": "batch",
+    "powershell": "powershell",
+    "perl": "perl",
+    "ruby": "ruby",
+    "r": "r",
+    "julia": "julia",
+    "octave": "octave",
+    "cython": "cython",
+    "sql": "sql",
+    "bigquery": "sql",
+    "html": "html",
+    "svg": "html",
+    "javascript": "javascript",
+    "js": "javascript",
+    "latex": "latex",
+    "markdown": "markdown",
+}
+# A magic in the first line of a cell; `%%script bash` names its program.
+_CELL_MAGIC = re.compile(r"%%(?:script[ \t]+(?:--?\S+[ \t]+)*+(?:\S*/)?)?(\w+)")
+# Those that run the rest of the cell as it is written there.
+_AROUND = frozenset({"capture", "time", "timeit", "prun"})
+
+
+def language(lang: str, text: str) -> str:
+    """Return the language of a text in lower case: what its notebook or file says (``lang``), or what it looks like.
+
+    The empty string is for what is neither labelled nor looks like Python.
+    """
+    if lang:
+        return lang.lower()
+    return PYTHON if _PYTHON.search(text, 0, _READ) else ""
+
+
+def known_language(name: str) -> str:
+    """Return a language by the one name that it has here.
+
+    >>> known_language("C++17"), known_language("ipython3"), known_language("R")
+    ('cpp', 'python', 'r')
+    """
+    plain = name.strip().lower()
+    return _ALIASES.get(plain, plain)
+
+
+def kernel_language(name: str) -> str:
+    """Return the language of a kernel by its name, where its notebook says nothing else.
+
+    >>> kernel_language("ir"), kernel_language("julia-1.11"), kernel_language("sas")
+    ('r', 'julia', 'sas')
+    """
+    return known_language(re.split(r"[-_ ]\d", name.strip().lower(), maxsplit=1)[0])
+
+
+def cell_language(kernel: str, source: str) -> str:
+    """Return the language of a code cell: that of its magic, such as `%%bash`, else that of its kernel.
+
+    >>> cell_language("python", "%%time\\n%%bash\\nls"), cell_language("python", "%%script /bin/sh\\nls")
+    ('bash', 'bash')
+    >>> cell_language("python", "%%timeit\\nsum(rates)")
+    'python'
+    """
+    for line in source.splitlines():
+        if not line.strip():
+            continue
+        magic = _CELL_MAGIC.match(line)
+        if magic is None:
+            break
+        if magic[1].lower() not in _AROUND:
+            return _MAGICS.get(magic[1].lower(), kernel)
+    return kernel
+
+
+def is_code(kind: str, lang: str) -> bool:
+    """Return whether a memory of this kind and language is known to be code; what was typed at a prompt always is."""
+    return kind == "history" or lang.lower() not in _FOR_PEOPLE
+
+
+# The names that a source in Python defines, as Python itself reads it: classes, functions, and what is assigned.
+
+# Longer sources are data, and longer names too; nobody asks for the last of so many names.
+LONGEST = 500_000
+_LONGEST_NAME = 200
+_MOST = 2_000
+# `symtable` compares each name of a module with each of its functions and classes: a few milliseconds for so many.
+_COMPARED = 200_000
+# What Python calls a source while it reads it, and so the module of its warnings.
+_NAMED = "<source of a memory>"
+# Functions without a name, as `symtable` calls them.
+_NAMELESS = frozenset({"lambda", "genexpr", "listcomp", "setcomp", "dictcomp"})
+_IS_DEFINED = frozenset({"class", "function"})
+# Without one of these, nothing is defined.
+_DEFINING = re.compile(r"\b(?:def|class|for|with)\b|=")
+# What only IPython understands: magics, commands of the shell, questions; alone, or with their result assigned.
+_COMMAND = re.compile(r"^([ \t]*+)(?:[%!?][^\n]*|[\w.]++\?{1,2}[ \t]*+)$", re.MULTILINE)
+_COMMAND_TAKEN = re.compile(r"^([ \t]*+\w[\w., \t]*+=)[ \t]*+[%!][^\n]*$", re.MULTILINE)
+
+
+class Definitions(NamedTuple):
+    """The names that a source defines, each once, in their order, separated by blanks.
+
+    ``defined`` are the classes and functions of its top level, ``assigned`` its variables, ``nested`` the classes and
+    functions within others. They stay in one piece, since a search looks at those of hundreds of files.
+    """
+
+    defined: str = ""
+    assigned: str = ""
+    nested: str = ""
+
+
+class Place(NamedTuple):
+    """Where a class or function is defined: its line, counted from 1, and its level, 1 for the top level."""
+
+    line: int
+    level: int
+    name: str
+
+
+def definitions(kind: str, lang: str, text: str) -> Definitions | None:
+    """Return what the source of a memory defines, nothing where Python cannot read it; None if it is not in Python."""
+    read = definitions_and_places(kind, lang, text)
+    return None if read is None else read[0]
+
+
+def definitions_and_places(kind: str, lang: str, text: str) -> tuple[Definitions, list[Place]] | None:
+    """Return what the source of a memory defines, and where; None if it is not in Python."""
+    if lang.lower() != PYTHON:
+        return None
+    table = _table_of(source_of(text) if kind == "cell" else text)
+    return (Definitions(), []) if table is None else (_definitions(table), _places(table))
+
+
+def definitions_of(source: str) -> Definitions:
+    """Return what a source defines, nothing where Python cannot read it.
+
+    >>> definitions_of("RATE = 0.3\\nclass Meter:\\n    def read(self): ...")
+    Definitions(defined='Meter', assigned='RATE', nested='read')
+    """
+    table = _table_of(source)
+    return Definitions() if table is None else _definitions(table)
+
+
+def _table_of(source: str) -> symtable.SymbolTable | None:
+    if len(source) > LONGEST or not _DEFINING.search(source):
+        return None
+    table = _table(source)
+    if table is None:
+        plain = without_commands(source)
+        table = _table(plain) if plain != source else None
+    return table
+
+
+def without_commands(source: str) -> str:
+    """Return a source with as many lines, and ``pass`` or 0 for what only IPython understands.
+
+    >>> without_commands("%matplotlib inline\\nfiles = !ls")
+    'pass\\nfiles = 0'
+    """
+    return _COMMAND_TAKEN.sub(r"\1 0", _COMMAND.sub(r"\1pass", source))
+
+
+def _table(source: str) -> symtable.SymbolTable | None:
+    """Return the names of a source, as Python's compiler lists them: far quicker than a tree of its syntax."""
+    _ignore_warnings()
+    try:
+        return symtable.symtable(source, _NAMED, "exec")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        # Not Python, a null character or half a surrogate pair, nested too deeply, nested far too deeply.
+        return None
+
+
+def syntax_tree(source: str) -> ast.Module | None:
+    """Return a source as Python reads it, the commands of IPython left out; None where it cannot, or that is long."""
+    if len(source) > LONGEST:
+        return None
+    _ignore_warnings()
+    for text in dict.fromkeys((source, without_commands(source))):
+        try:
+            return ast.parse(text, _NAMED)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue  # As above.
+    return None
+
+
+def _ignore_warnings() -> None:
+    r"""Keep Python's warnings about a source, such as that of "\d" in a string, from whoever indexes it.
+
+    The filter stays, since putting back those of before is not safe among threads. It concerns these sources only.
+    """
+    ours = ("ignore", None, Warning, re.compile(re.escape(_NAMED)), 0)
+    if warnings.filters[:1] != [ours]:
+        warnings.filterwarnings("ignore", module=re.escape(_NAMED))
+
+
+def _definitions(table: symtable.SymbolTable) -> Definitions:
+    top = list(_defined(table))
+    children = max(1, len(table.get_children()))
+    names = islice(table.get_identifiers(), _COMPARED // children)
+    symbols = (table.lookup(name) for name in names)
+    assigned = (one.get_name() for one in symbols if one.is_assigned() and not one.is_namespace())
+    return Definitions(_few(one.get_name() for one in top), _few(assigned), _few(_nested(top)))
+
+
+def _defined(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    """Yield the classes and functions right within another, or within a module."""
+    for child in table.get_children():
+        if str(child.get_type()) not in _IS_DEFINED:
+            # The parameters of a generic class or function are a scope around it.
+            yield from _defined(child)
+        elif child.get_name() not in _NAMELESS:
+            yield child
+
+
+def _nested(tables: list[symtable.SymbolTable]) -> Iterator[str]:
+    """Yield the names of classes and functions at any depth within others, in their order."""
+    waiting = [child for table in reversed(tables) for child in reversed(list(_defined(table)))]
+    while waiting:
+        table = waiting.pop()
+        yield table.get_name()
+        waiting += reversed(list(_defined(table)))
+
+
+def _places(table: symtable.SymbolTable) -> list[Place]:
+    """Return where the classes and functions at the top level are, and those right within them."""
+    found = []
+    for outer in _defined(table):
+        found.append(Place(outer.get_lineno(), 1, outer.get_name()))
+        found += [Place(inner.get_lineno(), 2, inner.get_name()) for inner in _defined(outer)]
+    return found
+
+
+def _few(names: Iterator[str]) -> str:
+    short = (name for name in names if len(name) <= _LONGEST_NAME)
+    return " ".join(islice(dict.fromkeys(short), _MOST))
+
+
+# Statements of Python by what they do: what they call and how, which names they read, and which they change.
+
+_LONGEST_VALUE = 40
+_LONGEST_TEXT = 10_000
+_WORD = re.compile(r"\w+")
+# The module that a path names.
+_FILE = re.compile(r"(?<!\w)(\w+)\.py\b")
+_BODIES = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
+_BUILTINS = frozenset(dir(builtins))
+# Nodes that every statement has, or whose parts say all.
+_SILENT = (
+    ast.Name, ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop,
+    ast.alias, ast.keyword, ast.Expr, ast.Assign,
+)  # fmt: skip
+_OPERATIONS = (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.AugAssign)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of some code: ``own`` are variables, texts and their pieces, ``within`` all words in texts.
+
+    What libraries call their parts is in neither.
+    """
+
+    own: frozenset[str]
+    within: frozenset[str]
+
+
+def statement_at(module: ast.Module, line: int | None) -> ast.stmt | None:
+    """Return the smallest statement that has a line, or else the last one of the module."""
+    found = [node for node in ast.walk(module) if isinstance(node, ast.stmt) and line and _has(node, line)]
+    if found:
+        return min(found, key=lambda node: (node.end_lineno or node.lineno) - node.lineno)
+    return module.body[-1] if module.body else None
+
+
+def _has(node: ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
+    """Yield the nodes of a statement without the statements in it: of a loop, its first line."""
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for field, value in ast.iter_fields(node):
+            if field not in _BODIES or not isinstance(value, list):
+                values = value if isinstance(value, list) else [value]
+                waiting += [child for child in values if isinstance(child, ast.AST)]
+
+
+def features(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """Return what some nodes do, one phrase each, whatever their variables are called.
+
+    >>> sorted(features(own_nodes(ast.parse("frame = left.merge(right, on='id')").body[0])))
+    ['arg merge:Name', 'attr merge', 'call merge', 'kw on', "kw on='id'"]
+    """
+    return frozenset(phrase for node in nodes for phrase in _phrases(node))
+
+
+def _phrases(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Call):
+        yield from _call(node)
+    elif isinstance(node, ast.Attribute):
+        yield f"attr {node.attr}"
+    elif isinstance(node, ast.Import):
+        yield from (f"import {name}" for alias in node.names for name in _packages(alias.name))
+    elif isinstance(node, ast.ImportFrom):
+        yield from (f"import {name}" for name in _packages(node.module or "."))
+        yield from (f"name {alias.name}" for alias in node.names)
+        if node.level:
+            yield "relative import"
+    elif isinstance(node, _OPERATIONS):
+        yield f"op {type(node.op).__name__}"
+    elif isinstance(node, ast.Compare):
+        yield from (f"op {type(one).__name__}" for one in node.ops)
+    elif isinstance(node, ast.Subscript):
+        yield f"subscript {type(node.slice).__name__} {type(node.ctx).__name__}"
+    elif not isinstance(node, _SILENT):
+        yield type(node).__name__
+
+
+def _call(node: ast.Call) -> Iterator[str]:
+    name = called(node)
+    if name:
+        yield f"call {name}"
+    for keyword in node.keywords:
+        if keyword.arg:
+            yield f"kw {keyword.arg}"
+            yield f"kw {keyword.arg}{_value(keyword.value)}"
+    yield from (f"arg {name}:{_kind(argument)}" for argument in node.args)
+
+
+def called(node: ast.Call) -> str:
+    """Return the last name of what a call calls; nothing where it has none."""
+    function = node.func
+    return (
+        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    )
+
+
+def _value(node: ast.expr) -> str:
+    return f"={node.value!r}"[:_LONGEST_VALUE] if isinstance(node, ast.Constant) else f":{_kind(node)}"
+
+
+def _kind(node: ast.expr) -> str:
+    return type(node.value if isinstance(node, ast.Constant) else node).__name__
+
+
+def _packages(module: str) -> Iterator[str]:
+    parts = module.split(".")
+    return (".".join(parts[: length + 1]) for length in range(len(parts)))
+
+
+def read_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """Return the variables that some nodes name."""
+    return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
+
+
+def changed_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
+    """Return the names that some nodes define, import, delete or change a part of.
+
+    >>> sorted(changed_names(ast.walk(ast.parse("import os; frame['a'] = 1; del rows; x.y[0] = 2"))))
+    ['frame', 'os', 'rows', 'x']
+    """
+    return frozenset(name for node in nodes for name in _changed(node))
+
+
+def _changed(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        whole: ast.expr = node
+        while isinstance(whole, ast.Attribute | ast.Subscript):
+            whole = whole.value
+        if isinstance(whole, ast.Name):
+            yield whole.id
+    elif isinstance(node, _DEFINITIONS):
+        yield node.name
+    elif isinstance(node, ast.alias):
+        yield (node.asname or node.name).split(".")[0]
+
+
+def origins(statement: ast.stmt, earlier: Sequence[ast.stmt], quoted: Set[str] = frozenset()) -> frozenset[str]:
+    """Return what the statements do that made what a statement reads, step by step back through the earlier ones.
+
+    Statements with a text that has one of the ``quoted`` words are among them: they may have made the file that is not
+    found, or the column.
+    """
+    wanted = read_names(own_nodes(statement))
+    found: set[str] = set()
+    for one in reversed(earlier):
+        if isinstance(one, ast.Import | ast.ImportFrom):
+            continue
+        nodes = list(ast.walk(one))
+        if (made := changed_names(own_nodes(one)) & wanted) or not quoted.isdisjoint(_texts(nodes)):
+            found |= features(nodes)
+            wanted = (wanted - made) | read_names(nodes)
+    return frozenset(found)
+
+
+def _texts(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the words of the texts among some nodes."""
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from _WORD.findall(node.value[:_LONGEST_TEXT])
+
+
+def words_of(nodes: Iterable[ast.AST]) -> Words:
+    """Return the words of some nodes.
+
+    >>> words = words_of(ast.walk(ast.parse("frame.query('price>3'); import numpy")))
+    >>> sorted(words.own), sorted(words.within)
+    (['frame', 'price>3'], ['3', 'price'])
+    """
+    own: set[str] = set()
+    within: set[str] = set()
+    interface: set[str] = set()
+    imports: list[ast.ImportFrom] = []
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            own.update((node.value, *node.value.split()))
+            within.update(_WORD.findall(node.value[:_LONGEST_TEXT]))
+        elif isinstance(node, ast.Name):
+            own.add(node.id)
+        elif isinstance(node, ast.ImportFrom):
+            imports.append(node)
+        else:
+            interface.update(_interface(node))
+    # A module of one's own is imported like any other, but its file was written.
+    files = frozenset(name for text in own for name in _FILE.findall(text[:_LONGEST_TEXT]))
+    for node in imports:
+        if node.module not in files:
+            interface.update((node.module or "", *(alias.name for alias in node.names)))
+        else:
+            within.update(alias.name for alias in node.names)
+    return Words(frozenset(own - interface - _BUILTINS | files), frozenset(within - interface | files))
+
+
+def _interface(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Attribute):
+        yield node.attr
+    elif isinstance(node, ast.keyword) and node.arg:
+        yield node.arg
+    elif isinstance(node, ast.Import):
+        yield from (name for alias in node.names for name in (alias.name, *alias.name.split(".")))
+
+
+# What a plot looks like by the code that drew it, in the words of who saw it and not of who wrote it.  Whoever
+# remembers "the plot with two y axes" would not find `twinx`. What the code puts on a plot (titles, names of axes,
+# legends) is in its text already; saying it twice made searches worse, and so did naming common kinds of plots, and
+# plots in three dimensions, which the code calls `3d` itself.
+
+_TWO_Y, _TWO_X = "two y axes", "two x axes"
+_LOG = "logarithmic scale"
+# Methods of matplotlib, and keywords of any call, with their values: of matplotlib, pandas and plotly.
+_CALLS = {
+    "twinx": _TWO_Y,
+    "twiny": _TWO_X,
+    "semilogx": _LOG,
+    "semilogy": _LOG,
+    "loglog": _LOG,
+}
+_KEYWORDS: dict[tuple[object, object], str] = {
+    ("overlaying", "y"): _TWO_Y,
+    ("overlaying", "x"): _TWO_X,
+    ("projection", "polar"): "polar plot",
+}
+# Keywords whose value may be true or name columns.
+_SWITCHES = {
+    "secondary_y": _TWO_Y,
+    **dict.fromkeys(("logx", "logy", "loglog", "log_x", "log_y"), _LOG),
+}
+_INDEPENDENT: dict[str | None, str] = {"x": _TWO_X, "y": _TWO_Y}  # of altair
+_SCALES = frozenset({"xscale", "yscale", "set_xscale", "set_yscale"})
+# Without one of these, nothing is said.
+_ANY = re.compile("|".join((*_CALLS, *_SCALES, *_SWITCHES, "overlaying", "projection", "resolve_scale")))
+
+
+def look(source: str) -> list[str]:
+    """Return what the plots of a source in Python look like, each thing once.
+
+    >>> look("ax.plot(x)\\nax.twinx().plot(y)\\nax.set_yscale('log')")
+    ['logarithmic scale', 'two y axes']
+    """
+    tree = syntax_tree(source) if _ANY.search(source) else None
+    nodes = ast.walk(tree) if tree is not None else ()
+    return sorted(set(chain.from_iterable(map(_seen, nodes))))
+
+
+def _seen(node: ast.AST) -> Iterator[str]:
+    """Yield what a call or a mapping, which stands for keywords in plotly, says of a plot."""
+    if isinstance(node, ast.Call):
+        yield from _of_method(node)
+        for keyword in node.keywords:
+            yield from _of_value(keyword.arg, keyword.value)
+    elif isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            yield from _of_value(_constant(key), value)
+
+
+def _of_method(call: ast.Call) -> Iterator[str]:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if name in _CALLS:
+        yield _CALLS[name]
+    if name in _SCALES and call.args and _constant(call.args[0]) == "log":
+        yield _LOG
+    if name == "resolve_scale":
+        independent = [one.arg for one in call.keywords if _constant(one.value) == "independent"]
+        yield from (_INDEPENDENT[arg] for arg in independent if arg in _INDEPENDENT)
+
+
+def _of_value(name: object, value: ast.expr) -> Iterator[str]:
+    if (name, _constant(value)) in _KEYWORDS:
+        yield _KEYWORDS[name, _constant(value)]
+    if isinstance(name, str) and name in _SWITCHES and _is_on(value):
+        yield _SWITCHES[name]
+
+
+def _is_on(value: ast.expr) -> bool:
+    """Return whether a value is True, the name of a column, or the names of several."""
+    named = value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]
+    return any(_constant(one) for one in named)
+
+
+def _constant(node: ast.expr | None) -> object:
+    """Return a text, True or False as it is written; None for anything else."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, (str, bool)) else None

@@ -1,0 +1,252 @@
+"""Periods, ages, and the words and numbers that times are made of."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+_MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
+
+
+class Period(NamedTuple):
+    """A stretch of local wall-clock time ``start <= t < end``; an exact moment has ``start == end``."""
+
+    start: datetime
+    end: datetime
+
+
+def zone_of(now: datetime) -> tzinfo | None:
+    """Return the named zone that a moment is given in, None for this machine's own.
+
+    An offset says nothing about last summer's clock, and stored moments are in UTC: both stand for this machine's zone.
+    """
+    return now.tzinfo if isinstance(now.tzinfo, ZoneInfo) else None
+
+
+def wall_clock(now: datetime) -> datetime:
+    """Return what the clocks show at an aware moment, as a naive time."""
+    return now.astimezone(zone_of(now)).replace(tzinfo=None)
+
+
+def to_utc(moment: datetime, zone: tzinfo | None) -> datetime:
+    """Return a time in UTC; a naive one is local in the zone (None: this machine's)."""
+    if moment.tzinfo is None and zone is not None:
+        moment = moment.replace(tzinfo=zone)
+    return moment.astimezone(UTC)
+
+
+def whole(unit: str, moment: datetime) -> Period:
+    """Return the calendar day, week (from Monday), month, quarter or year around a local time."""
+    day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    if unit == "week":
+        monday = day - timedelta(days=day.weekday())
+        return Period(monday, monday + timedelta(days=7))
+    months = _MONTHS_IN.get(unit)
+    if months is None:
+        return Period(day, day + timedelta(days=1))
+    start = day.replace(day=1, month=(day.month - 1) // months * months + 1)
+    return Period(start, shifted(start, months, "month"))
+
+
+def shifted(moment: datetime, count: int, unit: str) -> datetime:
+    """Return the local time so many units later, or earlier if negative; a month's 31st becomes its last day.
+
+    Raises:
+        OverflowError, ValueError: the calendar ends before that.
+    """
+    months = _MONTHS_IN.get(unit)
+    if months is None:
+        return moment + timedelta(**{f"{unit}s": count})
+    year, month = divmod(moment.year * 12 + moment.month - 1 + count * months, 12)
+    return moment.replace(year=year, month=month + 1, day=min(moment.day, monthrange(year, month + 1)[1]))
+
+
+# How long ago something happened, in a few words.
+
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+# From so many of a unit on, the next larger one is told.
+_DAYS, _WEEKS, _MONTHS = 14, 9, 24
+
+
+def age(moment: datetime, now: datetime) -> str:
+    """Return how long ago a moment was; of one that is still to come, its day.
+
+    >>> from datetime import UTC
+    >>> noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    >>> [age(noon.replace(day=day), noon) for day in (21, 20, 18, 1)]
+    ['just now', 'yesterday', '3 days ago', '2 weeks ago']
+    >>> age(noon.replace(month=3), noon), age(noon.replace(year=2023), noon), age(noon.replace(hour=9), noon)
+    ('8 months ago', '3 years ago', '3 hours ago')
+    """
+    seconds = (now - moment).total_seconds()
+    if seconds < -_DAY:
+        return moment.astimezone().date().isoformat()
+    if seconds < _HOUR:
+        return _ago(int(seconds // _MINUTE), "minute") if seconds >= _MINUTE else "just now"
+    days = (now.astimezone().date() - moment.astimezone().date()).days
+    if days == 0 or seconds < 6 * _HOUR:
+        return _ago(int(seconds // _HOUR), "hour")
+    return _in_days(days)
+
+
+def _in_days(days: int) -> str:
+    weeks, months = days // 7, int(days / 30.44)
+    if days == 1:
+        return "yesterday"
+    if days < _DAYS:
+        return _ago(days, "day")
+    if weeks < _WEEKS:
+        return _ago(weeks, "week")
+    return _ago(months, "month") if months < _MONTHS else _ago(int(days / 365.24), "year")
+
+
+def _ago(number: int, unit: str) -> str:
+    return f"{number} {unit}{'s' * (number != 1)} ago"
+
+
+# Numbers as English spells them: ``twenty-two``, ``a hundred and sixty-seven``, ``thirtieth``.
+
+_SMALL_WORDS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen"
+)
+_SMALL = _SMALL_WORDS.split()
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_VALUES = {word: value for value, word in enumerate(_SMALL)} | {
+    word: 10 * value for value, word in enumerate(_TENS, start=2)
+}
+_IRREGULAR = {
+    "first": "one",
+    "second": "two",
+    "third": "three",
+    "fifth": "five",
+    "eighth": "eight",
+    "ninth": "nine",
+    "twelfth": "twelve",
+}
+_ORDINALS = _IRREGULAR | {
+    (word[:-1] + "ieth" if word in _TENS else word + "th"): word
+    for word in _VALUES
+    if word not in _IRREGULAR.values() and word != "zero"
+}
+_ONE_WORD = "|".join(sorted(_VALUES, key=len, reverse=True))
+_UNDER_100 = rf"(?:(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(_SMALL[1:10])}))?|{_ONE_WORD})"
+# Patterns for what ``cardinal`` and ``ordinal`` read in lower-case text; neither has groups.
+CARDINAL = (
+    rf"(?:\d{{1,4}}|(?:a|{'|'.join(_SMALL[1:10])}) hundred(?: and {_UNDER_100}| {_UNDER_100})?|{_UNDER_100}|an?)"
+    r"(?![\w.,]\w)\b"
+)
+ORDINAL = (
+    rf"(?:\d{{1,3}}(?:st|nd|rd|th)|(?:(?:{'|'.join(_TENS)})[ -])?"
+    rf"(?:{'|'.join(sorted(_ORDINALS, key=len, reverse=True))}))\b"
+)
+
+
+def cardinal(text: str) -> int | None:
+    """Return the number that a text spells, None where it spells none.
+
+    >>> cardinal("167"), cardinal("twenty-two"), cardinal("a hundred and sixty seven"), cardinal("an")
+    (167, 22, 167, 1)
+    """
+    text = text.strip().lower()
+    if text.isascii() and text.isdigit():
+        return int(text)
+    if text in ("a", "an"):
+        return 1
+    hundreds, hundred, rest = text.rpartition("hundred")
+    words = [word for word in re.split(r"[ -]+", rest.strip().removeprefix("and ")) if word]
+    if any(word not in _VALUES for word in words) or not (words or hundred):
+        return None
+    high = cardinal(hundreds) if hundred else 0
+    return None if high is None else 100 * high + sum(_VALUES[word] for word in words)
+
+
+def ordinal(text: str) -> int | None:
+    """Return the number that an ordinal names, None where a text is none.
+
+    >>> ordinal("22nd"), ordinal("twenty-second"), ordinal("thirtieth"), ordinal("twelfth")
+    (22, 22, 30, 12)
+    """
+    text = text.strip().lower()
+    if match := re.fullmatch(r"(\d{1,3})(?:st|nd|rd|th)", text):
+        return int(match[1])
+    *before, last = re.split(r"[ -]", text)
+    return cardinal(" ".join([*before, _ORDINALS[last]])) if last in _ORDINALS else None
+
+
+# What the readers of dates share: words for days, months and counts, their patterns, and the time that they name.
+
+_MONTH_WORDS = "january february march april may june july august september october november december"
+_MONTH_NAMES = _MONTH_WORDS.split()
+DAY_NAMES = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, start=1)}
+MONTHS |= {name[:3]: number for name, number in MONTHS.items()} | {"sept": 9}
+DAYS = {name: number for number, name in enumerate(DAY_NAMES)} | {
+    short: number for number, shorts in enumerate(("mon", "tue tues", "wed", "thu thur thurs", "fri"))
+    for short in shorts.split()
+}  # fmt: skip
+MONTH = rf"(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})\b\.?"
+DAY = rf"(?:{'|'.join(sorted(DAYS, key=len, reverse=True))})\b"
+YEAR = r"(?:19[7-9]\d|20\d\d)(?![\d:]|[.,]\d)"
+DATE = rf"(?:(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?(?![\w%:]|[.,]\d)|{ORDINAL})"
+UNIT = r"(?:day|week|month|quarter|year)"
+_FEW = r"(?:a )?(?:couple(?: of)?|few|several)"
+COUNT = rf"(?:{_FEW}|{CARDINAL})"
+LAST = r"(?:last|past|previous|prior)"
+WHICH = rf"(?:(?:the |this )?{LAST}|this)"
+# Fiscal years begin in other months than January too, so a reading by the calendar is a guess.
+FISCAL_SURE = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A time that is named at ``text[start:end]``, in local wall-clock time.
+
+    ``target`` is the moment meant in the middle of the ``period``; ``unit`` (day, week, month, year) how exactly it is
+    meant. ``early`` and ``late`` are by how much the ends may be off. ``alone`` says that the words are a time even
+    without a preposition before them, ``yearless`` that the year was chosen, ``counted`` that a noun after it would
+    change what it means ("last month number"), ``recurring`` that the words may mean every one ("demand in winter").
+    ``of`` returns the period in another year if it is not at the same date, as for Easter.
+    """
+
+    start: int
+    end: int
+    period: Period
+    target: datetime
+    unit: str
+    sure: float
+    alone: bool = True
+    yearless: bool = False
+    counted: bool = False
+    recurring: bool = False
+    of: Callable[[int], Period] | None = None
+    early: timedelta = timedelta(0)
+    late: timedelta = timedelta(0)
+
+    def years_later(self, years: int) -> Named:
+        """Return the same time of another year."""
+        if self.of is not None:
+            start, end = self.of(self.period.start.year + years)
+            return replace(self, period=Period(start, end), target=start + (end - start) / 2)
+        start, end = (shifted(moment, years, "year") for moment in self.period)
+        return replace(self, period=Period(start, end), target=shifted(self.target, years, "year"))
+
+
+Reader = Callable[[re.Match[str], datetime], Named | None]
+
+
+def naming(match: re.Match[str], period: Period, unit: str, sure: float, **more: object) -> Named:
+    """Return the time that a match names; ``more`` are the other fields of ``Named``."""
+    middle = period.start + (period.end - period.start) / 2
+    return Named(match.start(), match.end(), period, target=middle, unit=unit, sure=sure, **more)  # type: ignore[arg-type]
+
+
+def unit_of(length: timedelta) -> str:
+    """Return how exactly a stretch of this length names a time: day, week, month or year."""
+    limits = ((2, "day"), (10, "week"), (45, "month"))
+    return next((unit for days, unit in limits if length <= timedelta(days=days)), "year")

@@ -1,1 +1,0 @@
-"""Written times, for queries and for options such as `--since`."""

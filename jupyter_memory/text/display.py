@@ -1,0 +1,402 @@
+"""Text in a terminal: its layout, colours, a hit, a whole text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import isnan
+from typing import Any, Protocol, Self
+from unicodedata import combining, east_asian_width
+
+from jupyter_memory.text.code import is_code
+from jupyter_memory.text.markdown import is_markdown, outputs_of, plain, source_of
+from jupyter_memory.text.unicode import marked
+
+_BREAKS = dict.fromkeys(map(ord, "\t\n\r\x85\u2028\u2029"), " ")
+
+
+def visible(text: str) -> str:
+    """Return a text on one line, with marks for the characters that control a terminal or turn the text around.
+
+    >>> visible("\\x1b[2JZürich\\a\\nλ")
+    '␛[2JZürich␇ λ'
+    """
+    return text if text.isprintable() else marked(text.translate(_BREAKS))
+
+
+def html(text: str) -> str:
+    """Return a text as HTML, with marks as in ``visible``; its lines stay.
+
+    >>> html("a < b \\u202e")
+    'a &lt; b [U+202E]'
+    """
+    return escape(marked(text))
+
+
+def width(text: str) -> int:
+    """Return how many cells of a terminal a text takes."""
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def fit(text: str, cells: int) -> str:
+    """Return a text on one line, cut to so many cells with an ellipsis.
+
+    >>> fit("Monthly sales in Zürich", 14)
+    'Monthly sales…'
+    """
+    # The text may be a book: its beginning is enough to fill a line, even if it has many blanks.
+    line = " ".join(visible(text[: 20 * cells]).split())
+    if len(text) <= 20 * cells and width(line) <= cells:
+        return line
+    return _beginning(line, cells - 1).rstrip() + "…"
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent, empty where it is NaN.
+
+    >>> percent(0.974), percent(float("nan"))
+    ('97%', '')
+    """
+    return "" if isnan(share) else f"{share:.0%}"
+
+
+def fit_end(text: str, cells: int) -> str:
+    """Return a text cut at its beginning, for paths, whose end says more.
+
+    >>> fit_end("/home/ada/reports/prices.ipynb", 16)
+    '…ts/prices.ipynb'
+    """
+    text = visible(text)
+    if width(text) <= cells:
+        return text
+    return "…" + _beginning(text[::-1], cells - 1)[::-1]
+
+
+def _beginning(line: str, cells: int) -> str:
+    """Return as much of a line as fits into so many cells."""
+    used = 0
+    for at, character in enumerate(line):
+        used += width(character)
+        if used > cells:
+            return line[:at]
+    return line
+
+
+def pad(text: str, cells: int) -> str:
+    """Return a text filled with spaces to so many cells."""
+    return text + " " * max(0, cells - width(text))
+
+
+def columns(rows: Sequence[Sequence[str]], indent: str = "") -> str:
+    """Return rows of text as aligned columns; the last column is not padded."""
+    if not rows:
+        return ""
+    rows = [[visible(cell) for cell in row] for row in rows]
+    widths = [max(width(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
+    lines = [
+        indent + "  ".join([*(pad(cell, cells) for cell, cells in zip(row, widths, strict=False)), row[-1]])
+        for row in rows
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def size(count: int) -> str:
+    """Return a number of bytes as people say it.
+
+    >>> size(2_500_000)
+    '2.5 MB'
+    """
+    # A megabyte has a million bytes, as in the settings, in the panel and in file managers.
+    amount, unit = float(count), "bytes"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if amount < 1000:
+            break
+        amount, unit = amount / 1000, larger
+    return f"{count} bytes" if unit == "bytes" else f"{amount:.1f} {unit}"
+
+
+def preview(text: str) -> str:
+    """Return the beginning of a text on one line, at most 60 characters."""
+    line = " ".join(visible(text[:300]).split())
+    return line if len(line) <= 60 and len(text) <= 300 else line[:59].rstrip() + "…"
+
+
+def count_of(number: int, thing: str, things: str = "") -> str:
+    """Return a number with its noun in the right form: ``1 file``, ``2 files``."""
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def one_line(text: str) -> str:
+    """Return a text, such as a snippet of code, on one line.
+
+    >>> one_line("for shop in shops:\\n    λ += 1")
+    'for shop in shops: λ += 1'
+    """
+    return " ".join(text.split())
+
+
+# Colours of a terminal: whether it has any, and the sequences that turn them on.
+
+Paint = Callable[[str, str], str]
+
+BOLD, FAINT = "1", "2"
+# As grep marks what it found.
+FOUND = "1;31"
+BY_WORDS, BY_MEANING = "32", "36"
+
+
+class Stream(Protocol):
+    """Where text is written."""
+
+    def isatty(self) -> bool:
+        """Return whether a person sees it in a terminal."""
+        ...
+
+
+def has_colours(stream: Stream | None, environment: Mapping[str, str]) -> bool:
+    """Return whether colours are shown on a stream: on a terminal that can, unless NO_COLOR is set (no-color.org).
+
+    A program whose standard output is closed has no stream.
+    """
+    return (
+        stream is not None and stream.isatty() and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
+    )
+
+
+def coloured(text: str, colour: str) -> str:
+    """Return a text in a colour.
+
+    >>> coloured("λ", BOLD)
+    '\\x1b[1mλ\\x1b[0m'
+    """
+    return f"\x1b[{colour}m{text}\x1b[0m" if text and colour else text
+
+
+def unpainted(text: str, colour: str) -> str:
+    """Return a text as it is, in place of ``coloured``."""
+    return text
+
+
+# Hits in the lines of a terminal: within its width, the words that matched in colour, code line by line.
+
+Span = tuple[int, int]
+
+_INDENT = "    "
+# Fewer cells of a notebook's name are not worth showing, and of a longer title the beginning is.
+_FEW, _LONG = 3, 200
+# Lines of prose that are shown of a hit.
+_LINES = 3
+_PIECE = re.compile(r"\S+|\s+")
+# What may follow a name in code.
+_OPERATORS = "=([{.,:;+*/%<>&|!@"
+_COLOURS = {"KW": BY_WORDS, "SEM": BY_MEANING}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is shown of a hit; ``marks`` are the places in the snippet to mark, ``about`` the line below it.
+
+    ``badges`` say how it was found, ``facts`` stand behind them: how sure the answer is, and how old.
+    """
+
+    rank: str
+    title: str
+    snippet: str
+    marks: tuple[Span, ...] = ()
+    badges: str = ""
+    facts: tuple[str, ...] = ()
+    about: str = ""
+
+
+def listing(entries: Sequence[Entry], cells: int, paint: Paint = unpainted) -> str:
+    """Return hits in lines of at most so many cells, a blank line between them; ``paint`` colours a text."""
+    facts = zip(*(entry.facts for entry in entries), strict=True)
+    widths = [max(map(width, column)) for column in facts]
+    badges = max((width(entry.badges) for entry in entries), default=0)
+    return "\n\n".join("\n".join(_lines(entry, cells, badges, widths, paint)) for entry in entries)
+
+
+def fit_title(title: str, cells: int) -> str:
+    """Return a title that fits; of ``notebook – heading`` the heading is kept, since many share the notebook.
+
+    >>> fit_title("price_hourly.ipynb – What is a normal price?", 33), fit_title("jupyter/docs/user/rtc.md", 16)
+    ('price_… – What is a normal price?', '…ocs/user/rtc.md')
+    """
+    notebook, sign, heading = title.partition(" – ")
+    if len(title) >= _LONG or "\n" in title or width(title) <= cells:
+        return fit(title, cells)
+    if sign:
+        room = cells - width(sign + heading)
+        return fit(notebook, room) + sign + visible(heading) if room > _FEW else fit(heading, cells)
+    # The end of a path says more than its beginning.
+    return fit_end(title, cells) if "/" in title and not any(map(str.isspace, title)) else fit(title, cells)
+
+
+def wrapped(text: str, spans: Sequence[Span], cells: int, most: int, paint: Paint = unpainted) -> Iterator[str]:
+    """Yield a text in at most so many lines of so many cells, the places ``spans`` in colour; ``…`` ends a cut one.
+
+    >>> list(wrapped("the price of a spike in 東京都", [], 12, 3)), list(wrapped("net of tax", [], 6, 1))
+    (['the price of', 'a spike in', '東京都'], ['net o…'])
+    """
+    text, spans = _shown(text, spans)
+    lines = list(_folded(text, cells))
+    for number, (start, end) in enumerate(lines[:most]):
+        if number == most - 1 and len(lines) > most:
+            while width(text[start:end]) > cells - 1:
+                end -= 1
+            yield _painted(text, start, end, spans, paint).rstrip() + "…"
+        else:
+            yield _painted(text, start, end, spans, paint)
+
+
+def _lines(entry: Entry, cells: int, badges: int, widths: Sequence[int], paint: Paint) -> Iterator[str]:
+    found = "+".join(paint(badge, _COLOURS.get(badge, "")) for badge in entry.badges.split("+"))
+    facts = [
+        " " * (most - width(fact)) + paint(fact, FAINT) for fact, most in zip(entry.facts, widths, strict=True) if most
+    ]
+    behind = "".join(f"  {part}" for part in [" " * (badges - width(entry.badges)) + found] * bool(badges) + facts)
+    taken = sum(2 + most for most in widths if most) + (2 + badges if badges else 0)
+    room = cells - len(_INDENT) - taken
+    title = fit_title(entry.title, room)
+    told = _told(entry, title)
+    whole = title.rstrip("…")
+    shown = _painted(title, 0, len(whole), entry.marks if told else (), paint, BOLD) + paint(title[len(whole) :], BOLD)
+    yield f"{entry.rank:>2}  {shown}{' ' * (room - width(title))}{behind}".rstrip()
+    yield from _code(entry, cells, paint) if "\n" in entry.snippet else _prose(entry, told, cells, paint)
+    if entry.about:
+        yield _INDENT + paint(fit(entry.about, cells - len(_INDENT)), FAINT)
+
+
+def _told(entry: Entry, title: str) -> int:
+    """Return how much of a snippet its title has told, where it is a heading or the first words of it.
+
+    The title prices has told nothing of prices = 3.
+    """
+    begins = title.rstrip("… ")
+    if not begins or "\n" in entry.snippet or not entry.snippet.startswith(begins):
+        return 0
+    rest = entry.snippet[len(begins) :]
+    if not rest.strip():
+        return len(entry.snippet)
+    if not rest[0].isspace():
+        # Cut within a word, which is told anew.
+        return begins.rfind(" ") + 1 if title.endswith("…") else 0
+    return 0 if rest.lstrip()[0] in _OPERATORS else len(begins)
+
+
+def _prose(entry: Entry, told: int, cells: int, paint: Paint) -> Iterator[str]:
+    rest = entry.snippet[told:].lstrip()
+    shift = len(entry.snippet) - len(rest)
+    marks = [(max(0, a - shift), b - shift) for a, b in entry.marks if b > shift]
+    yield from (_INDENT + line for line in wrapped(rest, marks, cells - len(_INDENT), _LINES, paint))
+
+
+def _code(entry: Entry, cells: int, paint: Paint) -> Iterator[str]:
+    # The sign for omitted text goes to the left of the first line, so that code keeps its shape.
+    at = 1 if entry.snippet.startswith("…") else 0
+    margin = _INDENT[:-1] + "…" if at else _INDENT
+    for line in entry.snippet[at:].split("\n"):
+        indent = len(line) - len(line.lstrip(" \t"))
+        before = margin + line[:indent].expandtabs(4)[: cells // 2]
+        begin = at + indent
+        marks = [(max(0, a - begin), b - begin) for a, b in entry.marks if b > begin and a < at + len(line)]
+        yield from (before + part for part in wrapped(line[indent:], marks, cells - len(before), 1, paint))
+        at, margin = at + len(line) + 1, _INDENT
+
+
+def _shown(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
+    """Return a text with marks for what nobody sees, and its places moved accordingly."""
+    shown, moved, at = "", [], 0
+    for start, end in spans:
+        shown += visible(text[at:start])
+        begin = len(shown)
+        shown += visible(text[start:end])
+        moved.append((begin, len(shown)))
+        at = end
+    return shown + visible(text[at:]), moved
+
+
+def _folded(text: str, cells: int) -> Iterator[Span]:
+    """Yield the places of the lines of a text, parted between words; a word that is too long is parted anywhere."""
+    start = end = 0
+    for piece in _PIECE.finditer(text):
+        if piece[0].isspace():
+            continue
+        if width(text[start : piece.end()]) > cells and end > start:
+            yield start, end
+            start = piece.start()
+        elif end == start:
+            start = piece.start()
+        end = piece.end()
+        while width(text[start:end]) > cells:
+            stop = start + 1
+            while width(text[start : stop + 1]) <= cells:
+                stop += 1
+            yield start, stop
+            start = stop
+    if end > start:
+        yield start, end
+
+
+def _painted(text: str, start: int, end: int, spans: Sequence[Span], paint: Paint, colour: str = "") -> str:
+    """Return a stretch of a text with what is marked in it in colour, and the rest of it in another or none."""
+    parts, at = [], start
+    for first, last in spans:
+        a, b = max(first, start), min(last, end)
+        if a < b and a >= at:
+            parts += [paint(text[at:a], colour), paint(text[a:b], FOUND)]
+            at = b
+    return "".join((*parts, paint(text[at:end], colour)))
+
+
+# The whole text of a memory: a string that a notebook shows as what it is, Markdown or code.
+
+_FENCE = re.compile(r"`{3,}")
+
+
+class WholeText(str):
+    """A text as it is stored; only how it is shown depends on what it is.
+
+    ``markdown`` is what a notebook shows: JupyterLab's own renderer removes what would run, and shows formulas and
+    tables. ``shown`` is for a terminal.
+    """
+
+    markdown: str
+    shown: str
+
+    @classmethod
+    def of(cls, text: str, kind: str, lang: str) -> Self:
+        """Return the text of a memory of this kind and language."""
+        whole = cls(text)
+        if is_markdown(kind, lang):
+            whole.markdown, whole.shown = marked(text), marked(plain(text)[0])
+        else:
+            code = _fenced(source_of(text), lang if is_code(kind, lang) else "")
+            whole.markdown = "\n\n".join((code, *map(_fenced, filter(None, [outputs_of(text)]))))
+            whole.shown = marked(text)
+        return whole
+
+    @classmethod
+    def joined(cls, texts: Sequence[tuple[str, WholeText]]) -> Self:
+        """Return several texts as one, each below its heading."""
+        whole = cls("\n\n".join(f"{heading}\n{text}" for heading, text in texts))
+        whole.markdown = "\n\n".join(f"{_fenced(heading)}\n\n{text.markdown}" for heading, text in texts)
+        whole.shown = "\n\n".join(f"{marked(heading)}\n{text.shown}" for heading, text in texts)
+        return whole
+
+    def __repr__(self) -> str:
+        return self.shown
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(self.shown)
+
+
+def _fenced(text: str, lang: str = "") -> str:
+    """Return a text as a block of code, within more backticks than it has in a row."""
+    fence = "`" * max(3, 1 + max(map(len, _FENCE.findall(text)), default=0))
+    return f"{fence}{lang}\n{marked(text)}\n{fence}"

@@ -1,1 +1,0 @@
-"""Errors as text: tracebacks, and what they have in common."""

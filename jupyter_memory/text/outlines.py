@@ -1,0 +1,299 @@
+"""The outline of a text or of code: its blocks and what they are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, islice, pairwise
+
+from jupyter_memory.text.code import PYTHON, Place
+
+# A block of a text, such as a function or a section, and the blocks around a place.
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A function, class or section: where it begins and ends in its text, its level (1 is the highest), its name.
+
+    ``about`` is its signature and the first line of its docstring, where it is so long that it is cut.
+    """
+
+    start: int
+    end: int
+    level: int
+    name: str
+    about: str = ""
+
+
+def nested(found: Iterable[tuple[int, int, str]], length: int) -> list[Block]:
+    """Return blocks that each end where the next of the same or a higher level begins: ``(start, level, name)`` each.
+
+    >>> [(one.name, one.end) for one in nested([(0, 1, "Prices"), (9, 2, "Cleaning"), (20, 1, "Tariffs")], 30)]
+    [('Prices', 20), ('Cleaning', 20), ('Tariffs', 30)]
+    """
+    opened: list[tuple[int, int, str]] = []
+    closed = []
+    for one in found:
+        while opened and opened[-1][1] >= one[1]:
+            start, level, name = opened.pop()
+            closed.append(Block(start, one[0], level, name))
+        opened.append(one)
+    closed += [Block(start, length, level, name) for start, level, name in opened]
+    return sorted(closed, key=lambda block: (block.start, block.level))
+
+
+def around(blocks: Sequence[Block], places: Iterable[int]) -> Iterator[list[Block]]:
+    """Yield for each place, in ascending order, the blocks around it, outermost first.
+
+    Blocks are in the order in which they begin; two of them are apart, or one is within the other.
+    """
+    rest = iter(blocks)
+    coming = next(rest, None)
+    found: list[Block] = []
+    for place in places:
+        while coming is not None and coming.start <= place:
+            found = [*(one for one in found if one.level < coming.level), coming]
+            coming = next(rest, None)
+        found = [one for one in found if one.end > place]
+        yield found
+
+
+# The outlines of languages of code, by the lines that begin their functions and types.
+#
+# A pattern says where a block begins and what it is called; indentation says how deep it is. That is less than a parser
+# knows, and enough to say where a chunk is. It also works in code that no parser would read.
+
+_DEEPEST = 8
+# Lines of comments and annotations above a block.
+_ABOVE = 40
+_LONGEST_NAME = 120
+# In these patterns a blank is one or more blanks or tabs, and a blank with an asterisk is any number of them.
+# Words before a parenthesis that begin a statement, not a function.
+_STATEMENTS = r"(?!(?:if|for|while|switch|catch|return|else|do|try|new|throw|case|await|yield|import|using|typedef)\b)"
+_NAME_AND_PARAMETERS = r"[^\n;={}()#\"']{0,160}?(?<![\w:~$])([\w:~$]+) *\("
+# A method in a language with braces, and a function at the beginning of a line: neither ends like a statement.
+_METHOD = rf"{_STATEMENTS}[A-Za-z_~]{_NAME_AND_PARAMETERS}[^\n;]*\{{ *$"
+_FUNCTION = rf"(?<!.){_STATEMENTS}[A-Za-z_]{_NAME_AND_PARAMETERS}[^\n;]*$"
+_JAVASCRIPT = (
+    r"(?:export )?(?:default )?(?:declare )?(?:abstract )?(?:async )?"
+    r"(?:function\*?|class|interface|enum|namespace|type) ([\w$]+)"
+    r"|(?:export )?(?:const|let|var) ([\w$]+)[^\n=]{0,200}= *(?:async\b *)?(?:\(|function\b|[\w$]+ *=>)"
+    rf"|{_METHOD}"
+)
+_ACCESS = r"(?:(?:public|protected|private|internal|static|final|abstract|sealed|implicit|override|lazy|inline) ){0,6}"
+_CREATED = r"(?:table|view|function|procedure|index|trigger|schema|type|sequence|macro)"
+_HOW = r"(?:(?:global|local|temp|temporary|unique|materialized|external|transient) ){0,3}"
+_PATTERNS = {
+    "r": r"([\w.]+) *(?:<<?-|=) *(?:function\b|R6Class\b|\\\()"
+    r"|set(?:Class|Generic|Method|RefClass)\( *[\"']([\w.]+)|#+ ([^\n#=-]{1,80})[-=#]{4,} *$",
+    "julia": r"(?:function|macro|struct|mutable struct|abstract type|(?:bare)?module) ([\w.!]+)"
+    r"|(?<!.)([\w.!]+)\([^\n=]{0,200}\) *=(?!=)",
+    "sql": rf"create (?:or replace )?{_HOW}{_CREATED} (?:if not exists )?([\w.\"`\[\]]+)"
+    r"|(?<!.)(?:select\b|(?:with|insert into|update|delete from|merge into|alter table)\b *([\w.]*))",
+    "bash": r"function ([\w:.-]+)|([\w:.-]+) *\(\)",
+    "javascript": _JAVASCRIPT,
+    "typescript": _JAVASCRIPT,
+    "java": rf"{_ACCESS}(?:class|interface|enum|record|@interface) (\w+)|{_METHOD}",
+    "scala": rf"(?:case )?{_ACCESS}(?:case )?(?:def|class|object|trait|enum|given) (\w+)",
+    "c": rf"(?:typedef )?(?:struct|enum|union) (\w+)[^\n;]*$|# *define (\w+)\(|{_FUNCTION}",
+    "cpp": r"(?:typedef )?(?:class|struct|enum(?: class)?|union|namespace) ([\w:]+)[^\n;]*$"
+    rf"|{_FUNCTION}|{_METHOD}",
+    "rust": r"(?:pub(?:\([^)\n]{0,40}\))? )?(?:(?:async|unsafe|const|default|extern \"C\") ){0,4}"
+    r"(?:fn|struct|enum|trait|mod|union|macro_rules!) (\w+)|(impl\b[^\n{;]{1,100})",
+    "go": r"func (?:\([^)\n]{0,100}\) *)?(\w+)|type (\w+)",
+    "matlab": r"function (?:[^\n=(]{0,100}= *)?([\w.]+)|classdef (?:\([^)\n]{0,100}\) *)?(\w+)",
+    "sas": r"(proc \w+|data [\w.&]+|%macro \w+)",
+    "stan": r"((?:transformed )?(?:functions|data|parameters|model)|generated quantities) *\{",
+}
+_WITHOUT_CASE = frozenset({"sql", "sas"})
+_BLANK = re.compile(r" (\*?)")
+
+
+def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Return the pattern of a line that begins a block, not too far to the right."""
+    spaced = _BLANK.sub(lambda found: r"[ \t]*+" if found[1] else r"[ \t]++", pattern)
+    return re.compile(rf"^(?P<indent>[ \t]{{0,{_DEEPEST}}}+)(?:{spaced})", re.MULTILINE | flags)
+
+
+_BEGINNINGS = {
+    lang: _compiled(pattern, re.IGNORECASE if lang in _WITHOUT_CASE else 0) for lang, pattern in _PATTERNS.items()
+}
+# A line that closes a block; what comes after it is outside.
+_CLOSING = (
+    re.compile(r"^(?:[}\])]|end\b)[^\n]*+\n?", re.MULTILINE),
+    re.compile(r"^[ \t]{0,8}+(?:[}\])]|end\b)[^\n]*+\n?", re.MULTILINE),
+)
+# What may stand in the lines above a block and belongs to it.
+_COMMENTS = ("#", "//", "--", "/*", "*", "%", "@", "'''", '"""', "[[")
+
+
+def code_blocks(lang: str, text: str) -> list[Block]:
+    """Return the blocks of a source in one of the known languages, none for another language.
+
+    >>> [(one.level, one.name) for one in code_blocks("go", "func (s *Store) Add() {\\n}\\ntype Store struct {")]
+    [(1, 'Add'), (1, 'Store')]
+    """
+    pattern = _BEGINNINGS.get(lang)
+    if pattern is None:
+        return []
+    found = list(islice(_begun(pattern, text), _MOST))
+    after = [len(text)] * 3
+    blocks = []
+    for start, at, level, name in reversed(found):
+        limit = min(after[1 : level + 1])
+        closed = _CLOSING[level - 1].search(text, at, limit)
+        blocks.append(Block(start, closed.end() if closed else limit, level, name))
+        after[level] = start
+    return blocks[::-1]
+
+
+def _begun(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int, int, str]]:
+    """Yield where each block begins with its comments and without them, its level and its name."""
+    last = 0
+    for match in pattern.finditer(text):
+        name = next((group for group in match.groups()[1:] if group), "")
+        start = max(last, _with_comments(text, match.start()))
+        last = match.end()
+        yield start, match.end(), 2 if match["indent"] else 1, " ".join(name.split())[:_LONGEST_NAME]
+
+
+def _with_comments(text: str, start: int) -> int:
+    """Return where the comments and annotations right above a line begin."""
+    for _ in range(_ABOVE):
+        above = text.rfind("\n", 0, start - 1) + 1
+        if start == 0 or not text[above:start].lstrip().startswith(_COMMENTS):
+            return start
+        start = above
+    return start
+
+
+# The outline of a source in Python: its classes and functions, and those right within them.
+
+# Characters of a block that is never cut, and lines of a signature that are read.
+_NEVER_CUT = 1_000
+_SIGNATURE = 12
+_DOCSTRING = re.compile(r"[rRuU]?(?:\"\"\"|'''|\"|')")
+_INDENT = re.compile(r"[ \t]*")
+
+
+def python_blocks(text: str, places: Sequence[Place]) -> list[Block]:
+    """Return the blocks of a source, given where Python found its classes and functions.
+
+    A block begins with the decorators and comments right above it, and ends before the next statement outside it.
+    """
+    if not places:
+        return []
+    lines = text.split("\n")
+    offsets = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    found = []
+    for place in sorted(place for place in places if place.line <= len(lines)):
+        indent = _INDENT.match(lines[place.line - 1])
+        assert indent is not None  # it may be empty
+        begin = _begin(lines, place.line - 1, indent[0])
+        end = _after(indent.end()).search(text, offsets[place.line])
+        start, stop = offsets[begin], end.start() if end else len(text)
+        about = _about(lines, place.line - 1) if stop - start > _NEVER_CUT else ""
+        found.append(Block(start, stop, place.level, place.name, about))
+    return found
+
+
+def _about(lines: Sequence[str], line: int) -> str:
+    """Return the signature that begins on a line, and the first line of the docstring below it."""
+    end = line
+    while end < min(line + _SIGNATURE, len(lines)) and not lines[end].partition("#")[0].rstrip().endswith(":"):
+        end += 1
+    signature = [one.strip() for one in lines[line : end + 1]]
+    below = lines[end + 1].strip() if end + 1 < len(lines) else ""
+    if quotes := _DOCSTRING.match(below):
+        signature.append(below[quotes.end() :].rstrip("\"' "))
+    return " ".join(signature)
+
+
+def _begin(lines: Sequence[str], line: int, indent: str) -> int:
+    """Return the line on which the decorators and comments above a definition begin; lines count from 0."""
+    begin = line
+    for above in range(line - 1, max(-1, line - _ABOVE), -1):
+        text = lines[above]
+        bare = text.lstrip()
+        if not bare:
+            break
+        if text.startswith((f"{indent}@", f"{indent}#")):
+            begin = above
+        elif len(text) - len(bare) <= len(indent) and bare[0] not in ")]}":
+            break
+    return begin
+
+
+@lru_cache(64)
+def _after(indent: int) -> re.Pattern[str]:
+    """Return the pattern of a line that is not within a block of such an indentation."""
+    return re.compile(rf"^[ \t]{{0,{min(indent, 100)}}}+[^\s)\]}}#]", re.MULTILINE)
+
+
+# Sections are cut at every level; the methods of a class belong together.
+_ALL_LEVELS = 9
+
+
+def outline(lang: str, text: str, places: Sequence[Place] = ()) -> list[Block]:
+    """Return the blocks of a text in their order, none where its language has no outline.
+
+    ``places`` are the definitions that Python found in a source of its own.
+    """
+    if lang == PYTHON:
+        return python_blocks(text, places)
+    return sections(lang, text) if lang in DOCUMENTS else code_blocks(lang, text)
+
+
+def stretches(lang: str, blocks: Sequence[Block], length: int) -> list[tuple[int, int]]:
+    """Return the stretches into which the blocks of a text cut it: functions and classes, or sections of any level."""
+    deepest = _ALL_LEVELS if lang in DOCUMENTS else 1
+    edges = {edge for one in blocks if one.level <= deepest for edge in (one.start, one.end)}
+    cuts = sorted({0, length, *edges})
+    return list(pairwise(cuts))
+
+
+_MOST = 20_000
+_LATEX_LEVELS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "subparagraph")
+_LATEX = re.compile(
+    rf"^[ \t]{{0,8}}\\(?P<level>{'|'.join(_LATEX_LEVELS)})\*?(?:\[[^\]\n]{{0,200}}\])?"
+    r"\{(?P<title>[^\n{}]*+(?:\{[^\n{}]*+\}[^\n{}]*+)*+)\}",
+    re.MULTILINE,
+)
+_COMMAND = re.compile(r"\\[A-Za-z]+\*?|[{}~$]")
+_ORG = re.compile(r"^(?P<level>\*{1,8})[ \t]++(?P<title>[^\n]+)$", re.MULTILINE)
+_ORG_STATE = re.compile(r"(?:(?:TODO|DONE|NEXT|WAITING)[ \t]+)?(?:\[#[A-Z]\][ \t]*)?")
+_ASCIIDOC = re.compile(r"^(?P<level>={1,6})[ \t]++(?P<title>[^\n]+)$", re.MULTILINE)
+
+DOCUMENTS = frozenset({"latex", "org", "asciidoc"})
+
+
+def sections(lang: str, text: str) -> list[Block]:
+    """Return the sections of a document, none for another language.
+
+    >>> [(one.level, one.name) for one in sections("org", "* Prices\\n** TODO Net of tax :work:\\n")]
+    [(1, 'Prices'), (2, 'Net of tax')]
+    """
+    found = {"latex": _latex, "org": _org, "asciidoc": _asciidoc}.get(lang)
+    return [] if found is None else nested(islice(found(text), _MOST), len(text))
+
+
+def _latex(text: str) -> Iterator[tuple[int, int, str]]:
+    for match in _LATEX.finditer(text):
+        title = " ".join(_COMMAND.sub(" ", match["title"]).split())
+        yield match.start(), _LATEX_LEVELS.index(match["level"]) + 1, title
+
+
+def _org(text: str) -> Iterator[tuple[int, int, str]]:
+    for match in _ORG.finditer(text):
+        title = _ORG_STATE.sub("", match["title"], count=1).rstrip()
+        if title.endswith(":"):
+            title, _, tags = title.rpartition(" ")
+            title = title if tags.startswith(":") else f"{title} {tags}"
+        yield match.start(), len(match["level"]), title.strip()
+
+
+def _asciidoc(text: str) -> Iterator[tuple[int, int, str]]:
+    for match in _ASCIIDOC.finditer(text):
+        yield match.start(), len(match["level"]), match["title"].strip()

@@ -1,1 +1,0 @@
-"""Outlines: the functions, classes and sections of a text, by its language."""

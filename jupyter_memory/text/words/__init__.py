@@ -1,1 +1,0 @@
-"""The words of natural languages: scripts without spaces, inflected forms, stop words."""
