@@ -19,7 +19,7 @@ from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_set
 from jupyter_memory.evaluation.metrics import auroc, calibration_error
 from jupyter_memory.evaluation.runner import Bed, beds
 from jupyter_memory.runtime import shown
-from jupyter_memory.search.confidence.strength import verdict
+from jupyter_memory.search.confidence import verdict
 from jupyter_memory.text.display import columns
 from jupyter_memory.types.protocols import Embedder
 

@@ -23,9 +23,9 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.evaluation.datasets import Document, JudgedSet, Question
 from jupyter_memory.evaluation.metrics import DEPTH, METRICS
 from jupyter_memory.runtime import shown
+from jupyter_memory.search.context import RETRIEVERS
 from jupyter_memory.search.fusion import ReciprocalRank
 from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
-from jupyter_memory.search.retrieval import RETRIEVERS
 from jupyter_memory.store.memory_store import MemoryStore
 from jupyter_memory.types.protocols import Embedder
 

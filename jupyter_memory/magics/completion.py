@@ -72,7 +72,7 @@ class Completer:
 
     def _values_named(self, magic: str, before: Sequence[str], named: re.Match[str], typed: str) -> Collection[str]:
         """Return the values of a filter among the words of a search, or of an option that ends in ``=``."""
-        from jupyter_memory.search.query.filter_syntax import TIMES
+        from jupyter_memory.search.query.parser import TIMES
         from jupyter_memory.types import FACETS
 
         if named["filter"] and (magic != "memsearch" or named["filter"] not in (*FACETS, *TIMES)):

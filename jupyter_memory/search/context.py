@@ -1,27 +1,336 @@
-"""All that a signal may read: the candidates of a search, their texts, and what they are compared with."""
+"""What signals and terms see of a search: the retrieved candidates, and the store beyond them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol, overload, runtime_checkable
+from itertools import chain
+from typing import Protocol, Self, TypeVar, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.embedders.tokenizer.bundled import tokens, unknown
+from jupyter_memory.embedders.tokenizer.chunks import chunk_tokens
 from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
 from jupyter_memory.runtime import one_core
-from jupyter_memory.search.query import phrases
-from jupyter_memory.search.query.asked_words import AskedWord, asked_words
-from jupyter_memory.search.query.name_words import NameWords
-from jupyter_memory.search.retrieval import Retrieved, VectorQuery
-from jupyter_memory.search.sample import Background, Sample, Samples
-from jupyter_memory.storage.base import Corpus, Passage, Snapshot, Texts
+from jupyter_memory.search.query import parser
+from jupyter_memory.search.query.terms import AskedWord, NameWords, asked_words
+from jupyter_memory.storage.base import Corpus, Model, Passage, Snapshot, Texts
+from jupyter_memory.storage.cache import Cache
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.unicode import storable
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.types import Candidate, Filters, Memory, Query, ScoredChunk
 from jupyter_memory.types.chunk_tokens import ChunkTokens
+from jupyter_memory.types.protocols import Embedder, Retriever, Vectors
+
+# The keyword and the vector retriever, which read one snapshot of the store at the same time.
+
+# The names of the retrievers, in the order in which they are asked.
+RETRIEVERS = ("keyword", "vector")
+# What each retriever found, best first.
+Retrieved = Mapping[str, Sequence[ScoredChunk]]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorQuery:
+    """The vector of a query, the model it belongs to, and the cosine below which a match is noise."""
+
+    vector: Vectors
+    model: Model
+    threshold: float | None
+
+
+def vector_query(
+    snapshot: Snapshot, vector: Vectors | None, embedder: Embedder | None, threshold: float | None
+) -> VectorQuery | None:
+    """Return what the vector retriever looks for, None where only words can be searched."""
+    if vector is None or embedder is None:
+        return None
+    # Should another program have switched the model a moment ago, the old vectors are still complete.
+    model = snapshot.model(embedder.fingerprint)
+    if model is None:
+        return None
+    return VectorQuery(vector, model, threshold)
+
+
+class Retrieval:
+    """The retrievers of one search, and the memories and cosines that were read while they looked.
+
+    The vector retriever of a large store begins at once, in a thread of its own. Each retriever is asked for ``count``
+    memories, of which ``depth`` may become candidates. ``exclude`` is the key of a memory that is left out, as if it
+    were not there.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        filters: Filters,
+        columns: Mapping[str, float],
+        vector_query: VectorQuery | None,
+        *,
+        count: int,
+        depth: int,
+        exclude: int | None = None,
+    ) -> None:
+        self._snapshot = snapshot
+        self._columns = columns
+        self._depth = depth
+        self._vector_query = vector_query
+        self._memories: dict[int, Memory] = {}
+        self._cosines: dict[int, float] = {}
+        self._by_keyword: list[int] = []
+        self.retrievers: dict[str, Retriever] = {"keyword": self._keyword}
+        if vector_query is not None:
+            wanted = count + (exclude is not None)
+            self.retrievers["vector"] = _VectorRetriever(snapshot, vector_query, wanted, filters, self._prefetch)
+        if exclude is not None:
+            self.retrievers = {name: _Excluding(exclude, one) for name, one in self.retrievers.items()}
+
+    def candidates(self, retrieved: Retrieved) -> list[Candidate]:
+        """Return the memories that were found, with the cosine of each that has a vector."""
+        # The keyword retriever's chunk represents a memory that both found: its snippet shows the words.
+        chunks = {one.memory: one.chunk for name in ("vector", "keyword") for one in retrieved[name]}
+        cosines = self._cosines | {one.memory: one.score for one in retrieved["vector"]}
+        if self._vector_query is not None:
+            unknown = [key for key in chunks if key not in cosines and key not in self._memories]
+            cosines |= self._snapshot.cosines(self._vector_query.model, self._vector_query.vector, unknown)
+        memories = self._memories | self._snapshot.memories([key for key in chunks if key not in self._memories])
+        return [Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items()]
+
+    def _keyword(self, query: Query, count: int, /) -> Sequence[ScoredChunk]:
+        found = parser.keyword_matches(self._snapshot, query.terms, self._columns, query.filters, count)
+        self._by_keyword += [one.memory for one in found[: self._depth]]
+        return found
+
+    def _prefetch(self) -> None:
+        """Read what is needed of the keyword matches while the vector retriever still looks."""
+        if self._vector_query is not None:
+            self._memories.update(self._snapshot.memories(self._by_keyword))
+            vector_query = self._vector_query
+            self._cosines.update(self._snapshot.cosines(vector_query.model, vector_query.vector, self._by_keyword))
+
+
+def retrieve(
+    query: Query, count: int, retrievers: Mapping[str, Retriever], lap: Callable[[str], None]
+) -> dict[str, Sequence[ScoredChunk]]:
+    """Return what each retriever finds, at least ``count`` memories if there are; ``lap`` hears when one is done.
+
+    Of a query that names a time, the best of that time are found as well as the best of all.
+    """
+    found: dict[str, Sequence[ScoredChunk]] = {}
+    for name in RETRIEVERS:
+        found[name] = _retrieve_one(retrievers[name], query, count) if name in retrievers else ()
+        lap(name)
+    return found
+
+
+def merged(parts: Sequence[Retrieved]) -> Retrieved:
+    """Return what several searches found as one; no memory may be in two of them."""
+    if len(parts) == 1:
+        return parts[0]
+    return {name: sorted(chain(*(part[name] for part in parts)), key=lambda one: -one.score) for name in RETRIEVERS}
+
+
+def _retrieve_one(retriever: Retriever, query: Query, count: int) -> Sequence[ScoredChunk]:
+    found = retriever(query, count)
+    if query.time_filters is None:
+        return found
+    of_time = retriever(replace(query, filters=query.filters & query.time_filters, time_filters=None), count)
+    both = {one.memory: one for one in (*found, *of_time)}
+    return sorted(both.values(), key=lambda one: -one.score)
+
+
+class _VectorRetriever:
+    """Memories by the cosine of their best chunk.
+
+    In a large store a first search for ``count`` memories begins at once in the background; ``meanwhile`` is called
+    before it is waited for.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        vector_query: VectorQuery,
+        count: int,
+        filters: Filters,
+        meanwhile: Callable[[], None],
+    ) -> None:
+        self._snapshot = snapshot
+        self._query = vector_query
+        self._begun_for = count, filters
+        self._meanwhile = meanwhile
+        self._pending: Callable[[], Sequence[ScoredChunk]] | None = None
+        if snapshot.is_large(vector_query.model):
+            self._pending = snapshot.in_background(self._first)
+
+    def __call__(self, query: Query, count: int, /) -> Sequence[ScoredChunk]:
+        if self._pending is not None and (count, query.filters) == self._begun_for:
+            self._meanwhile()
+            return self._pending()
+        return self._matches(self._snapshot, count, query.filters)
+
+    def _first(self, snapshot: Snapshot) -> Sequence[ScoredChunk]:
+        return self._matches(snapshot, *self._begun_for)
+
+    def _matches(self, snapshot: Snapshot, count: int, filters: Filters) -> Sequence[ScoredChunk]:
+        # Of the time that a query names everything may be meant: "what did we do yesterday".
+        threshold = self._query.threshold if filters == self._begun_for[1] else None
+        return snapshot.vector_matches(self._query.model, self._query.vector, filters, count, threshold)
+
+
+@dataclass(frozen=True, slots=True)
+class _Excluding:
+    """Another retriever, without one memory."""
+
+    key: int
+    retriever: Retriever
+
+    def __call__(self, query: Query, count: int, /) -> Sequence[ScoredChunk]:
+        return [one for one in self.retriever(query, count + 1) if one.memory != self.key][:count]
+
+
+# A sample of the store, which the candidates of a search are compared with.
+
+Keys = NDArray[np.int64]
+
+# One value, or several together.
+Values = TypeVar("Values", float, NDArray[np.float64])
+
+# Chunks from all over the store: their cosines with a query are its background.
+SAMPLE = 1_000
+# How many of the nearest vectors of the sample tell whether a text is a hub.
+NEAREST = 3
+# A sample is drawn again when the store has grown by this much.
+_GROWTH = 1.2
+# Chunks whose tokens are kept here because the store lacks them, some hundred bytes each.
+_MOST = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """Mean and standard deviation of a query's cosines with the store as a whole."""
+
+    mean: float
+    deviation: float
+
+    @classmethod
+    def of(cls, cosines: NDArray[np.floating]) -> Self | None:
+        """Return the background that a sample of cosines shows; None where all are equal: nothing stands out."""
+        if cosines.size < 2:
+            return None
+        mean, deviation = float(cosines.mean(dtype=np.float64)), float(cosines.std(dtype=np.float64))
+        return cls(mean, deviation) if deviation > 1e-6 else None
+
+    def margin(self, cosine: Values) -> Values:
+        """Return how many standard deviations a cosine lies above the mean.
+
+        >>> Background(0.1, 0.2).margin(0.7)
+        2.9999999999999996
+        """
+        return (cosine - self.mean) / self.deviation
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Chunks from all over the store: their vectors ``(n, dimensions)``, and in how many of them each token occurs.
+
+    ``typical_length`` is the mean number of tokens of a chunk; ``pairs`` are the mean and the deviation of the cosine
+    of two chunks; ``owners`` are the keys of the memories of those that have vectors.
+    """
+
+    vectors: Floats
+    token_counts: NDArray[np.int32]
+    chunks: int
+    typical_length: float
+    pairs: Background | None = None
+    owners: Keys = field(default_factory=lambda: np.zeros(0, np.int64))
+
+
+class Samples:
+    """The samples of one store, kept from search to search; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._samples: Cache[int, tuple[int, Sample]] = Cache(2)
+        self._tokens: Cache[int, ChunkTokens] = Cache(_MOST)
+
+    def sample(self, snapshot: Snapshot, model: Model | None) -> Sample:
+        """Return the sample of a store for one model, drawn again when the store has grown."""
+        key, size = 0 if model is None else model.id, snapshot.newest_chunk()
+        # Valid for many versions of the store, so it says itself how large the store was.
+        known = self._samples.get("", key)
+        if known is not None and known[0] <= size <= known[0] * _GROWTH:
+            return known[1]
+        sample = self._draw(snapshot, model)
+        self._samples.put("", key, (size, sample))
+        return sample
+
+    def tokens(self, snapshot: Snapshot, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
+        """Return the tokens of what was embedded of chunks, by chunk."""
+        version = snapshot.version
+        found = snapshot.tokens(chunks)
+        lacking = [chunk for chunk in chunks if chunk not in found]
+        known = {chunk: ids for chunk in lacking if (ids := self._tokens.get(version, chunk)) is not None}
+        unknown = [chunk for chunk in lacking if chunk not in known]
+        if unknown:
+            parts = snapshot.embedded_parts(unknown)
+            _, of_chunks = chunk_tokens(parts[chunk].head_and_text() for chunk in unknown)
+            for chunk, ids in zip(unknown, of_chunks, strict=True):
+                known[chunk] = ids
+                self._tokens.put(version, chunk, ids)
+        return {chunk: found[chunk] if chunk in found else known[chunk] for chunk in chunks}
+
+    def hubness(self, snapshot: Snapshot, model: Model, chunks: Sequence[int]) -> dict[int, float]:
+        """Return the hubness of those of these chunks that have a vector, by chunk."""
+        sample = self.sample(snapshot, model)
+        ids, memories, vectors = snapshot.vectors(model, chunks)
+        if not ids.size or len(sample.vectors) < 2:
+            return {}
+        return dict(zip(ids.tolist(), hubness(vectors, memories, sample.vectors, sample.owners).tolist(), strict=True))
+
+    def _draw(self, snapshot: Snapshot, model: Model | None) -> Sample:
+        chunks = snapshot.sample(SAMPLE)
+        of_chunks: Mapping[int, ChunkTokens] = self.tokens(snapshot, chunks)
+        token_counts = np.zeros(len(token_vectors()), np.int32)
+        for ids in of_chunks.values():
+            token_counts[ids.different] += 1
+        vectors, owners = np.empty((0, 1), np.float32), np.zeros(0, np.int64)
+        if model is not None:
+            _, owners, vectors = snapshot.vectors(model, chunks)
+        half = len(vectors) // 2
+        pairs = np.einsum("ij,ij->i", vectors[:half], vectors[half : 2 * half])
+        typical = float(np.mean([len(ids.different) for ids in of_chunks.values()])) if of_chunks else 1.0
+        return Sample(vectors, token_counts, len(chunks), typical, Background.of(pairs), owners)
+
+
+def hubness(vectors: Floats, memories: Keys, sample: Floats, owners: Keys) -> Floats:
+    """Return the mean cosine of each vector with the nearest of a sample that are of other memories, ``(n,)``.
+
+    A hub is near to many texts, and so to any question as well (Radovanović et al., JMLR 2010). The measure is the idea
+    of cross-domain similarity local scaling (Conneau et al., ICLR 2018), with the sample for the neighbourhood.
+
+    Args:
+        vectors: of length 1, ``(n, dimensions)``.
+        memories: the key of each one's memory, ``(n,)``.
+        sample: of length 1, ``(s, dimensions)``.
+        owners: the keys of their memories, ``(s,)``.
+
+    >>> one, near, far = np.eye(3, dtype=np.float32)[0], [0.6, 0.8, 0], [0, 0, 1]
+    >>> hubness(np.array([one]), np.array([7]), np.array([one, near, far], np.float32), np.array([7, 8, 9])).round(2)
+    array([0.3], dtype=float32)
+    """
+    with one_core():
+        cosines: Floats = vectors @ sample.T
+    # A sample holds few chunks of the memories themselves.
+    own = np.flatnonzero(np.isin(owners, memories))
+    cosines[:, own] = np.where(memories[:, None] == owners[own], -np.inf, cosines[:, own])
+    cosines.partition(max(0, cosines.shape[1] - NEAREST), axis=1)
+    nearest = cosines[:, -NEAREST:]
+    others = np.isfinite(nearest)
+    means: Floats = np.where(others, nearest, 0).sum(axis=1) / np.maximum(others.sum(axis=1), 1)
+    return means.astype(np.float32, copy=False)
+
 
 Floats = NDArray[np.float32]
 TokenIds = NDArray[np.integer]
@@ -132,7 +441,7 @@ class SearchContext:
         others = [one.key for one in self.candidates if one.key not in found]
         if not others or not self.query.terms:
             return found
-        return found | phrases.keyword_scores(self._snapshot, self.query.terms, self._columns, others)
+        return found | parser.keyword_scores(self._snapshot, self.query.terms, self._columns, others)
 
     @cached_property
     def name_words(self) -> NameWords:

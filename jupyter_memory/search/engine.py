@@ -1,39 +1,146 @@
-"""The read side of a store: answers, traces, explanations, related memories and lists, each from one snapshot."""
+"""How a query is answered, traced and explained."""
 
 from __future__ import annotations
 
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from math import nan
 from time import perf_counter
 from uuid import uuid4
 
+from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders import checked
-from jupyter_memory.errors import EmbedderError
-from jupyter_memory.search.confidence.likeness import only_alike
-from jupyter_memory.search.confidence.strength import strength_of, strengths, verdict
-from jupyter_memory.search.context import completes
-from jupyter_memory.search.pipeline import Result, fuse, search
-from jupyter_memory.search.presentation.doubts import doubts, unsearched
-from jupyter_memory.search.presentation.explanation import (
+from jupyter_memory.errors import EmbedderError, InputError, StoreError
+from jupyter_memory.search.confidence import strength_of, strengths, verdict
+from jupyter_memory.search.context import Samples, VectorQuery, completes, vector_query
+from jupyter_memory.search.explanation import (
     Missed,
+    all_reasons,
+    judged_by,
+    labels,
     ranks_without,
     traced,
     why_duplicate,
+    why_here,
     why_not,
 )
-from jupyter_memory.search.presentation.hits import facets, hits, in_order, unranked
-from jupyter_memory.search.presentation.reasons import all_reasons, judged_by, labels, why_here
+from jupyter_memory.search.fusion import weights_of, with_weights
+from jupyter_memory.search.pipeline import Result, Scored, fuse, search
+from jupyter_memory.search.presentation import doubts, facets, hits, in_order, unranked, unsearched
 from jupyter_memory.search.profiles.profile import Profile
-from jupyter_memory.search.query.more_like_this import Subject, of_memory, of_text
-from jupyter_memory.search.retrieval import VectorQuery, vector_query
-from jupyter_memory.search.runs import Pooled, Runs
-from jupyter_memory.search.sample import Samples
-from jupyter_memory.storage.base import SearchStorage, Snapshot
+from jupyter_memory.search.related import Subject, of_memory, of_text, only_alike
+from jupyter_memory.storage.base import QueryVector, SearchStorage, Snapshot, Storage
+from jupyter_memory.storage.cache import Lock
 from jupyter_memory.text.languages import STOP_WORDS
-from jupyter_memory.types import Answer, Explanation, Filters, Memory, Query, Trace
-from jupyter_memory.types.protocols import Embedder, Vectors
+from jupyter_memory.types import Answer, Explanation, Filters, Hit, Memory, Query, Trace
+from jupyter_memory.types.protocols import Embedder, Term, Vectors
+
+# Searches as they ran, with all their candidates: kept to explain a hit, and weighed anew without another search.
+
+# Searches that can still be asked about as they were, each a pool of some hundred memories.
+_KEPT = 8
+# What may differ between two profiles that weigh the same evidence.
+_WEIGHED = ("name", "summary", "terms", "keyword_only")
+
+
+class Runs:
+    """The last searches as they ran, by query id; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._runs: OrderedDict[str, tuple[Scored, Profile]] = OrderedDict()
+        self._lock = Lock()
+
+    def keep(self, query_id: str, scored: Scored, profile: Profile) -> None:
+        """Keep a search in place of the oldest."""
+        with self._lock:
+            self._runs[query_id] = (scored, profile)
+            while len(self._runs) > _KEPT:
+                self._runs.popitem(last=False)
+
+    def told(self, query_id: str, memory_id: str) -> tuple[dict[str, int], dict[str, str]]:
+        """Return the ranks of a hit without each term, and what its signals judged it by.
+
+        Both are empty once newer searches have taken the place of its own.
+        """
+        with self._lock:
+            run = self._runs.get(query_id)
+        if run is not None:
+            scored, profile = run
+            for key in (one.key for one in scored.context if one.memory.id == memory_id):
+                return ranks_without(scored, profile, [key])[key], judged_by(scored, profile, key)
+        return {}, {}
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """An answer and what it was weighed from; ``everyone`` holds a hit for each candidate, by the store's key."""
+
+    answer: Answer
+    profile: Profile
+    scored: Scored
+    everyone: Mapping[int, Hit]
+
+    @property
+    def hybrid(self) -> bool:
+        """Return whether meaning was searched, and not words alone."""
+        return self.scored.hybrid
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """Return the terms that count in this search."""
+        return self.profile.terms_for(self.hybrid)
+
+    def speaks(self, term: Term) -> bool:
+        """Return whether a term has anything to say of any candidate, whatever its weight."""
+        [whole] = with_weights([term], dict.fromkeys(weights_of([term]), 1.0))
+        adds = whole.contributions(self.scored.rankings[term.reads or term.name])
+        return any(value for value in adds.values())
+
+    def ranks(self, profile: Profile) -> dict[str, int]:
+        """Return the rank of every candidate that is left by a profile with other weights, by the memory's id."""
+        return {one.candidate.memory.id: one.rank for one in self._weighed(profile).ranked}
+
+    def weighed(self, profile: Profile) -> Answer:
+        """Return the answer that a new search by a profile with other weights would give.
+
+        Raises:
+            InputError: it differs in more than its weights, so that a search by it would look at something else.
+        """
+        begun = perf_counter()
+        result = self._weighed(profile)
+        hits = [
+            replace(
+                self.everyone[one.candidate.key],
+                rank=one.rank,
+                score=one.score,
+                signals=one.evidence,
+            )
+            for one in result.ranked[: result.limit]
+        ]
+        judged = self.answer.verdict is not None
+        strength = strength_of([hit.strength for hit in hits]) if judged else nan
+        return replace(
+            self.answer,
+            hits=tuple(hits),
+            profile=profile.name,
+            terms=tuple(term.name for term in profile.terms),
+            counts={**self.answer.counts, "fused": len(result.ranked)},
+            timings={"rank": (elapsed := (perf_counter() - begun) * 1000), "total": elapsed},
+            query_id=uuid4().hex,
+            strength=strength,
+            verdict=verdict(strength) if judged else None,
+        )
+
+    def _weighed(self, profile: Profile) -> Result:
+        ours = self.profile.replace(**{name: getattr(profile, name) for name in _WEIGHED})
+        if ours != profile:
+            raise InputError(
+                f"{profile.name} differs from {self.profile.name} in more than its weights, so it has to search by "
+                "itself: store.search(…, profile=…)."
+            )
+        return fuse(self.scored, profile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,3 +392,58 @@ def _missed(run: Run, key: int) -> Missed:
 
 def _facets(snapshot: Snapshot, filters: Filters) -> dict[str, Mapping[str, int]]:
     return {facet: in_order(found) for facet, found in snapshot.facet_counts(filters).items()}
+
+
+# The vector of a query: from the store if it was asked before, else from the embedder.
+
+# Vectors that wait to be written: more only while the store is busy, and then the oldest are dropped.
+_WAITING = 32
+
+
+class QueryVectors:
+    """The query vectors of one store; safe to share between threads."""
+
+    def __init__(self, storage: Storage, settings: JupyterMemory) -> None:
+        self._storage = storage
+        self._settings = settings
+        self._waiting: deque[QueryVector] = deque(maxlen=_WAITING)
+
+    def vector(self, embedder: Embedder, text: str) -> Vectors:
+        """Return float32 ``(dimensions,)``; writes nothing.
+
+        Raises:
+            EmbedderError: the model cannot run here, or gives no vector that can be compared.
+        """
+        # An embedder that says so is quicker than looking it up.
+        if not self._settings.cache_queries or checked.is_quick(embedder):
+            return checked.question(embedder, text)
+        with self._storage.snapshot() as snapshot:
+            kept = snapshot.query_vector(embedder.fingerprint, text)
+        vector, ageing = (checked.question(embedder, text), True) if kept is None else kept
+        if ageing:
+            self._waiting.append(QueryVector(embedder.fingerprint, text, vector))
+        return vector
+
+    def flush(self) -> None:
+        """Write what was computed, once its answer is made; what a busy or full store does not take is left out.
+
+        If the setting is off, the stored vectors are removed instead.
+        """
+        if not self._storage.writes_at_once:
+            self._waiting.clear()
+        elif not self._settings.cache_queries:
+            self._waiting.clear()
+            self._empty()
+        elif self._waiting:
+            waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
+            try:
+                self._storage.writer.keep_query_vectors(waiting)
+            except StoreError:
+                self._waiting.extendleft(reversed(waiting))
+
+    def _empty(self) -> None:
+        with self._storage.snapshot() as snapshot:
+            stored = snapshot.has_query_vectors()
+        if stored:
+            with suppress(StoreError):
+                self._storage.writer.clear_query_vectors()

@@ -1,13 +1,20 @@
-"""Fusion: each term of a profile turns one ranking into contributions, and a score is their sum."""
+"""Terms, which turn a ranking into contributions, and post-processors."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise
 from math import nan
-from typing import NamedTuple
+from pathlib import PurePath
+from typing import NamedTuple, Protocol
 
-from jupyter_memory.types import Candidate, Evidence, Ranking, ScoredChunk
+from jupyter_memory.search.context import CandidatePool
+from jupyter_memory.storage.base import Snapshot
+from jupyter_memory.text.markdown import source_of
+from jupyter_memory.types import Candidate, Evidence, Memory, Query, Ranking, ScoredChunk
 from jupyter_memory.types.protocols import Term, WeightedTerm
 
 Contributions = Mapping[str, Mapping[int, float]]
@@ -161,3 +168,256 @@ class Ranked(NamedTuple):
         """Return its rank with each retriever that found it."""
         places = ((name, self.table.rankings[name].rank(self.candidate.key)) for name in self.table.found)
         return {name: place for name, place in places if place is not None}
+
+
+# Post-processing: what depends on all candidates together, such as leaving out duplicates.
+
+Shingles = frozenset[tuple[str, ...]]
+# What two long texts say is known from their beginnings.
+_LONGEST = 2_000
+_COPY_OF = re.compile(r"^copy of ")
+# Characters at the end of a name, where its version stands; no name of a file has more.
+_LONGEST_NAME = 255
+# Possessive: "-copy 7" reads in two ways, and a name of thirty such pieces would read in a billion.
+_COPY = re.compile(r"(?:\(\d++\)|[-_ .](?:copy|old|bak|backup)(?: ?\d++)?+)$")
+_VERSION = re.compile(r"(?:[-_ .]*+(?:\(\d++\)|(?<=[-_ .])(?:copy|old|bak|backup|final|new)(?: ?\d++)?+|v?\d++))++$")
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """Contributions by term and candidate; ``duplicates`` maps candidates that are left out to the one that stays."""
+
+    query: Query
+    candidates: CandidatePool
+    contributions: Contributions
+    duplicates: Mapping[int, int] = field(default_factory=dict)
+
+    def totals(self, terms: Iterable[str] = ()) -> dict[int, float]:
+        """Return the sum for each candidate that is left, of all terms or of those named."""
+        named = [self.contributions[name] for name in terms or self.contributions if name in self.contributions]
+        # Most of what signals say of most queries is 0.
+        chosen = [values for values in named if any(values.values())]
+        sums = dict.fromkeys((one.key for one in self.candidates), 0.0)
+        for values in chosen:
+            for key, value in values.items():
+                if key in sums:
+                    sums[key] += value
+        if not self.duplicates:
+            return sums
+        return {key: total for key, total in sums.items() if key not in self.duplicates}
+
+
+class PostProcessor(Protocol):
+    """Changes contributions, or leaves candidates out, once all contributions are known."""
+
+    def __call__(self, fused: Fused, /) -> Fused: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Deduplicate:
+    """Drop a candidate that says the same as a better one; ``by`` names the terms that tell which is better, or all."""
+
+    by: tuple[str, ...] = ()
+
+    def __call__(self, fused: Fused, /) -> Fused:
+        totals = fused.totals(self.by)
+        kept: dict[str, int] = {}
+        duplicates = dict(fused.duplicates)
+        left = [one for one in fused.candidates if one.key in totals]
+        for one in best_first(left, totals):
+            said = normalised(fused.candidates.texts[one.key])
+            if said in kept:
+                duplicates[one.key] = kept[said]
+            else:
+                kept[said] = one.key
+        return replace(fused, duplicates=duplicates)
+
+    def __str__(self) -> str:
+        return "only the best of duplicate memories is kept"
+
+
+@dataclass(frozen=True, slots=True)
+class DeduplicateFiles:
+    """Drop, among the best, what a better candidate from another copy of the same file says too.
+
+    Copies are recognised by their names (``a.ipynb``, ``a-Copy1.ipynb``, ``old/a.ipynb``) and by the ``share`` of their
+    pairs of neighbouring words that they have in common (Jaccard; Broder, SEQUENCES 1997). Only the best ``depth``
+    candidates, or twice the limit, are compared: what is further down is not shown. Of a file and its copy, the file
+    stays, even where the copy is better for being newer.
+    """
+
+    share: float = 0.9
+    depth: int = 30
+
+    def __call__(self, fused: Fused, /) -> Fused:
+        totals = fused.totals()
+        left = [one for one in fused.candidates if one.key in totals]
+        count = max(self.depth, 2 * fused.query.limit)
+        best = [one for one in best_first(left, totals)[:count] if one.memory.source]
+        stems = {source: stem(source) for source in {one.memory.source for one in best}}
+        shared = Counter(stems.values())
+        kept: dict[str, list[tuple[Candidate, Shingles]]] = defaultdict(list)
+        duplicates = dict(fused.duplicates)
+        for one in sorted(best, key=lambda one: is_copy(one.memory.source)):
+            name = stems[one.memory.source]
+            if shared[name] > 1:
+                said = shingles(one.memory.text)
+                same = next((other for other, its in kept[name] if self._same(one, said, other, its)), None)
+                if same is None:
+                    kept[name].append((one, said))
+                else:
+                    duplicates[one.key] = same.key
+        return replace(fused, duplicates=duplicates) if len(duplicates) > len(fused.duplicates) else fused
+
+    def _same(self, one: Candidate, said: Shingles, other: Candidate, its: Shingles) -> bool:
+        return one.memory.source != other.memory.source and are_alike(said, its, self.share)
+
+    def __str__(self) -> str:
+        return "only the best of duplicates in copied notebooks and files is kept, the original before its copies"
+
+
+@dataclass(frozen=True, slots=True)
+class DeduplicateRuns:
+    """Drop what was run where a cell with the same source is a candidate, too: the cell has a place and outputs."""
+
+    def __call__(self, fused: Fused, /) -> Fused:
+        left = [one for one in fused.candidates if one.key not in fused.duplicates]
+        runs = [one for one in left if one.memory.kind == "history"]
+        if not runs:
+            return fused
+        totals = fused.totals()
+        # Of cells that say the same, the best one stands last, and stays.
+        cells = reversed(best_first([one for one in left if one.memory.kind == "cell"], totals))
+        kept = {normalised(source_of(one.memory.text)): one.key for one in cells}
+        said = {one.key: normalised(one.memory.text) for one in runs}
+        return replace(
+            fused, duplicates={**fused.duplicates, **{key: kept[of] for key, of in said.items() if of in kept}}
+        )
+
+    def __str__(self) -> str:
+        return "what was run is not shown beside the cell that holds it"
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """Scale the terms of relevance together so that the best candidate has ``share`` (seed system `memini`)."""
+
+    terms: tuple[str, ...]
+    share: float
+
+    def __call__(self, fused: Fused, /) -> Fused:
+        best = max(fused.totals(self.terms).values(), default=0.0)
+        scaled = {
+            name: {key: value / best * self.share for key, value in values.items()} if best > 0 else values
+            for name, values in fused.contributions.items()
+            if name in self.terms
+        }
+        return replace(fused, contributions={**fused.contributions, **scaled})
+
+    def __str__(self) -> str:
+        return f"{' + '.join(self.terms)} scaled so that the best candidate has {self.share:g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """Where this term says anything, no other counts: the score is fixed (seed system `vault`: session history)."""
+
+    term: str
+
+    def __call__(self, fused: Fused, /) -> Fused:
+        fixed = set(fused.contributions.get(self.term, ()))
+        others = {
+            name: {key: value for key, value in values.items() if name == self.term or key not in fixed}
+            for name, values in fused.contributions.items()
+        }
+        return replace(fused, contributions=others)
+
+    def __str__(self) -> str:
+        return f"where {self.term} has a value, no other term counts"
+
+
+def normalised(text: str) -> str:
+    """Return a text without what two copies of it may differ in: case, white space, punctuation at its end.
+
+    >>> normalised("Prices  are\\n scaled. ")
+    'prices are scaled'
+    """
+    return " ".join(text.casefold().split()).rstrip(".!?,;: …")
+
+
+def copies_of(key: int, candidates: Iterable[Candidate], snapshot: Snapshot) -> set[int]:
+    """Return the keys of the candidates that say just what a memory says."""
+    said = normalised(snapshot.texts([key])[key])
+    return {one.key for one in candidates if normalised(one.memory.text) == said}
+
+
+def stem(source: str) -> str:
+    """Return the name of a file without its folder, its suffix and what a copy or another version adds to it.
+
+    A source without a suffix is no file that was copied, and stays as it is.
+
+    >>> [stem(name) for name in ("/week/λ.ipynb", "old/λ-Copy1.ipynb", "Copy of λ (2).ipynb", "λ_final_v3.ipynb")]
+    ['λ', 'λ', 'λ', 'λ']
+    >>> stem("notes/2026-03-02.md"), stem("04_prices.ipynb"), stem("turn_3")
+    ('2026-03-02', '04_prices', 'turn_3')
+    """
+    path = PurePath(source)
+    if not path.suffix:
+        return source
+    name = path.stem.casefold()
+    original = _COPY_OF.sub("", name)
+    return original[:-_LONGEST_NAME] + _VERSION.sub("", original[-_LONGEST_NAME:]) or name
+
+
+def is_copy(source: str) -> bool:
+    """Return whether the name of a file says that it is a copy of another; a later version is none.
+
+    >>> [is_copy(name) for name in ("λ-Copy1.ipynb", "Copy of λ.ipynb", "λ (2).md", "λ_v3.ipynb", "copy.py")]
+    [True, True, True, False, False]
+    """
+    name = PurePath(source).stem.casefold()
+    return _COPY_OF.match(name) is not None or _COPY.search(name[-_LONGEST_NAME:]) is not None
+
+
+def shingles(text: str) -> Shingles:
+    """Return the pairs of neighbouring words of a text, whatever their case; of a single word that word.
+
+    >>> sorted(shingles("Fit the λ"))
+    [('fit', 'the'), ('the', 'λ')]
+    """
+    words = text[:_LONGEST].casefold().split()
+    return frozenset(pairwise(words)) if len(words) > 1 else frozenset((word,) for word in words)
+
+
+def are_alike(one: Shingles, other: Shingles, share: float) -> bool:
+    """Return whether two texts have this share of their shingles in common, by Jaccard; an empty one is like none.
+
+    >>> are_alike(shingles("a λ b"), shingles("A  λ b"), 0.9)
+    True
+    >>> are_alike(shingles("fit ridge"), shingles("fit lasso"), 0.5)
+    False
+    """
+    fewer, more = sorted((len(one), len(other)))
+    if not fewer or fewer < share * more:
+        return False
+    shared = len(one & other)
+    return shared >= share * (fewer + more - shared)
+
+
+def newer_first(memory: Memory) -> tuple[float, str, str, str]:
+    """Of equal scores the newer; a copy of the same age is known by its place, so that insertion order never speaks."""
+    return -memory.event_at.timestamp(), memory.content_hash, memory.source, memory.location
+
+
+def best_first(candidates: Iterable[Candidate], scores: Mapping[int, float]) -> list[Candidate]:
+    """Return candidates by their scores, the best first, of equal ones the newer first."""
+
+    def score(one: Candidate) -> float:
+        return scores[one.key]
+
+    ordered: list[Candidate] = []
+    # Few scores are equal, and only of those anybody asks the age.
+    for _, ones in groupby(sorted(candidates, key=score, reverse=True), score):
+        equal = list(ones)
+        ordered += sorted(equal, key=lambda one: newer_first(one.memory)) if len(equal) > 1 else equal
+    return ordered

@@ -1,32 +1,77 @@
-"""The path of a query through one snapshot of the store: retrieve, score, fuse, post-process.
-
-    search(query, profile, snapshot, …)
-      rewrite        what depends on the store: other forms and spellings, the time that is named  query/rewriting
-      retrieve       keyword and vector retriever, at the same time                             retrieval
-      score          each signal of the profile judges the candidates                           signals/, context
-      fuse           each term of the profile turns a ranking into contributions                fusion
-      post-process   deduplication and the like; then the sums, best first                      postprocessing
-
-The query was parsed before (`query/parser`); `engine` makes answers of what this returns. What explains a score is what
-made it: DataFrame, command line, panel and explanation read the same evidence.
-"""
+"""The pipeline of a search: rewrite, retrieve, score, fuse, post-process."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
-from jupyter_memory.search.context import CandidatePool, SearchContext, completes, lower_is_better
-from jupyter_memory.search.fusion import Column, Ranked, Table
-from jupyter_memory.search.postprocessing import Fused, best_first, copies_of
+from jupyter_memory.search.context import (
+    CandidatePool,
+    Retrieval,
+    Retrieved,
+    Samples,
+    SearchContext,
+    VectorQuery,
+    completes,
+    lower_is_better,
+    merged,
+    retrieve,
+)
+from jupyter_memory.search.fusion import Column, Fused, Ranked, Table, best_first, copies_of
 from jupyter_memory.search.profiles.profile import Profile
-from jupyter_memory.search.query.rewriting import rewrite
-from jupyter_memory.search.retrieval import Retrieval, Retrieved, VectorQuery, merged, retrieve
-from jupyter_memory.search.sample import Samples
+from jupyter_memory.search.query.parser import missing_phrases
+from jupyter_memory.search.query.temporal import notice_of
+from jupyter_memory.search.query.terms import inflected, respelled
 from jupyter_memory.storage.base import Snapshot
-from jupyter_memory.types import Filters, Query, Ranking, ScoredChunk
+from jupyter_memory.types import Filters, Query, Ranking, ScoredChunk, TemporalExpression
 from jupyter_memory.types.protocols import Term
+
+# What a query means in this very store: other forms and spellings of words, and the time or sessions it names.
+
+_NUMBER = re.compile(r"\d+")
+# Kernels have sessions too, but nobody counts these.
+_TALK = Filters(not_kind=("history",))
+
+
+def rewrite(query: Query, snapshot: Snapshot, profile: Profile) -> tuple[Query, tuple[str, ...]]:
+    """Return the query with what depends on the store filled in, and notices; only a timed profile asks for that."""
+    if not profile.timed:
+        return query, ()
+    query, spellings = respelled(inflected(query, snapshot), snapshot, profile.columns)
+    notices = (*spellings, *missing_phrases(query.terms, snapshot, profile.columns))
+    if query.temporal is None:
+        return query, notices
+    then = _time_filters(query.temporal, query.filters, snapshot)
+    if then is None:
+        return query, notices
+    empty = not snapshot.exists(query.filters & then)
+    return replace(query, time_filters=then), (*notices, notice_of(query.temporal, empty=empty))
+
+
+def _time_filters(temporal: TemporalExpression, filters: Filters, snapshot: Snapshot) -> Filters | None:
+    """Return the time or the sessions that a query names as filters, None where the store numbers no sessions."""
+    if temporal.sessions is None:
+        return Filters(since=temporal.since, until=temporal.until)
+    named = snapshot.sessions(filters & _TALK)
+    numbers = {name: int(found[0]) for name in named if (found := _NUMBER.findall(name)[-1:])}
+    if not numbers:
+        return None
+    first, last = temporal.sessions.among(max(numbers.values()))
+    return Filters(session=tuple(name for name, number in numbers.items() if first <= number <= last) or ("",))
+
+
+# search(query, profile, snapshot, …)
+# rewrite        what depends on the store: other forms and spellings, the time that is named  query/rewriting
+# retrieve       keyword and vector retriever, at the same time                             retrieval
+# score          each signal of the profile judges the candidates                           signals/, context
+# fuse           each term of the profile turns a ranking into contributions                fusion
+# post-process   deduplication and the like; then the sums, best first                      postprocessing
+#
+# The query was parsed before (`query/parser`); `engine` makes answers of what this returns. What explains a score is
+# what
+# made it: DataFrame, command line, panel and explanation read the same evidence.
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from jupyter_memory.config import load_config
 from jupyter_memory.errors import InputError, QueryError
-from jupyter_memory.search.postprocessing import newer_first
+from jupyter_memory.search.fusion import newer_first
 from jupyter_memory.search.profiles import vault
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.store.memory_store import MemoryStore, frame_of

@@ -13,7 +13,7 @@ from weakref import ref
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError, StoreError
-from jupyter_memory.search.query.filters import filters_from
+from jupyter_memory.search.query.parser import filters_from
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.storage.journal import files
 from jupyter_memory.store.scope import Scope

@@ -11,10 +11,9 @@ from jupyter_memory.config import JupyterMemory, load_config, models_folder, sto
 from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.runtime.lifecycle import computing
 from jupyter_memory.errors import InputError, QueryError
-from jupyter_memory.search.confidence.calibration import calibrate
-from jupyter_memory.search.engine import SearchEngine
+from jupyter_memory.search.confidence import calibrate
+from jupyter_memory.search.engine import QueryVectors, SearchEngine
 from jupyter_memory.search.profiles import Profile, profile_named
-from jupyter_memory.search.query.vectors import QueryVectors
 from jupyter_memory.storage.databases import open_storage
 from jupyter_memory.store.activity import Activity
 from jupyter_memory.store.delegation import delegated, keywords

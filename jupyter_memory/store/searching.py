@@ -12,17 +12,13 @@ from zoneinfo import ZoneInfo
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import QueryError, UnknownMemory
 from jupyter_memory.ingest.moves.freshness import with_freshness
-from jupyter_memory.search.engine import SearchEngine, SearchRequest
-from jupyter_memory.search.presentation.notices import with_notices
-from jupyter_memory.search.presentation.prompts.budget import BUDGET, PromptText, checked_budget
-from jupyter_memory.search.presentation.prompts.prompt_text import prompt_text
-from jupyter_memory.search.presentation.reasons import all_reasons, labels, why_here
+from jupyter_memory.search.engine import Pooled, QueryVectors, SearchEngine, SearchRequest
+from jupyter_memory.search.explanation import all_reasons, labels, why_here
+from jupyter_memory.search.presentation import with_notices
 from jupyter_memory.search.profiles import PROFILES, Profile, alike, profile_named
-from jupyter_memory.search.profiles.adaptive import adapted
-from jupyter_memory.search.query.filters import filters_from
-from jupyter_memory.search.query.parser import parse
-from jupyter_memory.search.query.vectors import QueryVectors
-from jupyter_memory.search.runs import Pooled
+from jupyter_memory.search.profiles.profile import adapted
+from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget, prompt_text
+from jupyter_memory.search.query.parser import filters_from, parse
 from jupyter_memory.storage.base import SearchStorage
 from jupyter_memory.store.delegation import keywords
 from jupyter_memory.store.models.choice import ModelChoice

@@ -9,7 +9,7 @@ from typing import Any
 
 import ipywidgets
 
-from jupyter_memory.search.runs import Pooled
+from jupyter_memory.search.engine import Pooled
 
 # How many times its weight a slider has room for, before it is rounded up.
 _ROOM = 2.5

@@ -10,9 +10,9 @@ from uuid import uuid4
 import ipywidgets
 from IPython.display import display, update_display
 
+from jupyter_memory.search.engine import Pooled
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
-from jupyter_memory.search.runs import Pooled
 from jupyter_memory.store.delegation import keywords
 from jupyter_memory.store.memory_store import MemoryStore, frame_of
 from jupyter_memory.store.searching import SearchOptions

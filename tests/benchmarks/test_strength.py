@@ -11,7 +11,7 @@ import pytest
 from jupyter_memory import MemoryStore
 from jupyter_memory.evaluation.datasets import Question
 from jupyter_memory.evaluation.runner import Bed
-from jupyter_memory.search.confidence import strength
+from jupyter_memory.search import confidence
 
 HERE = Path(__file__).parents[2]
 
@@ -33,7 +33,7 @@ def test_the_constants_that_ship_give_the_strength_that_is_shown(script, tmp_pat
         for text, right in asked.items():
             answers.add(Question("1", text, {right: 1.0}), bed, own=True, tuning=True)
 
-    constants = np.array([getattr(strength, name) for name in script["NAMES"]])
+    constants = np.array([getattr(confidence, name) for name in script["NAMES"]])
     assert script["likely"](constants, answers) == pytest.approx(shown)
     assert answers.right == [True, False, True] and answers.bounded == [False, False, True]
 

@@ -20,10 +20,10 @@ _SLOW = 0.02
 _MOST = 1.5
 # No more characters than these reach a pattern, by the beginning of its name.
 BOUNDED: dict[str, int] = {
-    "jupyter_memory.search.postprocessing._VERSION": 255,
+    "jupyter_memory.search.fusion._VERSION": 255,
     "jupyter_memory.text.date": 500,
     "jupyter_memory.search.query.temporal": 500,
-    "jupyter_memory.search.query.sessions.": 500,
+    "jupyter_memory.search.query.temporal.": 500,
     "jupyter_memory.ingest.readers.data.": 255,
     "jupyter_memory.text.errors._FRAMES": 4_000,
 }

@@ -14,7 +14,7 @@ from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.interface.commands.hits import open_picks
 from jupyter_memory.interface.commands.picks import Pick, is_rank, no_rank, picked
 from jupyter_memory.interface.options import SEARCH, filters_of, memory_of, search_of, switch_among
-from jupyter_memory.search.presentation.prompts.budget import BUDGET, PromptText, checked_budget
+from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer
 

@@ -13,7 +13,7 @@ from math import isnan
 from jupyter_memory.mcp.answers.budget import fitted, text_cost
 from jupyter_memory.mcp.answers.results import FoundMemory, SearchResult, Shared
 from jupyter_memory.mcp.errors import ToolError
-from jupyter_memory.search.presentation.prompts.quoting import CAUTION, Quotes, quotes_for, reads_like_instructions
+from jupyter_memory.search.prompt import CAUTION, Quotes, quotes_for, reads_like_instructions
 from jupyter_memory.text.display import fit_end
 from jupyter_memory.text.identifiers import without_file
 from jupyter_memory.types import Answer, Hit, Memory

@@ -10,13 +10,7 @@ from jupyter_memory.mcp.answers.hits import place_of
 from jupyter_memory.mcp.answers.results import GetResult, ReadMemory
 from jupyter_memory.mcp.answers.stretches import GAP, Stretch, has_any, stretches
 from jupyter_memory.mcp.errors import ToolError
-from jupyter_memory.search.presentation.prompts.quoting import (
-    CAUTION,
-    Quotes,
-    quotes_for,
-    reads_like_instructions,
-    seen,
-)
+from jupyter_memory.search.prompt import CAUTION, Quotes, quotes_for, reads_like_instructions, seen
 from jupyter_memory.types import Memory
 
 # Tokens of the parts that have the words which are looked for. What is not longer is told whole.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from jupyter_memory.mcp.answers.budget import cost, stated
 from jupyter_memory.mcp.answers.results import StatusResult
 from jupyter_memory.mcp.bound import Bound
-from jupyter_memory.search.presentation.prompts.quoting import quotes_for
+from jupyter_memory.search.prompt import quotes_for
 from jupyter_memory.text.paths import is_missing
 
 Facets = Mapping[str, Mapping[str, int]]

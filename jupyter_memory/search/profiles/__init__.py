@@ -5,9 +5,19 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from jupyter_memory.errors import UnknownProfile
-from jupyter_memory.search.profiles.builtin import PROFILES, alike, auto, covalence, memini, memini_rrf, trovella, vault
-from jupyter_memory.search.profiles.profile import OverFetch, Profile
-from jupyter_memory.search.profiles.toml_reader import read_profile
+from jupyter_memory.search.profiles.profile import (
+    PROFILES,
+    OverFetch,
+    Profile,
+    alike,
+    auto,
+    covalence,
+    memini,
+    memini_rrf,
+    trovella,
+    vault,
+)
+from jupyter_memory.search.profiles.toml import read_profile
 
 __all__ = [
     "PROFILES",

@@ -12,11 +12,9 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.search.fusion import MinMax, ReciprocalRank
-from jupyter_memory.search.postprocessing import normalised
+from jupyter_memory.search.fusion import MinMax, ReciprocalRank, normalised
 from jupyter_memory.search.query.temporal import TOLERANCE_DAYS, temporal_expression
-from jupyter_memory.search.signals.quality import importance, quality
-from jupyter_memory.search.signals.time import closeness, days_between, recency
+from jupyter_memory.search.signals.metadata import closeness, days_between, importance, quality, recency
 from jupyter_memory.types import Memory, Ranking
 from jupyter_memory.types.protocols import Term
 

@@ -1,20 +1,144 @@
-"""A profile: which evidence counts, and how much; and its constants, each number with a name."""
+"""A profile: the terms that make a score; and the built-in ones."""
 
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from types import MappingProxyType
 from typing import Any
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.search.context import Signal
-from jupyter_memory.search.fusion import Weighted
-from jupyter_memory.search.postprocessing import PostProcessor
-from jupyter_memory.search.profiles.toml_writer import to_toml
-from jupyter_memory.search.retrieval import RETRIEVERS
+from jupyter_memory.search import signals
+from jupyter_memory.search.context import RETRIEVERS, Signal
+from jupyter_memory.search.fusion import (
+    Alone,
+    Deduplicate,
+    DeduplicateFiles,
+    DeduplicateRuns,
+    MinMax,
+    PostProcessor,
+    ReciprocalRank,
+    ReciprocalValue,
+    Relevance,
+    Weighted,
+    weights_of,
+    with_weights,
+)
+from jupyter_memory.search.profiles.own_lists import ALPHA, RRF_K, TEMPORAL_BOOST, RerankWeights
+from jupyter_memory.search.signals import (
+    Aside,
+    BestPassage,
+    Cosine,
+    DefinedNames,
+    Defines,
+    Domain,
+    FileStem,
+    LengthPenalty,
+    MaxSim,
+    NamedTime,
+    NearTime,
+    Neighbour,
+    OfKind,
+    OwnWords,
+    Quality,
+    QuestionPenalty,
+    Recency,
+    SemanticMargin,
+    Session,
+    Severity,
+    Tags,
+    TfIdf,
+    Tier,
+    Title,
+    TitleMatch,
+    Validity,
+    WordScore,
+    weights,
+)
 from jupyter_memory.text.identifiers import COLUMNS
+from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types.protocols import Term
+
+# Writes a profile as a TOML file.
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+# The parts of a profile that are a table by name, or a list of tables.
+NAMED, LISTED = ("terms", "keyword_only", "signals"), ("steps",)
+
+
+_TERMS = {one.__name__: one for one in (MinMax, ReciprocalRank, ReciprocalValue, Weighted)}
+# The classes that a file can name.
+FORMS: Mapping[str, Mapping[str, type]] = {
+    "terms": _TERMS,
+    "keyword_only": _TERMS,
+    "signals": {name: getattr(signals, name) for name in signals.__all__},
+    "steps": {one.__name__: one for one in (Alone, Deduplicate, DeduplicateFiles, DeduplicateRuns, Relevance)},
+}
+
+
+def to_toml(profile: Any) -> str:
+    """Return a `Profile` as the text of a TOML file that says everything, whatever later versions change.
+
+    Raises:
+        InputError: a signal or a term is of a class of one's own, which a file cannot hold.
+    """
+    plain, tables = [], []
+    for field in dataclasses.fields(profile):
+        value = getattr(profile, field.name)
+        if field.name in NAMED:
+            tables += [_table(f"[{field.name}.{_key(one.name)}]", _encoded(one, field.name)) for one in value]
+        elif field.name in LISTED:
+            tables += [_table(f"[[{field.name}]]", _encoded(one, field.name)) for one in value]
+        elif isinstance(value, Mapping):
+            tables.append(_table(f"[{field.name}]", value))
+        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+            tables.append(_table(f"[{field.name}]", dataclasses.asdict(value)))
+        else:
+            plain.append(f"{field.name} = {_value(value)}")
+    return "\n\n".join(["\n".join(plain), *tables]) + "\n"
+
+
+def _encoded(part: Any, key: str) -> dict[str, Any]:
+    form = type(part).__name__
+    if FORMS[key].get(form) is not type(part):
+        raise InputError(
+            f"{part.name if hasattr(part, 'name') else form} is an instance of your own class {form}, and a file "
+            "cannot contain it. Save the profile without it, and add it again with with_signal()."
+        )
+    return {"is": form} | {
+        one.name: getattr(part, one.name)
+        for one in dataclasses.fields(FORMS[key][form])
+        if one.name != "name" and getattr(part, one.name) != one.default
+    }
+
+
+def _table(head: str, values: Mapping[str, Any]) -> str:
+    return "\n".join([head, *_lines(values)])
+
+
+def _lines(values: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in values.items():
+        yield f"{_key(name)} = {_value(value)}"
+
+
+def _key(name: str) -> str:
+    return name if _BARE_KEY.fullmatch(name) else _value(name)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        # A JSON string is a TOML string, once DEL is escaped too.
+        return json_text(value)
+    if isinstance(value, int | float):
+        return repr(value)
+    raise InputError(f"A value of the type {type(value).__name__} cannot be written to a file.")
+
 
 # What names a part or describes the whole is no constant of the sum.
 _NAMES = ("name", "summary")
@@ -139,7 +263,7 @@ class Constant:
 def constants(profile: Profile) -> list[Constant]:
     """Return every constant of a profile: of its terms and signals, the columns, the fetch, the steps and the rest.
 
-    >>> from jupyter_memory.search.profiles.builtin import trovella
+    >>> from jupyter_memory.search.profiles.profile import trovella
     >>> [(one.name, one.constant, one.value) for one in constants(trovella)][:2]
     [('keyword', 'weight', 1.0), ('keyword', 'k', 60.0)]
     """
@@ -169,3 +293,185 @@ def _of_part(part: str, value: Any) -> Iterator[Constant]:
         yield Constant(part, name, form, "", "")
     for constant in told:
         yield Constant(part, name, form, constant, getattr(value, constant))
+
+
+# The profiles: named recipes that say which evidence counts and how much.
+
+
+def _covalence_terms() -> tuple[Term, ...]:
+    """0.90 * (1/(60+vec) + 1/(60+kw) + 0.20/(60+tier) + 0.01*title) + 0.10 * recency * 0.033, multiplied out."""
+    return (
+        ReciprocalRank("vector", 0.90),
+        ReciprocalRank("keyword", 0.90),
+        ReciprocalValue("tier", 0.18),
+        Weighted("title", 0.009),
+        Weighted("recency", 0.0033),
+    )
+
+
+covalence = Profile(
+    name="covalence",
+    summary="Five signals by reciprocal ranks: meaning, words, tier, title, recency.",
+    terms=_covalence_terms(),
+    columns=MappingProxyType({"title": 5.0, "text": 1.0}),
+    signals=(Tier(), Title(), Recency()),
+    threshold=True,
+)
+
+trovella = Profile(
+    name="trovella",
+    summary="Two signals by reciprocal ranks: words and meaning, nothing else.",
+    terms=(ReciprocalRank("keyword", 1.0), ReciprocalRank("vector", 1.0)),
+    columns=MappingProxyType({"title": 1.0, "context": 1.0, "text": 1.0}),
+)
+
+# What a title that holds the whole query, a pin or a file, and a fresh memory add: less than one more rare word.
+_TITLE, _TIER, _RECENCY = 0.15, 0.06, 0.05
+
+auto = Profile(
+    name="auto",
+    summary="The default: words, distinctive meaning, MaxSim, neighbours, and the time that the query names.",
+    terms=(
+        Weighted("keyword", weights.WORDS, "words"),
+        Weighted("semantic_margin", weights.SEMANTIC_MARGIN),
+        Weighted("max_sim", weights.MAX_SIM),
+        Weighted("neighbour", weights.NEIGHBOUR),
+        Weighted("session", weights.SESSION),
+        Weighted("question_penalty", weights.QUESTION_PENALTY),
+        Weighted("length_penalty", weights.LENGTH_PENALTY),
+        Weighted("own_words", weights.OWN_WORDS),
+        Weighted("best_passage", weights.BEST_PASSAGE),
+        Weighted("time", weights.TIME),
+        Weighted("title", _TITLE),
+        Weighted("title_match", weights.TITLE_MATCH),
+        Weighted("defines", weights.DEFINES),
+        Weighted("file_stem", weights.FILE_STEM),
+        Weighted("defined_names", weights.DEFINED_NAMES),
+        Weighted("aside", weights.ASIDE),
+        ReciprocalValue("tier", _TIER, k=0),
+        Weighted("recency", _RECENCY),
+    ),
+    columns=MappingProxyType(dict(weights.COLUMNS)),
+    signals=(
+        WordScore(),
+        SemanticMargin(),
+        MaxSim(),
+        Neighbour(),
+        Session(),
+        QuestionPenalty(),
+        LengthPenalty(),
+        OwnWords(),
+        BestPassage(),
+        NamedTime(),
+        Title(),
+        TitleMatch(),
+        Defines(),
+        FileStem(),
+        DefinedNames(),
+        Aside(),
+        Tier(),
+        Recency(),
+    ),
+    fetch=OverFetch(4, weights.POOL),
+    threshold=True,
+    steps=(DeduplicateRuns(), DeduplicateFiles()),
+    timed=True,
+)
+
+alike = Profile(
+    name="alike",
+    summary="What `auto` makes of words and meaning, without what is evidence for questions alone.",
+    terms=auto.terms[:4],
+    columns=auto.columns,
+    signals=auto.signals[:4],
+    fetch=auto.fetch,
+    threshold=True,
+    steps=auto.steps,
+)
+
+
+def _vault_terms(semantic: float, vector: float) -> tuple[Term, ...]:
+    return (
+        Weighted("semantic", semantic),
+        Weighted("vector", vector, "similarity"),
+        Weighted("severity", 0.15),
+        Weighted("temporal", 0.15),
+        Weighted("tags", 0.15),
+        Weighted("domain", 0.15),
+        Weighted("history", 0.5),
+    )
+
+
+vault = Profile(
+    name="vault",
+    summary="Six weighted signals: TF-IDF, meaning, severity, age or validity, tags, domain.",
+    terms=_vault_terms(0.25, 0.15),
+    keyword_only=_vault_terms(0.40, 0.0),
+    columns=MappingProxyType({"title": 10.0, "context": 1.0, "text": 3.0, "tags": 2.0, "ident": 5.0}),
+    signals=(TfIdf("semantic"), Cosine(), Severity(), Validity(name="temporal"), Tags(), Domain(), OfKind("history")),
+    fetch=OverFetch(3, 30),
+    steps=(Alone("history"),),
+    small_corpus=50,
+    adaptive="semantic",
+    apart="history",
+)
+
+_RETRIEVER_TERMS = ("vector", "keyword")
+_MEMINI_RERANK = (Weighted("quality", RerankWeights().quality), Weighted("near_time", TEMPORAL_BOOST))
+
+memini = Profile(
+    name="memini",
+    summary="Both retrievers by scaled score, the memory's own quality, and the time that the query names.",
+    terms=(MinMax("vector", ALPHA), MinMax("keyword", 1 - ALPHA), *_MEMINI_RERANK),
+    columns=MappingProxyType({"title": 1.0, "text": 1.0}),
+    signals=(Quality(), NearTime()),
+    fetch=OverFetch(5, 50),
+    steps=(Deduplicate(by=_RETRIEVER_TERMS), Relevance(_RETRIEVER_TERMS, RerankWeights().relevance)),
+)
+
+memini_rrf = memini.replace(
+    name="memini-rrf",
+    summary="Like memini, but adds both retrievers by rank; the first ranks count far more.",
+    # The system counts ranks from 0.
+    terms=(ReciprocalRank("vector", 1.0, k=RRF_K - 1), ReciprocalRank("keyword", 1.0, k=RRF_K - 1), *_MEMINI_RERANK),
+)
+
+PROFILES: Mapping[str, Profile] = MappingProxyType(
+    {profile.name: profile for profile in (auto, covalence, vault, trovella, memini, memini_rrf)}
+)
+
+# A profile that leans on one of its terms by how often its hits were what people looked for.
+
+# Fewer verdicts than these say nothing yet.
+LEAST = 30
+# Of an accept rate of 0 or 1 comes a shift of 0.15, the most there is.
+SLOPE = 0.30
+
+
+def adapted(profile: Profile, accepted: int, judged: int) -> Profile:
+    """Return a profile as ``accepted`` of ``judged`` hits have made it (seed system `vault`; the slope is ours).
+
+    From 30 verdicts on, 0.30 * (accept rate - 0.5) is added to the weight of its ``adaptive`` term; the others are
+    scaled so that the sum of the weights stays what it was. A term that counts alone where it speaks is not among them.
+    What comes back adapts no further.
+    """
+    if judged < LEAST or profile.adaptive not in {term.name for term in profile.terms}:
+        return profile
+    shift = SLOPE * (accepted / judged - 0.5)
+    fixed = {step.term for step in profile.steps if isinstance(step, Alone)}
+    return profile.replace(
+        adaptive="",
+        terms=_shifted(profile.terms, profile.adaptive, shift, fixed),
+        keyword_only=_shifted(profile.keyword_only, profile.adaptive, shift, fixed),
+    )
+
+
+def _shifted(terms: tuple[Term, ...], name: str, shift: float, fixed: set[str]) -> tuple[Term, ...]:
+    weights = {other: weight for other, weight in weights_of(terms).items() if other not in fixed}
+    if name not in weights:
+        return terms
+    own, whole = weights[name], sum(weights.values())
+    leaning = min(max(own + shift, 0.0), whole)
+    scale = (whole - leaning) / (whole - own) if whole != own else 1.0
+    new = {other: leaning if other == name else weight * scale for other, weight in weights.items()}
+    return with_weights(terms, new)

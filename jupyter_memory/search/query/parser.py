@@ -1,21 +1,194 @@
-"""What a person typed, read: words and phrases to look for, and what sort of question it is."""
+"""A query taken apart: its words, phrases and filters."""
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from datetime import datetime
+from difflib import get_close_matches
 from operator import index
+from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.search.query.filter_syntax import split
 from jupyter_memory.search.query.temporal import temporal_expression
+from jupyter_memory.storage.base import Snapshot
 from jupyter_memory.text.identifiers import IDENTIFIER, bigrams, is_compound, parts, plainer, without_cjk
 from jupyter_memory.text.languages import STOP_WORDS
-from jupyter_memory.text.unicode import encodable
-from jupyter_memory.types import Filters, Query, QueryClass, Terms
+from jupyter_memory.text.moments import moment, parse_day, parse_moment
+from jupyter_memory.text.paths import plain_path
+from jupyter_memory.text.unicode import encodable, storable
+from jupyter_memory.types import FACETS, KINDS, TIERS, Filters, Query, QueryClass, ScoredChunk, Terms
 from jupyter_memory.types.search import LONGEST_QUERY
+
+# What a caller selects memories by, as ``Filters``: values checked, times understood.
+
+_KNOWN = {"kind": KINDS, "tier": TIERS}
+_TIMES = ("since", "until")
+_MOST_PATHS = 1_000
+
+
+def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until: Any, now: datetime) -> Filters:
+    """Return filters from a mapping or ``Filters``, with the bounds in time given beside it.
+
+    Raises:
+        QueryError: a filter that does not exist, a kind or tier that is not known, a time that cannot be read.
+    """
+    given = {} if filters is None else dict(_items(filters))
+    given |= {name: value for name, value in (("since", since), ("until", until)) if value is not None}
+    names = [field.name for field in fields(Filters) if field.name != "also"]
+    also = given.pop("also", None)
+    chosen: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in names:
+            near = get_close_matches(str(name), names, n=1)
+            raise QueryError(
+                f"There is no filter {name!r}."
+                + (f" Did you mean {near[0]!r}?" if near else "")
+                + f" Known: {', '.join(names)}."
+            )
+        chosen[name] = moment(value, now, end=name == "until") if name in _TIMES else _values(name, value)
+    result = replace(Filters(), **chosen, also=also)
+    if result.since is not None and result.until is not None and result.since >= result.until:
+        message = "since is not before until, so nothing can lie between them."
+        raise QueryError(message, unquoted=message)
+    return result
+
+
+def from_folder(filters: Filters, folder: str) -> Filters:
+    """Return filters whose relative paths are read from a folder, those of ``also`` as well; other sources stay."""
+
+    def paths(values: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(
+            one if one.startswith("~") or "://" in one else str(plain_path(Path(folder, one))) for one in values
+        )
+
+    also = None if filters.also is None else from_folder(filters.also, folder)
+    return replace(filters, path=paths(filters.path), not_path=paths(filters.not_path), also=also)
+
+
+def _items(filters: Filters | Mapping[str, Any]) -> Mapping[str, Any]:
+    if isinstance(filters, Filters):
+        return {field.name: getattr(filters, field.name) for field in fields(filters)}
+    if isinstance(filters, Mapping):
+        return {name: value for name, value in filters.items() if value is not None}
+    raise QueryError(f"filters is a mapping such as {{'kind': 'cell'}}, not {type(filters).__name__}.")
+
+
+def _values(name: str, value: Any) -> tuple[str, ...]:
+    several = value if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+    values = tuple(os.fspath(one) if isinstance(one, os.PathLike) else one for one in several)
+    if not all(isinstance(one, str) for one in values):
+        raise QueryError(f"The filter {name!r} takes a string or several.")
+    values = tuple(map(storable, values))  # as the text that they are compared with
+    if name.endswith("path") and not all(one.strip() for one in values):
+        raise QueryError("The filter 'path' is empty. Name a file or a folder.")
+    if name.endswith("path") and len(values) > _MOST_PATHS:
+        raise QueryError(
+            f"The filter 'path' takes up to {_MOST_PATHS:,} values. Name the folders instead of the files."
+        )
+    known = _KNOWN.get(name.removeprefix("not_"))
+    if known is None:
+        return values
+    for one in values:
+        if one.lower() not in known:
+            near = get_close_matches(one.lower(), known, n=1)
+            kind, listed = name.removeprefix("not_"), f"Known: {', '.join(known)}."
+            raise QueryError(
+                f"There is no {kind} {one!r}." + (f" Did you mean {near[0]!r}?" if near else "") + f" {listed}",
+                unquoted=f"There is no such {kind}. {listed}",
+            )
+    return tuple(map(str.lower, values))
+
+
+# Filters typed among the words of a query: ``tag:"two words" -kind:cell after:2026-03 prices``.
+
+# "after" and "before" leave out the day that is named, as people say them; "since" and "until" include it.
+TIMES = ("after", "before", "on", "since", "until")
+# A quoted phrase stays one, whatever stands in it; a filter has its value right behind its colon.
+_TYPED = re.compile(
+    r'"[^"]*"|(?<!\S)(?P<without>-?)'
+    rf'(?P<name>{"|".join((*FACETS, *TIMES))}):(?P<value>"[^"]*"|[^\s":][^\s"]*)(?!\S)'
+)
+# "-pandas": a word that nothing may hold. Shorter ones are switches of other programs: "ls -la".
+_WITHOUT = re.compile(r'"[^"]*"|(?<!\S)-(?P<word>[^\W\d_]\w{2,})(?!\S)')
+# A longer text, or one of several lines, was pasted: its dashes are its own.
+_LONGEST = 200
+_ONE_OF_SEVERAL = frozenset({"tag", "kind", "tier", "lang"})
+
+
+def split(text: str, now: datetime) -> tuple[str, Filters]:
+    """Return the text without the filters typed in it, and those filters.
+
+    Several values of a facet are any of them, with a minus before it none of them; a word with a minus before it
+    (``-pandas``) is one that nothing may hold. What only looks like a filter
+    (``std::sort``, ``dict: key``, ``author:x``, anything within quotation marks) stays text.
+
+    Raises:
+        QueryError: a value that does not exist, a time that cannot be read, or times that leave nothing between.
+    """
+    chosen: dict[str, list[str]] = {}
+    bounds: dict[str, datetime] = {}
+    rest, end = [], 0
+    for match in _TYPED.finditer(text):
+        if match["name"] is None:
+            continue
+        rest.append(text[end : match.start()])
+        end = match.end()
+        if match["name"] in TIMES:
+            for bound, moment in _times(match, now).items():
+                narrower = max if bound == "since" else min
+                bounds[bound] = narrower(bounds.get(bound, moment), moment)
+        else:
+            chosen.setdefault(("not_" if match["without"] else "") + match["name"], []).extend(_written_values(match))
+    remaining = " ".join(part.strip() for part in (*rest, text[end:]) if part.strip()) if end else text
+    if len(text) <= _LONGEST and "\n" not in text:
+        remaining, unwanted = _without_words(remaining)
+        if unwanted:
+            chosen["not_word"] = unwanted
+    if not chosen and not bounds:
+        return text, Filters()
+    return remaining, filters_from({**chosen, **bounds}, None, None, now)
+
+
+def _without_words(text: str) -> tuple[str, list[str]]:
+    """Return a text without the words that have a minus before them, and those words."""
+    unwanted = [match["word"] for match in _WITHOUT.finditer(text) if match["word"]]
+    if not unwanted:
+        return text, []
+    left = _WITHOUT.sub(lambda match: "" if match["word"] else match[0], text)
+    return " ".join(left.split()), unwanted
+
+
+def _written_values(match: re.Match[str]) -> list[str]:
+    name, value = match["name"], match["value"]
+    if value.startswith('"'):
+        values = [value[1:-1]]
+    else:
+        values = [one for one in value.split(",") if one] if name in _ONE_OF_SEVERAL else [value]
+    if not any(one.strip() for one in values):
+        told = "has no value: write one after the colon, or remove the filter."
+        raise QueryError(f"{match[0]} {told}", unquoted=f"{name}: {told}")
+    return values
+
+
+def _times(match: re.Match[str], now: datetime) -> dict[str, datetime]:
+    name, value = match["name"], match["value"].strip('"')
+    if match["without"]:
+        told = "a time cannot be excluded. Use before: or after: instead."
+        raise QueryError(f"{match[0]}: {told}", unquoted=f"-{name}: {told}")
+    try:
+        if name == "on":
+            return dict(zip(("since", "until"), parse_day(value, now), strict=True))
+        moment = parse_moment(value, now=now, end=name in ("after", "until"))
+    except QueryError as error:
+        told = "To search for the words, put them in quotation marks."
+        raise QueryError(f"{match[0]}: {error} {told}", unquoted=f"{name}: {error.unquoted} {told}") from None
+    return {"since" if name in ("after", "since") else "until": moment}
+
 
 # What a longer query adds costs time and finds nothing new; whole documents arrive here by copy and paste.
 MAX_TERMS = 64
@@ -145,3 +318,81 @@ def _count(limit: Any) -> int:
     if count < 1:
         raise QueryError(f"limit is the number of hits wanted, 1 or more; it was {limit!r}.")
     return min(count, _MOST)
+
+
+# Quoted phrases: which of them nothing holds, and names such as ``"df.groupby"``, whose dots are meant as well.
+#
+# The keyword index parts a text at everything but letters and digits, so it takes ``df_groupby`` and "df groupby" for
+# the
+# same phrase. What it finds for a quoted name is compared with the texts themselves.
+
+_JOINED = re.compile(r"_|[^\W_]\.[^\W_]")
+# Of so many texts with the words of a name, one has the name itself, if any has.
+_READ = 500
+
+
+def keyword_matches(
+    snapshot: Snapshot, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
+) -> Sequence[ScoredChunk]:
+    """Return the best memories by BM25; what has but the words of a quoted name is no match for it."""
+    names, others = _apart(terms)
+    found = snapshot.keyword_matches(terms, weights, filters, max(count, _READ) if names else count)
+    if not names:
+        return found
+    loose = snapshot.keyword_matches(others, weights, filters, count) if others else []
+    best = {one.memory: one for one in (*loose, *_holding(names, found, snapshot))}
+    return sorted(best.values(), key=lambda one: -one.score)[:count]
+
+
+def keyword_scores(
+    snapshot: Snapshot, terms: Terms, weights: Mapping[str, float], keys: Sequence[int]
+) -> dict[int, float]:
+    """Return BM25 of those of these memories that hold a term; quoted names are left to ``keyword_matches``."""
+    _, others = _apart(terms)
+    return snapshot.keyword_scores(others, weights, keys) if others else {}
+
+
+def missing_phrases(terms: Terms, snapshot: Snapshot, weights: Mapping[str, float]) -> Iterator[str]:
+    """Yield a sentence for each quoted phrase that no memory holds."""
+    for phrase in filter(is_phrase, terms.phrases):
+        if _JOINED.search(phrase):
+            if not keyword_matches(snapshot, Terms(phrases=(phrase,)), weights, Filters(), 1):
+                yield f"No memory contains “{phrase}” as it is written. Remove the quotes to search for its words."
+        elif not snapshot.holds_phrase(phrase, weights):
+            yield f"No memory contains the phrase “{phrase}”. Remove the quotes to search for each word."
+
+
+def is_phrase(quoted: str) -> bool:
+    """Return whether quotes make a difference to a text: one word is no phrase, and CJK text is indexed in pairs."""
+    return " " in quoted or _JOINED.search(quoted) is not None
+
+
+def _apart(terms: Terms) -> tuple[list[re.Pattern[str]], Terms]:
+    """Return the quoted names as patterns, and the other terms."""
+    names = [phrase for phrase in terms.phrases if _JOINED.search(phrase)]
+    if not names:
+        return [], terms
+    others = replace(terms, phrases=tuple(phrase for phrase in terms.phrases if phrase not in names))
+    return [_pattern(name) for name in names], others
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    """Return what finds a name as it is written, in any case, and with any white space for its blanks.
+
+    >>> [bool(_pattern("df.groupby").search(text)) for text in ("DF.groupby(λ)", "df_groupby", "pdf.groupby")]
+    [True, False, False]
+    """
+    words = r"\s+".join(map(re.escape, name.split()))
+    before, after = (r"(?<!\w)" if name[0].isalnum() else ""), (r"(?!\w)" if name[-1].isalnum() else "")
+    return re.compile(before + words + after, re.IGNORECASE)
+
+
+def _holding(
+    names: Sequence[re.Pattern[str]], found: Sequence[ScoredChunk], snapshot: Snapshot
+) -> Iterator[ScoredChunk]:
+    passages = snapshot.passages([one.chunk for one in found])
+    for one in found:
+        passage = passages[one.chunk]
+        said = "\n".join((passage.title, passage.context, passage.tags, passage.text))
+        if any(name.search(said) for name in names):
+            yield one

@@ -1,23 +1,218 @@
-"""The time that a query names in plain English: "what did I plot last Tuesday", "prices since March"."""
+"""The times and sessions that a query names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
+from functools import cache
+from typing import Literal
 
-from jupyter_memory.search.query.sessions import named_sessions
-from jupyter_memory.search.query.temporal_context import (
-    is_about_time_itself,
-    is_compared,
-    ready,
-    share_of_one_time,
-    what_follows,
-)
 from jupyter_memory.text.date_phrases import named_at
-from jupyter_memory.text.dates import Named, Period, to_utc, unit_of, wall_clock, whole, zone_of
-from jupyter_memory.types import TemporalExpression
+from jupyter_memory.text.dates import (
+    CARDINAL,
+    ORDINAL,
+    Named,
+    Period,
+    cardinal,
+    ordinal,
+    to_utc,
+    unit_of,
+    wall_clock,
+    whole,
+    zone_of,
+)
+from jupyter_memory.types import Sessions, TemporalExpression
+
+# What stands around a time in a query, and tells whether it is one.
+
+Follows = Literal["nothing", "function", "of", "noun"]
+
+# Nothing in quotation marks or back-ticks is read, nor what follows words that make a time of the future or a habit.
+_QUOTED = re.compile(r'"[^"]*"|“[^”]*”|`[^`]*`')
+# "May 3-5": not the hyphen of a name.
+_FROM_TO = re.compile(r"(?<![\w\-/.])(\d{1,2}(?:st|nd|rd|th)?)-(?=\d{1,2}(?:st|nd|rd|th)?(?![\w\-]))")
+_SPACE = re.compile(r"[\s\u00a0]")
+_OTHER_TIMES = re.compile(
+    r"\b(?:next|every|each|per|coming|upcoming|following|version|v|release|python) (?=\w)(?:\S+)", re.IGNORECASE
+)
+_WORD = re.compile(r"\s*([\w']+)(.?)")
+_FUNCTION_WORDS = """
+    a about after again against all also although am an and any are as at back be because been before being both
+    but by can compared could did do does done during each ever for from had has have having he her here him his
+    how i if in into is it its just like me my near no not now on only onto or our out over per regarding related
+    said same she should since so some than that the their them then there these they this those though through
+    till to too under until up us using versus via vs was we were what when where whether which while who whom
+    whose why will with within without would you your
+"""
+_FUNCTION = frozenset(_FUNCTION_WORDS.split())
+# A query that computes with dates is not told when.
+_TECHNICAL = re.compile(
+    r"\b(?:python|pandas|numpy|sql|javascript|java|regex|function|datetime|timedelta|timestamps?|strftime|strptime|dateutil|"
+    r"cron|rolling|moving|window|average|mean|median|resample|groupby|lag|lags|forecast\w*|predict\w*|cumulative|"
+    r"calculate|compute|convert|parse|format|dataframe|def|return\w*)\b",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(r"\b(?:i|we|me|us|my|our|did|discuss\w*|talk\w*|mention\w*|said|wrote|notes?)\b", re.IGNORECASE)
+# What tells of a recurring time that it means all of them, that it means one, and that it rather means all of them.
+_USUALLY = re.compile(
+    r"\b(?:usual(?:ly)?|often|always|typical(?:ly)?|general(?:ly)?|seasonal\w{0,3}|every)\b", re.IGNORECASE
+)
+_ONCE = re.compile(
+    r"\b(?:i|we|me|us|my|our|did|was|were|had|when|discussed|talked|mentioned|said|wrote|notes?)\b", re.IGNORECASE
+)
+_GENERAL = re.compile(r"\b(?:is|are|do|does|can|average|mean)\b", re.IGNORECASE)
+# "The difference between winter and summer" is no stretch of time.
+_COMPARED = re.compile(
+    r"\b(?:differ\w{0,5}|gap|relation\w{0,4}|correlation|comparison|contrast|transition|ratio) $", re.IGNORECASE
+)
+
+
+def ready(text: str) -> str:
+    """Return a text of the same length with blanks for all that cannot name a time."""
+    text = _FROM_TO.sub(r"\1–", _SPACE.sub(" ", text))
+    for pattern in (_QUOTED, _OTHER_TIMES):
+        text = pattern.sub(lambda match: "\0" * len(match[0]), text)
+    return text
+
+
+def what_follows(text: str, end: int) -> Follows:
+    """Return what stands after a time: nothing (or a mark), a function word, ``of``, or another word, as a noun."""
+    if text.startswith(("'s", "’s"), end):
+        match = _WORD.match(text, end + 2)
+        return "noun" if match else "nothing"
+    match = _WORD.match(text, end)
+    if match is None:
+        return "nothing"
+    word = match[1].lower()
+    if word == "of":
+        return "of"
+    return "function" if word in _FUNCTION else "noun"
+
+
+def is_about_time_itself(text: str) -> bool:
+    """Return whether a query asks how to compute with times rather than what was there at one."""
+    return bool(_TECHNICAL.search(text)) and not _PERSON.search(text)
+
+
+def share_of_one_time(text: str) -> float:
+    """Return how certain it is that a query means one time of those that recur.
+
+    "What did I plot in winter" means one winter, "why is demand higher in winter" means all of them.
+    """
+    if _USUALLY.search(text):
+        return 0.3
+    if _ONCE.search(text):
+        return 1.0
+    return 0.3 if _GENERAL.search(text) else 0.6
+
+
+def is_compared(text: str, place: int) -> bool:
+    """Return whether what begins at a place is compared: "the difference between winter and summer"."""
+    return bool(_COMPARED.search(text[:place]))
+
+
+# Sessions that a query names: "in our second session", "20 sessions ago", "over sessions 2 through 4".
+
+_IN_SESSION = r"(?:(?:in|on|at|during|over|from|of|within|across|throughout) )?"
+_TALK = r"(?:session|discussion|conversation|chat)"
+_NOT_CODE = r"(?<![\w.\-/\\@#:=$%])"
+_END = r"(?![\w(/\\=$%]|[-.:]\w)"
+Reader = Callable[[re.Match[str]], Sessions | None]
+
+
+def named_sessions(text: str, place: int) -> TemporalExpression | None:
+    """Return the sessions that are named from a place of a text on; the phrase is left to the caller."""
+    for pattern, sure, read in _compiled():
+        match = pattern.match(text, place)
+        sessions = read(match) if match else None
+        if match and sessions:
+            return TemporalExpression(match.start(), match.end(), "", sure, sessions=sessions)
+    return None
+
+
+def _ago(match: re.Match[str]) -> Sessions | None:
+    return _back(cardinal(match["n"]))
+
+
+def _back(count: int | None) -> Sessions | None:
+    return Sessions(count, count, from_newest=True) if count else None
+
+
+def _latest(match: re.Match[str]) -> Sessions | None:
+    count = cardinal(match["n"]) if match["n"] else 1
+    return Sessions(count, 1, from_newest=True) if count else None
+
+
+def _next_to_last(match: re.Match[str]) -> Sessions | None:
+    return Sessions(2, 2, from_newest=True)
+
+
+def _place(match: re.Match[str]) -> Sessions | None:
+    number = ordinal(match["n"])
+    return Sessions(number, number) if number else None
+
+
+def _first_few(match: re.Match[str]) -> Sessions | None:
+    count = cardinal(match["n"])
+    return Sessions(1, count) if count else None
+
+
+def _number(match: re.Match[str]) -> Sessions | None:
+    number = cardinal(match["n"])
+    return Sessions(number, number) if number else None
+
+
+def _session_span(match: re.Match[str]) -> Sessions | None:
+    first, last = (ordinal(match[name]) or cardinal(match[name]) for name in ("a", "b"))
+    return Sessions(first, last) if first and last and first <= last else None
+
+
+def _side(match: re.Match[str]) -> Sessions | None:
+    number = ordinal(match["n"]) or cardinal(match["n"])
+    if not number:
+        return None
+    side = match["side"].lower()
+    if side == "before":
+        return Sessions(1, number - 1) if number > 1 else None
+    return Sessions(number + (side == "after"), None)
+
+
+@cache
+def _compiled() -> tuple[tuple[re.Pattern[str], float, Reader], ...]:
+    # Not before a query may name a time: they take longer to compile than a search.
+    return tuple(
+        (re.compile(_NOT_CODE + pattern + _END, re.IGNORECASE), sure, read) for pattern, sure, read in _PATTERNS
+    )
+
+
+_JOINT = r" ?(?:to|through|thru|until|till|and|[-–—]) ?"
+_PATTERNS: tuple[tuple[str, float, Reader], ...] = (
+    (rf"{_IN_SESSION}(?:between )?sessions? (?P<a>{CARDINAL}){_JOINT}(?P<b>{CARDINAL})", 0.95, _session_span),
+    (
+        rf"{_IN_SESSION}(?:between )?(?:our |the )?(?P<a>{ORDINAL}){_JOINT}(?:the )?(?P<b>{ORDINAL}) sessions?",
+        0.9,
+        _session_span,
+    ),
+    (rf"(?P<side>since|before|after) (?:our |the )?(?P<n>{ORDINAL}) session", 0.85, _side),
+    (rf"(?P<side>since|before|after) session (?P<n>{CARDINAL})", 0.85, _side),
+    (rf"(?P<n>{CARDINAL}) {_TALK}s? ago", 0.95, _ago),
+    (rf"{_IN_SESSION}(?:our|the|my) {_TALK} before last", 0.9, _next_to_last),
+    (
+        rf"{_IN_SESSION}(?:(?:our|the|my) )?(?:last|previous|past|latest|most recent) (?P<n>{CARDINAL}) sessions",
+        0.9,
+        _latest,
+    ),
+    (rf"{_IN_SESSION}(?:(?:our|the|my) )?(?:last|previous|latest|most recent) session(?P<n>)", 0.85, _latest),
+    (rf"{_IN_SESSION}our (?:last|previous|latest|most recent) {_TALK}(?P<n>)", 0.7, _latest),
+    (rf"{_IN_SESSION}(?:the )?last {_TALK}(?P<n>)(?=\s*[?.!]*$)", 0.6, _latest),
+    (rf"{_IN_SESSION}(?:(?:our|the|my) )?first (?P<n>{CARDINAL}) sessions", 0.85, _first_few),
+    (rf"{_IN_SESSION}our (?:very )?(?P<n>{ORDINAL}) {_TALK}", 0.95, _place),
+    (rf"{_IN_SESSION}(?:(?:the|my) )(?:very )?(?P<n>{ORDINAL}) session", 0.9, _place),
+    (rf"(?P<n>{ORDINAL}) session", 0.6, _place),
+    (rf"{_IN_SESSION}session (?:number |no\.? |#)?(?P<n>\d{{1,4}})", 0.8, _number),
+)
 
 # How far from its target a time may lie, in days, by the unit in which it is told.
 TOLERANCE_DAYS = {"day": 1.0, "week": 3.0, "month": 10.0, "year": 60.0}

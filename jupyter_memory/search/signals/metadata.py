@@ -1,13 +1,20 @@
-"""What is known of a memory besides its text: its kind, tier and severity, its domain and tags."""
+"""Signals of metadata, time, neighbours, length and quality."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import isnan, log
 from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.search.fusion import normalised
+from jupyter_memory.search.query.temporal import TOLERANCE_DAYS
+from jupyter_memory.search.signals.semantic import semantic_margins
+from jupyter_memory.search.signals.weights import SEMANTIC_MARGIN, WORDS
+from jupyter_memory.types import Candidate, Filters, Memory, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +106,349 @@ class Tags:
 
 def _jaccard(one: set[str], other: set[str]) -> float:
     return len(one & other) / len(one | other) if one and other else 0.0
+
+
+# The time of a memory: near the one that the query names, recent, or valid now.
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTime:
+    """How certain it is that the query means this time, for memories from then; 0 for the others.
+
+    No opinion where the query names no time.
+    """
+
+    label: ClassVar[str] = "being from the time that the query names"
+    description: ClassVar[str] = "How certain the time in the query is, for memories from that time; 0 for the others."
+
+    name: str = "time"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        temporal, then = query.temporal, query.time_filters
+        if temporal is None or then is None:
+            return {}
+        return {one.key: temporal.sure * _is_of(one.memory, then) for one in context}
+
+
+def _is_of(memory: Memory, then: Filters) -> bool:
+    if then.session:
+        return memory.session in then.session
+    return (then.since is None or memory.event_at >= then.since) and (
+        then.until is None or memory.event_at < then.until
+    )
+
+
+# Beyond so many tolerances nothing is left.
+_REACH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class NearTime:
+    """max(0, 1 - |age - target| / (3 * tolerance)), ages in days, for the moment that the question means.
+
+    The tolerance is 1 day where days are named, 3 for weeks, 10 for months, 60 for years; a range is meant by its
+    middle (seed system `memini`; tolerances: ours). No opinion where the question names no time, or one without a
+    middle, such as "before March". A date in the future counts as now.
+    """
+
+    label: ClassVar[str] = "how close it is to the time that the query names"
+    description: ClassVar[str] = "1 at the moment that the query names, and less with the distance from it."
+
+    name: str = "near_time"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        named = query.temporal
+        if named is None or named.target is None or named.unit not in TOLERANCE_DAYS:
+            return {}
+        target, tolerance = days_between(query.now, named.target), TOLERANCE_DAYS[named.unit]
+        return {one.key: closeness(days_between(query.now, one.memory.event_at), target, tolerance) for one in context}
+
+
+def closeness(age: float, target: float, tolerance: float) -> float:
+    """Return how close an age lies to the one that is meant, all of them in days: 1 there, 0 from 3 tolerances on."""
+    return max(0.0, 1 - abs(max(0.0, age) - target) / (_REACH * tolerance))
+
+
+def days_between(now: datetime, moment: datetime) -> float:
+    """Return how many days before now a moment was."""
+    return (now - moment).total_seconds() / 86_400
+
+
+A_YEAR = 8760.0  # hours
+
+
+@dataclass(frozen=True, slots=True)
+class Recency:
+    """Hyperbolic decay of the event's age, 1 / (1 + age / half_life): 1 now, 0.5 after a year, never 0.
+
+    A date in the future counts as now.
+    """
+
+    label: ClassVar[str] = "how recent it is"
+    description: ClassVar[str] = "1 for a memory of now, 0.5 for one of a year ago."
+
+    half_life_hours: float = A_YEAR
+    name: str = "recency"
+    lower_is_better: bool = False
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        # Moments of one zone are compared at once, those of two by asking both zones.
+        now = query.now.astimezone(UTC)
+        return {one.key: recency(one.memory.event_at, now, self.half_life_hours) for one in context}
+
+
+def recency(event_at: datetime, now: datetime, half_life_hours: float = A_YEAR) -> float:
+    """Return 1 / (1 + age / half_life) of a moment."""
+    age = (now - event_at).total_seconds() / 3600
+    return 1 / (1 + (age if age > 0 else 0.0) / half_life_hours)
+
+
+_LAST_PART = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """Exponential decay of the event's age, or, for a memory that holds until a date, of what is left of its window.
+
+    exp(-ln 2 * age / half_life): 1 now, 0.5 after a year. With a window: 1 while at least a quarter of it remains, then
+    the remaining part of that quarter; 0 after its end and before its start (seed system `vault`). A window without a
+    start begins with the event; one without an end only keeps back what has not begun.
+    """
+
+    label: ClassVar[str] = "being recent, or still valid"
+    description: ClassVar[str] = (
+        "1 for a new or valid memory, less for an older one or one that soon expires, 0 for an expired one."
+    )
+
+    half_life_days: float = 365.0
+    name: str = "validity"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        return {candidate.key: self._of(candidate.memory, query.now) for candidate in context}
+
+    def _of(self, memory: Memory, now: datetime) -> float:
+        begins = memory.valid_from or memory.event_at
+        if memory.valid_from is not None and now < begins:
+            return 0.0
+        if memory.valid_until is None:
+            days = max(0.0, (now - memory.event_at).total_seconds() / 86_400)
+            return float(2.0 ** (-days / self.half_life_days))
+        left, window = (memory.valid_until - now).total_seconds(), (memory.valid_until - begins).total_seconds()
+        if left <= 0 or window <= 0:
+            return 0.0
+        return min(1.0, left / (_LAST_PART * window))
+
+
+# Scores a memory by how well those next to it match, or those of its session.
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """The evidence of words and meaning for the better of the two memories beside a candidate; 0 where it has none."""
+
+    label: ClassVar[str] = "the memories next to it"
+    description: ClassVar[str] = "How well the better of the two memories next to it matches by words and meaning."
+
+    name: str = "neighbour"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        return neighbour_evidence(context.shared(evidence), context.candidates)
+
+
+def evidence(context: SearchContext) -> dict[int, float]:
+    """Return what the words and the meaning of each candidate add up to, by key."""
+    scores = context.keyword_scores
+    return {
+        key: WORDS * scores.get(key, 0.0) + (0.0 if isnan(value) else SEMANTIC_MARGIN * value)
+        for key, value in context.shared(semantic_margins).items()
+    }
+
+
+def neighbour_evidence(evidence: Mapping[int, float], candidates: Sequence[Candidate]) -> dict[int, float]:
+    """Return the evidence of the better of each candidate's two neighbours, by key; 0 where it is none or against.
+
+    Neighbours are cells of one notebook or memories of one session that were stored one after the other. Only those of
+    the candidates count: what no retriever found has little to say.
+    """
+    memories = {one.key: one.memory for one in candidates}
+    found = dict.fromkeys(memories, 0.0)
+    for key, memory in memories.items():
+        if (after := key + 1) in memories and belong(memory, memories[after]):
+            found[key] = max(found[key], evidence.get(after, 0.0))
+            found[after] = max(found[after], evidence.get(key, 0.0))
+    return found
+
+
+def belong(one: Memory, other: Memory) -> bool:
+    """Return whether two memories are of one notebook or one session."""
+    if one.space != other.space or one.kind != other.kind:
+        return False
+    if one.kind == "cell":
+        return one.source == other.source
+    return one.session is not None and one.session == other.session
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The best evidence of words and meaning among the other memories of a candidate's session; 0 where it has none."""
+
+    label: ClassVar[str] = "what was noted in the same session"
+    description: ClassVar[str] = "How well the best other memory of its session matches by words and meaning."
+
+    name: str = "session"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        return session_evidence(context.shared(evidence), context.candidates)
+
+
+def session_evidence(evidence: Mapping[int, float], candidates: Sequence[Candidate]) -> dict[int, float]:
+    """Return the evidence of the best other memory of each candidate's session, by key; 0 where it is none or against.
+
+    Only candidates count, and only within a space. The session of a kernel says little: it may last for weeks, so what
+    was run in it has no evidence here.
+    """
+    best: dict[tuple[str, str], list[tuple[float, int]]] = {}
+    sessions = {
+        one.key: (one.memory.space, one.memory.session)
+        for one in candidates
+        if one.memory.session is not None and one.memory.kind != "history"
+    }
+    for key, (space, session) in sessions.items():
+        two = best.setdefault((space, str(session)), [])
+        two.append((evidence.get(key, 0.0), key))
+        two.sort(reverse=True)
+        del two[2:]
+    found = dict.fromkeys((one.key for one in candidates), 0.0)
+    for key, (space, session) in sessions.items():
+        others = [value for value, other in best[space, str(session)] if other != key]
+        found[key] = max([0.0, *others])
+    return found
+
+
+# Penalties for form: for questions, if a question is asked, and for very short and very long texts.
+#
+# A question seldom answers another one. A few words seldom answer one either, and a long text contains many words of
+# any
+# query by chance.
+
+_FIRST_WORDS = """
+am are can could did do does has have how is should was were what when where which who whom whose why will would
+"""
+_ASKING = frozenset(_FIRST_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPenalty:
+    """-1 for a memory that ends in a question mark, 0 for the others; no opinion where the query is no question.
+
+    A query is a question if it ends in a question mark or begins as an English one does.
+    """
+
+    label: ClassVar[str] = "being a question, where the query needs an answer"
+    description: ClassVar[str] = "-1 for a memory that is a question, if the query is a question too."
+
+    name: str = "question_penalty"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        if not is_question(query.text):
+            return {}
+        return {one.key: -1.0 if one.memory.text.rstrip().endswith(("?", "？")) else 0.0 for one in context}
+
+
+def is_question(text: str) -> bool:
+    """Return whether a text asks something.
+
+    >>> is_question("how did I scale λ"), is_question("λ?"), is_question("scaling of λ")
+    (True, True, False)
+    """
+    words = text.split(maxsplit=1)
+    return bool(words) and (text.rstrip().endswith(("?", "？")) or words[0].casefold() in _ASKING)
+
+
+# Sixteen words; below four it is all the same. Bytes, as a character of Chinese says about what three letters do.
+SHORT, SHORTEST = 88, 22
+# Different tokens of a chunk.
+LONG = 128
+# A text of fewer characters has no such chunk.
+_CANNOT_BE_LONG = 300
+
+
+@dataclass(frozen=True, slots=True)
+class LengthPenalty:
+    """0 for a memory of a usual size, and less for each e-fold that it is shorter, or its best chunk is longer.
+
+    A single note may be of any length below that: somebody wrote it down to find it again. A cell, a paragraph or a
+    turn of a conversation is short because the text around it says the rest.
+    """
+
+    label: ClassVar[str] = "its unusual length"
+    description: ClassVar[str] = (
+        "0 for a usual length; negative for a memory that is short, or whose best chunk is long."
+    )
+
+    name: str = "length_penalty"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        tokens = context.tokens
+        found = {}
+        for one in context:
+            characters = len(one.memory.text)
+            size = SHORT if _is_meant(one.memory) else characters
+            if size < SHORT:
+                size = len(one.memory.text.encode())
+            found[one.key] = size_evidence(
+                size, len(tokens[one.chunk].different) if characters >= _CANNOT_BE_LONG else 0
+            )
+        return found
+
+
+def _is_meant(memory: Memory) -> bool:
+    return memory.kind == "note" and memory.session is None
+
+
+def size_evidence(size: int, tokens: int) -> float:
+    """Return what the size of a memory, in bytes, and the number of different tokens of its chunk say of it.
+
+    >>> size_evidence(500, 90), round(size_evidence(44, 8), 2), round(size_evidence(2000, 256), 2)
+    (0.0, -0.69, -0.69)
+    """
+    short = log(max(size, SHORTEST) / SHORT) if size < SHORT else 0.0
+    return short + (log(LONG / tokens) if tokens > LONG else 0.0)
+
+
+# Scores a memory by what does not depend on the query: its tier, its sources, how often it was read, and its age.
+
+_TIER_QUALITY = {"core": 1.0, "note": 0.7, "file": 0.6, "mcp": 0.5}
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """0.4 * tier + 0.2 * c / (c + 1) + 0.2 * a / (a + 3) + 0.2 * recency, in [0, 1] (profile `memini`; numbers: ours).
+
+    c counts the other sources among the candidates that say the same (they are found together, having the same words
+    and the same vector), a how often the memory was read.
+    """
+
+    label: ClassVar[str] = "where it comes from, its age, and how often it was read"
+    description: ClassVar[str] = "Its tier, the number of its sources, how often it was read, and its age."
+
+    name: str = "quality"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        said = {key: normalised(text) for key, text in context.candidates.texts.items()}
+        sources: dict[str, set[str]] = defaultdict(set)
+        for one in context:
+            sources[said[one.key]].add(one.memory.source)
+        recent = Recency()(query, context)
+        return {one.key: quality(one.memory, len(sources[said[one.key]]) - 1, recent[one.key]) for one in context}
+
+
+def quality(memory: Memory, copies: int, recency: float) -> float:
+    """Return what a memory is worth by itself: ``copies`` is in how many other sources its content is found."""
+    read = memory.accessed
+    return 0.4 * importance(memory) + 0.2 * copies / (copies + 1) + 0.2 * read / (read + 3) + 0.2 * recency
+
+
+def importance(memory: Memory) -> float:
+    """Return what the tier of a memory is worth, in [0, 1]."""
+    return _TIER_QUALITY[memory.tier]

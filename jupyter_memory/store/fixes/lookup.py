@@ -7,9 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.search.fixes.failures import EARLIER
-from jupyter_memory.search.fixes.fixing_runs import AFTER
-from jupyter_memory.search.fixes.lookup import KnownErrors
+from jupyter_memory.search.fixes import AFTER, EARLIER, KnownErrors
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.store.fixes.stored_errors import StoredErrors
 from jupyter_memory.store.history import History

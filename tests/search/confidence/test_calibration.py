@@ -6,12 +6,7 @@ import nbformat
 import numpy as np
 import pytest
 
-from jupyter_memory.search.confidence.calibration import (
-    ENOUGH,
-    calibration,
-    mean_reciprocal_rank,
-    words_in_common,
-)
+from jupyter_memory.search.confidence import ENOUGH, calibration, mean_reciprocal_rank, words_in_common
 
 
 def test_the_retriever_that_fails_less_is_trusted_more():

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from jupyter_memory.search.confidence.coverage import Coverage, missing_share
-from jupyter_memory.search.query.asked_words import AskedWord
+from jupyter_memory.search.confidence import Coverage, missing_share
+from jupyter_memory.search.query.terms import AskedWord
 from jupyter_memory.storage import Passage
 
 

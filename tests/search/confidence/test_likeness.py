@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from jupyter_memory.search.confidence.likeness import ALIKE_FROM, Likeness
+from jupyter_memory.search.related import ALIKE_FROM, Likeness
 
 WORDS = ("tariff", "meter", "customer", "invoice", "forecast", "weather", "holiday", "outlier", "firmware", "schema")
 ASKED = "lags = demand.shift(48).rolling(24).mean()\nfeatures['demand_lag'] = lags.reindex(features.index)"

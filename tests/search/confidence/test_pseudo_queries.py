@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.search.confidence.calibration import pseudo_queries, pseudo_query
+from jupyter_memory.search.confidence import pseudo_queries, pseudo_query
 from jupyter_memory.storage import EmbeddedParts
 from jupyter_memory.text import context
 

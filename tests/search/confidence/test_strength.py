@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.search import verdict
-from jupyter_memory.search.confidence.strength import Confidence
+from jupyter_memory.search.confidence import Confidence
 
 shares = st.floats(0, 1)
 margins = st.none() | st.floats(-50, 50)

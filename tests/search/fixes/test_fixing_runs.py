@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jupyter_memory.search.fixes.failures import Trees
-from jupyter_memory.search.fixes.fixing_runs import fixing_runs
+from jupyter_memory.search.fixes import Trees, fixing_runs
 from jupyter_memory.types import Run, RunError
 
 NOON = datetime(2026, 3, 6, 12, tzinfo=UTC)

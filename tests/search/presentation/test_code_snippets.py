@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.search.presentation.code_snippets import LINES, code_snippet
-from jupyter_memory.search.presentation.snippets import WIDTH
+from jupyter_memory.search.presentation import LINES, WIDTH, code_snippet
 
 CAPPING = '''import pandas as pd
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.search.presentation.snippets import WIDTH, snippet, with_literal
+from jupyter_memory.search.presentation import WIDTH, snippet, with_literal
 
 SPACES = st.text(st.sampled_from(" \n\t"), min_size=1, max_size=4)
 

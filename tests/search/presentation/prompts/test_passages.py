@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.search.presentation.prompts.passages import passage
+from jupyter_memory.search.prompt import passage
 from jupyter_memory.text import estimated_tokens
 
 LINES = [f"line {number}: prices of shop λ{number}" for number in range(200)]

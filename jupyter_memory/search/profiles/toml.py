@@ -12,9 +12,7 @@ from typing import Any, NoReturn, get_type_hints
 
 from jupyter_memory.errors import InputError, UnknownProfile
 from jupyter_memory.search import fusion
-from jupyter_memory.search.profiles.builtin import PROFILES
-from jupyter_memory.search.profiles.profile import OverFetch, Profile
-from jupyter_memory.search.profiles.toml_writer import FORMS, LISTED, NAMED
+from jupyter_memory.search.profiles.profile import FORMS, LISTED, NAMED, PROFILES, OverFetch, Profile
 from jupyter_memory.text.identifiers import COLUMNS
 
 _OWN = ("base", "without")

@@ -1,9 +1,4 @@
-"""How near the candidate's nearest token comes to each token of the query: late interaction without a model.
-
-The vectors are the bundled static model's, one a token. Like ColBERT's MaxSim (Khattab and Zaharia, SIGIR 2020), but
-with vectors that do not know their neighbours, and with rare tokens counting more. The name of a language is met by
-what is written in it.
-"""
+"""Signals of meaning."""
 
 from __future__ import annotations
 
@@ -12,16 +7,70 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import nan
+from statistics import fmean
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.embedders.tokenizer.bundled import tokens
+from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
 from jupyter_memory.runtime import one_core
-from jupyter_memory.search.context import SearchContext, TokenTable
+from jupyter_memory.search.context import Background, SearchContext, TokenTable
+from jupyter_memory.search.signals.weights import HUBNESS, semantic_evidence
 from jupyter_memory.text.code import EVERYDAY, PYTHON, language
 from jupyter_memory.types import Candidate, Query
+
+
+@dataclass(frozen=True, slots=True)
+class SemanticMargin:
+    """calibration * terms * z * |z|, where z is how many deviations the cosine lies above the query's with the store.
+
+    Where the model can be trusted, a hub has less: see `margins`. NaN where no model took part. `signals.weights` has
+    the reasons.
+    """
+
+    label: ClassVar[str] = "how much closer its meaning is to the query than that of others"
+    description: ClassVar[str] = "How far its cosine with the query stands out from those of the whole store."
+
+    name: str = "semantic_margin"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        return context.shared(semantic_margins)
+
+
+def semantic_margins(context: SearchContext) -> dict[int, float]:
+    """Return the evidence of the meaning of each candidate, by key."""
+    if context.background is None:
+        return dict.fromkeys((one.key for one in context), nan)
+    terms = context.query.terms
+    count = len(terms.words) + len(terms.phrases) + len(terms.ident)
+    values = context.calibration * semantic_evidence(margins(context, context.background), count)
+    return dict(zip((one.key for one in context), values.tolist(), strict=True))
+
+
+def margins(context: SearchContext, background: Background) -> NDArray[np.float64]:
+    """Return how far each candidate's cosine stands out, in standard deviations, ``(n,)``.
+
+    A hub is near to any question: its cosine counts less by ``HUBNESS * (1 - 1 / calibration)`` times how much its
+    hubness exceeds the candidates' mean. Where words are as good a guide, they hold hubs back, and several memories
+    that are near to each other are several answers to one question: then nothing is taken off.
+    """
+    cosines = np.array([nan if one.cosine is None else one.cosine for one in context], dtype=np.float64)
+    if context.calibration > 1:
+        hubness = context.hubness
+        mean = fmean(hubness.values()) if hubness else 0.0
+        excess = np.array([hubness.get(one.chunk, mean) - mean for one in context], dtype=np.float64)
+        cosines -= HUBNESS * (1 - 1 / context.calibration) * excess
+    return background.margin(cosines)
+
+
+# How near the candidate's nearest token comes to each token of the query: late interaction without a model.
+#
+# The vectors are the bundled static model's, one a token. Like ColBERT's MaxSim (Khattab and Zaharia, SIGIR 2020), but
+# with vectors that do not know their neighbours, and with rare tokens counting more. The name of a language is met by
+# what is written in it.
 
 # Tokens are pieces of words, of which the frequent ones say even less than their idf: measured on the judged sets.
 IDF_POWER = 1.5
@@ -176,3 +225,85 @@ def _nearest(query: Tokens, texts: Sequence[Tokens], lengths: NDArray[np.int64],
     starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
     best: Floats = np.maximum.reduceat(cosines.take(places[every], axis=0), starts, axis=0)
     return best
+
+
+# How close the best passage of a memory comes to the query, however much else the memory holds.
+#
+# The vector of a chunk is that of all it says: one line on the matter among twenty others hardly shows in it. A passage
+# is some 32 tokens of the chunk that was found. Its vector is the sum of its tokens' vectors in the bundled static
+# model,
+# whichever model the store has. It is computed when it is needed, from the tokens that are stored with the chunk.
+
+# Tokens of a block; two adjacent blocks are a passage, so that each passage shares a half with the next.
+BLOCK = 16
+
+
+@dataclass(frozen=True, slots=True)
+class BestPassage:
+    """The best cosine of the query with a passage, for the candidates that `MaxSim` compares too.
+
+    A memory of a session has no value. A turn of a conversation is a single passage, and the shortest of many turns
+    would come first.
+    """
+
+    label: ClassVar[str] = "how close its best passage is to the query"
+    description: ClassVar[str] = "How close the best passage of the memory, some 32 tokens, is to the query."
+
+    name: str = "best_passage"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        chosen = [one for one in best_placed(context) if one.memory.session is None]
+        if not chosen:
+            return {}
+        texts = [context.tokens[one.chunk].text for one in chosen]
+        counts = np.array([len(text) for text in texts], np.int64)
+        table = token_vectors()
+        asked = table.sums(context.query_tokens[None])[0]
+        values = best_cosines(asked, table.sums(in_blocks(np.concatenate(texts), counts)), counts)
+        return dict(zip((one.key for one in chosen), values.tolist(), strict=True))
+
+
+def in_blocks(ids: NDArray[np.integer], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the tokens of texts by block, ``(blocks, BLOCK)``: a text begins with a block, and -1 fills its last one.
+
+    >>> in_blocks(np.arange(20), np.array([17, 3]))[:, :4].tolist()
+    [[0, 1, 2, 3], [16, -1, -1, -1], [17, 18, 19, -1]]
+    """
+    blocks = _blocks(counts)
+    begins = BLOCK * (np.cumsum(blocks) - blocks)
+    filled = np.full(BLOCK * blocks.sum(), -1, np.int64)
+    filled[np.arange(len(ids)) + np.repeat(begins - (np.cumsum(counts) - counts), counts)] = ids
+    return filled.reshape(-1, BLOCK)
+
+
+def best_cosines(asked: Floats, sums: Floats, counts: NDArray[np.int64]) -> Floats:
+    """Return the best cosine of a vector with the passages of each text, ``(n,)``; 0 for a text without tokens.
+
+    Args:
+        asked: the vector, ``(dimensions,)``.
+        sums: those of the tokens of each block of all texts, ``(blocks, dimensions)``.
+        counts: how many tokens each text has, ``(n,)``.
+    """
+    best = np.zeros(len(counts), np.float32)
+    spoken = np.flatnonzero(counts)
+    if not spoken.size:
+        return best
+    blocks = _blocks(counts[spoken])
+    firsts = np.cumsum(blocks) - blocks
+    # The last block of a text belongs to the passage before it; only a text of one block has it for a passage.
+    last = np.zeros(len(sums), bool)
+    last[firsts + blocks - 1] = True
+    followed = np.flatnonzero(~last)
+    passages = sums.copy()
+    passages[followed] += sums[followed + 1]
+    with one_core():
+        cosines = passages @ asked
+    lengths = np.sqrt(np.einsum("ij,ij->i", passages, passages)) * np.linalg.norm(asked)
+    cosines /= np.maximum(lengths, 1e-9)
+    cosines[last & np.repeat(blocks > 1, blocks)] = -1
+    best[spoken] = np.maximum.reduceat(cosines, firsts)
+    return best
+
+
+def _blocks(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    return -(-counts // BLOCK)

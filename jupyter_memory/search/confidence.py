@@ -1,0 +1,492 @@
+"""How sure it is that a hit answers the query: strength, verdict, coverage, calibration."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+from math import exp, log, sqrt
+from random import Random
+from typing import Literal, NamedTuple
+from unicodedata import category, name, normalize
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jupyter_memory.embedders import checked
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.search.fusion import Ranked, Table
+from jupyter_memory.search.query.terms import AskedWord, Row
+from jupyter_memory.storage.base import Corpus, EmbeddedParts, Passage, Snapshot, Storage
+from jupyter_memory.text.code import EVERYDAY, language
+from jupyter_memory.text.identifiers import ident_column, runs
+from jupyter_memory.text.markdown import heading_of, words_above
+from jupyter_memory.types.protocols import Embedder
+
+# How much of a query a text covers: the share of its words, by what they tell, that the text holds close together.
+
+# An identifier of which a text holds all parts, but not in a row, and a word that may be a slip for one that it holds.
+_IN_PARTS = _NEAR = 0.5
+# Words are close together in this much of the text: so many words, and more of them for a long query.
+_CLOSE, _FOR_EACH = 16, 3
+
+
+class Coverage:
+    """What a query asks for, to be looked for in texts."""
+
+    def __init__(self, words: Sequence[AskedWord], corpus: Corpus) -> None:
+        self._words = words
+        self._corpus = corpus
+        self._whole = sum(word.weight for word in words)
+        self._stretch = max(_CLOSE, _FOR_EACH * len(words))
+
+    def of(self, passage: Passage, lang: str) -> float:
+        """Return the share of the query that a passage covers, 0 to 1.
+
+        Half of it counts what the passage holds anywhere, the other half what it holds close together. The title and
+        the context are close to everything, and so is the name of the language that it is written in.
+        """
+        if not self._whole:
+            return 0.0
+        written = {language(lang, passage.text)} - EVERYDAY
+        head = _positions(self._corpus.words("\n".join((passage.title, passage.context, passage.tags))))
+        body = _positions(self._corpus.words(passage.text))
+        held = {*head, *body, *self._corpus.words(ident_column(str(passage)))}
+        anywhere, scattered = 0.0, []
+        for word in self._words:
+            if word.text.lower() in written or _places(word.rows, head):
+                anywhere += word.weight
+            elif places := _places(word.rows, body):
+                scattered.append((word.weight, places))
+            else:
+                slip = _places(word.near, head) or _places(word.near, body)
+                anywhere += word.weight * (_NEAR if slip else _in_parts(word, held))
+        total = anywhere + sum(weight for weight, _ in scattered)
+        return (total + anywhere + _closest(scattered, self._stretch)) / (2 * self._whole)
+
+
+def missing_share(words: Sequence[AskedWord], *, names: bool = False) -> float:
+    """Return the share of a query, by what its words tell, that nothing in the store holds; or of its names alone."""
+    whole = sum(word.weight for word in words)
+    missing = sum(word.weight for word in words if word.missing and (word.is_name or not names))
+    return missing / whole if whole else 0.0
+
+
+def _positions(row: Sequence[str]) -> dict[str, list[int]]:
+    """Return where each stem of a text stands."""
+    positions: dict[str, list[int]] = {}
+    for place, stem in enumerate(row):
+        positions.setdefault(stem, []).append(place)
+    return positions
+
+
+def _places(rows: Sequence[Row], positions: Mapping[str, Sequence[int]]) -> list[int]:
+    """Return where a text holds a spelling of a word, in order."""
+    found = set()
+    for first, *rest in rows:
+        places = set(positions.get(first, ()))
+        for distance, stem in enumerate(rest, start=1):
+            places &= {place - distance for place in positions.get(stem, ())}
+        found |= places
+    return sorted(found)
+
+
+def _in_parts(word: AskedWord, held: Collection[str]) -> float:
+    """Return how much of a word a text holds that does not show it in a row: identifiers in one piece, and parts."""
+    if any(len(row) == 1 and row[0] in held for row in word.rows):
+        return 1.0
+    return _IN_PARTS * sum(part in held for part in word.parts) / len(word.parts) if word.parts else 0.0
+
+
+def _closest(scattered: Sequence[tuple[float, Sequence[int]]], stretch: int) -> float:
+    """Return the greatest weight of words that one stretch of the text holds."""
+    starts = {place for _, places in scattered for place in places}
+    return max((_weight_in(range(start, start + stretch), scattered) for start in starts), default=0.0)
+
+
+def _weight_in(stretch: range, scattered: Sequence[tuple[float, Sequence[int]]]) -> float:
+    nexts = ((weight, places, bisect_left(places, stretch.start)) for weight, places in scattered)
+    return sum(weight for weight, places, place in nexts if place < len(places) and places[place] in stretch)
+
+
+# A logistic regression on what a hit holds of the query, how far it stands out, and how much is asked. Learnt on half
+# of
+# the questions about notebooks in `benchmarks/verdicts`, and on the judged sets against questions asked of memories
+# that
+# cannot answer them (docs/quality.md).
+
+Verdict = Literal["strong", "weak", "none"]
+
+INTERCEPT = -8.26
+COVERAGE = 1.44
+MAX_SIM = 4.22
+MARGIN = 0.11
+MISSING = -4.72
+WORDS = 1.49
+MAX_SIM_LEAD = 2.2
+MARGIN_LEAD = 0.57
+
+# What a memory does not cover: each halving of it adds the same, down to about a thirtieth.
+_UNCOVERED = 0.03
+# A cosine that lies further from the usual tells no more: in a store of alike memories, that is far.
+_LOWEST_MARGIN, _HIGHEST_MARGIN = -2.0, 4.0
+# The more words a memory covers, the less likely by chance; a longer question tells no more.
+_MOST_WORDS, _USUAL_WORDS = 12, 5
+# In a smaller store it is chance which tokens are rare, and so is what `max_sim` makes of them.
+_FEW_CHUNKS = 50
+# A hit stands out from the candidate at this place: others that answer as well may come before it.
+_PLACE = 5
+# Where a word that carries this share of the query is missing, the answer is as likely wrong as right.
+_MUCH = 0.2
+_BOUND = 0.5
+# The answer of a search is among its first hits, or it is not seen.
+_FIRST = 3
+
+# Of the questions that it was learnt on, 1 of 100 that are answered lie below the first, and 2 of 100 that nothing
+# answers reach the second.
+NONE_BELOW = 0.05
+STRONG_FROM = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """What a strength is computed from.
+
+    ``coverage``: the share of the query that one memory covers, 0 to 1. ``max_sim``: the value of the signal, about 0
+    to 1; None where the bundled model knows nothing of the query, or the store is small. ``margin``: how many standard
+    deviations its cosine lies above that of two random chunks of the store; None where no model took part. ``missing``:
+    the share of the query that are names which nothing in the store holds. With ``bounded`` a telling word is missing
+    from the whole store, so that it cannot be strong. ``words``: how many the query has. The leads are how far
+    ``max_sim`` and ``margin`` exceed the fifth highest of all candidates.
+    """
+
+    coverage: float
+    max_sim: float | None
+    margin: float | None = None
+    missing: float = 0.0
+    bounded: bool = False
+    words: int = _USUAL_WORDS
+    max_sim_lead: float = 0.0
+    margin_lead: float = 0.0
+
+    @property
+    def strength(self) -> float:
+        """Return the probability that this answers, 0 to 1.
+
+        >>> [round(Confidence(*values).strength, 2) for values in ((0.9, 0.8, 2.0), (0.1, 0.4, 0.5))]
+        [0.83, 0.04]
+        """
+        coverage, max_sim, margin, missing, max_sim_lead, margin_lead, words = self.parts()
+        logit = INTERCEPT + COVERAGE * coverage + MAX_SIM * max_sim + MARGIN * margin + MISSING * missing
+        logit += MAX_SIM_LEAD * max_sim_lead + MARGIN_LEAD * margin_lead + WORDS * words
+        likely = 1 / (1 + exp(-max(-30.0, min(30.0, logit))))
+        return min(likely, _BOUND) if self.bounded else likely
+
+    def parts(self) -> tuple[float, ...]:
+        """Return what the constants but the intercept are multiplied by, in the order in which strength adds it up."""
+        max_sim = self._usual_max_sim if self.max_sim is None else self.max_sim
+        margin = self._usual_margin(max_sim) if self.margin is None else self.margin
+        return (
+            -log(1 + _UNCOVERED - self.coverage),
+            max_sim,
+            _bounded(margin),
+            self.missing,
+            self.max_sim_lead,
+            self.margin_lead,
+            sqrt(min(_MOST_WORDS, self.words)),
+        )
+
+    @property
+    def _usual_max_sim(self) -> float:
+        """Return the value that goes with the coverage, by linear regression over the same questions."""
+        return 0.3 + 0.62 * self.coverage
+
+    def _usual_margin(self, max_sim: float) -> float:
+        """Return the margin that goes with the other two, by linear regression over the same questions."""
+        return -0.2 + 1.92 * self.coverage + 0.48 * max_sim
+
+
+def verdict(strength: float) -> Verdict:
+    """Return what a strength means in a word.
+
+    >>> verdict(0.95), verdict(0.3), verdict(0.02)
+    ('strong', 'weak', 'none')
+    """
+    if strength < NONE_BELOW:
+        return "none"
+    return "strong" if strength >= STRONG_FROM else "weak"
+
+
+def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
+    """Return the strength of each of these candidates, 0 to 1; their evidence must have the signal ``max_sim``."""
+    query, words = context.query, context.asked_words
+    # A model gives punctuation a vector as well, but nobody asked for anything.
+    if not any((query.terms.words, query.terms.phrases, query.terms.ident)) and is_wordless(query.text):
+        return [0.0] * len(ranked)
+    if not ranked:
+        return []
+    most = _BOUND if is_one_letter(query.text) else 1.0
+    coverage = Coverage(words, context.corpus)
+    passages = context.candidates.passages_of([one.candidate for one in ranked])
+    missing, bounded = missing_share(words, names=True), any(missed(words))
+    # A script without spaces has pairs of characters for words, and the bundled model learnt nothing of it.
+    count = _USUAL_WORDS if runs(query.text) else len(words)
+    max_sims, margins = _max_sims(context, ranked[0].table), _margins(context)
+    usual_max_sim, usual_margin = _fifth(max_sims.values()), _fifth(margins.values())
+    found = []
+    for one in ranked:
+        max_sim, margin = max_sims.get(one.candidate.key), margins.get(one.candidate.key)
+        found.append(
+            Confidence(
+                coverage=coverage.of(passages[one.candidate.key], one.candidate.memory.lang),
+                max_sim=max_sim,
+                margin=margin,
+                missing=missing,
+                bounded=bounded,
+                words=count,
+                max_sim_lead=_lead(max_sim, usual_max_sim),
+                margin_lead=_lead(margin, usual_margin),
+            ).strength
+        )
+    return [min(one, most) for one in found]
+
+
+def _max_sims(context: SearchContext, table: Table) -> dict[int, float]:
+    """Return ``max_sim`` of all candidates by key, 0 where one was not compared; nothing where none can be."""
+    if not context.query_tokens.size or runs(context.query.text) or context.sample.chunks < _FEW_CHUNKS:
+        return {}
+    values = table.values("max_sim")
+    return {one.key: values.get(one.key, 0.0) for one in context}
+
+
+def _margins(context: SearchContext) -> dict[int, float]:
+    """Return how far the cosines of the candidates lie above that of two random chunks, bounded, by key."""
+    pairs = context.sample.pairs
+    if pairs is None:
+        return {}
+    return {one.key: _bounded(pairs.margin(one.cosine)) for one in context if one.cosine is not None}
+
+
+def _bounded(margin: float) -> float:
+    return max(_LOWEST_MARGIN, min(_HIGHEST_MARGIN, margin))
+
+
+def _fifth(values: Collection[float]) -> float | None:
+    """Return the fifth highest value, or the lowest of fewer."""
+    return nlargest(_PLACE, values)[-1] if values else None
+
+
+def _lead(value: float | None, usual: float | None) -> float:
+    """Return how far a value exceeds the usual one; where one is missing, nothing speaks for or against."""
+    return 0.0 if value is None or usual is None else value - usual
+
+
+def strength_of(hits: Sequence[float]) -> float:
+    """Return the strength of an answer from those of its hits, the best first: how likely one of the first answers.
+
+    >>> strength_of([0.2, 0.9, 0.1, 0.99]), strength_of([])
+    (0.9, 0.0)
+    """
+    return max(hits[:_FIRST], default=0.0)
+
+
+def missed(words: Sequence[AskedWord]) -> Iterator[AskedWord]:
+    """Yield the words that carry much of a query and that nothing in the store holds."""
+    whole = sum(word.weight for word in words)
+    yield from (word for word in words if word.missing and word.weight >= _MUCH * whole)
+
+
+def is_wordless(text: str) -> bool:
+    """Return whether a text is punctuation and nothing else; a picture says something.
+
+    >>> is_wordless("?!"), is_wordless(""), is_wordless("λ?"), is_wordless("🙂")
+    (True, False, False, False)
+    """
+    return bool(text) and not any(one.isalnum() or not (one.isascii() or category(one)[0] in "PZ") for one in text)
+
+
+def is_one_letter(text: str) -> bool:
+    """Return whether a question is one Latin letter, which nearly any text has somewhere; a sign such as 税 is a word.
+
+    >>> is_one_letter("é"), is_one_letter("x?"), is_one_letter("税"), is_one_letter("R2")
+    (True, True, False, False)
+    """
+    letters = [one for one in normalize("NFC", text) if one.isalnum()]
+    return len(letters) == 1 and name(letters[0], "").startswith("LATIN")
+
+
+# Calibration: how far meaning can be trusted in one store with one model, measured without judgements.
+#
+# Passages are divided into pseudo-queries and their answers. The retriever that finds more of the answers, among those
+# of other passages, can be trusted more here. Measured once for a store and a model, and again when the store has
+# doubled.
+#
+# A passage is divided in the first of these ways that it has words for: the first line of a docstring and its code, a
+# heading or title and its text, the end of the Markdown above a cell and the cell, a telling sentence and those around
+# it. Names of functions and comments in code were tried as well: they agree less with judged questions
+# (docs/quality.md).
+
+# Passages that are divided, and below how many the result is too much of an accident.
+PASSAGES = 150
+ENOUGH = 30
+
+# The failures of the retrievers are compared with this added to both, so that a handful of accidents decides nothing.
+_SLACK = 0.05
+_POWER = 2.0
+_LEAST, _MOST = 0.3, 4.0
+
+# Passages that are looked at for each that can be divided.
+_SPARE = 4
+_SEED = 20_260_302
+
+_DOCSTRING = re.compile(r'"""(.+?)"""|\'\'\'(.+?)\'\'\'', re.DOTALL)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n\n+")
+_FEWEST_WORDS = 3
+_LONGEST_QUESTION = 200
+# A longer sentence is not more telling.
+_TELLING_WORDS = 12
+
+
+def calibrate(storage: Storage, embedder: Embedder) -> float | None:
+    """Measure how far an embedder can be trusted in a store, and keep that; None where it is not due or not possible.
+
+    Raises:
+        EmbedderError: the model cannot run here.
+    """
+    with storage.snapshot() as snapshot:
+        model, size = snapshot.model(embedder.fingerprint), snapshot.newest_chunk()
+        before = None if model is None else snapshot.calibration(model)
+        if model is None or size < 2 * ENOUGH or (before is not None and size < 2 * before.chunks):
+            return None
+        chunks = snapshot.sample(_SPARE * PASSAGES)
+        Random(_SEED).shuffle(chunks)  # noqa: S311 - which passages are asked about is no secret
+        asked = pseudo_queries(_passages(snapshot, chunks), PASSAGES)
+        if len(asked) < ENOUGH:
+            return None
+        stems = snapshot.corpus.words
+        words = words_in_common([stems(one.question) for one in asked], [stems(one.answer) for one in asked])
+    # Outside the snapshot: a model of many layers takes its time.
+    answers = checked.documents(embedder, [one.answer for one in asked])
+    questions = np.stack([checked.question(embedder, one.question) for one in asked])
+    value = calibration(words, questions @ answers.T)
+    storage.writer.keep_calibration(model, size, value)
+    return value
+
+
+def calibration(words: NDArray[np.floating], meaning: NDArray[np.floating]) -> float:
+    """Return how much more meaning can be trusted than on average: 1 where it fails about as often as words do.
+
+    Args:
+        words: BM25 of each question (row) with each answer (column), ``(n, n)``; the right answers are on the diagonal.
+        meaning: the cosines of the same.
+    """
+    if len(words) < ENOUGH:
+        return 1.0
+    ratio = (1 - mean_reciprocal_rank(words) + _SLACK) / (1 - mean_reciprocal_rank(meaning) + _SLACK)
+    return float(min(_MOST, max(_LEAST, ratio**_POWER)))
+
+
+def mean_reciprocal_rank(scores: NDArray[np.floating]) -> float:
+    """Return the mean of 1 / rank of the diagonal in its row; equal scores share the middle of their places."""
+    right = np.diag(scores)[:, None]
+    ranks = 1 + (scores > right).sum(axis=1) + ((scores == right).sum(axis=1) - 1) / 2
+    return float((1 / ranks).mean())
+
+
+def words_in_common(questions: Sequence[Sequence[str]], answers: Sequence[Sequence[str]]) -> NDArray[np.float64]:
+    """Return BM25 (k1 = 1.2, b = 0.75, as FTS5) of each question with each answer, given as words, ``(n, n)``."""
+    lengths = np.array([len(answer) for answer in answers], dtype=np.float64)
+    norms = 1.2 * (0.25 + 0.75 * lengths / max(lengths.mean(), 1.0)) if lengths.size else lengths
+    postings: dict[str, dict[int, int]] = {}
+    for row, answer in enumerate(answers):
+        for word in answer:
+            held = postings.setdefault(word, {})
+            held[row] = held.get(row, 0) + 1
+    scores = np.zeros((len(questions), len(answers)))
+    for row, question in enumerate(questions):
+        for word in set(question) & postings.keys():
+            rows = np.fromiter(postings[word], np.int64)
+            counts = np.fromiter(postings[word].values(), np.float64)
+            idf = max(1e-6, float(np.log((len(answers) - rows.size + 0.5) / (rows.size + 0.5))))
+            scores[row, rows] += idf * counts * 2.2 / (counts + norms[rows])
+    return scores
+
+
+def _passages(snapshot: Snapshot, chunks: Sequence[int]) -> Iterator[EmbeddedParts]:
+    """Yield the passages of chunks in their order, read as they are needed: most can be divided."""
+    for start in range(0, len(chunks), PASSAGES):
+        some = chunks[start : start + PASSAGES]
+        parts = snapshot.embedded_parts(some)
+        yield from (parts[chunk] for chunk in some if chunk in parts)
+
+
+class PseudoQuery(NamedTuple):
+    """A question whose answer is known: ``answer`` is what is left of a passage without ``question``."""
+
+    question: str
+    answer: str
+
+
+def pseudo_queries(passages: Iterable[EmbeddedParts], most: int) -> list[PseudoQuery]:
+    """Return up to ``most`` pseudo-queries, in the order of the passages.
+
+    A heading is asked at most once: any passage under it would be as good an answer as the one that counts as right.
+    """
+    found: list[PseudoQuery] = []
+    headings: set[str] = set()
+    for passage in passages:
+        if len(found) == most:
+            break
+        heading = heading_of(passage.context, passage.title, passage.kind)
+        one = pseudo_query(passage, "" if heading in headings else heading)
+        headings.add(heading)
+        if one:
+            found.append(one)
+    return found
+
+
+def pseudo_query(passage: EmbeddedParts, heading: str = "") -> PseudoQuery | None:
+    """Return a passage divided, None where it has too few words for that.
+
+    >>> code = "def mean(xs):\\n    '''Average of all prices.'''\\n    return sum(xs) / len(xs)"
+    >>> pseudo_query(EmbeddedParts("note", "", "", code))
+    PseudoQuery(question='Average of all prices.', answer='def mean(xs):\\n    \\n    return sum(xs) / len(xs)')
+    >>> pseudo_query(EmbeddedParts("note", "", "", "Prices."))
+    """
+    text = passage.text.strip()
+    above = words_above(passage.context, passage.title, passage.kind)
+    return (
+        _of_docstring(text)
+        or _fair(heading, text.lstrip("# ").removeprefix(heading))
+        or _fair(_sentences(above)[-1], text)
+        or _of_sentences(text)
+    )
+
+
+def _of_docstring(text: str) -> PseudoQuery | None:
+    found = _DOCSTRING.search(text)
+    if found is None:
+        return None
+    lines = (found[1] or found[2]).strip().splitlines() or [""]
+    return _fair(lines[0].strip(), text[: found.start()] + text[found.end() :])
+
+
+def _of_sentences(text: str) -> PseudoQuery | None:
+    sentences = [sentence for sentence in _sentences(text) if sentence.strip()]
+    if len(sentences) < 2:
+        return None
+    words = [min(len(sentence.split()), _TELLING_WORDS) for sentence in sentences]
+    place = words.index(max(words))
+    return _fair(sentences[place], " ".join(sentences[:place] + sentences[place + 1 :]))
+
+
+def _sentences(text: str) -> list[str]:
+    return _SENTENCE_END.split(text)
+
+
+def _fair(question: str, answer: str) -> PseudoQuery | None:
+    if min(len(question.split()), len(answer.split())) < _FEWEST_WORDS:
+        return None
+    return PseudoQuery(question[:_LONGEST_QUESTION], answer)

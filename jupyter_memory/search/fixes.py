@@ -1,0 +1,349 @@
+"""Earlier failures like one, and the runs that mended them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from itertools import chain, islice, zip_longest
+from math import log
+
+from jupyter_memory.text.code import (
+    Words,
+    changed_names,
+    features,
+    origins,
+    own_nodes,
+    statement_at,
+    syntax_tree,
+    words_of,
+)
+from jupyter_memory.text.errors import Frame, Raised, Signature, fixed, quoted, read_traceback, signature
+from jupyter_memory.types import Fix, Run, RunError
+
+# A failed run as the lookup compares it: its error's signature, and what the code that failed does.
+
+# Earlier runs of a session in which the variables of a failed statement are looked for.
+EARLIER = 25
+# Sources are longer when they are data.
+_LONGEST = 50_000
+_WORD = re.compile(r"[^\W\d]\w*")
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failed run: its signature, what the failed statement does, and where its variables came from."""
+
+    run: Run
+    signature: Signature
+    code: frozenset[str]
+    origins: frozenset[str]
+    own: frozenset[str]
+
+
+class Trees:
+    """Sources as Python reads them, each read once."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, ast.Module | None] = {}
+
+    def of(self, source: str) -> ast.Module | None:
+        """Return the tree of a source, None where there is none."""
+        if source not in self._read:
+            self._read[source] = syntax_tree(source) if len(source) <= _LONGEST else None
+        return self._read[source]
+
+
+def failure(run: Run, before: Sequence[Run], trees: Trees) -> Failure:
+    """Return a failed run as it is compared; ``before`` are the earlier runs of its session, in their order.
+
+    Without an error, only its code is compared.
+    """
+    error = run.error or RunError("", "")
+    raised = read_traceback(error.traceback) if error.traceback else None
+    modules = [module for one in before[-EARLIER:] if (module := trees.of(one.source)) is not None]
+    module = trees.of(run.source)
+    statement = statement_at(module, _line(run.source, raised)) if module is not None else None
+    words = words_of(node for one in (*modules, module) if one is not None for node in ast.walk(one))
+    if module is None or statement is None:
+        code, made = _tokens(run.source, raised), frozenset[str]()
+        words = Words(words.own | code, words.within)
+    else:
+        earlier = [one for part in modules for one in part.body]
+        above = [one for one in module.body if one.lineno < statement.lineno]
+        code, made = features(own_nodes(statement)), origins(statement, [*earlier, *above], _quoted(error.message))
+    own = frozenset(word.lower() for word in words.own)
+    return Failure(run, signature(error.name, error.message, raised, words), code, made, own)
+
+
+def _quoted(message: str) -> frozenset[str]:
+    """Return the words that a message quotes: of a path, the name of the file."""
+    return frozenset(_WORD.findall(re.split(r"[/\\\\]", one)[-1])[0] for one in quoted(message) if _WORD.search(one))
+
+
+def _line(source: str, raised: Raised | None) -> int | None:
+    """Return the line of a cell at which an error left it: a function that failed may be of another cell."""
+    lines = source.split("\n")
+    for frame in _cells(raised):
+        if frame.line and frame.line <= len(lines) and frame.source in lines[frame.line - 1]:
+            return frame.line
+    return None
+
+
+def _cells(raised: Raised | None) -> Iterator[Frame]:
+    for one in (raised, *raised.before) if raised else ():
+        yield from (frame for frame in one.frames if frame.is_cell)
+
+
+def _tokens(source: str, raised: Raised | None) -> frozenset[str]:
+    """Return the words and signs of the line that failed, where Python cannot read the cell."""
+    place = raised.of_user if raised else None
+    return frozenset(_TOKEN.findall(place.source if place and place.source else source[:_LONGEST]))
+
+
+# What mended a failed run: a later run of its session that did its work, or changed what it worked on.
+
+# Runs after a failed one among which its fix is looked for.
+AFTER = 10
+# The same cell, edited, is surely about the same.
+_SAME_CELL = 0.3
+# A run that changes a name of the failed one may mend it; one that only shows it looks into the matter.
+_CHANGES = 0.3
+# Each run in between makes it less likely that a later one is still about the error.
+_STEP = 0.05
+# Below it, a run has nothing to do with the failed one.
+_LEAST = 0.3
+_LONGEST_LIKENED = 20_000
+_ANY_WORD = re.compile(r"\w+")
+
+
+def fixing_runs(failed: Run, after: Sequence[Run], trees: Trees) -> list[Run]:
+    """Return the runs that may have mended a failed one, the likeliest first; ``after`` are those after it.
+
+    A run that did not fail counts by how much of the failed source it has, and by whether it changes what that uses.
+    A source that ran again as it was tells nothing: what changed before it is the fix.
+    """
+    later = list(islice(after, AFTER))
+    scores = {place: _score(failed, run, trees) for place, run in enumerate(later) if run.outcome == "ok"}
+    relevant = [place for place, score in scores.items() if score >= _LEAST]
+    relevant.sort(key=lambda place: _STEP * place - scores[place])
+    found = (_changing(failed, later[: place + 1], trees) for place in relevant)
+    return list({run.number: run for run in found if run is not None}.values())
+
+
+def _changing(failed: Run, until: Sequence[Run], trees: Trees) -> Run | None:
+    """Return the last of some runs; if that is the failed source itself, the last one that changed anything for it."""
+    same = failed.source.strip()
+    if until[-1].source.strip() != same:
+        return until[-1]
+    others = (run for run in reversed(until) if run.outcome == "ok" and run.source.strip() != same)
+    return next((run for run in others if _changes(run, failed, trees)), None)
+
+
+def _score(failed: Run, later: Run, trees: Trees) -> float:
+    same_cell = bool(failed.cell_id) and failed.cell_id == later.cell_id
+    return _kept(failed, later) + _CHANGES * _changes(later, failed, trees) + _SAME_CELL * same_cell
+
+
+def _kept(failed: Run, later: Run) -> float:
+    """Return the share of the words of a failed source that a later one has; all of them if the source is not known."""
+    mine, its = (Counter(_ANY_WORD.findall(run.source[:_LONGEST_LIKENED])) for run in (failed, later))
+    return (mine & its).total() / mine.total() if mine else 1.0
+
+
+def _changes(run: Run, failed: Run, trees: Trees) -> bool:
+    """Return whether a run defines, imports or changes a name that the failed source has."""
+    module = trees.of(run.source)
+    changed = changed_names(ast.walk(module)) if module is not None else frozenset[str]()
+    return not changed.isdisjoint(_ANY_WORD.findall(failed.source[:_LONGEST_LIKENED]))
+
+
+# How alike two failures are.
+
+Weigh = Callable[[Iterable[str]], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each part of a failure tells of whether another one has the same cause.
+
+    ``message`` is the agreement of type and message, the rest its own part: the names that the message quotes, the
+    library's frames, what the statement does, and where its variables came from. Errors that agree by less than
+    ``least`` are not alike: so bounded, fewer than one in twenty errors that nobody had before get an answer.
+    benchmarks/errors chose them, and shows that they carry over to libraries that had no part in the choice.
+    """
+
+    message: float = 6.0
+    named: float = 1.0
+    frames: float = 2.0
+    code: float = 2.0
+    origins: float = 1.0
+    least: float = 0.6
+
+    @property
+    def total(self) -> float:
+        """Return the sum of the weights."""
+        return self.message + self.named + self.frames + self.code + self.origins
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """How alike two failures are in each part, from 0 to 1; None where neither has that part.
+
+    ``raised`` is 1 if the same function of a library raised both. ``words`` is the number of fixed words of the new
+    message.
+    """
+
+    message: float
+    named: float | None
+    frames: float | None
+    raised: float
+    code: float
+    origins: float
+    words: int
+
+
+# A message of so many fixed words says by itself that it is the same error: "No module named" has three.
+_TELLING = 8
+# The credit for messages that share one of two quoted names: usually the same type lacks another attribute.
+_HALF, _IN_PART = 0.6, 0.75
+
+
+class FailureSimilarity:
+    """Compares failures; features that few of them share count more than common ones."""
+
+    def __init__(self, failures: Sequence[Failure]) -> None:
+        self._words = _rarity(one.signature.words for one in failures)
+        self._named = _rarity(one.signature.named for one in failures)
+        self._frames = _rarity(one.signature.frames for one in failures)
+        self._code = _rarity(one.code for one in failures)
+        self._origins = _rarity(one.origins for one in failures)
+
+    def parts(self, new: Failure, old: Failure) -> Parts:
+        """Return how alike a new failure and an older one are in each part."""
+        mine, its = new.signature, old.signature
+        own = new.own | old.own
+        words = fixed(mine.words, its.words, own)
+        same = mine.name == its.name
+        message = _overlap(words, fixed(its.words, mine.words, own), self._words, nothing=1.0) if same else 0.0
+        return Parts(
+            message=message,
+            named=_shared(mine.named, its.named, self._named),
+            frames=_shared(frozenset(mine.frames), frozenset(its.frames), self._frames),
+            raised=float(bool(mine.frames) and mine.frames[:1] == its.frames[:1]),
+            code=_overlap(new.code, old.code, self._code),
+            origins=_overlap(new.origins, old.origins, self._origins),
+            words=len(words),
+        )
+
+
+def score(parts: Parts, weights: Weights) -> float:
+    """Return how likely it is that two failures have one cause, as a share of the most that can agree."""
+    # Errors that Python itself raises have no frames of a library: that both have none says something.
+    frames = 0.5 if parts.frames is None else parts.frames
+    return (
+        weights.message * parts.message
+        + weights.named * (1.0 if parts.named is None else parts.named)
+        + weights.frames * frames
+        + weights.code * parts.code
+        + weights.origins * parts.origins
+    ) / weights.total
+
+
+def agreement(parts: Parts) -> float:
+    """Return from 0 to 1 how sure it is that two errors are the same, whatever the code.
+
+    "No module named" says little, and much with the same name behind it; a long message says all by itself, and so
+    does a place in the library that raises both. A message that is nothing but a name, as a KeyError's, says only that
+    Python raised both, if no library did.
+    """
+    named = parts.named
+    if named is None:
+        named = float(parts.words > 0 or parts.frames is None)
+    elif 0 < named <= _HALF:
+        named = _IN_PART
+    said = min(1.0, parts.words / _TELLING)
+    return parts.message * max(named, parts.raised, parts.code, said)
+
+
+def _rarity(documents: Iterable[Iterable[str]]) -> Weigh:
+    """Return a function that says how much some terms tell, by how few documents have each."""
+    counts: Counter[Hashable] = Counter()
+    number = 0
+    for one in documents:
+        counts.update(set(one))
+        number += 1
+    return lambda terms: sum(log(1 + number / (1 + counts[term])) for term in terms)
+
+
+def _overlap(mine: Set[str], its: Set[str], weigh: Weigh, nothing: float = 0.0) -> float:
+    whole = weigh(mine) + weigh(its)
+    return 2 * weigh(mine & its) / whole if whole else nothing
+
+
+def _shared(mine: frozenset[str], its: frozenset[str], weigh: Weigh) -> float | None:
+    return _overlap(mine, its, weigh) if mine or its else None
+
+
+Around = Callable[[Run], tuple[Sequence[Run], Sequence[Run]]]
+"""Returns the runs before and after one in its session, in their order."""
+
+
+class KnownErrors:
+    """Earlier failed runs, to be compared with new ones."""
+
+    def __init__(self, failed: Iterable[Run], around: Around) -> None:
+        self._around = around
+        self._trees = Trees()
+        self._by_name: dict[str, list[Failure]] = {}
+        for run in failed:
+            if run.error is not None:
+                one = failure(run, around(run)[0], self._trees)
+                self._by_name.setdefault(one.signature.name, []).append(one)
+
+    def compared(self, run: Run, before: Sequence[Run]) -> list[tuple[Parts, Run]]:
+        """Return the earlier failed runs with an error of the same type, and how alike each is in its parts.
+
+        ``before`` are the earlier runs of the session of the new one, in their order.
+        """
+        new = failure(run, before, self._trees)
+        known = self._by_name.get(new.signature.name, [])
+        similarity = FailureSimilarity(known)
+        return [(similarity.parts(new, old), old.run) for old in known]
+
+    def fixes(self, run: Run, before: Sequence[Run], limit: int = 3) -> list[Fix]:
+        """Return what mended the errors most like that of a run, the best first; nothing if none is alike.
+
+        ``before`` are the earlier runs of its session, in their order.
+        """
+        return self.chosen(self.compared(run, before), Weights(), limit)
+
+    def similar(self, run: Run, before: Sequence[Run]) -> list[Run]:
+        """Return the earlier failed runs whose error is like that of a run, the likest first, mended or not."""
+        return [old for _, old in _alike(self.compared(run, before), Weights())]
+
+    def chosen(self, compared: Iterable[tuple[Parts, Run]], weights: Weights, limit: int) -> list[Fix]:
+        """Return the fixes of the runs that are alike, as these weights rank them.
+
+        The best fix of each comes first, then the second best. What mended several errors is shown once.
+        """
+        found: dict[str, Fix] = {}
+        # An error that was never mended takes no place.
+        lists = filter(None, (self._fixes(run, strength) for strength, run in _alike(compared, weights)))
+        for fix in chain.from_iterable(zip_longest(*islice(lists, limit))):
+            if fix is not None:
+                found.setdefault(fix.mended.source.strip(), fix)
+        return list(islice(found.values(), limit))
+
+    def _fixes(self, failed: Run, strength: float) -> list[Fix]:
+        mended = fixing_runs(failed, self._around(failed)[1], self._trees)
+        return [Fix(failed, run, round(strength / place, 3)) for place, run in enumerate(mended[:2], start=1)]
+
+
+def _alike(compared: Iterable[tuple[Parts, Run]], weights: Weights) -> list[tuple[float, Run]]:
+    """Return the runs that are alike with their scores, the best and newest first."""
+    alike = [(score(parts, weights), run) for parts, run in compared if agreement(parts) >= weights.least]
+    return sorted(alike, key=lambda one: (one[0], one[1].started), reverse=True)

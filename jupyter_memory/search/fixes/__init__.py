@@ -1,1 +1,0 @@
-"""How an error was mended the last time."""

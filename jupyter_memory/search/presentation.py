@@ -1,0 +1,624 @@
+"""What is shown of an answer: hits with their excerpts, notices and doubts."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from itertools import chain
+from math import nan
+from operator import attrgetter
+from pathlib import PurePath
+from typing import Any, NamedTuple
+from unicodedata import name
+
+from jupyter_memory.embedders import checked
+from jupyter_memory.embedders.registry import MODELS, parted
+from jupyter_memory.errors import InputError
+from jupyter_memory.search.confidence import missed, verdict
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.search.fusion import Ranked
+from jupyter_memory.search.profiles.profile import Profile
+from jupyter_memory.search.query.parser import is_phrase
+from jupyter_memory.search.query.terms import SENTENCE, share
+from jupyter_memory.storage.base import Corpus, SearchStorage, Snapshot
+from jupyter_memory.text.code import is_code
+from jupyter_memory.text.languages import LANGUAGES, asked_in
+from jupyter_memory.text.markdown import headings_above
+from jupyter_memory.text.paths import plain_path
+from jupyter_memory.types import Answer, Filters, Hit, Memory, Query
+from jupyter_memory.types.protocols import Embedder
+from jupyter_memory.types.search import EMPTY, NO_MATCH, NO_MATCH_FILTERED, UNANSWERED
+
+# The stretch of a chunk that is shown, cut where the query's words are thickest.
+
+WIDTH = 160
+LEAD = 40  # what is shown before the first highlighted word
+
+Span = tuple[int, int]
+
+
+def snippet(text: str, spans: Sequence[Span], width: int = WIDTH) -> tuple[str, tuple[Span, ...]]:
+    """Return at most about ``width`` characters of a text in one line, and where its highlights are in them.
+
+    ``spans`` are ``[start, end)`` in code points of ``text``, in order; without any, the text is shown from its
+    beginning.
+    """
+    return cut(*_flatten(text, spans), width)
+
+
+def cut(
+    text: str, spans: Sequence[Span], width: int, *, before: bool = False, after: bool = False
+) -> tuple[str, tuple[Span, ...]]:
+    """Return the best stretch of one line, ``…`` where something is left out, and where its highlights are in it.
+
+    ``before`` and ``after`` tell that the line is not all there was.
+    """
+    start = _best_start(text, spans, width)
+    stop = min(len(text), start + width)
+    if start > 0:
+        start = _word_start(text, start)
+    if stop < len(text):
+        stop = max(text.rfind(" ", start + width // 2, stop), start) if " " in text[start + width // 2 : stop] else stop
+    lead, tail = "…" if before or start > 0 else "", "…" if after or stop < len(text) else ""
+    shift = len(lead) - start
+    inside = tuple((a + shift, b + shift) for a, b in spans if a >= start and b <= stop)
+    return lead + text[start:stop] + tail, inside
+
+
+def with_literal(text: str, spans: Sequence[Span], literals: Sequence[str]) -> list[Span]:
+    """Return the spans with the places where any of ``literals`` stands: CJK pairs, which the text's index has not."""
+    found = [*spans, *(match.span() for literal in literals for match in re.finditer(re.escape(literal), text))]
+    merged: list[Span] = []
+    for start, end in sorted(found):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _flatten(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
+    """Fold white space, and move the spans with the words they mark."""
+    place = {}
+    length = at = 0
+    blank = True  # white space follows white space, or nothing
+    for mark in sorted({edge for span in spans for edge in span}):
+        piece = text[at:mark]
+        words = piece.split()
+        if words:
+            length += sum(map(len, words)) + len(words) - 1 + (piece[0].isspace() and not blank)
+            blank = False
+        if piece and not blank and piece[-1].isspace():
+            length += 1
+            blank = True
+        place[mark] = length
+        at = mark
+    return " ".join(text.split()), [(place[a], place[b]) for a, b in spans if place[b] > place[a]]
+
+
+def thickest(text: str, spans: Sequence[Span], width: int = WIDTH) -> Span:
+    """Return the first and the last of the highlights in the stretch of a text that a snippet shows, all without any.
+
+    >>> thickest("a λ b" + " ." * 99 + " mean λ", [(2, 3), (204, 208), (209, 210)])
+    (204, 210)
+    """
+    start = _best_start(text, spans, width)
+    inside = [(a, b) for a, b in spans if a >= start and b <= start + width]
+    return (inside[0][0], inside[-1][1]) if inside else (0, len(text))
+
+
+def _best_start(text: str, spans: Sequence[Span], width: int) -> int:
+    """Return where a window holds the most different highlighted words, the earliest of the best."""
+    if len(text) <= width:
+        return 0
+    words = [text[a:b].casefold() for a, b in spans]
+    best, best_start, last = 0, 0, 0
+    for first, (start, _) in enumerate(spans):
+        begin = max(0, start - LEAD)
+        while last < len(spans) and spans[last][1] <= begin + width:
+            last += 1
+        held = len(set(words[first:last]))
+        if held > best:
+            best, best_start = held, begin
+    return min(best_start, max(0, len(text) - width))
+
+
+def _word_start(text: str, start: int) -> int:
+    """Return the first beginning of a word at or after a place, if one is near."""
+    if text[start - 1] == " ":
+        return start
+    space = text.find(" ", start, start + LEAD // 2)
+    return start if space < 0 else space + 1
+
+
+# The lines of code that are shown, cut where the query's words are thickest.
+
+LINES = 4
+_LINE = re.compile(r"^([^\S\n]*+)(\S(?:[^\n]*\S)?)", re.MULTILINE)
+# What else ends a line to somebody or other; one for one, so that no place moves, and blank lines are left out.
+_BREAK = re.compile("[\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
+# Less of a line than this says nothing.
+_PIECE = 24
+
+
+def code_snippet(text: str, spans: Sequence[Span], width: int = WIDTH) -> tuple[str, tuple[Span, ...]]:
+    """Return up to four lines of a text, about ``width`` characters, and where its highlights are in them.
+
+    ``spans`` are as for ``snippet``; one that goes over lines becomes one in each. Lines are whole where they fit.
+    Blank ones are left out, and so is the indentation that those shown have in common; ``…`` tells that there is more
+    before or after them.
+    """
+    text = _BREAK.sub("\n", text)
+    lines = [_Line(found.start(), found.start(2), found.end()) for found in _LINE.finditer(text)]
+    if not lines:
+        return "", ()
+    block = _Block(text, lines, width)
+    marks = _by_line(lines, spans)
+    first, last = _thickest(block, marks)
+    if block.fits(first, last):
+        return _joined(block, *_widened(block, first, last), marks)
+    line = lines[first]
+    inside = [(a - line.begin, b - line.begin) for _, a, b in marks if line.begin <= a < line.end]
+    return cut(text[line.begin : line.end], inside, width, before=first > 0, after=last + 1 < len(lines))
+
+
+class _Line(NamedTuple):
+    """Where a line starts, where it begins to say something, and where it ends to."""
+
+    start: int
+    begin: int
+    end: int
+
+
+# The number of a line, and what is marked in it, in code points of the text.
+_Mark = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The lines of a text that are not blank, and how much of them may be shown."""
+
+    text: str
+    lines: list[_Line]
+    width: int
+
+    def indent(self, first: int, last: int) -> int:
+        """Return how many characters of indentation these lines have in common."""
+        indents = [self.text[line.start : line.begin] for line in self.lines[first : last + 1]]
+        # In the order of their characters, what the first and the last have in common all have.
+        least, most = min(indents), max(indents)
+        return next((i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), len(least))
+
+    def length(self, first: int, last: int, indent: int) -> int:
+        """Return how long these lines are, joined, without so much of their indentation."""
+        return sum(line.end - line.start - indent + 1 for line in self.lines[first : last + 1]) - 1
+
+    def says(self, number: int) -> bool:
+        """Return whether a line has words."""
+        return any(map(str.isalnum, self.text[self.lines[number].begin : self.lines[number].end]))
+
+    def fits(self, first: int, last: int) -> bool:
+        """Return whether there are such lines, and whether they can be shown together."""
+        if first < 0 or last >= len(self.lines) or last - first >= LINES:
+            return False
+        return self.length(first, last, self.indent(first, last)) <= self.width
+
+
+def _by_line(lines: Sequence[_Line], spans: Sequence[Span]) -> list[_Mark]:
+    """Return what is marked in each line, in order."""
+    starts = [line.start for line in lines]
+    marks = []
+    for start, stop in spans:
+        number = max(0, bisect_right(starts, start) - 1)
+        while number < len(lines) and lines[number].start < stop:
+            a, b = max(start, lines[number].begin), min(stop, lines[number].end)
+            if a < b:
+                marks.append((number, a, b))
+            number += 1
+    return marks
+
+
+def _thickest(block: _Block, marks: Sequence[_Mark]) -> tuple[int, int]:
+    """Return the first and the last line of those with the most different marked words, the earliest of the best."""
+    words: dict[int, set[str]] = {}
+    for number, a, b in marks:
+        if b - a <= block.width - LEAD:  # what is longer may not be shown
+            words.setdefault(number, set()).add(block.text[a:b].casefold())
+    best, found = 0, (0, 0)
+    for first in words:
+        held: set[str] = set()
+        for last in range(first, first + LINES):
+            held = held | words.get(last, set())
+            if len(held) > best and (last == first or block.fits(first, last)):
+                best, found = len(held), (first, last)
+    return found
+
+
+def _widened(block: _Block, first: int, last: int) -> tuple[int, int]:
+    """Return these lines with the one before them, those after them, and more before them, as far as they fit.
+
+    A lone bracket is nothing to begin with.
+    """
+    if block.fits(first - 1, last) and block.says(first - 1):
+        first -= 1
+    while block.fits(first, last + 1):
+        last += 1
+    while block.fits(first - 1, last) and block.says(first - 1):
+        first -= 1
+    return first, last
+
+
+def _joined(block: _Block, first: int, last: int, marks: Sequence[_Mark]) -> tuple[str, tuple[Span, ...]]:
+    """Return these lines as they are shown, and what is marked in them."""
+    indent = block.indent(first, last)
+    ends = [line.end for line in block.lines[first : last + 1]]
+    piece = _piece(block, first, last + 1)
+    if piece:
+        indent, last = block.indent(first, last + 1), last + 1
+        ends.append(piece)
+    shown = "…" if first else ""
+    found: list[Span] = []
+    for number, end in enumerate(ends, first):
+        start = block.lines[number].start + indent
+        shift = len(shown) - start
+        found += [(a + shift, b + shift) for line, a, b in marks if line == number and b <= end]
+        shown += block.text[start:end] + "\n"
+    more = piece or last + 1 < len(block.lines)
+    return shown[:-1] + ("…" if more else ""), tuple(found)
+
+
+def _piece(block: _Block, first: int, last: int) -> int:
+    """Return where to cut a last line that does not fit whole, 0 where too little of it does."""
+    if last >= len(block.lines) or last - first >= LINES:
+        return 0
+    indent, line = block.indent(first, last), block.lines[last]
+    stop = line.start + indent + block.width - block.length(first, last - 1, indent) - 1
+    if stop - line.begin < _PIECE:
+        return 0
+    space = block.text.rfind(" ", line.begin + _PIECE // 2, stop + 1)
+    return line.begin + len(block.text[line.begin : space if space > 0 else stop].rstrip())
+
+
+COUNTED = ("kind", "lang", "tier", "tag")
+
+
+def hits(
+    snapshot: Snapshot,
+    query: Query,
+    profile: Profile,
+    ranked: Sequence[Ranked],
+    strengths: Sequence[float] | None = None,
+) -> list[Hit]:
+    """Return ranked candidates as hits, with the strength of each where it was computed."""
+    spans = snapshot.spans([one.candidate.chunk for one in ranked])
+    texts = {}
+    for one in ranked:
+        span = spans[one.candidate.chunk]
+        texts[one.candidate.chunk] = one.candidate.memory.text[span.start : span.stop]
+    by_words = {one.candidate.chunk: texts[one.candidate.chunk] for one in ranked if "keyword" in one.found}
+    highlights = snapshot.highlights(query.terms, profile.columns, by_words)
+    made = []
+    for one, strength in zip(ranked, [nan] * len(ranked) if strengths is None else strengths, strict=True):
+        memory, chunk = one.candidate.memory, one.candidate.chunk
+        span, text = spans[chunk], texts[chunk]
+        marked = with_literal(text, highlights.get(chunk, ()), query.terms.ident if chunk in by_words else ())
+        shown, marks = _snippet(memory, text, marked)
+        ranks = one.ranks
+        first, last = thickest(text, marked)
+        made.append(
+            Hit(
+                rank=one.rank,
+                memory=memory,
+                snippet=shown,
+                highlights=marks,
+                location=memory.place(span.line),
+                score=one.score,
+                strength=strength,
+                kw_rank=ranks.get("keyword"),
+                sem_rank=ranks.get("vector"),
+                bm25=_bm25(one),
+                cosine=nan if one.candidate.cosine is None else one.candidate.cosine,
+                signals=one.evidence,
+                context=headings_above(span.context, memory.title, memory.kind),
+                span=(span.start + first, span.start + last),
+            )
+        )
+    return made
+
+
+def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[Hit, ...]:
+    """Return memories that were not ranked as hits, in their order; ``prefixes`` are structural ones, by id."""
+    return tuple(
+        Hit(
+            rank=rank,
+            memory=memory,
+            snippet=_beginning(memory),
+            highlights=(),
+            location=memory.place(),
+            score=nan,
+            strength=nan,
+            kw_rank=None,
+            sem_rank=None,
+            bm25=nan,
+            cosine=nan,
+            signals={},
+            context=headings_above(prefixes.get(memory.id, ""), memory.title, memory.kind),
+        )
+        for rank, memory in enumerate(memories, start=1)
+    )
+
+
+def facets(memories: Iterable[Memory]) -> dict[str, dict[str, int]]:
+    """Return counts by value for each facet, the most frequent value first; what has no value is not counted."""
+    of_each = list(memories)
+    counts = {facet: Counter(map(attrgetter(facet), of_each)) for facet in COUNTED if facet != "tag"}
+    counts["tag"] = Counter(chain.from_iterable(memory.tags for memory in of_each))
+    return {facet: in_order(found) for facet, found in counts.items()}
+
+
+def in_order(counts: dict[str, int]) -> dict[str, int]:
+    """Return counts with the most frequent value first, equal ones by name, the empty value left out."""
+    return dict(sorted(((value, count) for value, count in counts.items() if value), key=lambda row: (-row[1], row[0])))
+
+
+def _snippet(memory: Memory, text: str, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
+    """Return what is shown of a part of a memory: lines of code, or a stretch of prose."""
+    return code_snippet(text, spans) if is_code(memory.kind, memory.lang) else snippet(text, spans)
+
+
+def _beginning(memory: Memory) -> str:
+    """Return what is shown of a memory that was not searched for; it may be a book."""
+    return _snippet(memory, memory.text[:1000], ())[0]
+
+
+def _bm25(one: Ranked) -> float:
+    """Return how well a hit matches the words of the query, NaN where it does not, or the profile does not ask."""
+    found = one.found.get("keyword")
+    return found.score if found is not None else one.table.value("keyword", one.candidate.key)
+
+
+# Notices of an answer: nothing found, and filters that nothing in the store fits, with the nearest values.
+#
+# The texts for "nothing found" are in `types/answer`, where the doors read them without loading a search.
+
+_SAYINGS = {
+    "tag": "has the tag",
+    "kind": "has the kind",
+    "tier": "has the tier",
+    "path": "comes from",
+    "lang": "is in the language",
+    "space": "is in the space",
+    "session": "belongs to the session",
+}
+_LACKS = {"path": "comes from a file", "lang": "has a language"}
+# A query by program may name a thousand paths: then its filters are no slip of the finger.
+_MOST_CHECKED = 20
+_SHOWN = 4
+
+
+def with_notices(answer: Answer, storage: SearchStorage) -> Answer:
+    """Return an answer that also tells which of its filters nothing in the store fits."""
+    filters = answer.query.filters
+    if answer.hits and not filters:
+        return answer
+    with storage.snapshot() as snapshot:
+        if not snapshot.exists(Filters()):
+            return replace(answer, notices=(EMPTY,))
+        found = tuple(_notices(snapshot, filters, bool(answer.hits)))
+    return replace(answer, notices=(*answer.notices, *found)) if found else answer
+
+
+def _notices(snapshot: Snapshot, filters: Filters, answered: bool) -> Iterator[str]:
+    parts = list(_parts(filters))
+    unmet = [
+        notice
+        for part in parts
+        for facet in _SAYINGS
+        for notice in _unmet_values(snapshot, facet, getattr(part, facet), "")
+    ]
+    idle = [
+        notice
+        for part in parts
+        for facet in _SAYINGS
+        for notice in _unmet_values(snapshot, facet, getattr(part, f"not_{facet}"), ", so this filter excludes nothing")
+    ]
+    yield from dict.fromkeys((*unmet, *idle))
+    for word in dict.fromkeys(word for part in parts for word in part.not_word):
+        yield (
+            f"Memories that contain “{word}” are excluded because of the minus before it. "
+            "Quote the word to search for it."
+        )
+    if answered or unmet:
+        return
+    if snapshot.exists(filters):
+        yield NO_MATCH if not filters else NO_MATCH_FILTERED
+        return
+    if not snapshot.exists(_times(parts)):
+        yield f"Nothing in this store is from that time: {_span(snapshot)}."
+    else:
+        yield "No memory matches all of these filters. Remove one of them."
+
+
+def _parts(filters: Filters) -> Iterator[Filters]:
+    """Yield filters and those that must hold as well, such as were typed in the query."""
+    part: Filters | None = filters
+    while part is not None:
+        yield part
+        part = part.also
+
+
+def _times(parts: Sequence[Filters]) -> Filters:
+    """Return nothing but the bounds in time that hold together."""
+    since = [part.since for part in parts if part.since is not None]
+    until = [part.until for part in parts if part.until is not None]
+    return Filters(since=max(since, default=None), until=min(until, default=None))
+
+
+def _unmet_values(snapshot: Snapshot, facet: str, values: tuple[str, ...], consequence: str) -> Iterator[str]:
+    if len(values) > _MOST_CHECKED:
+        return
+    for value in values:
+        alone: dict[str, Any] = {facet: (value,)}
+        if not snapshot.exists(Filters(**alone)):
+            known = snapshot.facet_values(facet)
+            shown = _shown_path(value) if facet == "path" else value
+            yield f"Nothing in this store {_SAYINGS[facet]} {shown!r}{consequence}. {_hint(facet, shown, known)}"
+
+
+def _hint(facet: str, value: str, known: list[str]) -> str:
+    near = _nearest_paths(value, known) if facet == "path" else _nearest(value, known)
+    if near:
+        return f"Did you mean {' or '.join(map(repr, near))}?"
+    if not known:
+        return f"No memory {_LACKS.get(facet, f'has a {facet}')}."
+    shown = _folders(known) if facet == "path" else sorted(known)
+    more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
+    return f"Known: {', '.join(shown[:_SHOWN])}{more}."
+
+
+def _nearest(value: str, known: Iterable[str]) -> list[str]:
+    by_fold = {one.casefold(): one for one in known}
+    return [by_fold[one] for one in get_close_matches(value.casefold(), by_fold, n=3)]
+
+
+def _shown_path(value: str) -> str:
+    """Return a path as it was typed, but in full where dots or ``~`` stand for folders."""
+    dotted = value.startswith("~") or not {".", ".."}.isdisjoint(value.split("/"))
+    return _in_full(value) if dotted and "://" not in value else value
+
+
+def _in_full(value: str) -> str:
+    try:
+        return str(plain_path(value))
+    except InputError:  # "~name" of nobody here
+        return value
+
+
+def _nearest_paths(value: str, sources: Iterable[str]) -> list[str]:
+    """Return the files and folders whose last name begins like that of a path, or else is nearest to it.
+
+    A folder above the path is none of them: it holds far more than what was named.
+    """
+    place = PurePath(_in_full(value))
+    above = set(map(str, place.parents))
+    by_name: dict[str, str] = {}
+    for source in sources:
+        path = PurePath(source)
+        for one in (path, *path.parents):
+            if one.name and str(one) not in above:
+                by_name.setdefault(one.name.casefold(), str(one))
+    name = place.name.casefold()
+    near = [one for one in by_name if name and one.startswith(name)] or get_close_matches(name, by_name, cutoff=0.7)
+    return [by_name[one] for one in near[:2]]
+
+
+def _folders(sources: Iterable[str]) -> list[str]:
+    """Return the folders that hold the sources, without those that are below another; what is in none, by itself."""
+    sources = set(sources)
+    addresses = {source for source in sources if "://" in source}
+    folders = {path.parent if path.parent.name else path for path in map(PurePath, sources - addresses)}
+    return sorted(str(folder) for folder in folders if folders.isdisjoint(folder.parents)) + sorted(addresses)
+
+
+def _span(snapshot: Snapshot) -> str:
+    """Return the days from which the memories are."""
+    days = [moment.astimezone().date().isoformat() for moment in snapshot.event_span()]
+    return f"its memories are from {days[0]} to {days[1]}" if days[0] != days[1] else f"all of them are from {days[0]}"
+
+
+# What an answer says of itself: how it was searched where something could not be, and why it may be none.
+#
+# The words of a question in a language that hardly any memory is in cannot answer it, nor can a model that reads
+# English.
+
+_WORDS_ONLY = "The search used words only, not meaning."
+_UNREAD = "The model knows no word of this question, so the search used words only, not meaning."
+
+
+def unsearched(asked: str, query: Query, embedder: Embedder | None, *, by_meaning: bool) -> Iterator[str]:
+    """Yield which retriever could not look, so that its silence is not taken for an answer.
+
+    ``query`` is how the store understood what was ``asked``.
+    """
+    if not query.terms:
+        yield "The query has no words to look up, so the search used meaning only."
+    if not by_meaning:
+        yield _WORDS_ONLY if embedder is None or checked.reads(embedder, asked) else _UNREAD
+
+
+def doubts(context: SearchContext, embedder: str, strength: float, hits: int) -> Iterator[str]:
+    """Yield why the hits may be no answer, or why there are none."""
+    judged = verdict(strength)
+    # A question that is answered well can be read here, whatever language it is in.
+    foreign = foreign_question(context.query, context.corpus, embedder) if judged != "strong" else None
+    if foreign:
+        yield foreign
+    if not hits:
+        return
+    # In another language nearly every word is missing; and a missing phrase was told of before.
+    lacking = () if foreign else missed(context.asked_words)
+    told = set(filter(is_phrase, context.query.terms.phrases))
+    if words := [f"“{word.text}”" for word in lacking if word.text not in told]:
+        *others, last = words
+        yield f"No memory contains {', '.join(others)} or {last}." if others else f"No memory contains {last}."
+    if judged == "none":
+        yield UNANSWERED
+
+
+# Below this share of the memories, what answers a question is more likely in another language.
+_HARDLY_ANY = 0.02
+# Fewer may lack even the most frequent words of the language that they are in.
+_FEWEST = 50
+# Pairs of characters that make a question and not a name.
+_PAIRS = 2
+# Kana stand in Japanese only, and Han in both: so they come last.
+_SCRIPTS: Mapping[str, str] = {
+    "HIRAGANA": "Japanese",
+    "KATAKANA": "Japanese",
+    "HANGUL": "Korean",
+    "THAI": "Thai",
+    "CJK": "Chinese",
+}
+
+
+def foreign_question(query: Query, corpus: Corpus, embedder: str) -> str | None:
+    """Return what to do about a question in a language that hardly any memory is in, None for any other.
+
+    ``embedder`` is the name of the one that compares meaning, empty for none. One that is none of ours may well read
+    the language.
+    """
+    known = parted(embedder)[0]
+    if known and known not in MODELS:
+        return None
+    language = _foreign_language(query, corpus)
+    if language is None:
+        return None
+    said = f"This question looks {language}, but hardly any memory here is in {language}"
+    if not known:
+        return f"{said}, and the search used words only. Ask in the language of your notes."
+    return (
+        f"{said}, and the model {known} reads English. Ask in English, "
+        "or use a multilingual model: `model use mlx:FOLDER`."
+    )
+
+
+def _foreign_language(query: Query, corpus: Corpus) -> str | None:
+    """Return the language of a question if hardly any memory is in it, None where that is not sure."""
+    if corpus.chunks < _FEWEST:
+        return None
+    asked = asked_in(query.text)
+    if asked.language and asked.words >= SENTENCE and share(corpus, asked.language) < _HARDLY_ANY:
+        return LANGUAGES[asked.language].name
+    pairs = [pair for pair in query.terms.ident if len(pair) > 1]
+    if len(pairs) >= _PAIRS and not any(corpus.frequencies(pairs).values()):
+        return _written_in("".join(pairs))
+    return None
+
+
+def _written_in(text: str) -> str | None:
+    scripts = {name(character, "").split(" ")[0] for character in text}
+    return next((language for script, language in _SCRIPTS.items() if script in scripts), None)

@@ -1,1 +1,0 @@
-"""What an answer shows: snippets, highlights, facets and notices, and why each hit is there."""

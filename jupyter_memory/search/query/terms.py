@@ -1,0 +1,588 @@
+"""What the words of a query say in this store: names, other forms and spellings."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain
+from math import log1p, sqrt
+from typing import NamedTuple
+from unicodedata import normalize
+
+import numpy as np
+
+from jupyter_memory.embedders.tokenizer.bundled import tokens
+from jupyter_memory.search.query.parser import MAX_TERMS, content_words
+from jupyter_memory.storage.base import Corpus, Snapshot
+from jupyter_memory.text.identifiers import COLUMNS, IDENTIFIER, is_compound, parts, plainer, telling_bigrams
+from jupyter_memory.text.languages import (
+    LANGUAGES,
+    SHORTEST,
+    STOP_WORDS,
+    Prose,
+    asked_in,
+    forms,
+    halves,
+    is_form,
+    without_elision,
+)
+from jupyter_memory.text.unicode import storable
+from jupyter_memory.types import Query
+from jupyter_memory.types.search import WordForms
+
+# The nearest spellings of a word that a store does not hold, among those that it holds.
+
+# One slip in a short word, two in a long one whose stem is long as well; shorter words are near to too many others.
+_SHORTEST, _LONG, _LONG_STEM, _SHORTEST_ROOT = 4, 8, 7, 4
+# A form of a word, from its stem on.
+_INFLECTION = re.compile(r"(?:e?s|ed|ing)")
+# How British and American spellings of a stem differ: colour, centre, catalogue, grey; analyse and defence below.
+_BRITISH = re.compile(r"(?<=o)u(?=r)|(?<=t)r$|(?<=og)u$|(?<=gr)e(?=i$)")
+_AMERICAN = {"u": "", "r": "er", "e": "a"}
+_HISSING = str.maketrans("cz", "ss")
+# Of more that are near, those with the fewest slips are looked up.
+_COUNTED = 12
+# Words of a query that are looked up: what is longer was pasted.
+CHECKED = 16
+_MOST_SPELLINGS = 3
+
+
+class Spelling(NamedTuple):
+    """A stem that the store holds, how many slips away it is, and how many chunks hold it."""
+
+    stem: str
+    slips: int
+    chunks: int
+
+
+def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tuple[Query, tuple[str, ...]]:
+    """Return the query with other spellings of the words that the store does not hold, and a sentence on each word.
+
+    Identifiers, their parts and quoted phrases are looked for as they are, and so is a word that is still typed.
+    """
+    fixed = as_they_are(query) | {one.word for one in query.terms.forms}
+    if set(columns) == set(COLUMNS):
+        fixed |= _held_words(query.terms.words[:CHECKED], snapshot.corpus)
+    stems_tried: dict[str, None] = {}
+    notices = []
+    for word in query.terms.words[:CHECKED]:
+        near = [] if word in fixed else nearest(word, snapshot, columns)
+        if near:
+            stems_tried.update(dict.fromkeys(one.stem for one in near))
+            listed = ", ".join(f"{one.stem}…" for one in near)
+            notices.append(
+                f"No memory contains “{word}”, so the search also tried {listed}. "
+                "Put the word in quotes to search for it exactly."
+            )
+    terms = replace(query.terms, respelled=tuple(stems_tried)) if stems_tried else query.terms
+    return replace(query, terms=terms), tuple(notices)
+
+
+def as_they_are(query: Query) -> set[str]:
+    """Return what has no other form or spelling: identifiers with their parts, and the word that is still typed."""
+    names = [name for name in IDENTIFIER.findall(query.text) if is_compound(name)]
+    pieces = {piece for name in names for piece in (name.lower(), *parts(name))}
+    return pieces | ({query.terms.prefix} if query.terms.prefix else set())
+
+
+def nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[Spelling]:
+    """Return the nearest spellings of a word, those that most chunks hold first; all are as many slips away.
+
+    A slip is a letter too many, too few, another, or two that changed places (Damerau 1964). Names, numbers and short
+    words have no other spelling, and a word that the store holds needs none. A word of everyday language was meant as
+    it is, so that only its British or American form is looked for. Compared are words that begin with the same two
+    letters, or with these the other way round, or without the second; long ones with three.
+    """
+    if len(word) < _SHORTEST or not word.isalpha() or not word.isascii() or snapshot.holds_word(word, columns):
+        return []
+    stems = snapshot.corpus.words(word)
+    if len(stems) != 1 or len(stems[0]) < _SHORTEST - 1:
+        return []
+    (stem,) = stems
+    alike = _alike(snapshot, stem, 2 if len(word) >= _LONG and len(stem) >= _LONG_STEM else 1)
+    if _is_meant(word, stem):
+        alike = {term: slips for term, slips in alike.items() if _american(term) == _american(stem)}
+    near = sorted((slips, term) for term, slips in alike.items())
+    found = [Spelling(term, slips, snapshot.chunk_count_of(term, columns)) for slips, term in near[:_COUNTED]]
+    found = sorted((one for one in found if one.chunks), key=lambda one: (one.slips, -one.chunks, one.stem))
+    return [one for one in found if one.slips == found[0].slips][:_MOST_SPELLINGS]
+
+
+def is_everyday(word: str) -> bool:
+    """Return whether a word is one of everyday language: it is one token, and a slip hardly ever leaves one.
+
+    >>> is_everyday("sales"), is_everyday("forcast"), is_everyday("xgboost")
+    (True, False, False)
+    """
+    return tokens([storable(word.lower())]).ids.size == 1
+
+
+def _is_meant(word: str, stem: str) -> bool:
+    """Return whether a word is of everyday language, or a form of one, such as "camped"."""
+    if is_everyday(word):
+        return True
+    root = stem.removesuffix("e")
+    if not word.startswith(root) or not _INFLECTION.fullmatch(word, len(root)):
+        return False
+    # Shorter ones are often abbreviations: "prces" is no form of "prc".
+    return any(len(one) >= _SHORTEST_ROOT and is_everyday(one) for one in (root, f"{root}e"))
+
+
+def _american(stem: str) -> str:
+    return _BRITISH.sub(lambda found: _AMERICAN[found[0]], stem).translate(_HISSING)
+
+
+def _held_words(words: Sequence[str], corpus: Corpus) -> set[str]:
+    """Return those of these words whose stems chunks hold, whichever column they are in."""
+    of_each = {word: corpus.words(word) for word in words}
+    found = corpus.frequencies(chain.from_iterable(of_each.values()))
+    return {word for word, of_it in of_each.items() if all(found[stem] for stem in of_it)}
+
+
+def _alike(snapshot: Snapshot, stem: str, allowed: int) -> dict[str, int]:
+    """Return the stems that begin alike and are at most ``allowed`` slips away, with their slips."""
+    # Imported late: its 48 modules take 10 ms, and few searches need them.
+    from rapidfuzz.distance import OSA
+    from rapidfuzz.process import cdist
+
+    first, second, third = stem[0], stem[1], stem[2:3]
+    if allowed > 1:
+        begins = {stem[:3], first + third + second, second + first + third, first + second + stem[3:4]}
+    else:
+        begins = {first + second, second + first, first + third}
+    words = {term for letters in begins for term in snapshot.words_beginning(letters)}
+    terms = [term for term in words if abs(len(term) - len(stem)) <= allowed]
+    if not terms:
+        return {}
+    # The stemmer keeps or takes a final "e" by the very letters that slipped: "prices" is under "price", but "pirces"
+    # under "pirc". One more than allowed means any higher number of slips.
+    slips = cdist([stem, f"{stem}e"], terms, scorer=OSA.distance, score_cutoff=allowed, dtype=np.uint8).min(axis=0)
+    return {terms[place]: int(slips[place]) for place in np.flatnonzero(slips <= allowed)}
+
+
+# The other forms of a query's words that a store holds, in the language that the query and the store share.
+
+# A question without function words may be in any language that some of the chunks are in; where many are, its compounds
+# are looked for as well, and its fillers left out.
+_SOME, _MUCH = 0.02, 0.1
+# One function word of another language may be a name; so many are a sentence.
+SENTENCE = 2
+# A word in a longer one says something from so many letters on, and the longer one has so many more.
+_PART, _REST = 5, 4
+# Compounds that are tried for a word, those that most chunks hold.
+_COMPOUNDS = 8
+# In a larger store, reading all words takes too long to find those that end alike.
+_SMALL = 20_000
+
+
+def inflected(query: Query, snapshot: Snapshot) -> Query:
+    """Return the query with the other forms of its words that the store holds, and without another language's fillers.
+
+    A question in English, or in a store that is all English, is returned as it is.
+    """
+    corpus, asked = snapshot.corpus, asked_in(query.text)
+    if asked.is_english or not query.terms.words:
+        return query
+    shares = {language: share(corpus, language) for language in ([asked.language] if asked.language else LANGUAGES)}
+    if asked.language and (asked.words >= SENTENCE or shares[asked.language] >= _MUCH):
+        query = replace(query, language=asked.language)
+    least = 0 if asked.language else _SOME
+    spoken = [language for language, found in shares.items() if found and found >= least]
+    words = tuple(telling_words(query.terms.words, query.language))
+    # Words alone may be English, and code has its own compounds: "string" is in "tostring".
+    likely = [word for word in words[:CHECKED] if asked.language or not is_everyday(word)]
+    compounds = asked.language == "german" or shares.get("german", 0) >= _MUCH
+    held = tuple(_all_forms(query, likely, spoken, corpus, compounds=compounds)) if spoken else ()
+    if words == query.terms.words and not held:
+        return query
+    return replace(query, terms=replace(query.terms, words=words, forms=held))
+
+
+def telling_words(words: Sequence[str], language: Prose | None) -> Sequence[str]:
+    """Return the words that are not fillers of a language; all of them where there are no others."""
+    if language is None:
+        return words
+    stop_words = LANGUAGES[language].stop_words
+    telling = [word for word in words if stop_words.isdisjoint((word.lower(), without_elision(word.lower())))]
+    return telling or words
+
+
+def share(corpus: Corpus, language: Prose) -> float:
+    """Return about which share of a store's chunks is in a language: those that its most frequent words are in.
+
+    The third of them counts, as another language may have one or two.
+    """
+    found = _counts(LANGUAGES[language].frequent, corpus)
+    return sorted(found.values())[-3] / max(1, corpus.chunks)
+
+
+def _counts(words: Iterable[str], corpus: Corpus) -> dict[str, int]:
+    """Return how many chunks hold each of these words; of what the index takes for several words, none."""
+    stems = {word: found[0] for word in words if len(found := corpus.words(word)) == 1}
+    counted = corpus.frequencies(stems.values())
+    return {word: counted[stem] for word, stem in stems.items()}
+
+
+def _all_forms(
+    query: Query, words: Sequence[str], languages: Sequence[Prose], corpus: Corpus, *, compounds: bool
+) -> Iterator[WordForms]:
+    """Yield the other forms of words that the store holds; identifiers, and what is still typed, have none."""
+    fixed = as_they_are(query)
+    for word in words:
+        found = WordForms(word) if word in fixed else _forms(word, languages, corpus, compounds=compounds)
+        if found.inflected or found.compounds or found.parts:
+            yield found
+
+
+def _forms(word: str, languages: Sequence[Prose], corpus: Corpus, *, compounds: bool) -> WordForms:
+    """Return what a store holds of a word in these languages."""
+    bare = without_elision(word) if "french" in languages else word
+    if not bare.isalpha():
+        return WordForms(word)
+    held = [form for language in languages for form in _held(bare, language, corpus)]
+    held = [*([bare] if bare != word else []), *held]
+    found = WordForms(word, tuple(dict.fromkeys(held)))
+    return _with_compounds(found, bare, corpus) if compounds and "german" in languages else found
+
+
+def _held(word: str, language: Prose, corpus: Corpus) -> list[str]:
+    """Return the forms of a word that the store holds, one for each stem of the index."""
+    written = forms(word, language)
+    stems = corpus.words(" ".join(written))
+    # A look at every form would take a hundred times as long as reading the words that begin alike.
+    known = {term for letters in {stem[:_BEGINNING] for stem in stems} for term in corpus.beginning(letters)}
+    by_stem = dict.fromkeys(corpus.words(word), "")
+    for form, stem in zip(written, stems, strict=True):
+        if stem in known and is_form(form, word, language):
+            by_stem.setdefault(stem, form)
+    return [form for form in by_stem.values() if form]
+
+
+def _with_compounds(found: WordForms, word: str, corpus: Corpus) -> WordForms:
+    """Return the forms of a German word with its compounds, and with its parts where the store has it in no form."""
+    own = set(chain.from_iterable(map(corpus.words, (word, *found.inflected))))
+    counted = corpus.frequencies(_longer(own, corpus) - own)
+    best = sorted((stem for stem in counted if stem.isalpha()), key=lambda stem: (-counted[stem], stem))
+    parts = () if any(corpus.frequencies(own).values()) else _compound_parts(word, corpus)
+    return replace(found, compounds=tuple(best[:_COMPOUNDS]), parts=parts)
+
+
+def _longer(stems: Collection[str], corpus: Corpus) -> set[str]:
+    """Return the words of a store that begin or end with any of these, and have some more letters."""
+    telling = tuple(stem for stem in stems if len(stem) >= _PART)
+    longer = {term for stem in telling for term in corpus.beginning(stem) if len(term) >= len(stem) + _REST}
+    if telling and corpus.chunks <= _SMALL:
+        longer.update(corpus.ending(telling))
+    return longer
+
+
+def _compound_parts(word: str, corpus: Corpus) -> tuple[str, ...]:
+    """Return the stems of the two words that a compound is put together from, if the store holds both."""
+    pairs = [pair for pair in halves(word) if min(map(len, pair)) >= SHORTEST]
+    counted = _counts(dict.fromkeys(chain.from_iterable(pairs)), corpus)
+    held = [pair for pair in pairs if all(counted.get(part) for part in pair)]
+    if not held:
+        return ()
+    # The longer the shorter part, the less likely it is there by chance.
+    chosen = max(held, key=lambda pair: min(map(len, pair)))
+    return tuple(corpus.words(" ".join(chosen)))
+
+
+# The name of a tool or a library says more of what is asked for than a verb of the same idf.
+NAME = 1.5
+
+# What a library or a variable is called for short has so many letters at most: np, plt, df.
+_ALIAS = 3
+
+# Stems that are one word if they stand in a row.
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedWord:
+    """A word, an identifier or a quoted phrase of a query.
+
+    ``rows`` are its spellings, of which a text must hold one; ``near`` are others that it may be a slip for, and
+    ``parts`` the stems of the parts of an identifier. ``count`` is how many chunks hold it, ``weight`` its idf, more
+    for a name. It is ``missing`` if nothing in the store holds it, nor a word that is near in spelling.
+    """
+
+    text: str
+    rows: tuple[Row, ...]
+    near: tuple[Row, ...] = ()
+    parts: Row = ()
+    count: int = 0
+    weight: float = 0.0
+    is_name: bool = False
+    missing: bool = False
+
+
+def idf(count: int, chunks: int) -> float:
+    """Return what a word tells that so many of the chunks hold, as in Lucene's BM25.
+
+    What most of them hold tells as much as what half of them hold: it was asked for, however common it is here.
+
+    >>> [round(idf(count, 100), 1) for count in (0, 1, 50, 100)]
+    [5.3, 4.2, 0.7, 0.7]
+    """
+    count = min(count, (chunks + 1) // 2)
+    return log1p((chunks - count + 0.5) / (count + 0.5))
+
+
+def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) -> tuple[AskedWord, ...]:
+    """Return the words of a query with what they tell in a store; stop words tell nothing."""
+    terms, held = query.terms, _Held(snapshot, columns)
+    names = list(dict.fromkeys(_names(query, alone=not terms.phrases and not terms.ident)))[:MAX_TERMS]
+    forms = {one.word: one for one in terms.forms}
+    held.read_ahead(names)
+    between = zip(names, ["", *names], [*names[1:], ""], strict=False)
+    found = [
+        _asked_name(name, before, after, held, forms.get(name.lower(), WordForms(name)), looked_up=place < CHECKED)
+        for place, (name, before, after) in enumerate(between)
+    ]
+    # Such a word may still go on, or it is looked for in the dates of memories.
+    open_words = {terms.prefix, *_of_time(query)}
+    found = [word for word in found if word.count or word.text.lower() not in open_words]
+    found += [_asked(phrase, [phrase], held, is_missed=True) for phrase in terms.phrases]
+    # A pair of characters may lie across two words, so that it is not missed.
+    found += [_asked(pair, [pair], held) for pair in dict.fromkeys(telling_bigrams(query.text)) if pair in terms.ident]
+    return tuple(word for word in found if word.rows)
+
+
+def _of_time(query: Query) -> list[str]:
+    """Return the words of the time that a query names, where it is read as one."""
+    named = query.temporal
+    if named is None or query.time_filters is None:
+        return []
+    return content_words(query.text[named.start : named.end].lower(), alone=False)
+
+
+def _names(query: Query, *, alone: bool) -> Iterator[str]:
+    """Yield the words of a query; of a chain such as `df.groupby` each link, but no alias."""
+    for word in telling_words(content_words(query.text, alone=alone), query.language):
+        *before, last = [word] if word.replace(".", "").isdigit() else word.split(".")
+        yield from (link for link in before if len(link) > _ALIAS)
+        yield last
+
+
+def _spellings(name: str) -> list[str]:
+    """Return how a name may be written: as it is, in plain characters, in one piece, its parts side by side."""
+    together = ["".join(parts(name)), " ".join(parts(name))] if is_compound(name) else []
+    return [name, *plainer(name), *together]
+
+
+def _is_number(name: str) -> bool:
+    """Return whether a word is a number, which may stand in a memory with other digits: it was rounded."""
+    return not any(letter.isalpha() for letter in name)
+
+
+def _is_name(name: str) -> bool:
+    """Return whether a word is a name: an identifier, or no word of everyday language."""
+    return is_compound(name) or not is_everyday(name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What a store holds of words."""
+
+    snapshot: Snapshot
+    columns: Mapping[str, float]
+
+    def row(self, spelling: str) -> Row:
+        """Return the stems of a spelling."""
+        return tuple(self.snapshot.corpus.words(spelling))
+
+    def read_ahead(self, names: Sequence[str]) -> None:
+        """Count all words of a query at once, which takes no longer than one of them."""
+        spellings = chain.from_iterable(map(_spellings, names))
+        self.snapshot.corpus.frequencies(chain.from_iterable(map(self.row, spellings)))
+
+    def count(self, spellings: Sequence[str]) -> int:
+        """Return how many chunks hold one of these spellings, at most: of words in a row, the rarest is counted."""
+        found = 0
+        for spelling in spellings:
+            stems = self.row(spelling)
+            rarest = min(self.snapshot.corpus.frequencies(stems).values(), default=0)
+            if rarest > found and (len(stems) == 1 or self.snapshot.holds_phrase(spelling, self.columns)):
+                found = rarest
+        return found
+
+    def near(self, name: str) -> tuple[Row, ...]:
+        """Return what a name may be a slip for: near stems, or its parts with near ones among them."""
+        if not is_compound(name):
+            return tuple((one.stem,) for one in nearest(name.lower(), self.snapshot, self.columns))
+        whole = parts(name)
+        mended = [next((one.stem for one in nearest(part, self.snapshot, self.columns)), part) for part in whole]
+        held = mended != whole and self.snapshot.holds_phrase(" ".join(mended), self.columns)
+        return (self.row(" ".join(mended)),) if held else ()
+
+
+def _asked_name(name: str, before: str, after: str, held: _Held, forms: WordForms, *, looked_up: bool) -> AskedWord:
+    """Return a word that stands between two others; of a pasted text, whose words are not looked up, none is missed."""
+    spellings = [*_spellings(name), *forms.inflected]
+    if not held.count(spellings):
+        # "time zone" is what others write as timezone.
+        spellings += [pair for pair in (before + name, name + after) if pair != name]
+    near: tuple[Row, ...] = tuple((stem,) for stem in forms.compounds)
+    if looked_up and not near and not forms.parts and not held.count(spellings):
+        near = held.near(name)
+    is_missed = looked_up and not near and not forms.parts and not _is_number(name)
+    asked = _asked(name, spellings, held, near=near, is_name=_is_name(name), is_missed=is_missed)
+    return replace(asked, parts=forms.parts) if forms.parts else asked
+
+
+def _asked(
+    text: str,
+    spellings: Sequence[str],
+    held: _Held,
+    *,
+    near: tuple[Row, ...] = (),
+    is_name: bool = False,
+    is_missed: bool = False,
+) -> AskedWord:
+    """Return a word with what it tells; where ``is_missed``, it is missing if nothing holds it."""
+    count = held.count(spellings)
+    return AskedWord(
+        text,
+        rows=tuple(row for row in dict.fromkeys(map(held.row, spellings)) if row),
+        near=near,
+        parts=tuple(chain.from_iterable(map(held.row, parts(text)))) if is_compound(text) else (),
+        count=count,
+        weight=idf(count, held.snapshot.corpus.chunks) * (NAME if is_name else 1),
+        is_name=is_name,
+        missing=is_missed and not count,
+    )
+
+
+# The words of a query, taken apart as names are, and how well a name answers them.
+
+# A word with the names that it is reached through: `Client`, `httpx.Client.send`.
+_WORD = re.compile(r"\w+(?:\.\w+)*")
+# Words that are looked at; a pasted page is no name.
+_MOST_CONTENT = 32
+# Files and other names that are kept taken apart, some hundred bytes each.
+_MOST_PATHS, _MOST_NAMES = 4_096, 16_384
+# A beginning with fewer letters says little: "con" is that of config, connection and content.
+_BEGINNING = 4
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a query, names with dots in one piece, as Python compares names.
+
+    >>> words_of("how does httpx.Client send?")
+    ['how', 'does', 'httpx.Client', 'send']
+    """
+    return _WORD.findall(normalize("NFKC", text))
+
+
+@lru_cache(_MOST_PATHS)
+def names_in(source: str) -> tuple[str, str, str]:
+    """Return the names of a file: of the folder above its folder, of its folder, and its own without the ending.
+
+    >>> names_in("/src/httpx/_transports/default.py"), names_in("notes.md")
+    (('httpx', '_transports', 'default'), ('', '', 'notes'))
+    """
+    *_, above, folder, name = ["", "", *source.replace(os.sep, "/").rsplit("/", 3)]
+    return above, folder, name.rpartition(".")[0] or name
+
+
+class NameWords:
+    """The content words of a query, by the parts of their names; what was compared once is remembered."""
+
+    def __init__(self, text: str, corpus: Corpus) -> None:
+        self.written = frozenset(word.lower() for word in words_of(text))
+        every = dict.fromkeys(part for word in words_of(text) for part in parts(word))
+        content = [part for part in every if len(part) > 1 and part not in STOP_WORDS] or list(every)
+        self.content = tuple(content[:_MOST_CONTENT])
+        # A word that the index splits has no stem.
+        self._words = [(word, (corpus.words(word) or [word])[0]) for word in self.content]
+        self._meant: dict[str, int] = {}
+        self._covers: dict[str, float] = {}
+        self._titles: dict[str, float] = {}
+        # Where no beginning of any word is, there is no word.
+        self._beginnings = tuple(dict.fromkeys(letters[:_BEGINNING] for word in self._words for letters in word))
+        # What means the same begins with the same letter.
+        self._of_letter: dict[str, list[tuple[int, str, str]]] = {}
+        for place, (word, stem) in enumerate(self._words):
+            for letter in {word[:1], stem[:1]}:
+                self._of_letter.setdefault(letter, []).append((1 << place, word, stem))
+
+    def cover(self, name: str) -> float:
+        """Return how well a name answers the query: 1 if each has nothing that the other lacks, 0 if they share none.
+
+        It is the geometric mean of two shares: of the words that the name has, and of its parts that the query has.
+        """
+        found = self._covers.get(name)
+        if found is None:
+            found = self._covers[name] = self._cover(_parts(name))
+        return found
+
+    def title(self, text: str) -> float:
+        """Return how well a title answers the query, as `cover` does; its stop words do not count."""
+        found = self._titles.get(text)
+        if found is None:
+            telling = [part for part in _parts(text) if part not in STOP_WORDS]
+            found = self._titles[text] = self._cover(telling) if telling else 0.0
+        return found
+
+    def best(self, names: str) -> tuple[float, str]:
+        """Return how well the best of several names, separated by blanks, answers the query, and which it is."""
+        best, found = 0.0, ""
+        for name in self._likely(names):
+            if (value := self.cover(name)) > best:
+                best, found = value, name
+        return best, found
+
+    def asks_for(self, name: str) -> bool:
+        """Return whether the query has a name, or any part of it."""
+        return name.lower() in self.written or any(map(self._words_meant, parts(name)))
+
+    def _cover(self, parts: Sequence[str]) -> float:
+        named = held = 0
+        for part in parts:
+            meant = self._words_meant(part)
+            named |= meant
+            held += meant > 0
+        return sqrt(named.bit_count() / len(self._words) * held / len(parts)) if named else 0.0
+
+    def _words_meant(self, part: str) -> int:
+        """Return which words a part of a name stands for, a bit for each."""
+        found = self._meant.get(part)
+        if found is None:
+            of_letter = self._of_letter.get(part[:1], ())
+            found = self._meant[part] = sum(bit for bit, word, stem in of_letter if _is_near(word, stem, part))
+        return found
+
+    def _likely(self, names: str) -> Iterator[str]:
+        """Yield the names in which some word begins anywhere, some of them more than once: most have none."""
+        lowered = names.lower()
+        if len(lowered) != len(names):
+            # Some capital letters have small ones of another length.
+            yield from names.split()
+            return
+        for letters in self._beginnings:
+            at = lowered.find(letters)
+            while at >= 0:
+                end = lowered.find(" ", at)
+                end = len(names) if end < 0 else end
+                yield names[lowered.rfind(" ", 0, at) + 1 : end]
+                at = lowered.find(letters, end)
+
+
+@lru_cache(_MOST_NAMES)
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(parts(name))
+
+
+def _is_near(word: str, stem: str, part: str) -> bool:
+    """Return whether a part of a name means a word: its stem or plural, or one of them begins with the other.
+
+    >>> _is_near("routing", "rout", "routes"), _is_near("connection", "connect", "conn"), _is_near("the", "the", "then")
+    (True, True, False)
+    """
+    if part in (word, stem, f"{word}s"):
+        return True
+    return (len(stem) >= _BEGINNING and part.startswith(stem)) or (len(part) >= _BEGINNING and word.startswith(part))

@@ -1,0 +1,184 @@
+"""Memories like another, and how like they are."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import exp, log1p
+
+import numpy as np
+
+from jupyter_memory.search.confidence import strengths
+from jupyter_memory.search.fusion import Ranked
+from jupyter_memory.search.pipeline import Result
+from jupyter_memory.search.query.parser import query_class, terms
+from jupyter_memory.storage.base import Corpus, Snapshot
+from jupyter_memory.text.identifiers import bigrams, without_cjk
+from jupyter_memory.text.languages import STOP_WORDS
+from jupyter_memory.types import Query
+from jupyter_memory.types.protocols import Embedder, Vectors
+
+# What stands further down says little about what the memory is about.
+_READ = 8_000
+_WORDS, _BIGRAMS = 16, 24
+# A word of the title is worth so many in the text.
+_TITLE = 3
+_WORD = re.compile(r"[^\W\d_][^\W_]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What others are compared with: its telling words as a query, its vector if any, and its key if it is stored."""
+
+    query: Query
+    vector: Vectors | None
+    key: int | None = None
+
+
+def of_memory(snapshot: Snapshot, memory_id: str, base: Query, embedder: Embedder | None) -> Subject:
+    """Return a memory as a subject, with the vectors that it has; of ``base`` limit and filters hold.
+
+    Raises:
+        UnknownMemory: no memory has this id.
+    """
+    key = snapshot.key_of(memory_id)
+    memory = snapshot.memories([key])[key]
+    vector = None if embedder is None else _vector_of(snapshot, key, embedder)
+    return Subject(_as_question(memory.title, memory.text, base, snapshot.corpus), vector, key)
+
+
+def of_text(snapshot: Snapshot, text: str, base: Query, vector: Vectors | None) -> Subject:
+    """Return a text as a subject; of ``base`` limit and filters hold."""
+    return Subject(_as_question("", text, base, snapshot.corpus), vector)
+
+
+def _as_question(title: str, text: str, base: Query, corpus: Corpus) -> Query:
+    """Return the words that tell a titled text from others of the store, as far as others hold them too."""
+    weights = _weights(title, text, corpus)
+    words = sorted(weights, key=lambda word: (-weights[word], word))[:_WORDS]
+    pairs = dict.fromkeys(bigrams(f"{title}\n{text[:_READ]}"))
+    # Nobody else has its words: then its title is the question.
+    telling = " ".join(words) or (title or text[:200]).replace('"', " ")
+    asked = replace(terms(telling), ident=tuple(pairs)[:_BIGRAMS])
+    return replace(base, text=telling, terms=asked, query_class=query_class(telling), written=title or text[:60])
+
+
+def _weights(title: str, text: str, corpus: Corpus) -> Mapping[str, float]:
+    """Return tf * idf by word, for the words that occur in other chunks as well."""
+    counts: Counter[str] = Counter()
+    for part, weight in ((title, _TITLE), (text[:_READ], 1)):
+        for word in _WORD.findall(without_cjk(part).lower()):
+            counts[word] += weight
+    stems = {word: found[0] for word in counts if word not in STOP_WORDS and len(found := corpus.words(word)) == 1}
+    frequencies, chunks = corpus.frequencies(stems.values()), corpus.chunks
+    return {
+        word: counts[word] * log1p((chunks - frequencies[stem] + 0.5) / (frequencies[stem] + 0.5))
+        for word, stem in stems.items()
+        if frequencies[stem] > 1
+    }
+
+
+def _vector_of(snapshot: Snapshot, key: int, embedder: Embedder) -> Vectors | None:
+    """Return the mean direction of a memory's chunks, None where they have no vectors."""
+    model = snapshot.model(embedder.fingerprint)
+    if model is None:
+        return None
+    mean = snapshot.vectors(model, snapshot.chunks_of([key])).vectors.sum(axis=0, dtype=np.float32)
+    length = float(np.linalg.norm(mean))
+    return mean / np.float32(length) if length > 0 else None
+
+
+# Which candidates are about the same as a text: those that stand out from the rest, and whose section does too.
+#
+# Every text has a most similar one, so a score alone says little. What is shared by a dozen cells, such as the imports,
+# leads to a dozen candidates of about one score; what is about the same leads to a few that stand out, and often to
+# several of one section. The weights are a logistic regression over the cells of half of the notebooks of a judged set,
+# and over texts that have nothing to do with them; `benchmarks/related.py` measures it on the other half.
+
+INTERCEPT = -0.73
+SHARE = 4.2
+USUAL = -7.7
+BESIDE = 1.07
+
+# Those that are likelier than not. Of the cells of the other half that reach it, 7 of 10 are of the same section.
+ALIKE_FROM = 0.5
+# A candidate that holds less of the text's telling words than this asks for is a coincidence, however it stands out.
+_STRENGTH_FROM = 0.35
+
+# A text of which the store knows fewer words, or pairs of characters, is about something else, whatever holds them.
+_FEWEST = 3
+
+# How many are judged. Of these, the first are compared with those that follow, which are taken for the usual.
+_JUDGED = 20
+_FIRST = 10
+_USUAL = slice(5, 15)
+# One that scores half as much as the best says an eighth as much for its section.
+_POWER = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """What speaks for a candidate, in shares of the best score.
+
+    ``share`` is its own score, and ``usual`` the mean of those that follow the first ones: near 1 where nothing stands
+    out. ``beside`` is the evidence of the other first candidates of its section.
+    """
+
+    share: float
+    usual: float
+    beside: float = 0.0
+
+    @property
+    def value(self) -> float:
+        """Return how likely the candidate is about the same, 0 to 1.
+
+        >>> [round(Likeness(*values).value, 2) for values in ((1.0, 0.5), (1.0, 0.9), (0.8, 0.4, 1.2))]
+        [0.41, 0.03, 0.7]
+        """
+        logit = INTERCEPT + SHARE * self.share + USUAL * self.usual + BESIDE * self.beside
+        return 1 / (1 + exp(-max(-30.0, min(30.0, logit))))
+
+
+def only_alike(result: Result) -> Result:
+    """Return a result with only the candidates that are likely about the same as its query, the likeliest first."""
+    asked = result.query.terms
+    if len(asked.words) + len(asked.ident) < _FEWEST:
+        return replace(result, ranked=[], duplicates={})
+    judged = result.ranked[:_JUDGED]
+    likely = [(one.value, found) for one, found in zip(likenesses(judged), judged, strict=True)]
+    # Sorting is stable, so of equals the better score stays first.
+    likely = sorted((pair for pair in likely if pair[0] >= ALIKE_FROM), key=lambda pair: -pair[0])
+    few = [found for _, found in likely]
+    # Strengths take longer than all the rest, and few candidates come as far as this.
+    believed = zip(few, strengths(result.scored.context, few), strict=True)
+    kept = [found for found, strength in believed if strength >= _STRENGTH_FROM]
+    ranked = [found._replace(rank=rank) for rank, found in enumerate(kept, start=1)]
+    return replace(result, ranked=ranked, duplicates={})
+
+
+def likenesses(ranked: Sequence[Ranked]) -> list[Likeness]:
+    """Return the likeness of each of these candidates, the best scores first."""
+    best = max((one.score for one in ranked), default=0.0)
+    if best <= 0:
+        return [Likeness(0.0, 1.0)] * len(ranked)
+    shares = [max(0.0, one.score) / best for one in ranked]
+    followers = shares[_USUAL]
+    usual = sum(followers) / len(followers) if followers else 0.0
+    sections = [_section(one) for one in ranked]
+    first = list(zip(sections, shares, strict=True))[:_FIRST]
+    return [
+        Likeness(
+            share=share,
+            usual=usual,
+            beside=sum(other**_POWER for at, (of, other) in enumerate(first) if at != place and of == section),
+        )
+        for place, (section, share) in enumerate(zip(sections, shares, strict=True))
+    ]
+
+
+def _section(one: Ranked) -> Hashable:
+    """Return where a candidate stands: the title of a cell names the headings above it."""
+    memory = one.candidate.memory
+    return memory.source, memory.title

@@ -1,0 +1,410 @@
+"""Signals of words: scores of the retrievers, titles, own words and names in code."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from math import nan
+from typing import ClassVar
+from unicodedata import combining, normalize
+
+import numpy as np
+
+from jupyter_memory.search.context import SearchContext
+from jupyter_memory.search.query.terms import idf, names_in, words_of
+from jupyter_memory.storage.base import Corpus
+from jupyter_memory.text.code import Definitions
+from jupyter_memory.text.languages import STOP_WORDS
+from jupyter_memory.types import Candidate, Query
+
+
+@dataclass(frozen=True, slots=True)
+class WordScore:
+    """BM25 of the memory's best chunk; no opinion where it holds no word of the query.
+
+    The keyword retriever finds the best by their words alone. Memories that only the vector retriever finds often
+    contain some of the words too, but not enough to be among those.
+    """
+
+    label: ClassVar[str] = "the words of the query in it"
+    description: ClassVar[str] = "BM25 of the query's words in the memory's best chunk."
+
+    # It gives the score of that retriever to more memories, and is shown under the retriever's name, with its rank.
+    completes: ClassVar[str] = "keyword"
+
+    name: str = "words"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        words = context.keyword_scores
+        return {one.key: words[one.key] for one in context if one.key in words}
+
+
+@dataclass(frozen=True, slots=True)
+class Cosine:
+    """The cosine of the query and the memory's best chunk, a negative one as 0; NaN without a vector."""
+
+    label: ClassVar[str] = "how close its meaning is to that of the query"
+    description: ClassVar[str] = "The cosine of the query and the memory's best chunk; 0 if it is negative."
+
+    name: str = "similarity"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        return {one.key: nan if one.cosine is None else max(0.0, one.cosine) for one in context}
+
+
+# How much the words of the query and of a memory weigh together: the cosine of their TF-IDF vectors.
+
+
+@dataclass(frozen=True, slots=True)
+class TfIdf:
+    """TF-IDF cosine over title, text, context and tags of the chunk that speaks for a memory.
+
+    idf = log((N + 1) / (df + 1)) + 1 over the chunks of the store (seed system `vault`); the query's words that the
+    store does not hold have no place in its vocabulary. NaN where the query has no word that it holds.
+    """
+
+    label: ClassVar[str] = "the words that it shares with the query"
+    description: ClassVar[str] = "The cosine of the TF-IDF vectors of the query and the memory's best chunk."
+
+    name: str = "tfidf"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        corpus = context.corpus
+        asked = Counter(corpus.words(" ".join(_telling(query.text))))
+        held = {word for word, chunks in corpus.frequencies(asked).items() if chunks}
+        if not held:
+            return dict.fromkeys((one.key for one in context), nan)
+        texts = {key: corpus.words(str(passage)) for key, passage in context.candidates.passages.items()}
+        sharing = {key: words for key, words in texts.items() if not held.isdisjoint(words)}
+        cosines = _cosines(asked, list(sharing.values()), corpus) if sharing else ()
+        return {**dict.fromkeys(texts, 0.0), **dict(zip(sharing, cosines, strict=True))}
+
+
+def _cosines(asked: Mapping[str, int], texts: Sequence[Sequence[str]], corpus: Corpus) -> list[float]:
+    """Return the cosine of the query with each text, of which each holds one of its words."""
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(chain(asked, *texts)))}
+    counts = corpus.frequencies(numbers)
+    chunks = np.fromiter((counts[word] for word in numbers), np.float64, len(numbers))
+    # A text that is being typed in at this moment may hold words that the index does not have yet.
+    idf = np.where(chunks > 0, np.log((corpus.chunks + 1) / (chunks + 1)) + 1, 0.0)
+    wanted = np.zeros(len(numbers))
+    wanted[: len(asked)] = np.fromiter(asked.values(), np.float64, len(asked)) * idf[: len(asked)]
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    words = np.fromiter(map(numbers.__getitem__, chain.from_iterable(texts)), np.int64, int(lengths.sum()))
+    # Each word of a text once, with how often it is there.
+    places, often = np.unique(np.repeat(np.arange(len(texts)), lengths) * len(numbers) + words, return_counts=True)
+    text, word = np.divmod(places, len(numbers))
+    weights = often * idf[word]
+    shared = np.bincount(text, weights * wanted[word], minlength=len(texts))
+    norms = np.sqrt(np.bincount(text, weights * weights, minlength=len(texts)) * (wanted @ wanted))
+    cosines: list[float] = (shared / norms).tolist()
+    return cosines
+
+
+def _telling(text: str) -> list[str]:
+    words = text.split()
+    return [word for word in words if word.lower() not in STOP_WORDS] or words
+
+
+# The title of a memory against the words of the query.
+
+_EDGES = re.compile(r"^\W+|\W+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """1 if every word of the query occurs in the title as a substring, whatever its case, else 0.
+
+    Substrings, because the keyword index splits "1.4" into "1" and "4": "roadmap 1.4" has to find v1.4-ROADMAP.md.
+    """
+
+    label: ClassVar[str] = "having every word of the query in its title"
+    description: ClassVar[str] = "1 if the title contains every word of the query, else 0."
+
+    name: str = "title"
+    lower_is_better: bool = False
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        stripped = (_EDGES.sub("", word).casefold() for word in query.text.split())
+        words = [word for word in stripped if word]
+        # Composed, as queries are: macOS takes the umlauts of file names apart.
+        together = normalize("NFC", "\n".join(one.memory.title.replace("\n", " ") for one in context)).casefold()
+        if not words or any(word not in together for word in words):
+            return dict.fromkeys((one.key for one in context), 0.0)
+        titles = together.split("\n")
+        return {
+            one.key: float(all(word in title for word in words)) for one, title in zip(context, titles, strict=True)
+        }
+
+
+# What somebody stored by itself. A cell's title is that of its whole section, a file's its path (see `file_stem`).
+_TITLED = frozenset({"note", "mcp"})
+
+
+@dataclass(frozen=True, slots=True)
+class TitleMatch:
+    """How well the title of a note answers the query, from 0 to 1.
+
+    BM25 adds up the words that a title shares with the query, whatever else it says and the query asks for. This is how
+    "Delta types" comes before "Streaming request with tool use" when the types of deltas in a stream are asked for.
+    """
+
+    label: ClassVar[str] = "how well its title answers the query"
+    description: ClassVar[str] = "How well the title of a note answers the query, from 0 to 1."
+
+    name: str = "title_match"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        notes = [one for one in context if one.memory.kind in _TITLED and one.memory.title]
+        return {one.key: context.name_words.title(one.memory.title) for one in notes}
+
+
+# Scores cells below the others by how much of the query their own text lacks: headings lend their words to all below.
+#
+# A cell is also found by the words of its notebook's title, of the headings above it and of the Markdown just before
+# it.
+# Filler is full of such borrowed words and holds few of its own.
+
+# A longer cell is judged by its beginning.
+LONGEST = 2_400
+
+
+@dataclass(frozen=True, slots=True)
+class OwnWords:
+    """Minus the square of the share of the query that the text of a cell lacks, by idf, 0 for the best cell.
+
+    Words also count within names. Only cells have a value. Since it is counted from the best cell, cells do not sink
+    below notes and files if none of them has a word of the query. A query of stop words gives no values.
+    """
+
+    label: ClassVar[str] = "the words of the query in its own text"
+    description: ClassVar[str] = (
+        "0 for the cell whose text, without its headings, has most of the query; negative for what others lack."
+    )
+
+    name: str = "own_words"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        cells = [one for one in context if one.memory.kind == "cell"]
+        if not cells:
+            return {}
+        corpus = context.corpus
+        forms = {one.word: one.inflected for one in query.terms.forms}
+        words = [(stem, word) for word in context.name_words.content for stem in corpus.words(word)]
+        asked = {stem: (stem, *corpus.words(" ".join(forms.get(word, ())))) for stem, word in words}
+        counts = corpus.frequencies(chain.from_iterable(asked.values()))
+        tells = [
+            (tuple(map(_root, stems)), idf(max(counts[stem] for stem in stems), corpus.chunks))
+            for stems in asked.values()
+        ]
+        whole = sum(tell for _, tell in tells)
+        if not whole:
+            return {}
+        found = {one.key: -((_lacking(_plain(one.memory.text[:LONGEST]), tells) / whole) ** 2) for one in cells}
+        best = max(found.values())
+        return {key: value - best for key, value in found.items()}
+
+
+def _lacking(text: str, tells: Sequence[tuple[Sequence[str], float]]) -> float:
+    return sum(tell for roots, tell in tells if not any(root in text for root in roots))
+
+
+def _plain(text: str) -> str:
+    """Return a text as the index compares it: in lower case, without accents.
+
+    >>> _plain("Größe, préparé")
+    'große, prepare'
+    """
+    text = text.lower()
+    if text.isascii():
+        return text
+    return "".join(character for character in normalize("NFD", text) if not combining(character))
+
+
+def _root(stem: str) -> str:
+    """Return what each form of a word begins with, plain: the stemmer writes "entries" and "entry" as "entri".
+
+    >>> _root("entri"), _root("price"), _root("fi")
+    ('entr', 'pric', 'fi')
+    """
+    stem = _plain(stem)
+    return stem[:-1] if len(stem) > 3 and stem[-1] in "eiy" else stem
+
+
+# Names in code: what a memory defines, what its file is called, and names in its path such as those of tests.
+#
+# What is in a test, or was put aside, seldom answers.
+
+# By where a name is defined: at the top level, as a variable, within a class or a function.
+_LEVELS = (1.0, 0.8, 0.6)
+# In a sentence a word may look like a name by chance.
+_IN_A_SENTENCE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Defines:
+    """1 if the query is the name of a class or function that the memory defines, else less or 0.
+
+    A variable counts 0.8, a method 0.6. Of a query of several words only those that look like names are looked up, and
+    count half. Of a name with dots, the last part is.
+    """
+
+    label: ClassVar[str] = "the names that it defines"
+    description: ClassVar[str] = (
+        "1 if it defines the class or function that the query names, 0.8 for a variable, 0.6 for a method; "
+        "half in a sentence."
+    )
+
+    name: str = "defines"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        found = dict.fromkeys((one.key for one in context), 0.0)
+        if named := _named(query.text):
+            for key, definitions in context.candidates.definitions.items():
+                found[key] = max((value for value, _ in _matches(named, definitions)), default=0.0)
+        return found
+
+    def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
+        """Return which definition a candidate was judged by."""
+        definitions = context.candidates.definitions.get(candidate.key, Definitions())
+        matches = _matches(_named(query.text), definitions)
+        return max(((value, f"its definition of `{name}`") for value, name in matches), default=(0.0, self.label))[1]
+
+
+def _named(text: str) -> Mapping[str, float]:
+    """Return the names in a query and how certain it is that they are meant."""
+    words = words_of(text)
+    if len(words) == 1:
+        return {_last(words[0]): 1.0}
+    return {_last(word): _IN_A_SENTENCE for word in words if _is_name(word)}
+
+
+def _is_name(word: str) -> bool:
+    """Return whether a word looks like a name, or is written like the name of a class."""
+    if word.lower() in STOP_WORDS:
+        return False
+    return "." in word or "_" in word.strip("_") or word != word.lower()
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _matches(named: Mapping[str, float], definitions: Definitions) -> Iterator[tuple[float, str]]:
+    for level, names in zip(_LEVELS, definitions, strict=True):
+        for name, certainty in named.items():
+            if name in names and f" {name} " in f" {names} ":
+                yield level * certainty, name
+
+
+# Where few files were found, the usual file is not known well.
+_USUAL_AT_MOST = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class DefinedNames:
+    """How well the best name of a class or function in a file answers the query, above what is usual.
+
+    Among the hundred names of a file, one is like the query by chance. So what is usual for the files that were found,
+    their mean and a standard deviation, is subtracted: otherwise files would come before the cells of notebooks. A cell
+    has no value, since it is so short that its words say as much. Nor has a file that is not in Python.
+    """
+
+    label: ClassVar[str] = "the best name that it defines"
+    description: ClassVar[str] = (
+        "How much better the best name of a class or function in the file answers the query than that of other files."
+    )
+
+    name: str = "defined_names"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        if not any(one.memory.kind == "file" for one in context):
+            return {}
+        words, definitions = context.name_words, context.candidates.definitions
+        found = {
+            one.key: words.best(_names(definitions[one.key]))[0]
+            for one in context
+            if one.memory.kind == "file" and one.key in definitions
+        }
+        usual = _usual(list(found.values()))
+        return {key: value - usual for key, value in found.items()}
+
+    def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
+        """Return which name a candidate was judged by."""
+        definitions = context.candidates.definitions.get(candidate.key, Definitions())
+        _, name = context.name_words.best(_names(definitions))
+        return f"its definition of `{name}`" if name else self.label
+
+
+def _names(definitions: Definitions) -> str:
+    return f"{definitions.defined} {definitions.nested}"
+
+
+def _usual(values: list[float]) -> float:
+    return min(_USUAL_AT_MOST, float(np.mean(values) + np.std(values))) if values else 0.0
+
+
+_FOLDER = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class FileStem:
+    """How well the name of a file answers the query, and half of how well that of its folder does; 1 at most.
+
+    A cell has no value: its notebook has many others.
+    """
+
+    label: ClassVar[str] = "the name of its file"
+    description: ClassVar[str] = "How well the names of the file and of its folder answer the query, from 0 to 1."
+
+    name: str = "file_stem"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        return {one.key: _value(one.memory.source, context) for one in context if one.memory.kind == "file"}
+
+
+def _value(source: str, context: SearchContext) -> float:
+    _, folder, stem = names_in(source)
+    return min(1.0, context.name_words.cover(stem) + _FOLDER * context.name_words.cover(folder))
+
+
+_ASIDE = re.compile(r"__init__|__main__|tests?|test_.*|.*_test|conftest|v\d+|deprecated|_?compat|legacy", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """-1 for a file whose name, or that of a folder, says that it is beside the point, unless the query has that name.
+
+    Such names are ``__init__``, ``tests``, ``v1``, ``compat``, ``deprecated``.
+    """
+
+    label: ClassVar[str] = "what its path says"
+    description: ClassVar[str] = "-1 for tests, earlier versions and the like, unless the query asks for them; else 0."
+
+    name: str = "aside"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        return {
+            one.key: -1.0 if _beside(one.memory.source, context) else 0.0
+            for one in context
+            if one.memory.kind == "file"
+        }
+
+    def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
+        """Return which name in its path a candidate was judged by."""
+        name = _beside(candidate.memory.source, context)
+        return f"`{name}` in its path" if name else self.label
+
+
+def _beside(source: str, context: SearchContext) -> str:
+    """Return the name that puts a file aside, empty where there is none."""
+    return next((name for name in _aside_in(source) if not context.name_words.asks_for(name)), "")
+
+
+@lru_cache(4_096)
+def _aside_in(source: str) -> tuple[str, ...]:
+    return tuple(name for name in names_in(source) if _ASIDE.fullmatch(name))
