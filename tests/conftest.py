@@ -289,7 +289,7 @@ def bytes_of() -> Callable[[Path], bytes]:
 # Lets a process that indexes stop for long at a file that comes after the first batch is written.
 _HALFWAY = """
 import itertools, pathlib, time
-from jupyter_memory.ingest import catalog
+from jupyter_memory.ingest import indexer as catalog
 read, numbers = catalog.read_file, itertools.count()
 def read_slowly(path, **options):
     if next(numbers) == {files}:

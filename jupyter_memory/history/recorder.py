@@ -230,8 +230,8 @@ class Recorder:
     def _checked(self, run: Run, tags: Sequence[str]) -> Run | None:
         """Return a run as it is noted, None where it stays out; in the thread of the writer."""
         # Imported late: it takes a while, in which the kernel goes on.
-        from jupyter_memory.ingest.history.drafts import in_bounds
-        from jupyter_memory.ingest.history.rules import HistoryRules
+        from jupyter_memory.ingest.run_rules import HistoryRules
+        from jupyter_memory.ingest.runs import in_bounds
 
         if HistoryRules(self._settings.history_ignore).exclude(run.source, tags):
             return None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from jupyter_memory.ingest.moves.freshness import changes_notice
 from jupyter_memory.server.locations import Root, place_of
+from jupyter_memory.store.searching import changes_notice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -59,9 +59,8 @@ class Sources:
             There is nothing at ``path``, or it is a file of an unknown kind.
         """
         # Imported late: a search does not need what reads files.
-        from jupyter_memory.ingest.catalog import FileCatalog
-        from jupyter_memory.ingest.indexer import index
-        from jupyter_memory.ingest.pictures.quota import quota_of
+        from jupyter_memory.ingest.indexer import FileCatalog, index
+        from jupyter_memory.ingest.pictures import quota_of
 
         self._model.for_writing()  # raises before anything is read, where the model does not fit
         quota = quota_of(self._storage, self._settings, self._space)
@@ -149,8 +148,7 @@ class Sources:
         Nothing is indexed. Files with another time but the same content count as unchanged.
         """
         # Imported late: a search does not need what reads files.
-        from jupyter_memory.ingest.catalog import FileCatalog
-        from jupyter_memory.ingest.indexer import changed
+        from jupyter_memory.ingest.indexer import FileCatalog, changed
 
         where = self._as_known(path)
         return changed(

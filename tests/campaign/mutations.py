@@ -13,7 +13,7 @@ from kinds import SAMPLES as SAMPLES_OF_KINDS
 
 from campaign import Dose, Figures, Loss
 from jupyter_memory import MemoryStore
-from jupyter_memory.ingest.pictures.reading import PictureReader
+from jupyter_memory.ingest.pictures import PictureReader
 from jupyter_memory.ingest.readers.registry import BUILT_IN
 
 SAMPLES = Path(__file__).parents[2] / "notebooks" / "samples"

@@ -24,7 +24,7 @@ BOUNDED: dict[str, int] = {
     "jupyter_memory.text.date": 500,
     "jupyter_memory.search.query.temporal": 500,
     "jupyter_memory.search.query.temporal.": 500,
-    "jupyter_memory.ingest.readers.data.": 255,
+    "jupyter_memory.ingest.readers.": 255,
     "jupyter_memory.text.errors._FRAMES": 4_000,
 }
 

@@ -18,7 +18,7 @@ from secret_texts import FORMATS, PLACEMENTS, Planted, planted
 from campaign import Dose, Figures, Loss
 from jupyter_memory import MemoryStore
 from jupyter_memory.ingest import redact
-from jupyter_memory.ingest.reading import read_file
+from jupyter_memory.ingest.preparation import read_file
 from jupyter_memory.ingest.redaction.redactor import suspicious
 
 # Shares of placements that have to be caught, and the most false marks in 10,000 memories.

@@ -13,7 +13,7 @@ import pytest
 
 from jupyter_memory import InputError
 from jupyter_memory.ingest import prepare, walk
-from jupyter_memory.ingest.reading import read_file
+from jupyter_memory.ingest.preparation import read_file
 
 DATA = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", Path(__file__).parents[2].parent / "shared" / "data"))
 SECRET = "9f8c1e2ab7d04c55e1f02a3b"

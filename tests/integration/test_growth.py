@@ -11,8 +11,8 @@ from growing import SHAPES, exponent, written
 
 from jupyter_memory import InputError, MemoryStore
 from jupyter_memory.ingest import prepare
+from jupyter_memory.ingest.preparation import drafts_of, read_file
 from jupyter_memory.ingest.readers.base import Document, Part
-from jupyter_memory.ingest.reading import drafts_of, read_file
 
 # Linear is 1, and quadratic is 2. A store has pages, and an index has levels.
 MOST = 1.35

@@ -6,7 +6,7 @@ import pytest
 from pictures import plot, plotting, saved
 
 from jupyter_memory import JupyterMemory, MemoryStore
-from jupyter_memory.ingest.pictures.quota import OVER_BUDGET
+from jupyter_memory.ingest.pictures import OVER_BUDGET
 
 
 @pytest.fixture

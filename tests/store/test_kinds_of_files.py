@@ -245,9 +245,9 @@ def test_a_reader_that_samples_reads_a_file_of_any_size(tmp_path, folder, monkey
     """The limit of a file's size is not for a reader that reads its ends only; a change at an end is seen."""
     from dataclasses import dataclass
 
-    from jupyter_memory.ingest.discovery.walker import walk
+    from jupyter_memory.ingest.discovery import walk
     from jupyter_memory.ingest.readers.base import Document, Part
-    from jupyter_memory.ingest.readers.fingerprint import digest
+    from jupyter_memory.ingest.readers.registry import digest
 
     @dataclass(frozen=True)
     class Header:

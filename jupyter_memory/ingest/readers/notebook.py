@@ -1,24 +1,285 @@
-"""Reads a notebook, cell by cell."""
+"""Notebooks: cells, their outputs, and the script that a notebook is paired with."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.dates.written import of_cell, of_notebook
+from jupyter_memory.ingest.dates import of_cell, of_notebook
 from jupyter_memory.ingest.readers.base import Document, Part
-from jupyter_memory.ingest.readers.cells import Cell, placed
-from jupyter_memory.ingest.readers.isolated.drawing import can_draw
-from jupyter_memory.ingest.readers.outputs import joined, outputs_text, pictures
+from jupyter_memory.ingest.readers.isolated import can_draw
+from jupyter_memory.ingest.run_rules import uses_memory
 from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look
-from jupyter_memory.text.markdown import with_outputs
-from jupyter_memory.text.unicode import clean
+from jupyter_memory.text.markdown import Heading, descend, headings, with_outputs
+from jupyter_memory.text.unicode import clean, uncoloured, without_data
+
+# What a code cell printed, showed or raised, as text.
+
+# Characters kept of one output, and of all outputs of a cell together.
+_OUTPUT = 4_000
+_OUTPUTS = 20_000
+_TAIL = 1_000
+# Replaces the middle of a clipped text.
+CLIPPED = "\n…\n"
+
+# `<Figure size 640x480 with 1 Axes>`, `<IPython.core.display.HTML object>`: says nothing beside the picture itself.
+_OBJECT = re.compile(r"\s*<[^\n]*>\s*")
+_TEXTS = ("text/markdown", "text/latex")
+_SVG = "image/svg+xml"
+_PICTURES = ("image/png", "image/jpeg", "image/webp", "image/gif", _SVG)
+_WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+def joined(value: Any) -> str:
+    """Return a notebook's text, which is stored as a string or as a list of lines; anything else is empty."""
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list):
+        return ""
+    try:
+        return "".join(value)
+    except TypeError:
+        return "".join(line for line in value if isinstance(line, str))
+
+
+def outputs_text(outputs: Any, hide: Callable[[str], str] | None = None) -> str:
+    """Return the outputs of a cell as text: clipped, images as ``[image/png]``, progress bars in their last state.
+
+    ``hide`` takes secrets out of a text before it is clipped: nobody could recognise half a secret.
+    """
+    whole: list[str] = []
+    room = _OUTPUTS
+    for text in _texts(outputs if isinstance(outputs, list) else []):
+        tidy, most = _tidy(text), min(_OUTPUT, room)
+        if hide is not None and len(tidy) > most:
+            tidy = hide(tidy)
+        tidy = clip(tidy, most).strip("\n")
+        if tidy:
+            whole.append(tidy)
+            room -= len(tidy)
+        if room <= 0:
+            break
+    return "\n".join(whole)
+
+
+def pictures(cell: Mapping[str, Any]) -> tuple[bytes | str | None, ...]:
+    """Return the pictures that a cell shows: those of its outputs, or those attached to its Markdown.
+
+    They are in base64, but SVG of an output is bytes; None stands for one that cannot be read.
+    """
+    outputs = cell.get("outputs")
+    shown = [one.get("data") for one in outputs if isinstance(one, Mapping)] if isinstance(outputs, list) else []
+    attached = cell.get("attachments")
+    if cell.get("cell_type") == "markdown" and isinstance(attached, Mapping):
+        shown += attached.values()
+    return tuple(_picture(one) for one in shown if isinstance(one, Mapping) and any(kind in one for kind in _PICTURES))
+
+
+def _picture(data: Mapping[str, Any]) -> bytes | str | None:
+    """Return the first picture of an output that can be read: its media types show the same."""
+    found = next(filter(None, (joined(data[kind]) for kind in _PICTURES if kind in data)), None)
+    # Outputs have SVG as text, attachments in base64.
+    is_text = found is not None and found.lstrip("\ufeff \t\r\n").startswith("<")
+    return found.encode("utf-8", "replace") if found is not None and is_text else found
+
+
+def clip(text: str, length: int) -> str:
+    """Return a text without its middle if it is longer than ``length``: its beginning and end say most."""
+    if len(text) <= length:
+        return text
+    tail = min(_TAIL, length // 4)
+    head, end = text[: length - tail], text[len(text) - tail :]
+    # Whole lines, unless they are long.
+    head = head[: head.rfind("\n", len(head) // 2)] if "\n" in head[len(head) // 2 :] else head
+    end = end[end.find("\n", 0, tail // 2) + 1 :]
+    return f"{head.rstrip()}{CLIPPED}{end}"
+
+
+def _texts(outputs: list[Any]) -> Iterator[str]:
+    """Yield the text of each output; successive prints to one stream are joined."""
+    stream, printed = None, ""
+    for output in outputs:
+        if not isinstance(output, Mapping):
+            continue
+        if output.get("output_type") == "stream":
+            if output.get("name") != stream:
+                yield printed
+                stream, printed = output.get("name"), ""
+            printed += joined(output.get("text"))
+            continue
+        yield printed
+        stream, printed = None, ""
+        yield _error(output) if output.get("output_type") == "error" else _shown(output.get("data"))
+    yield printed
+
+
+def _error(output: Mapping[str, Any]) -> str:
+    """Return an error's name, value and traceback, once each."""
+    said = ": ".join(part for part in (joined(output.get("ename")), joined(output.get("evalue"))) if part)
+    lines = output.get("traceback")
+    traceback = "\n".join(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ""
+    traceback = uncoloured(traceback)
+    return traceback if said and said in traceback else "\n".join(part for part in (traceback, said) if part)
+
+
+def _shown(data: Any) -> str:
+    """Return the text of a display or result, or its media types if it has no text."""
+    if not isinstance(data, Mapping):
+        return ""
+    if _WIDGET in data:
+        return "[widget]"
+    text = joined(data.get("text/plain"))
+    rich = [kind for kind in data if isinstance(kind, str) and kind != "text/plain"]
+    if not rich or (text.strip() and not _OBJECT.fullmatch(text)):
+        images = [f"[{kind}]" for kind in rich if kind.startswith("image/")]
+        return "\n".join([text, *images])
+    for kind in _TEXTS:
+        if words := without_data(joined(data.get(kind))):
+            return words
+    return " ".join(f"[{kind}]" for kind in rich)
+
+
+def _tidy(text: str) -> str:
+    """Return a text as a terminal shows it in the end: without colours, and with only the last state of each line."""
+    text = uncoloured(text)
+    if "\r" in text or "\b" in text:
+        text = text.replace("\r\n", "\n").replace("\b", "")
+        text = "\n".join(_overwritten(line) for line in text.split("\n"))
+    return text.strip("\n").rstrip()
+
+
+def _overwritten(line: str) -> str:
+    """Return what a line shows after its carriage returns are done."""
+    shown = [part for part in line.split("\r") if part.strip()]
+    return shown[-1] if shown else ""
+
+
+# Cells of a notebook, whatever its format: each with the headings and the Markdown above it.
+
+# Characters kept of a cell's source (more is pasted data), and of the Markdown above a cell.
+_SOURCE = 200_000
+_ABOVE = 4_000
+# Cells of a notebook that is written as text.
+_MOST = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A Markdown or code cell as its file has it.
+
+    ``title`` and ``label`` are those that some formats give a cell. ``line`` is the one on which its source begins, 0
+    in JSON.
+    """
+
+    index: int
+    is_code: bool
+    source: str
+    language: str = ""
+    label: str = ""
+    title: str = ""
+    line: int = 0
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A cell with its place: ``path`` leads down to it, ``above`` is the Markdown directly above it.
+
+    ``source`` is that of the cell, cleaned and clipped.
+    """
+
+    cell: Cell
+    source: str
+    path: tuple[Heading, ...]
+    above: str
+
+    @property
+    def is_wanted(self) -> bool:
+        """Return whether it says something, and does not search or feed this memory: a search must not find itself."""
+        return bool(self.source) and not (self.cell.is_code and uses_memory(self.source))
+
+
+def placed(cells: Iterable[Cell], hide: Callable[[str], str] | None) -> Iterator[Placed]:
+    """Yield the cells with the headings and the Markdown above them."""
+    path: tuple[Heading, ...] = ()
+    above = ""
+    for cell in cells:
+        whole = without_data(clean(cell.source))
+        source = clip(_safe(whole, _SOURCE, hide), _SOURCE).strip("\n").rstrip()
+        if cell.is_code:
+            yield Placed(cell, source, path, above)
+            above = "" if source else above
+            continue
+        found = headings(source)
+        opening = path
+        for heading in _leading(source, found):
+            opening = descend(opening, heading)
+        yield Placed(cell, source, opening, "")
+        for heading in found:
+            path = descend(path, heading)
+        above = _safe(_without(source, found), _ABOVE, hide)[:_ABOVE].strip() if source else above
+
+
+def document(cells: Iterable[Cell], language: str, title: str, hide: Callable[[str], str] | None) -> Document | None:
+    """Return a notebook that is written as text, a part for each of its cells; None if it has more than anybody writes.
+
+    The location of a cell is its label, if no cell before it has the same one, else ``#<index>``.
+    """
+    parts = []
+    labels: set[str] = set()
+    some = list(islice(cells, _MOST + 1))
+    if len(some) > _MOST:
+        return None
+    for one in placed(some, hide):
+        cell = one.cell
+        if not one.is_wanted:
+            continue
+        location = cell.label if cell.label and cell.label not in labels else f"#{cell.index}"
+        labels.add(cell.label)
+        # Blank lines before the first word are no part of the text.
+        blank = len(cell.source) - len(cell.source.lstrip("\n"))
+        parts.append(
+            Part(
+                text=one.source,
+                location=location,
+                line=cell.line + blank,
+                language=cell.language or ("" if cell.is_code else "markdown"),
+                headings=(*(heading.text for heading in one.path), *([cell.title] if cell.title else ())),
+                above=one.above,
+                metadata={"cell_type": "code" if cell.is_code else "markdown", "index": cell.index, **cell.metadata},
+            )
+        )
+    return Document(tuple(parts), language, title=title, kind="cell")
+
+
+def _safe(text: str, length: int, hide: Callable[[str], str] | None) -> str:
+    """Return a text that can be cut to a length without cutting a secret in two."""
+    return hide(text) if hide is not None and len(text) > length else text
+
+
+def _leading(source: str, found: list[Heading]) -> Iterator[Heading]:
+    """Yield the headings at the beginning of a cell, before any other text."""
+    begin = 0
+    for heading in found:
+        if source[begin : heading.start].strip():
+            return
+        yield heading
+        begin = heading.end
+
+
+def _without(source: str, found: list[Heading]) -> str:
+    """Return Markdown without its headings."""
+    begins = [0, *(heading.end for heading in found)]
+    ends = [*(heading.start for heading in found), len(source)]
+    return "".join(source[begin:end] for begin, end in zip(begins, ends, strict=True))
+
 
 # What the text of an output has in place of a plot: a picture, or what plotly, altair and bokeh show.
 _PLOT = re.compile(r"\[(?:image/|application/vnd\.(?:plotly|vega|bokehjs))")
@@ -174,3 +435,58 @@ def _metadata(index: int, raw: Mapping[str, Any]) -> dict[str, Any]:
         "execution_count": count if isinstance(count, int) else None,
         "index": index,
     }
+
+
+# Whether a text is the other half of a notebook: Jupytext keeps both the same, and a search need not find both.
+
+NOTEBOOK = ".ipynb"
+# What Jupytext pairs with notebooks, and how much of a file its header is in.
+_PAIRED = frozenset(
+    {".py", ".md", ".markdown", ".r", ".rmd", ".qmd", ".jl", ".js", ".ts", ".scala", ".sh", ".sql", ".m"}
+)
+_HEAD = 4_000
+_JUPYTEXT = re.compile(r"^(?:#|//|--|%)?[ \t]*jupytext:[ \t]*$", re.MULTILINE)
+_FORMATS = re.compile(r"^(?:#|//|--|%)?[ \t]+formats:[ \t]*([^\n]+)$", re.MULTILINE)
+# A notebook that is larger is not read to see whether it names its half.
+_LARGEST = 20_000_000
+
+
+def may_be_paired(name: str) -> bool:
+    """Return whether a file of this name can be the half of a notebook."""
+    return Path(name).suffix.lower() in _PAIRED
+
+
+def without_halves(files: Sequence[Path]) -> list[Path]:
+    """Return the wanted files of a folder but those that hold the same as a notebook among them."""
+    notebooks = {path.stem for path in files if path.suffix == NOTEBOOK}
+    return [path for path in files if not (path.stem in notebooks and may_be_paired(path.name) and is_half(path))]
+
+
+def is_half(path: Path) -> bool:
+    """Return whether a notebook beside a text holds the same, as the text or the notebook says in its metadata."""
+    notebook = path.with_suffix(NOTEBOOK)
+    try:
+        if not notebook.is_file():
+            return False
+        with path.open("rb") as opened:
+            head = opened.read(_HEAD).decode("utf-8", "replace").replace("\r\n", "\n")
+        if not _JUPYTEXT.search(head):
+            return False
+        named = _FORMATS.search(head)
+        formats = named[1] if named else _formats_of(notebook)
+    except OSError:
+        return False
+    # A folder before an ending, as in `notebooks//ipynb`, means another notebook than the one beside it.
+    endings = {one.strip(" \"'").partition(":")[0].lower() for one in formats.split(",")}
+    return "ipynb" in endings and bool({path.suffix[1:].lower(), "auto"} & endings)
+
+
+def _formats_of(notebook: Path) -> str:
+    """Return the formats that a notebook names in its metadata, nothing where it names none."""
+    if notebook.stat().st_size > _LARGEST:
+        return ""
+    try:
+        found = json.loads(notebook.read_bytes())["metadata"]["jupytext"]["formats"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ""
+    return found if isinstance(found, str) else ""

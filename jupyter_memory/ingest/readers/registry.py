@@ -1,16 +1,18 @@
 """The readers by the files they read: our own, and those that installed packages register.
 
 Our own readers keep their suffixes. Of two packages that read the same files, the one whose entry point comes first in
-the alphabet does.
-"""
+the alphabet does."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from hashlib import blake2b
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,20 +27,20 @@ from jupyter_memory.ingest.readers.base import (
     Unopened,
     Versioned,
 )
-from jupyter_memory.ingest.readers.data.kinds import DATA_FILES
-from jupyter_memory.ingest.readers.data.sample import COMPRESSED
-from jupyter_memory.ingest.readers.documents.kinds import DOCUMENTS
-from jupyter_memory.ingest.readers.html import HtmlReader
-from jupyter_memory.ingest.readers.literate import LiterateReader
-from jupyter_memory.ingest.readers.markdown import MarkdownReader
+from jupyter_memory.ingest.readers.data_files import COMPRESSED, DATA_FILES
+from jupyter_memory.ingest.readers.documents import DOCUMENTS
 from jupyter_memory.ingest.readers.notebook import NotebookReader
 from jupyter_memory.ingest.readers.scripts import ScriptReader
-from jupyter_memory.ingest.readers.text import TextReader
+from jupyter_memory.ingest.readers.text import HtmlReader, LiterateReader, MarkdownReader, TextReader
+from jupyter_memory.text.display import count_of
 from jupyter_memory.text.unicode import clean
 from jupyter_memory.types import KINDS
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+# Our own readers keep their suffixes. Of two packages that read the same files, the one whose entry point comes first
+# in the alphabet does.
 
 # The entry points of packages that read further kinds of files: a name, and a class or function that is called without
 # arguments and returns the reader.
@@ -255,3 +257,64 @@ def _opened(point: EntryPoint) -> PluginReader:
 def _named(point: EntryPoint) -> str:
     """Return what a reader is called in a report."""
     return f"reader {point.name}" + (f" of {point.dist.name}" if point.dist is not None else "")
+
+
+# What tells the states of a file apart: its content as far as its reader reads it, and the version of the reader.
+
+
+def digest(path: Path) -> str:
+    """Return the fingerprint of a file as its reader reads it; raises OSError if it cannot be read.
+
+    It is that of the content, or of what stands for it, with the version of the reader where that has one.
+    """
+    readers = known_readers()
+    if readers.is_unopened(path):
+        status = path.stat()
+        content = b"%d\0%d" % (status.st_size, status.st_mtime_ns)
+    else:
+        sampled = readers.sampled_of(path)
+        content = _ends(path, sampled) if sampled else path.read_bytes()
+    return blake2b(content, digest_size=16).hexdigest() + version_mark(path)
+
+
+def version_mark(path: Path | str) -> str:
+    """Return how the fingerprint of a file ends that the present version of its reader has read."""
+    version = known_readers().version_of(path)
+    return f".{version}" if version else ""
+
+
+def _ends(path: Path, sampled: int) -> bytes:
+    """Return the size of a file with its first and last bytes."""
+    with path.open("rb") as opened:
+        size = opened.seek(0, os.SEEK_END)
+        opened.seek(0)
+        first = opened.read(sampled)
+        opened.seek(max(len(first), size - sampled))
+        return b"%d\0" % size + first + opened.read(sampled)
+
+
+# What to say of files that could be read if an extra of this package were installed.
+
+
+def install(extra: str) -> str:
+    """Return what to type to install an extra.
+
+    >>> install("documents")
+    "pip install 'jupyter-memory[documents]'"
+    """
+    return f"pip install 'jupyter-memory[{extra}]'"
+
+
+def unread(counts: Mapping[str, int], extras: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield which files were left out and what would read them, by the number of files of each suffix.
+
+    >>> list(unread({".pdf": 12, ".docx": 1}, {".pdf": "documents", ".docx": "documents"}))
+    [('13 files (.pdf 12, .docx)', "to read them: pip install 'jupyter-memory[documents]'")]
+    """
+    by_extra: dict[str, dict[str, int]] = defaultdict(dict)
+    for suffix, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])):
+        by_extra[extras[suffix]][suffix] = count
+    for extra, of_it in sorted(by_extra.items()):
+        kinds = ", ".join(f"{suffix} {count:,}" if count > 1 else suffix for suffix, count in of_it.items())
+        total = sum(of_it.values())
+        yield f"{count_of(total, 'file')} ({kinds})", f"to read {'it' if total == 1 else 'them'}: {install(extra)}"

@@ -1,16 +1,175 @@
-"""Reads a script: cell by cell where it is a notebook, else whole."""
+"""Scripts with cells, in the formats of Jupytext."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import Document, Part
-from jupyter_memory.ingest.readers.cells import document
-from jupyter_memory.ingest.readers.jupytext import cells_of
+from jupyter_memory.ingest.readers.notebook import Cell, document
 from jupyter_memory.ingest.readers.text import read_text
+
+# Takes apart scripts that are notebooks: by lines such as ``# %%``, or in Jupytext's light format.
+
+# `[markdown]` and `[md]` after the mark of a cell make it prose, and so does `[raw]`, in the light format `active=""`.
+_KIND = re.compile(r"\[(?:markdown|md|raw)\]|\bactive=\"\"")
+# Options of Jupytext after the title: a mapping, or `tags=["a"]`.
+_OPTIONS = re.compile(r"[ \t]\w+=|\{")
+# The header that Jupytext writes, and the interpreter's line before it.
+_HEADER_LINES = 200
+# Where a header says that paragraphs are cells.
+_LIGHT = re.compile(r"format_name:[ \t]*['\"]?(?:light|nomarker|bare)\b")
+
+
+def cells_of(text: str, comment: str) -> Iterator[Cell] | None:
+    """Return the cells of a script in a language with this mark of comment, None if nothing divides it."""
+    if "%%" in text and _mark(comment).search(text):
+        return percent_cells(text, comment)
+    if "format_name:" in text and _is_light(text.split("\n"), comment):
+        return light_cells(text, comment)
+    return None
+
+
+def _is_light(lines: Sequence[str], comment: str) -> bool:
+    return any(_LIGHT.search(lines[number]) for number in _header(lines, comment))
+
+
+def percent_cells(text: str, comment: str) -> Iterator[Cell]:
+    """Yield the cells of a script that lines such as ``# %% Title`` divide.
+
+    >>> [(cell.is_code, cell.source, cell.line) for cell in percent_cells("# %% [md]\\n# Tariffs\\n# %%\\n2", "#")]
+    [(False, 'Tariffs\\n', 2), (True, '2', 4)]
+    """
+    marks = list(_mark(comment).finditer(text))
+    index, line, counted = 0, 1, 0
+    before = _without_header(text[: marks[0].start()] if marks else text, comment)
+    if before.strip():
+        yield Cell(0, True, before, line=1)
+        index = 1
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    for mark, end in zip(marks, ends, strict=True):
+        rest = mark["rest"]
+        prose = _KIND.search(rest)
+        begin = min(mark.end() + 1, end)
+        line, counted = line + text.count("\n", counted, begin), begin
+        source = text[begin:end]
+        yield Cell(
+            index,
+            prose is None,
+            _uncommented(source, comment) if prose else source,
+            line=line,
+            title=_title(rest),
+        )
+        index += 1
+
+
+def light_cells(text: str, comment: str) -> Iterator[Cell]:
+    """Yield the cells of a script in the light format.
+
+    A paragraph of comments is prose, any other one code, with the indented lines that follow it. A line such as
+    ``# + Title`` begins a cell that goes on to ``# -``, blank lines included.
+
+    >>> text = "# Net\\n\\n1\\n\\n# +\\n2\\n\\n3\\n# -\\n"
+    >>> [(cell.is_code, cell.source, cell.line) for cell in light_cells(text, "#")]
+    [(False, 'Net', 1), (True, '1', 3), (True, '2\\n\\n3', 6)]
+    """
+    lines = _without_header(text, comment).split("\n")
+    begins, ends = _light_marks(comment)
+    index, at = 0, 0
+    while at < len(lines):
+        mark = begins.match(lines[at])
+        if not mark and (not lines[at].strip() or ends.match(lines[at])):
+            at += 1
+            continue
+        begin = at + 1 if mark else at
+        at = _end_of_marked(lines, begin, begins, ends) if mark else _end_of_paragraph(lines, begin, begins, comment)
+        source = "\n".join(lines[begin:at])
+        is_prose = bool(_KIND.search(mark["rest"])) if mark else _is_prose(lines[begin:at], comment)
+        yield Cell(
+            index,
+            not is_prose,
+            _uncommented(source, comment) if is_prose else source,
+            line=begin + 1,
+            title=_title(mark["rest"]) if mark else "",
+        )
+        index += 1
+
+
+def _end_of_marked(lines: Sequence[str], at: int, begins: re.Pattern[str], ends: re.Pattern[str]) -> int:
+    while at < len(lines) and not (begins.match(lines[at]) or ends.match(lines[at])):
+        at += 1
+    return at
+
+
+def _end_of_paragraph(lines: Sequence[str], at: int, begins: re.Pattern[str], comment: str) -> int:
+    """Return the line after a paragraph. A blank line within quotes, or before an indented line, does not end it."""
+    quotes = 0
+    while at < len(lines) and not begins.match(lines[at]):
+        line = lines[at]
+        if not line.strip() and not quotes % 2:
+            after = next((one for one in lines[at : at + 3] if one.strip()), "")
+            if not after[:1].isspace():
+                break
+        if not line.startswith(comment):
+            quotes += line.count('"""') + line.count("'''")
+        at += 1
+    return at
+
+
+def _is_prose(lines: Sequence[str], comment: str) -> bool:
+    """Return whether a paragraph is all comments, but for magics, which a script hides in comments."""
+    return all(line.startswith(comment) for line in lines) and not lines[0].startswith((f"{comment} %", f"{comment} !"))
+
+
+@lru_cache
+def _light_marks(comment: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of the lines that begin and end a cell."""
+    mark = rf"^{re.escape(comment)} ?"
+    begins = re.compile(rf"{mark}(?:\+|region\b)(?P<rest>|[ \t\[{{][^\n]*+)$")
+    return begins, re.compile(rf"{mark}(?:-|endregion)[ \t]*+$")
+
+
+def _title(rest: str) -> str:
+    """Return the title after the mark of a cell, without its kind and options."""
+    return _OPTIONS.split(_KIND.sub("", rest), maxsplit=1)[0].strip(" \t#*-")
+
+
+@lru_cache
+def _mark(comment: str) -> re.Pattern[str]:
+    """Return the pattern of a line that begins a cell; Matlab's own has no comment before it."""
+    begin = "" if comment == "%" else re.escape(comment) + "[ \\t]?"
+    return re.compile(rf"^{begin}%%(?P<rest>(?:[ \t][^\n]*)?)$", re.MULTILINE)
+
+
+def _without_header(text: str, comment: str) -> str:
+    """Return the beginning of a script with blank lines for the YAML block that Jupytext writes in comments."""
+    lines = text.split("\n")
+    header = _header(lines, comment)
+    return "\n".join(["" if number in header else line for number, line in enumerate(lines)]) if header else text
+
+
+def _header(lines: Sequence[str], comment: str) -> range:
+    """Return where the YAML block is that Jupytext writes in comments; only comments may be above it."""
+    fence = f"{comment} ---"
+    fences = [number for number, line in enumerate(lines[:_HEADER_LINES]) if line.rstrip() == fence]
+    if len(fences) < 2 or any(line.strip() and not line.startswith(comment) for line in lines[: fences[0]]):
+        return range(0)
+    return range(fences[0], fences[1] + 1)
+
+
+def _uncommented(source: str, comment: str) -> str:
+    """Return prose without the marks of comment, or the quotes, that hide it from the language."""
+    bare = source.strip()
+    for quotes in ('"""', "'''"):
+        if bare.startswith(quotes) and bare.endswith(quotes) and len(bare) >= 2 * len(quotes):
+            return source.replace(quotes, "")
+    lines = (line.removeprefix(comment).removeprefix(" ") for line in source.split("\n"))
+    return "\n".join(lines)
+
 
 _MINIFIED_IN = frozenset({"javascript", "typescript"})
 # Characters of a file from which on lines of such a mean length are no code that a person wrote.

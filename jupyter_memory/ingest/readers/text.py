@@ -1,13 +1,23 @@
-"""Reads a text file whole: plain text, reStructuredText, code."""
+"""Text: plain, Markdown, literate programs, wiki pages, HTML, with their front matter."""
 
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.dates import in_front_matter
 from jupyter_memory.ingest.readers.base import Document, Part
+from jupyter_memory.ingest.readers.notebook import Cell, document
+from jupyter_memory.text.code import PYTHON, known_language
+from jupyter_memory.text.markdown import Heading, descend, front_matter, headings
 from jupyter_memory.text.unicode import clean, uncoloured, without_data
 
 # The marks with which a text begins, each with its encoding; the longer first: UTF-32's begins with UTF-16's.
@@ -71,3 +81,491 @@ def decoded(data: bytes, charset: str = "") -> str:
         return data.decode(charset or "latin-1", "replace")
     except (LookupError, ValueError):  # no such encoding, or one that is not of text
         return data.decode("latin-1")
+
+
+# What the front matter of a document says of it: its tags, and when it was written.
+
+# `tags: [a, b]` and `tags: a, b` on a line, or one tag a line below it.
+_TAGS = re.compile(r"^(?:tags|keywords)[ \t]*:[ \t]*(?P<line>[^\n]*)(?P<list>(?:\n[ \t]*-[ \t]+[^\n]*)*)", re.M | re.I)
+
+
+def described(document: Document, text: str) -> Document:
+    """Return a document with the tags and the date that the front matter of its text names."""
+    block = front_matter(text)
+    return replace(document, tags=_tags(block), written=in_front_matter(block, datetime.now(UTC)))
+
+
+def _tags(block: str) -> tuple[str, ...]:
+    """Return the tags that a front matter names, each once."""
+    match = _TAGS.search(block)
+    if match is None:
+        return ()
+    words = match["line"].strip().strip("[]").split(",") + [line.strip()[1:] for line in match["list"].split("\n")]
+    return tuple(dict.fromkeys(tag for word in words if (tag := word.strip().strip("\"'#").strip())))
+
+
+# Reads documents of prose and code: Quarto, R Markdown, MyST and Jupytext's Markdown, chunk by chunk.
+
+# ```{r tariffs, echo=FALSE}, ```{code-cell} ipython3, ```python.
+_OPEN = re.compile(r"(?P<fence>`{3,}+|~{3,}+)[ \t]*+(?P<info>[^`\n]*+)")
+_BRACED = re.compile(r"\{(?P<inside>[^{}\n]*)\}[ \t]*+(?P<after>[\w+.-]*)")
+_NAME = re.compile(r"[A-Za-z][\w+#.-]*")
+_OPTION = re.compile(r"(?<![\w.-])([A-Za-z][\w.-]*+)[ \t]*+=[ \t]*+(\"[^\"\n]*\"|'[^'\n]*'|[^,\s]+)")
+# `#| label: fig-prices` in Quarto, `:label: fig-prices` in MyST.
+_INNER = re.compile(r"(?:(?:#|//|--|%)\||:(?=[a-z]))[ \t]*+([\w.-]++):[ \t]*+(.*+)")
+_KERNEL = re.compile(r"^(?:kernelspec|jupytext):", re.MULTILINE)
+_LANGUAGE = re.compile(r"^[ \t]+language:[ \t]*(\S+)", re.MULTILINE)
+_KERNEL_NAME = re.compile(r"^[ \t]+name:[ \t]*(\S+)", re.MULTILINE)
+# Fences of Markdown that are shown and not run.
+_SHOWN = frozenset({"", "text", "txt", "output", "console", "mermaid", "math", "none"})
+_LONGEST_OPTION = 200
+_FENCES = frozenset("`~")
+_FIRST = re.compile(r"^[`~]{3,}+[ \t]*+\{([A-Za-z]\w*+)", re.MULTILINE)
+# What a front matter says to its readers, and not to a program.
+_TOLD = re.compile(
+    r"^(?:title|subtitle|author|date|abstract|description|categories|tags|keywords)[ \t]*+:[^\n]*+"
+    r"(?:\n(?:[ \t]|-[ \t])[^\n]*+)*+",  # a line that goes on, or an item; not the fence that closes it
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LiterateReader:
+    """Reads Quarto and R Markdown. ``hide`` replaces secrets in texts that are going to be shortened."""
+
+    suffixes: tuple[str, ...] = (".qmd", ".rmd")
+    hide: Callable[[str], str] | None = field(default=None, repr=False)
+
+    def hiding(self, hide: Callable[[str], str], /) -> LiterateReader:
+        """Return a reader that hides secrets before it shortens a text."""
+        return replace(self, hide=hide)
+
+    def read(self, path: Path, /) -> Document:
+        """Return a part for each chunk of code, and for the prose under each heading."""
+        usual = "r" if path.suffix.lower() == ".rmd" else PYTHON
+        text = read_text(path)
+        return described(literate_document(text, path.name, usual, self.hide, bare=False), text)
+
+
+def is_notebook(text: str) -> bool:
+    """Return whether the front matter of a Markdown file says that a kernel runs its code."""
+    return bool(_KERNEL.search(front_matter(text)))
+
+
+def literate_document(
+    text: str, title: str, usual: str, hide: Callable[[str], str] | None, *, bare: bool = True
+) -> Document:
+    """Return the chunks of a document, or all of it where they are too many.
+
+    With ``bare``, a fence that names a language without braces is code too.
+    """
+    front = front_matter(text)
+    named = _LANGUAGE.search(front) or _KERNEL_NAME.search(front)
+    language = known_language(named[1].strip("\"'")) if named else ""
+    language = language or _first_language(text) or usual
+    found = document(_cells(text, front, bare), language, title, hide)
+    return Document((Part(text),), "markdown") if found is None else found
+
+
+def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
+    """Yield chunks of code and stretches of prose in their order."""
+    lines = text.split("\n")
+    first = front.count("\n")
+    index, begin, number = 0, first, first
+    if told := "\n".join(_TOLD.findall(front)):
+        yield Cell(0, False, told, line=1)
+        index = 1
+    while number < len(lines):
+        found = _chunk_at(lines[number], bare)
+        if found is None:
+            number = _after_fence(lines, number)
+            continue
+        for prose in _prose(lines, begin, number):
+            yield replace(prose, index=index)
+            index += 1
+        fence, language, label, options = found
+        end = _closing(lines, number, fence)
+        source, inner, skipped = _without_options(lines[number + 1 : end])
+        options = {**options, **inner}
+        label = label or str(options.get("label", ""))
+        yield Cell(
+            index,
+            True,
+            source,
+            language,
+            label,
+            line=number + 2 + skipped,
+            metadata={"options": options} if options else {},
+        )
+        index += 1
+        begin = number = end + 1
+    for prose in _prose(lines, begin, len(lines)):
+        yield replace(prose, index=index)
+        index += 1
+
+
+def _prose(lines: list[str], begin: int, end: int) -> Iterator[Cell]:
+    """Yield the prose of some lines, cut before each heading."""
+    text = "\n".join(lines[begin:end])
+    cuts = sorted({0, len(text), *(heading.start for heading in headings(text))})
+    line, counted = begin + 1, 0
+    for start, stop in pairwise(cuts):
+        line, counted = line + text.count("\n", counted, start), start
+        if text[start:stop].strip():
+            yield Cell(0, False, text[start:stop], line=line)
+
+
+def _chunk_at(line: str, bare: bool) -> tuple[str, str, str, dict[str, str]] | None:
+    """Return fence, language, label and options of the chunk of code that a line opens, None where it opens none."""
+    opened = _OPEN.fullmatch(line.strip()) if line[:1] in _FENCES else None
+    if opened is None:
+        return None
+    info = opened["info"].strip()
+    braced = _BRACED.match(info)
+    if braced is None:
+        name = _NAME.match(info)
+        language = name[0].lower() if name else ""
+        return (opened["fence"], known_language(language), "", {}) if bare and language not in _SHOWN else None
+    inside = braced["inside"].strip()
+    name = _NAME.match(inside)
+    if name is None or inside.startswith((".", "=", "#")):
+        return None
+    if name[0] in ("code-cell", "code-block", "code"):
+        # The language of a code-cell is the kernel's: what follows it is the name of a lexer.
+        return (opened["fence"], "", "", {}) if name[0] == "code-cell" else None
+    if not bare or name[0].lower() in ("python", "r", "julia", "sql", "bash"):
+        head, _, _ = inside[name.end() :].partition(",")
+        label = "" if "=" in head else head.strip()
+        options = {key: value.strip("\"'")[:_LONGEST_OPTION] for key, value in _OPTION.findall(inside)}
+        return opened["fence"], known_language(name[0]), label, options
+    return None  # a directive of MyST, such as {note}, is prose
+
+
+def _closing(lines: list[str], opening: int, fence: str) -> int:
+    """Return the line that closes a fence, or the one after the last."""
+    for number in range(opening + 1, len(lines)):
+        bare = lines[number].strip()
+        if bare.startswith(fence) and not bare.strip(fence[0]):
+            return number
+    return len(lines)
+
+
+def _after_fence(lines: list[str], number: int) -> int:
+    """Return the line after this one, or after the block of prose that it opens with a fence."""
+    opened = _OPEN.fullmatch(lines[number].strip()) if lines[number][:1] in _FENCES else None
+    return number + 1 if opened is None else _closing(lines, number, opened["fence"]) + 1
+
+
+def _without_options(lines: list[str]) -> tuple[str, Mapping[str, Any], int]:
+    """Return a chunk's source, the options on its first lines, and how many lines those are."""
+    options: dict[str, str] = {}
+    count = 0
+    for line in lines:
+        found = _INNER.fullmatch(line.strip())
+        if found is None:
+            break
+        options[found[1]] = found[2].strip().strip("\"'")[:_LONGEST_OPTION]
+        count += 1
+    return "\n".join(lines[count:]), options, count
+
+
+def _first_language(text: str) -> str:
+    """Return the language of the first chunk that names one."""
+    found = _FIRST.search(text)
+    name = known_language(found[1]) if found else ""
+    return name if name in ("python", "r", "julia", "sql", "bash", "javascript") else ""
+
+
+# The marks that Obsidian and its like add to Markdown: links in double brackets, callouts, tags among the words.
+
+_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
+# `[[1]](url)` is an ordinary link, and `[[1, 2], [3, 4]]` a matrix.
+_LINK = re.compile(r"!?\[\[([^\[\]|\n]+)(?:\\?\|([^\[\]\n]*))?\]\](?!\()")
+_CALLOUT = re.compile(r"((?:[ \t]*+>)++[ \t]*+)\[!([\w-]+)\][+-]?[ \t]*+(.*)")
+_BACKTICKS = re.compile(r"`+")
+# At least one letter, so that no issue's number is one; after a blank, so that no anchor of a link is one.
+_TAG = re.compile(r"(?<!\S)#(?=[\w/-]*[^\W\d_])([\w][\w/-]*)(?=[\s.,;:!?)]|$)")
+
+
+def read_as_text(markdown: str) -> str:
+    """Return Markdown with wiki links and callouts as their reader sees them, line by line; code stays as it is.
+
+    The target of a link stays beside its alias, so that both are found.
+
+    >>> read_as_text("> [!tip] Ask [[People/Zoë Müller|Zoë]] about ![[rates.png]]")
+    '> Ask Zoë (People/Zoë Müller) about rates.png'
+    """
+    if "[[" not in markdown and "[!" not in markdown:
+        return markdown
+    return "\n".join(_plain(line) if is_prose else line for is_prose, line in _lines(markdown))
+
+
+def inline_tags(markdown: str) -> tuple[str, ...]:
+    """Return the tags among the words of Markdown, each once; not those in code.
+
+    >>> inline_tags("Fixed #12 for #team/prices, see [part](#intro) and `#define`")
+    ('team/prices',)
+    """
+    if "#" not in markdown:
+        return ()
+    prose = (_without_code(line) for is_prose, line in _lines(markdown) if is_prose and "#" in line)
+    return tuple(dict.fromkeys(tag.rstrip("/") for line in prose for tag in _TAG.findall(line)))
+
+
+def _lines(markdown: str) -> Iterator[tuple[bool, str]]:
+    """Yield each line, and whether it is prose: not in a fence."""
+    fence = ""
+    for line in markdown.split("\n"):
+        found = _FENCE.match(line)
+        if found and not fence:
+            fence = found[1]
+            yield False, line
+        elif fence:
+            if found and found[1].startswith(fence):
+                fence = ""
+            yield False, line
+        else:
+            yield True, line
+
+
+def _without_code(line: str) -> str:
+    pieces, done = [], 0
+    for start, end in _code_spans(line):
+        pieces.append(line[done:start])
+        done = end
+    return "".join([*pieces, line[done:]])
+
+
+def _code_spans(line: str) -> Iterator[tuple[int, int]]:
+    """Yield where code between backticks begins and ends: as many close it as opened it."""
+    runs = [match.span() for match in _BACKTICKS.finditer(line)]
+    # By length, the next one last. A regular expression would try every part of a long run.
+    left: dict[int, list[int]] = {}
+    for place in reversed(range(len(runs))):
+        left.setdefault(runs[place][1] - runs[place][0], []).append(place)
+    place = 0
+    while place < len(runs):
+        start, end = runs[place]
+        alike = left[end - start]
+        while alike and alike[-1] <= place:
+            alike.pop()
+        if alike:
+            place = alike.pop()
+            yield start, runs[place][1]
+        place += 1
+
+
+def _plain(line: str) -> str:
+    """Return a line of prose without marks of links and callouts; code between backticks stays."""
+    if callout := _CALLOUT.fullmatch(line):
+        line = callout[1] + (callout[3] or callout[2])
+    if "[[" not in line:
+        return line
+    pieces, done = [], 0
+    for start, end in _code_spans(line):
+        pieces += [_LINK.sub(_said, line[done:start]), line[start:end]]
+        done = end
+    return "".join([*pieces, _LINK.sub(_said, line[done:])])
+
+
+def _said(link: re.Match[str]) -> str:
+    target = link[1].strip().replace("#", " > ").strip(" >")
+    alias = (link[2] or "").strip()
+    return target if not alias or alias == target else f"{alias} ({target})"
+
+
+# Reads a Markdown file whole, with its tags and its date; one that a kernel runs, chunk by chunk.
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownReader:
+    """Reads Markdown; chunking gives each chunk the headings above it.
+
+    ``hide`` replaces secrets in texts that are going to be shortened.
+    """
+
+    suffixes: tuple[str, ...] = (".md", ".markdown")
+    version: int = 1
+    hide: Callable[[str], str] | None = field(default=None, repr=False)
+
+    def hiding(self, hide: Callable[[str], str], /) -> MarkdownReader:
+        """Return a reader that hides secrets before it shortens a text."""
+        return replace(self, hide=hide)
+
+    def read(self, path: Path, /) -> Document:
+        """Return the whole text as one part, or the chunks of what a kernel runs; none if it is blank."""
+        text = read_text(path)
+        if not text.strip():
+            return Document((), "markdown")
+        if is_notebook(text):
+            return described(literate_document(text, path.name, PYTHON, self.hide), text)
+        found = described(Document((Part(read_as_text(text)),), "markdown"), text)
+        body = text[len(front_matter(text)) :]
+        return replace(found, tags=tuple(dict.fromkeys((*found.tags, *inline_tags(body)))))
+
+
+# Reads a page of HTML, section by section.
+
+# What is not read: programs, styles, drawings, and what only guides through a site.
+_SILENT = frozenset({"script", "style", "svg", "template", "noscript", "nav", "head", "iframe", "object", "canvas"})
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+# Tags within a line; any other begins a new one.
+_INLINE = frozenset({
+    "a", "abbr", "b", "bdi", "bdo", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img", "ins", "kbd",
+    "label", "mark", "q", "s", "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
+})  # fmt: skip
+_CELLS = frozenset({"td", "th"})
+# What begins a line and does not end one.
+_ROWS = frozenset({"tr", "li", "dt", "dd", "thead", "tbody", "br", "hr", "option"})
+_CHARSET = re.compile(
+    rb"<meta[^>]{0,200}?charset[ \t]{0,4}=[ \t]{0,4}[\"']?([\w.:-]{1,40})"
+    rb"|<\?xml[^>]{0,100}?encoding=[\"']([\w.:-]{1,40})",
+    re.IGNORECASE,
+)
+_CHARSET_WITHIN = 2_048
+_DECLARATION = re.compile(r"<!--|<[!?]")
+_BLANK = re.compile(r"[ \t\r\f\v\n]+")
+_GAP = re.compile(r"\n{3,}")
+_SLUG = re.compile(r"[^\w]+")
+# Sections of one page that become memories; the rest stays with the last one.
+_MOST_SECTIONS = 2_000
+
+
+@dataclass(slots=True)
+class _Section:
+    """A heading with the text below it, as it is read; ``anchor`` is its id, or that of the element around it."""
+
+    line: int
+    path: tuple[Heading, ...] = ()
+    anchor: str = ""
+    pieces: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlReader:
+    """Reads the text of pages, in the charset that they name."""
+
+    suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
+
+    def read(self, path: Path, /) -> Document:
+        """Return a part for each heading with the text below it, and one for the text before the first heading.
+
+        The location of a part is the id of its heading, or a name made of the heading.
+
+        Raises:
+            InputError: the file is binary.
+            OSError: the file cannot be read.
+        """
+        data = path.read_bytes()
+        named = _CHARSET.search(data, 0, _CHARSET_WITHIN)
+        charset = (named[1] or named[2]).decode("ascii", "replace") if named else ""
+        page = _Page()
+        page.feed(_closed(tidied(decoded(data, charset))))
+        page.close()
+        parts, seen = [], set[str]()
+        for section in page.sections:
+            lines = [line.rstrip() for line in "".join(section.pieces).split("\n")]
+            text = _GAP.sub("\n\n", "\n".join(lines)).strip()
+            if text:
+                location = _location(section, seen)
+                names = tuple(heading.text for heading in section.path)
+                parts.append(Part(text, location=location, line=section.line, headings=names))
+        return Document(tuple(parts), "html", title=page.title)
+
+
+def _closed(text: str) -> str:
+    """Return a page without comments and declarations, and without a tag that is never closed.
+
+    The parser takes the square of the time for many of them that do not end. The lines of a comment stay.
+    """
+    pieces, at = [], 0
+    last = text.rfind(">")
+    while (found := _DECLARATION.search(text, at, last)) is not None:
+        mark = "-->" if found[0] == "<!--" else ">"
+        end = text.find(mark, found.end(), last + 1)
+        if end < 0:
+            last = found.start() - 1
+            break
+        pieces.append(text[at : found.start()])
+        pieces.append("\n" * text.count("\n", found.start(), end))
+        at = end + len(mark)
+    pieces.append(text[at : max(at, last + 1)])
+    pieces.append(text[max(at, last + 1) :].replace("<", "&lt;"))
+    return "".join(pieces)
+
+
+def _location(section: _Section, seen: set[str]) -> str:
+    """Return the name of a section within its page, different from those before it."""
+    name = section.anchor or _SLUG.sub("-", section.path[-1].text if section.path else "").strip("-").lower()[:80]
+    number, unique = 1, name
+    while unique in seen:
+        number += 1
+        unique = f"{name}-{number}"
+    seen.add(unique)
+    return unique
+
+
+class _Page(HTMLParser):
+    """Collects the sections of a page while it is parsed; broken HTML is read as far as it goes."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.title = ""
+        self.sections = [_Section(1)]
+        self._silent = ""
+        self._depth = 0
+        self._in_title = False
+        self._pre = 0
+        self._heading: list[str] | None = None
+        self._anchor = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what begins with a tag."""
+        if tag == "title" and not self.title:
+            self._in_title = True
+        elif self._silent:
+            self._depth += tag == self._silent
+        elif tag in _SILENT:
+            self._silent, self._depth = tag, 1
+        elif tag == "body":
+            self._silent, self._depth = "", 0
+        elif tag in _HEADINGS and len(self.sections) < _MOST_SECTIONS:
+            self._heading = []
+            self.sections.append(_Section(self.getpos()[0], anchor=dict(attrs).get("id") or self._anchor))
+            self._anchor = ""
+        else:
+            self._anchor = dict(attrs).get("id") or ("" if tag not in _INLINE else self._anchor)
+            self._pre += tag == "pre"
+            if tag not in _INLINE and tag not in _CELLS:
+                self.sections[-1].pieces.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        """Note what ends with a tag."""
+        if tag == "title":
+            self._in_title = False
+        elif self._silent:
+            self._depth -= tag == self._silent
+            if not self._depth:
+                self._silent = ""
+        elif tag in _HEADINGS and self._heading is not None:
+            self._close_heading(_HEADINGS[tag])
+        else:
+            self._pre = max(0, self._pre - (tag == "pre"))
+            if tag not in _INLINE and tag not in _ROWS:
+                self.sections[-1].pieces.append("\t" if tag in _CELLS else "\n")
+
+    def handle_data(self, data: str) -> None:
+        """Take a piece of text."""
+        if self._in_title:
+            self.title = _BLANK.sub(" ", self.title + data).strip()[:1_000]
+        elif not self._silent:
+            if self._heading is not None:
+                self._heading.append(data)
+            self.sections[-1].pieces.append(data if self._pre else _BLANK.sub(" ", data))
+
+    def _close_heading(self, level: int) -> None:
+        text = _BLANK.sub(" ", "".join(self._heading or ())).strip(" ¶#")
+        self._heading = None
+        section, before = self.sections[-1], self.sections[-2].path
+        section.path = descend(before, Heading(0, 0, level, text)) if text else before
+        section.pieces.append("\n\n")

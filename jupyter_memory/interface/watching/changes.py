@@ -95,6 +95,6 @@ def _try(step: Callable[[], int], problems: list[Exception]) -> int:
 
 def _is_wanted(path: Path, folder: Path, ignore: Sequence[str]) -> bool:
     # Imported late: the server starts without what reads files.
-    from jupyter_memory.ingest.discovery.walker import is_wanted
+    from jupyter_memory.ingest.discovery import is_wanted
 
     return is_wanted(path, folder, ignore=ignore)

@@ -158,7 +158,7 @@ class WatchThread:
 def _may_matter(path: Path, folders: Collection[Path]) -> bool:
     """Return whether a change may concern a store: nothing hidden, no file of a kind that nobody reads."""
     # Imported late: a server starts without what reads files.
-    from jupyter_memory.ingest.discovery.ignore import is_never_wanted
+    from jupyter_memory.ingest.discovery import is_never_wanted
     from jupyter_memory.ingest.readers.registry import known_readers, suffix_of
 
     parts = next((path.relative_to(folder).parts for folder in folders if path.is_relative_to(folder)), ())

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.history.drafts import in_bounds
 from jupyter_memory.ingest.preparation import clean
 from jupyter_memory.ingest.redaction.redactor import redact
+from jupyter_memory.ingest.runs import in_bounds
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import Storage, Stored
 from jupyter_memory.store.transfer import folder as layout

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from jupyter_memory.config import JupyterMemory
-from jupyter_memory.ingest.pictures.quota import Quota, quota_of
+from jupyter_memory.ingest.pictures import Quota, quota_of
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.runtime import batches, shown
 from jupyter_memory.storage.base import Arriving, Contents, NotedFile, Prepared, Storage

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from work_trees import WorkTree
 
-from jupyter_memory.ingest.dates.commits import last_commits
+from jupyter_memory.ingest.dates import last_commits
 
 BEGUN = datetime(2023, 3, 1, 9, tzinfo=UTC)
 

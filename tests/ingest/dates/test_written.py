@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ingest.dates.written import in_front_matter, in_name, of_cell, of_notebook, stated
+from jupyter_memory.ingest.dates import in_front_matter, in_name, of_cell, of_notebook, stated
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

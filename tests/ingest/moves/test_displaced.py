@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 from jupyter_memory import FileState
-from jupyter_memory.ingest.moves.missing import DisplacedFiles
-from jupyter_memory.ingest.readers.fingerprint import digest
+from jupyter_memory.ingest.moves import DisplacedFiles
+from jupyter_memory.ingest.readers.registry import digest
 
 
 def test_files_of_one_size_are_looked_through_once(tmp_path, monkeypatch):

@@ -22,7 +22,7 @@ def unplug(drive: Path, *, keep: bool) -> None:
 @pytest.mark.parametrize("keep", [True, False], ids=["an empty folder", "no folder"])
 def test_a_drive_that_is_not_connected(index, tmp_path, monkeypatch, keep):
     """Files of a drive stay when the drive is not there, and their copies elsewhere are files of their own."""
-    monkeypatch.setattr("jupyter_memory.ingest.moves.drives._PLACES", (tmp_path / "media",))
+    monkeypatch.setattr("jupyter_memory.ingest.moves._PLACES", (tmp_path / "media",))
     memory, drive, here = index.memory, tmp_path / "media" / "STICK λ", tmp_path / "here"
     (drive / "deep").mkdir(parents=True)
     here.mkdir()
@@ -44,7 +44,7 @@ def test_a_drive_that_is_not_connected(index, tmp_path, monkeypatch, keep):
 @pytest.mark.parametrize("to", ["drive", "drives"])
 def test_a_drive_that_a_link_leads_to(index, tmp_path, monkeypatch, to):
     """Files that are known by a link to a drive, or to where drives are, stay while it is not connected."""
-    monkeypatch.setattr("jupyter_memory.ingest.moves.drives._PLACES", (tmp_path / "media",))
+    monkeypatch.setattr("jupyter_memory.ingest.moves._PLACES", (tmp_path / "media",))
     memory, drive, here = index.memory, tmp_path / "media" / "STICK λ", tmp_path / "here"
     drive.mkdir(parents=True)
     here.mkdir()

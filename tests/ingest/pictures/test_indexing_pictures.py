@@ -8,9 +8,8 @@ import pytest
 from pictures import base64, noise, plot, plotting, saved
 
 from jupyter_memory import JupyterMemory, MemoryStore
-from jupyter_memory.ingest.pictures import quota, reading, thumbnails
-from jupyter_memory.ingest.readers.outputs import pictures as pictures_of
-from jupyter_memory.ingest.workers import pool as workers
+from jupyter_memory.ingest import pictures, workers
+from jupyter_memory.ingest.readers.notebook import pictures as pictures_of
 
 
 @pytest.fixture
@@ -61,7 +60,7 @@ def test_bad_pictures_are_counted_and_stop_nothing(store, tmp_path):
     report = memory.index(tmp_path / "nb", progress=False)
 
     assert shown(memory) == {"cut()": 0, "both()": 1, "odd()": 0}
-    assert dict(report.pictures.left_out) == {thumbnails.DAMAGED: 2, reading.NOT_DRAWN: 1}
+    assert dict(report.pictures.left_out) == {pictures.DAMAGED: 2, pictures.NOT_DRAWN: 1}
     assert "  left out 2 pictures damaged" in str(report).splitlines()
     assert report.failed == ()
 
@@ -89,18 +88,18 @@ def test_a_cell_keeps_eight_pictures(store, tmp_path):
     report = memory.index(tmp_path / "nb", progress=False)
 
     assert kept(memory) == 8
-    assert dict(report.pictures.left_out) == {reading.TOO_MANY: 2}
+    assert dict(report.pictures.left_out) == {pictures.TOO_MANY: 2}
 
 
 def test_one_file_cannot_take_for_ever(store, tmp_path, monkeypatch):
     """The pixels that are read of one file are bounded, and the next file has its own."""
-    monkeypatch.setattr(reading, "_PIXELS_OF_FILE", 500_000)
+    monkeypatch.setattr(pictures, "_PIXELS_OF_FILE", 500_000)
     for name in ("one", "two"):
         saved(tmp_path / "nb" / f"{name}.ipynb", *[plotting(f"{name}({i})", plot(i)) for i in range(4)])
     memory = store()
     report = memory.index(tmp_path / "nb", progress=False)
 
-    assert dict(report.pictures.left_out) == {reading.TOO_MUCH: 4} and kept(memory) == 4
+    assert dict(report.pictures.left_out) == {pictures.TOO_MUCH: 4} and kept(memory) == 4
 
 
 def test_switched_off_nothing_is_kept_and_the_next_run_removes_what_was(store, tmp_path):
@@ -131,7 +130,7 @@ def test_the_store_has_room_for_so_many_bytes(store, tmp_path):
     memory = store(thumbnails_max_mb=0.016)
     report = memory.index(tmp_path / "nb", progress=False)
     assert 0 < report.pictures.kept < 3
-    assert dict(report.pictures.left_out) == {quota.FULL: 3 - report.pictures.kept}
+    assert dict(report.pictures.left_out) == {pictures.FULL: 3 - report.pictures.kept}
     assert memory.stats()["thumbnails"]["bytes"] <= 16_000
 
     saved(first, *[plotting(f"edited({i})", plot(i), id=f"a{i}") for i in range(3)])
@@ -145,7 +144,7 @@ def test_without_pillow_indexing_goes_on(store, tmp_path, monkeypatch):
     saved(tmp_path / "nb" / "λ.ipynb", plotting("plot(λ)", plot(1)))
     memory = store()
     with monkeypatch.context() as without:
-        for module in (thumbnails, quota):
+        for module in (pictures,):
             without.setattr(module, "available", lambda: False)
         report = memory.index(tmp_path / "nb", progress=False)
         again = memory.index(tmp_path / "nb", progress=False)
@@ -158,7 +157,8 @@ def test_without_pillow_indexing_goes_on(store, tmp_path, monkeypatch):
 def test_a_picture_that_is_still_there_is_not_made_again(store, tmp_path, monkeypatch):
     """Of a notebook that is saved again, only new pictures are read; the others stay as they are, wherever they are."""
     made = []
-    monkeypatch.setattr(reading, "thumbnail", lambda data: made.append(data) or thumbnails.thumbnail(data))
+    real = pictures.thumbnail
+    monkeypatch.setattr(pictures, "thumbnail", lambda data: made.append(data) or real(data))
     path = tmp_path / "nb" / "λ.ipynb"
     saved(path, plotting("one()", plot(1)), plotting("two()", plot(2)))
     memory = store()

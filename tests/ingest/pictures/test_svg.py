@@ -9,12 +9,10 @@ from pictures import base64, plot, saved
 from PIL import Image
 
 from jupyter_memory import InputError, MemoryStore
-from jupyter_memory.ingest.pictures import reading
-from jupyter_memory.ingest.pictures.reading import PictureReader
-from jupyter_memory.ingest.pictures.thumbnails import DAMAGED
-from jupyter_memory.ingest.readers import notebook, registry
-from jupyter_memory.ingest.readers.isolated import drawing
-from jupyter_memory.ingest.readers.isolated.drawing import drawn, is_svg
+from jupyter_memory.ingest import pictures as reading
+from jupyter_memory.ingest.pictures import DAMAGED, PictureReader
+from jupyter_memory.ingest.readers import isolated, notebook, registry
+from jupyter_memory.ingest.readers.isolated import drawn, is_svg
 from jupyter_memory.types import LARGEST_THUMBNAIL
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
@@ -99,7 +97,7 @@ def test_what_cannot_be_drawn_is_left_out(picture):
 
 def test_what_takes_forever_is_given_up(monkeypatch):
     """References that double at each level are stopped at the time, and the file may take no more of it."""
-    monkeypatch.setattr(drawing, "SECONDS", 0.5)
+    monkeypatch.setattr(isolated, "DRAWING_SECONDS", 0.5)
     monkeypatch.setattr(reading, "_PIXELS_A_SECOND", 2_000_000_000)
     doubled = "".join(f"<g id='a{n + 1}'><use href='#a{n}'/><use href='#a{n}'/></g>" for n in range(16))
     bomb = svg(f"<g id='a0'>{rectangle('red')}</g>{doubled}")
@@ -122,7 +120,7 @@ def test_what_is_installed_later_draws_what_was_left_out(tmp_path, monkeypatch):
     saved(tmp_path / "nb" / "a.ipynb", cell)
     with MemoryStore(tmp_path / "memory.sqlite", "static") as store:
         with monkeypatch.context() as without:
-            for module in (drawing, reading, notebook):
+            for module in (isolated, reading, notebook):
                 without.setattr(module, "can_draw", lambda: False)
             registry._found.cache_clear()
             report = store.index(tmp_path / "nb", progress=False)

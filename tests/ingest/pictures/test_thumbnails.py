@@ -12,8 +12,8 @@ import pytest
 from pictures import noise, plot, written
 from PIL import Image, ImageDraw, PngImagePlugin, features
 
-from jupyter_memory.ingest.pictures import thumbnails
-from jupyter_memory.ingest.pictures.thumbnails import DAMAGED, NO_PILLOW, TOO_LARGE, PictureError, thumbnail
+from jupyter_memory.ingest import pictures
+from jupyter_memory.ingest.pictures import DAMAGED, NO_PILLOW, TOO_LARGE, PictureError, thumbnail
 from jupyter_memory.types import LARGEST_THUMBNAIL
 
 
@@ -129,7 +129,7 @@ def test_a_bad_picture_is_refused_with_the_reason(data, reason):
 
 def test_without_pillow_it_says_what_to_install(monkeypatch):
     """Pillow is optional, and the reason names what brings it."""
-    monkeypatch.setattr(thumbnails, "available", lambda: False)
+    monkeypatch.setattr(pictures, "available", lambda: False)
     with pytest.raises(PictureError) as refused:
         thumbnail(plot())
     assert refused.value.reason == NO_PILLOW and "jupyter-memory[pictures]" in NO_PILLOW

@@ -10,10 +10,9 @@ from plugins import shown, write_package
 
 from jupyter_memory import InputError, MemoryStore
 from jupyter_memory.ingest import is_wanted, known_readers
+from jupyter_memory.ingest.preparation import read_file
 from jupyter_memory.ingest.readers import registry
-from jupyter_memory.ingest.reading import read_file
-from jupyter_memory.ingest.workers.pool import WorkerPool
-from jupyter_memory.ingest.workers.process import Task
+from jupyter_memory.ingest.workers import Task, WorkerPool
 
 GROUP = "jupyter_memory.readers"
 LIBRARY = """\

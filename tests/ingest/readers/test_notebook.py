@@ -14,7 +14,7 @@ from nbformat import v4
 
 from jupyter_memory import InputError
 from jupyter_memory.ingest import known_readers
-from jupyter_memory.ingest.reading import drafts_of
+from jupyter_memory.ingest.preparation import drafts_of
 from jupyter_memory.types import Draft
 
 Notebook = Callable[..., Path]

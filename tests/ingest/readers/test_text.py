@@ -9,7 +9,7 @@ import pytest
 
 from jupyter_memory import InputError
 from jupyter_memory.ingest import known_readers
-from jupyter_memory.ingest.reading import drafts_of
+from jupyter_memory.ingest.preparation import drafts_of
 from jupyter_memory.types import Draft
 
 TEXT = "# Preise in Zürich\n\nλ = 3\n"

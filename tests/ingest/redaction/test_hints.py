@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.ingest.redaction.hints import OF_NAMES, OF_SHAPES, hints
+from jupyter_memory.ingest.redaction.redactor import OF_NAMES, OF_SHAPES, hints
 
 ALL = (*OF_SHAPES, *OF_NAMES)
 WORDS = st.one_of(

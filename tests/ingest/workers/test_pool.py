@@ -16,10 +16,8 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import StaticEmbedder
-from jupyter_memory.ingest import catalog, prepare
-from jupyter_memory.ingest.workers import pool as workers
-from jupyter_memory.ingest.workers.pool import WorkerPool
-from jupyter_memory.ingest.workers.process import Task, packed, prepare_files, unpacked
+from jupyter_memory.ingest import indexer, prepare, workers
+from jupyter_memory.ingest.workers import Task, WorkerPool, packed, prepare_files, unpacked
 from jupyter_memory.text import Definitions
 from jupyter_memory.types import Draft
 
@@ -45,7 +43,7 @@ def folder(tmp_path):
 @pytest.fixture
 def pooled(monkeypatch):
     """Make every folder worth a worker, in small portions."""
-    monkeypatch.setattr(catalog, "workers_for", lambda paths: 1)
+    monkeypatch.setattr(indexer, "workers_for", lambda paths: 1)
     monkeypatch.setattr(workers, "_PORTION", 4_000)
 
 
@@ -72,7 +70,7 @@ def test_the_same_store(folder, tmp_path, monkeypatch):
     """With workers or without, a folder becomes the same memories, chunks, tokens and vectors, and the same report."""
     stores, reports = [], []
     for count in (0, 2):
-        monkeypatch.setattr(catalog, "workers_for", lambda paths, count=count: count)
+        monkeypatch.setattr(indexer, "workers_for", lambda paths, count=count: count)
         stores.append(MemoryStore(tmp_path / f"{count}.sqlite", embedder=StaticEmbedder(), space="work"))
         reports.append(stores[-1].index(folder, progress=False))
     alone, together = stores
@@ -227,8 +225,8 @@ def test_none_is_left(folder, tmp_path, pooled, monkeypatch):
 def test_nobody_to_answer(folder, tmp_path):
     """A worker exits by itself when the process that started it was killed."""
     program = (
-        "import os, sys, time\nfrom pathlib import Path\nfrom jupyter_memory.ingest.workers.pool import WorkerPool\n"
-        "from jupyter_memory.ingest.workers.process import Task\n"
+        "import os, sys, time\nfrom pathlib import Path\nfrom jupyter_memory.ingest.workers import WorkerPool\n"
+        "from jupyter_memory.ingest.workers import Task\n"
         f"folder = Path({str(folder)!r})\n"
         "ready = WorkerPool(sorted(folder.glob('note_*.md')), Task(folder, True, '', 64), 1)\n"
         "assert ready.prepared(folder / 'note_0.md')\n"

@@ -8,7 +8,7 @@ import pytest
 from pictures import base64, plot, plotting, saved
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore
-from jupyter_memory.ingest.pictures.quota import FULL
+from jupyter_memory.ingest.pictures import FULL
 
 
 @pytest.fixture

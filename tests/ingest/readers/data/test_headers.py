@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.ingest.readers.data.headers import header_of, without_preamble
+from jupyter_memory.ingest.readers.tables import header_of, without_preamble
 
 PEOPLE = ["Anna,Meier,Zürich", "Bob,Rossi,Genf", "Carl,Weber,Basel"]
 

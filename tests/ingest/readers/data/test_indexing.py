@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.ingest import catalog
+from jupyter_memory.ingest import indexer
 from jupyter_memory.ingest.readers import registry
-from jupyter_memory.ingest.readers.fingerprint import digest
-from jupyter_memory.ingest.readers.isolated.isolation import IsolatedReader
-from jupyter_memory.ingest.workers.pool import workers_for
+from jupyter_memory.ingest.readers.isolated import IsolatedReader
+from jupyter_memory.ingest.readers.registry import digest
+from jupyter_memory.ingest.workers import workers_for
 
 SAMPLES = Path(__file__).parents[4] / "notebooks" / "samples"
 
@@ -111,7 +111,7 @@ def test_workers_read_the_same(folder: Path, tmp_path: Path, monkeypatch: pytest
     """Each worker process has a process of its own for parsers."""
     found = []
     for count in (0, 1):
-        monkeypatch.setattr(catalog, "workers_for", lambda paths, count=count: count)
+        monkeypatch.setattr(indexer, "workers_for", lambda paths, count=count: count)
         with MemoryStore(tmp_path / f"{count}.sqlite", "static") as store:
             store.index(folder / "data", progress=False)
             found.append(sorted((hit.memory.title, hit.memory.text) for hit in store.browsed(limit=50).hits))
@@ -146,7 +146,7 @@ def without_libraries(monkeypatch: pytest.MonkeyPatch):
 
     def take_away() -> None:
         bare = tuple(
-            IsolatedReader(one.suffixes, one.what, one.module, ("not_installed",), one.extra or "documents")
+            IsolatedReader(one.suffixes, one.what, one.parser, ("not_installed",), one.extra or "documents")
             if isinstance(one, IsolatedReader)
             else one
             for one in registry.BUILT_IN

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.ingest.readers.data.kinds import DATA_FILES
-from jupyter_memory.ingest.readers.documents.kinds import DOCUMENTS
+from jupyter_memory.ingest.readers.data_files import DATA_FILES
+from jupyter_memory.ingest.readers.documents import DOCUMENTS
 from jupyter_memory.ingest.readers.registry import Readers
 
 PAGE = Path(__file__).parents[4] / "docs" / "data-files.md"

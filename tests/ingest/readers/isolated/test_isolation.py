@@ -25,7 +25,7 @@ def isolation(monkeypatch: pytest.MonkeyPatch) -> Iterator[Isolation]:
 def asked(isolation: Isolation, folder: Path, what: str):
     path = folder / "file"
     path.write_text(what)
-    return isolation.read("endless", "PDF", path)
+    return isolation.read("endless:read", "PDF", path)
 
 
 def test_files_are_read_one_after_another_in_another_process(isolation: Isolation, tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_parser_writes_no_file(isolation: Isolation, tmp_path: Path) -> None:
 
 def test_a_missing_file_is_an_error_of_the_system(isolation: Isolation, tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file"):
-        isolation.read("endless", "PDF", tmp_path / "gone")
+        isolation.read("endless:read", "PDF", tmp_path / "gone")
 
 
 def test_a_library_that_cannot_be_loaded_is_named(isolation: Isolation, tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ import sys
 from pathlib import Path
 from jupyter_memory.ingest import Isolation
 sys.path.insert(0, sys.argv[1])
-print(Isolation().read("endless", "PDF", Path(sys.argv[2])).parts[0].metadata["pid"])
+print(Isolation().read("endless:read", "PDF", Path(sys.argv[2])).parts[0].metadata["pid"])
 """
 
 

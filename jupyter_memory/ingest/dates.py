@@ -1,0 +1,257 @@
+"""The time of a file: what it says itself, its last commit."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import closing, suppress
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from hashlib import sha1, sha256
+from pathlib import Path
+from shutil import which
+from threading import Timer
+from typing import IO, Any
+
+from jupyter_memory.errors import QueryError
+from jupyter_memory.text.moments import parse_moment
+
+_EARLIEST = datetime(1970, 1, 2, tzinfo=UTC)
+# A clock may be a day ahead, by its time zone. What lies further ahead is planned, not written.
+_AHEAD = timedelta(days=1)
+_LONGEST = 60
+
+# The date itself first, then when it was changed, then when it was begun.
+_KEYS = (("date",), ("updated", "modified", "lastmod", "last_modified", "last-modified"), ("created",))
+_LINE = re.compile(r"^(?P<key>[\w-]+)[ \t]*:[ \t]*(?P<value>[^\n]+)$", re.MULTILINE)
+# 2024-03-01, 2024_03_01, 2024.03.01 or 20240301, and a month (2024-03); no part of a longer number.
+_IN_NAME = re.compile(
+    r"(?<![0-9])(?P<year>19[7-9][0-9]|20[0-9]{2})"
+    r"(?:(?P<between>[-_.]?)(?P<month>0[1-9]|1[0-2])(?P=between)(?P<day>0[1-9]|[12][0-9]|3[01])"
+    r"|-(?P<only>0[1-9]|1[0-2])(?![-_.][0-9]))"
+    r"(?![0-9])"
+)
+_YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
+
+
+def stated(text: str, now: datetime) -> datetime | None:
+    """Return the time that a document states, as ``2024-03-01``, ``2024-03-01T14:30Z`` or ``March 1, 2024``.
+
+    A time without a zone is local, and a day means its noon. None for anything else, for words such as ``today``, and
+    for a time that lies ahead.
+    """
+    text = text.strip().strip("\"'").strip()
+    if len(text) > _LONGEST or not _YEAR.search(text):
+        return None
+    with suppress(ValueError):
+        return _plausible(_noon(date.fromisoformat(text)), now)
+    with suppress(ValueError):
+        return _plausible(datetime.fromisoformat(text), now)
+    # Read only here: these words load a library.
+    with suppress(QueryError):
+        local = parse_moment(text, now=now).astimezone()
+        return _plausible(_noon(local.date()) if local.time() == time() else local, now)
+    return None
+
+
+def in_front_matter(block: str, now: datetime) -> datetime | None:
+    """Return the date in a front matter: ``date``, else when it was last changed, else when it was created."""
+    lines = {match["key"].lower(): match["value"] for match in _LINE.finditer(block)}
+    for keys in _KEYS:
+        for key in keys:
+            if key in lines and (when := stated(lines[key], now)) is not None:
+                return when
+    return None
+
+
+def in_name(name: str, now: datetime) -> datetime | None:
+    """Return the day that the name of a file begins with or has in it, at noon; for a month, its first day."""
+    for match in _IN_NAME.finditer(Path(name).stem):
+        month, day = (match["only"], "1") if match["only"] else (match["month"], match["day"])
+        with suppress(ValueError):
+            return _plausible(_noon(date(int(match["year"]), int(month), int(day))), now)
+    return None
+
+
+def of_cell(metadata: Mapping[str, Any], now: datetime) -> datetime | None:
+    """Return when a cell was last run, where JupyterLab, Colab or an extension noted it."""
+    execution, timed, colab = (metadata.get(key) for key in ("execution", "ExecuteTime", "executionInfo"))
+    if isinstance(colab, Mapping) and isinstance(milliseconds := colab.get("timestamp"), int | float):
+        with suppress(ValueError, OverflowError, OSError):
+            return _plausible(datetime.fromtimestamp(milliseconds / 1000, UTC), now)
+    noted = [timed.get("start_time")] if isinstance(timed, Mapping) else []
+    if isinstance(execution, Mapping):
+        noted += [execution.get(key) for key in ("iopub.execute_input", "shell.execute_reply.started")]
+    return _first(noted, now)
+
+
+def of_notebook(metadata: Mapping[str, Any], now: datetime) -> datetime | None:
+    """Return the date in a notebook's metadata: its own, else when papermill ran it."""
+    run = metadata.get("papermill")
+    return _first([metadata.get("date"), run.get("start_time") if isinstance(run, Mapping) else None], now)
+
+
+def _first(values: Iterable[object], now: datetime) -> datetime | None:
+    for value in values:
+        if isinstance(value, str) and (when := stated(value, now)) is not None:
+            return when
+    return None
+
+
+def _noon(day: date) -> datetime:
+    # Noon is on the same day in nearly every time zone.
+    return datetime.combine(day, time(12))
+
+
+def _plausible(when: datetime, now: datetime) -> datetime | None:
+    """Return an aware time in UTC, None for one before 1970 or in the future."""
+    try:
+        when = when.astimezone(UTC)
+    except (OverflowError, OSError, ValueError):
+        return None
+    return when if _EARLIEST <= when <= now + _AHEAD else None
+
+
+# When git says that files were last changed, so that a fresh clone or a copied folder is not all from today.
+#
+# Each work tree takes one ``git ls-files`` and one ``git log``. Both read the repository alone: no hook, no filter and
+# no network, whatever its configuration asks for.
+
+# Seconds after which the rest of a very long history is not read.
+_PATIENCE = 60
+_SAFE = (
+    "--no-pager",
+    "--literal-pathspecs",
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "log.showSignature=false"),
+    *("-c", "log.follow=false"),
+    *("-c", "log.showRoot=true"),
+    # In a partial clone, git would fetch what is missing.
+    *("-c", "protocol.allow=never"),
+)
+_COMMIT = "\x01"
+_REGULAR = ("100644", "100755")
+
+
+def last_commits(paths: Iterable[Path]) -> dict[Path, datetime]:
+    """Return when the commit that last changed a file was written, for files that are as they were committed.
+
+    A file that differs from what was committed is left out, and so is everything where git is missing, refuses, or the
+    history cannot be read. Line ends may differ. ``paths`` are absolute; the times are in UTC.
+    """
+    git = which("git")
+    if git is None:
+        return {}
+    trees: dict[Path, list[Path]] = {}
+    for path in paths:
+        if (top := _work_tree(path.parent)) is not None:
+            trees.setdefault(top, []).append(path)
+    _work_tree.cache_clear()
+    found: dict[Path, datetime] = {}
+    for top, files in trees.items():
+        found |= _in_tree(git, top, files)
+    return found
+
+
+@cache
+def _work_tree(folder: Path) -> Path | None:
+    """Return the work tree that a folder is in: the nearest one above it that has a ``.git``."""
+    if (folder / ".git").exists():
+        return folder
+    return None if folder == folder.parent else _work_tree(folder.parent)
+
+
+def _in_tree(git: str, top: Path, files: list[Path]) -> dict[Path, datetime]:
+    wanted = {path.relative_to(top).as_posix(): path for path in files}
+    below = _common(wanted)
+    committed = _committed(git, top, below)
+    unchanged = {name for name, path in wanted.items() if name in committed and _is_blob(path, committed[name])}
+    return {wanted[name]: when for name, when in _changes(git, top, below, unchanged)}
+
+
+def _common(names: Iterable[str]) -> str:
+    """Return the folder, or the one file, that all these names are at or below."""
+    return os.path.commonpath(list(names)) or "."
+
+
+def _committed(git: str, top: Path, below: str) -> Mapping[str, str]:
+    """Return the hash of each regular file in git's index, by its name."""
+    found = {}
+    for entry in _output(git, top, "ls-files", "--stage", "-z", "--", below):
+        stage, _, name = entry.partition("\t")
+        mode, _, rest = stage.partition(" ")
+        if mode in _REGULAR:
+            found[name] = rest.split(" ", 1)[0]
+    return found
+
+
+def _is_blob(path: Path, blob: str) -> bool:
+    """Return whether a file has the content that git knows by this hash."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return False
+    new = sha256 if len(blob) == sha256().digest_size * 2 else sha1
+    # With autocrlf, git changes the ends of the lines.
+    either = (data, data.replace(b"\r\n", b"\n")) if b"\r\n" in data else (data,)
+    return any(new(b"blob %d\0" % len(one) + one).hexdigest() == blob for one in either)
+
+
+def _changes(git: str, top: Path, below: str, names: set[str]) -> Iterator[tuple[str, datetime]]:
+    """Yield when each of these files was last changed; the history is read no further than needed."""
+    when: datetime | None = None
+    if not names:
+        return
+    log = ("log", "-z", "--no-renames", "--name-only", f"--format={_COMMIT}%at", "--", below)
+    with closing(_output(git, top, *log)) as entries:
+        for entry in entries:
+            if entry.startswith(_COMMIT):
+                when = _time(entry.removeprefix(_COMMIT))
+            elif (name := entry.removeprefix("\n")) in names:
+                names.remove(name)
+                if when is not None:
+                    yield name, when
+                if not names:
+                    return
+
+
+def _time(seconds: str) -> datetime | None:
+    """Return the time of a commit; anybody may write nonsense into one."""
+    with suppress(ValueError, OverflowError, OSError):
+        return datetime.fromtimestamp(int(seconds), UTC)
+    return None
+
+
+def _output(git: str, top: Path, *arguments: str) -> Generator[str]:
+    """Yield what git prints between NULs. It ends early where git fails or takes too long."""
+    command = [git, "-C", str(top), *_SAFE, *arguments]
+    try:
+        process = subprocess.Popen(  # noqa: S603  the program is git, and no argument is a user's option
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environment()
+        )
+    except OSError:
+        return
+    timer = Timer(_PATIENCE, process.kill)
+    timer.start()
+    try:
+        assert process.stdout is not None
+        yield from _entries(process.stdout)
+    finally:
+        timer.cancel()
+        process.kill()
+        process.communicate()
+
+
+def _entries(pipe: IO[bytes]) -> Iterator[str]:
+    rest = b""
+    while data := pipe.read(65_536):
+        *whole, rest = (rest + data).split(b"\0")
+        yield from map(os.fsdecode, whole)
+
+
+def _environment() -> dict[str, str]:
+    """Return this process' environment without what a hook of git sets, which would lead to another repository."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return {**own, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}

@@ -1,0 +1,396 @@
+"""The files to index below a folder, without those that ignore files name."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from errno import EACCES, ELOOP, ENOENT
+from pathlib import Path
+from stat import S_ISREG
+from typing import Any
+
+from pathspec import GitIgnoreSpec
+
+from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.readers.notebook import NOTEBOOK, is_half, may_be_paired, without_halves
+from jupyter_memory.ingest.readers.registry import Readers, install, known_readers, suffix_of, unread
+from jupyter_memory.text.paths import plain_path
+from jupyter_memory.types.report import PAIRED
+
+# Files that are left out of a folder: what git ignores, what tools leave behind, and what holds keys.
+
+IGNORE_FILES = (".gitignore", ".jupytermemoryignore")
+
+# pathspec's name for the slash after a match that continues below it.
+_BELOW = "ps_d"
+
+# Left out everywhere, whatever an ignore file says.
+_NEVER = GitIgnoreSpec.from_lines(
+    (
+        ".*",  # .git, .ipynb_checkpoints, .venv, .tox, caches, .env, .ssh, .aws, .netrc
+        "venv/", "node_modules/", "__pycache__/", "site-packages/", "__pypackages__/", "*.egg-info/",
+        "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.kdbx", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """One line of an ignore file: whether it ignores or re-includes, and what it matches."""
+
+    ignores: bool
+    folders_only: bool
+    matcher: Any
+
+    def matches(self, path: str, *, is_folder: bool) -> bool:
+        """Return whether the line matches ``path`` itself, not only a folder above it."""
+        if self.folders_only and not is_folder:
+            return False
+        found = self.matcher.match_file(path)
+        return found is not None and found.match.groupdict().get(_BELOW) is None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The patterns of one folder's ignore files, for everything below it; ``prefix`` is the folder with a slash."""
+
+    prefix: str
+    patterns: tuple[_Pattern, ...]
+
+    def verdict(self, path: str, *, is_folder: bool) -> bool | None:
+        """Return whether to ignore ``path``, or None if no pattern matches it."""
+        if not path.startswith(self.prefix):
+            return None
+        relative = path[len(self.prefix) :].replace(os.sep, "/")
+        for pattern in reversed(self.patterns):
+            if pattern.matches(relative, is_folder=is_folder):
+                return pattern.ignores
+        return None
+
+
+def rules(folder: Path, lines: Iterable[str]) -> Rules:
+    """Return the lines of an ignore file as rules, without lines that git could not read either."""
+    prefix = str(folder).rstrip(os.sep) + os.sep
+    return Rules(prefix, tuple(pattern for line in lines if (pattern := _pattern(line))))
+
+
+def _pattern(line: str) -> _Pattern | None:
+    """Return one line as pathspec understands it."""
+    line = line if line.endswith("\\ ") else line.rstrip()
+    # pathspec decides for whole paths. We go down folder by folder, as git does, and ask only about a folder's entries,
+    # so the slash that restricts a line to folders is read here.
+    bare = line.rstrip("/")
+    try:
+        [matcher] = GitIgnoreSpec.from_lines([bare]).patterns
+    except ValueError:
+        return None
+    return None if matcher.include is None else _Pattern(matcher.include, bare != line, matcher)
+
+
+def rules_in(folder: Path) -> Rules | None:
+    """Return the rules of a folder's own ignore files, None if it has none.
+
+    Raises:
+        OSError: an ignore file exists and cannot be read.
+    """
+    lines: list[str] = []
+    for name in IGNORE_FILES:
+        file = folder / name
+        if file.is_file():
+            lines += file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    return rules(folder, lines) if lines else None
+
+
+def rules_above(root: Path) -> tuple[Rules, ...]:
+    """Return the rules of the git work tree that ``root`` is in, from its top down to the folder above ``root``.
+
+    There are none if the work tree ignores ``root`` itself: someone who indexes such a folder wants what is in it.
+    """
+    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
+    if top is None:
+        return ()
+    found: list[Rules] = []
+    exclude = top / ".git" / "info" / "exclude"
+    if exclude.is_file():
+        found.append(rules(top, exclude.read_text(encoding="utf-8", errors="replace").splitlines()))
+    for folder in reversed([folder for folder in root.parents if folder.is_relative_to(top)]):
+        if is_ignored(str(folder), found, is_folder=True):
+            return ()
+        found += [own for own in (rules_in(folder),) if own]
+    return () if is_ignored(str(root), found, is_folder=True) else tuple(found)
+
+
+def is_ignored(path: str, chain: Sequence[Rules], *, is_folder: bool) -> bool:
+    """Return whether ``path`` is ignored by rules in their order: as in git, the last one that matches decides."""
+    for own in reversed(chain):
+        verdict = own.verdict(path, is_folder=is_folder)
+        if verdict is not None:
+            return verdict
+    return False
+
+
+def is_never_wanted(name: str, *, is_folder: bool) -> bool:
+    """Return whether a file or folder of this name is left out everywhere."""
+    return _NEVER.match_file(name + "/" if is_folder else name)
+
+
+# What a folder holds that is an environment of Python or conda.
+_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
+# Files are counted by endings such as `.tex`; `.20261104` says nothing of the kind.
+_LONGEST_ENDING = 12
+_OTHER = "others"
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The files found, as absolute paths in order; what is too large and what could not be looked at, with reasons.
+
+    ``links`` lead to files that are found under their own names. ``left_out`` counts the other files that nobody told
+    to ignore, by kind, and ``lacking`` those that an extra of this package would read, by suffix. ``readers`` are the
+    readers whose files were found.
+    """
+
+    files: list[Path] = field(default_factory=list)
+    links: list[Path] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    lacking: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    readers: Readers = field(default_factory=known_readers)
+
+
+def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000) -> Walk:
+    """Return the files at or below ``root`` that some reader reads and nothing says to ignore.
+
+    ``.gitignore`` and ``.jupytermemoryignore`` apply at every level, as in git, also those above ``root`` in the same
+    work tree; ``ignore`` is decided last. Hidden files, environments, caches and keys are never taken. Links to folders
+    are not followed. Links to files are followed if the file is wanted below ``root``; a file that is found without its
+    link is taken under its own name only. A single file is taken whatever the ignore files say.
+
+    Raises:
+        InputError: there is nothing at ``root``, or it is a file of another kind.
+    """
+    root, found = plain_path(root), Walk()
+    found.skipped.extend(found.readers.problems)
+    try:
+        if not root.is_dir():
+            _take(root, _known(root).stat().st_size, max_bytes, found)
+            return found
+    except OSError as error:
+        raise InputError(f"{_shown(root)} cannot be read: {error.strerror}. Check the path.") from None
+    last = (rules(root, ignore),) if ignore else ()
+    _walk_folder(root, last, max_bytes, found)
+    _leave_out_second_names(found)
+    found.skipped.extend(unread(found.lacking, found.readers.extras))
+    found.files.sort()
+    return found
+
+
+def _known(path: Path) -> Path:
+    """Return a file that can be read, or say why it cannot."""
+    if not path.exists():
+        raise InputError(f"There is nothing at {_shown(path)}. Check the path; ~ stands for your home folder.")
+    readers = known_readers()
+    if extra := readers.extras.get(suffix_of(path)):
+        raise InputError(f"{_shown(path)} cannot be read yet. To read it: {install(extra)}")
+    known = readers.suffixes
+    if suffix_of(path) not in known or not path.is_file():
+        raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(known)}, and folders.")
+    if not _is_text(str(path)):
+        raise InputError(f"The name of {_shown(path)} is not valid Unicode. Rename the file.")
+    return path
+
+
+def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk) -> None:
+    """Look through a folder and everything below it."""
+    try:
+        waiting = [(root, rules_above(root))]
+    except OSError as error:
+        _fail(root, error, found)
+        return
+    while waiting:
+        folder, above = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                listing = sorted(entries, key=lambda entry: entry.name)
+            own = rules_in(folder)
+        except OSError as error:
+            _fail(folder, error, found)
+            continue
+        if folder != root and any(entry.name in _ENVIRONMENT for entry in listing):
+            continue
+        chain = (*above, own) if own else above
+        folders, files = _wanted_of(listing, (*chain, *last), found)
+        waiting += [(one, chain) for one in folders]
+        wanted = without_halves(files)
+        if len(wanted) < len(files):
+            found.left_out[PAIRED] += len(files) - len(wanted)
+        for path in wanted:
+            _look_at(path, root, max_bytes, found)
+
+
+def _wanted_of(
+    listing: Sequence[os.DirEntry[str]], chain: Sequence[Rules], found: Walk
+) -> tuple[list[Path], list[Path]]:
+    """Return the folders and files of a listing that nothing says to ignore; count the files that nothing reads."""
+    folders, files, suffixes = [], [], (*found.readers.suffixes, *found.readers.extras)
+    for entry in listing:
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if is_never_wanted(entry.name, is_folder=is_folder) or is_ignored(entry.path, chain, is_folder=is_folder):
+            continue
+        if is_folder:
+            folders.append(Path(entry.path))
+        elif entry.name.lower().endswith(suffixes):
+            files.append(Path(entry.path))
+        elif not entry.is_symlink():
+            found.left_out[_kind(entry.name)] += 1
+    return folders, files
+
+
+def _kind(name: str) -> str:
+    """Return the ending by which a file that nothing reads is counted."""
+    ending = suffix_of(name)
+    if len(ending) > _LONGEST_ENDING or not ending.isascii() or ending[1:].isdigit():
+        return _OTHER
+    return ending if ending.isprintable() and ending else _OTHER
+
+
+def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
+    """Add a wanted file to what was found, or count it if an extra is missing."""
+    if suffix_of(path) in found.readers.extras:
+        found.lacking[suffix_of(path)] += 1
+        return
+    try:
+        status = path.stat()
+        is_link = path.is_symlink()
+        if not S_ISREG(status.st_mode) or (is_link and not _leads_inside(path, root)):
+            return
+    except OSError as error:
+        _fail(path, error, found)
+        return
+    if not _is_text(str(path)):
+        found.failed.append((_shown(path), "its name is not valid Unicode; rename it"))
+    elif not os.access(path, os.R_OK):
+        found.failed.append((str(path), os.strerror(EACCES)))
+    elif _take(path, status.st_size, max_bytes, found) and is_link:
+        found.links.append(path)
+
+
+def _leave_out_second_names(found: Walk) -> None:
+    """Leave out links to a file that was found already; they stay in ``links``."""
+    if not found.links:
+        return
+    links = sorted(found.links)
+    # Compared by device and inode: any folder on the way to a file may have a second name too.
+    named = {_identity(path) for path in set(found.files).difference(links)}
+    found.links.clear()
+    for link in links:
+        if (one := _identity(link)) in named:
+            found.links.append(link)
+        named.add(one)
+    second = set(found.links)
+    found.files[:] = [path for path in found.files if path not in second]
+
+
+def _identity(path: Path) -> tuple[int, int] | Path:
+    try:
+        status = path.stat()
+    except OSError:  # it was deleted since it was found
+        return path
+    return status.st_dev, status.st_ino
+
+
+def _leads_inside(link: Path, root: Path) -> bool:
+    """Return whether a link leads to something below ``root`` that is not hidden."""
+    target, top = link.resolve(), root.resolve()
+    if not target.is_relative_to(top):
+        return False
+    *folders, name = target.relative_to(top).parts
+    return not (
+        is_never_wanted(name, is_folder=False) or any(is_never_wanted(part, is_folder=True) for part in folders)
+    )
+
+
+def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
+    """Add a file, or skip it if it is too large; return whether it was added."""
+    if size > max_bytes and not (found.readers.sampled_of(path) or found.readers.is_unopened(path)):
+        megabytes = f"{size / 1e6:,.0f}" if size >= 1e9 else f"{size / 1e6:.3g}"
+        reason = f"{megabytes} MB is more than the setting max_file_mb allows ({max_bytes / 1e6:.3g} MB)"
+        found.skipped.append((str(path), reason))
+        return False
+    found.files.append(path)
+    return True
+
+
+def _fail(path: Path, error: OSError, found: Walk) -> None:
+    reason = error.strerror or type(error).__name__
+    if error.errno == ELOOP:
+        reason = "it is a link that leads back to itself; remove it"
+    elif error.errno == ENOENT and path.is_symlink():
+        reason = "it is a link to a missing file; remove the link or restore the file"
+    if error.filename and (name := Path(os.fsdecode(error.filename)).name) in IGNORE_FILES:
+        reason += f" ({name})"
+    found.failed.append((_shown(path), reason))
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(path: Path) -> str:
+    """Return a path as printable text, whatever bytes its name has."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
+    """Return whether ``walk(root)`` visits ``path``, a file or folder at or below it; both are absolute.
+
+    Size and links are not checked. A file is wanted only if a reader reads its suffix.
+    """
+    if path == root:
+        return True
+    try:
+        chain = list(rules_above(root))
+        folder = root
+        for name in path.relative_to(root).parts:
+            own = rules_in(folder)
+            chain += [own] if own else []
+            one = folder / name
+            is_folder = one.is_dir() and not one.is_symlink()
+            last = (rules(root, ignore),) if ignore else ()
+            if is_never_wanted(name, is_folder=is_folder) or is_ignored(str(one), (*chain, *last), is_folder=is_folder):
+                return False
+            if is_folder and any((one / mark).exists() for mark in _ENVIRONMENT):
+                return False
+            folder = one
+    except OSError:
+        return False
+    if path.is_dir():
+        return True
+    return suffix_of(path) in known_readers().suffixes and not _is_half_of_wanted(path, root, ignore)
+
+
+def _is_half_of_wanted(path: Path, root: Path, ignore: Sequence[str]) -> bool:
+    if not may_be_paired(path.name) or not is_half(path):
+        return False
+    return is_wanted(path.with_suffix(NOTEBOOK), root, ignore=ignore)
+
+
+def own_name(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> Path:
+    """Return the name under which ``walk(root)`` finds a file: for a link, its target's name if that is wanted."""
+    if path == root or not os.path.islink(path):  # noqa: PTH114  Path raises OSError for a name that is too long
+        return path
+    try:
+        target, top = path.resolve(strict=True), root.resolve()
+    except (OSError, RuntimeError):
+        return path
+    if not target.is_relative_to(top):
+        return path
+    named = root / target.relative_to(top)
+    return named if is_wanted(named, root, ignore=ignore) else path

@@ -1,1 +1,0 @@
-"""Which files of a folder are read: the walk, and what is left out."""

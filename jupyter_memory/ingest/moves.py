@@ -1,0 +1,491 @@
+"""Files that were moved or renamed, recognised; and drives that are away."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Protocol
+
+from jupyter_memory.ingest.discovery import Walk
+from jupyter_memory.ingest.readers.registry import Readers, digest, suffix_of
+from jupyter_memory.text.markdown import is_position, source_of
+from jupyter_memory.text.paths import is_at_or_below
+from jupyter_memory.types import Draft
+from jupyter_memory.types.protocols import FileState
+
+# Finds missing files that are on a drive which is not connected: they were neither moved nor deleted.
+
+# Where systems keep the folders of drives, each only while the drive is connected; in the first two also by user.
+_PLACES = tuple(map(Path, ("/media", "/run/media", "/mnt", "/Volumes")))
+_BY_USER = _PLACES[:2]
+# Some file systems keep times of change in steps of two seconds.
+_STEP_NS = 2_000_000_000
+
+
+class DisconnectedDrives:
+    """Looks for the drives of missing files; each folder is looked at once."""
+
+    def __init__(self) -> None:
+        self._nearest: dict[Path, Path | None] = {}
+        self._empty: dict[Path, int | None] = {}
+        self._led_to: dict[Path, Path] = {}
+
+    def folder_of(self, state: FileState) -> str | None:
+        """Return the folder that cannot be reached and that holds the missing file; None where the file is gone.
+
+        A folder cannot be reached if the nearest existing folder above it is one where systems mount drives, or if that
+        folder is empty and did not change since the file was indexed, as a mount point is while no drive is mounted.
+        """
+        path = Path(state.path)
+        named = self._nearest_existing(path.parent)
+        if named is None:
+            return path.anchor or str(path)
+        # The way to a drive may be a link, which is there also while the drive is not.
+        led_to = self._end_of(named)
+        top = self._nearest_existing(led_to) or led_to
+        if _keeps_drives(top):
+            return str(named / path.relative_to(named).parts[0] if top == led_to else named)
+        emptied = self._emptied(top) if top == led_to else None
+        indexed = None if state.indexed_at is None else state.indexed_at * 1000
+        return str(named) if emptied is not None and indexed is not None and emptied < indexed - _STEP_NS else None
+
+    def _end_of(self, folder: Path) -> Path:
+        """Return where a folder is, with all links followed."""
+        if folder not in self._led_to:
+            self._led_to[folder] = Path(os.path.realpath(folder))
+        return self._led_to[folder]
+
+    def _nearest_existing(self, folder: Path) -> Path | None:
+        """Return a folder, or the nearest one above it, that exists."""
+        on_the_way = []
+        found: Path | None = None
+        for one in (folder, *folder.parents):
+            if one in self._nearest:
+                found = self._nearest[one]
+                break
+            on_the_way.append(one)
+            if os.path.lexists(one):
+                found = one
+                break
+        self._nearest.update(dict.fromkeys(on_the_way, found))
+        return found
+
+    def _emptied(self, folder: Path) -> int | None:
+        """Return when an empty folder was last changed, in nanoseconds; None for a folder that holds anything."""
+        if folder not in self._empty:
+            self._empty[folder] = _changed(folder) if not any(_entries(folder)) else None
+        return self._empty[folder]
+
+
+def _keeps_drives(folder: Path) -> bool:
+    if folder.parent in _BY_USER:
+        return not folder.is_mount()
+    return folder in _PLACES
+
+
+def _entries(folder: Path) -> Iterator[bool]:
+    """Yield True for each entry of a folder, and once for a folder that cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            yield from (True for _ in entries)
+    except OSError:
+        yield True
+
+
+def _changed(folder: Path) -> int | None:
+    try:
+        return folder.stat().st_mtime_ns
+    except OSError:
+        return None
+
+
+# Finds the missing file that a new one continues although it was edited: they share ids of cells, or lines.
+
+# Two files are one if the new one has more than this share of the old one's cells, or if the lines that they share make
+# up this share of both.
+_CELLS = 0.5
+_LINES = 2 / 3
+# An id that somebody wrote, such as "cell-1", occurs elsewhere too: it counts if this share of the words is equal.
+_WORDS = 0.5
+# Random ids as Jupyter, VS Code and Colab make them: two cells have the same one only if one is a copy of the other.
+_RANDOM_ID = re.compile(
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?"
+    r"|(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=\D*\d)[\w-]{12}"
+)
+_WORD = re.compile(r"\w+")
+_SHORTEST = 8  # characters of a line that says anything
+# A line in more files than this is a licence or an import, and such an id the cell of a template: neither tells files
+# apart, and comparing all of them with all new files would take too long.
+_COMMON = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Traits:
+    """What identifies a file: cells by id, with words where the id is not enough; its lines with their lengths."""
+
+    cells: Mapping[str, frozenset[str] | None]
+    lines: Mapping[str, int]
+
+
+class SimilarFiles:
+    """Missing files by their content, to find the one that a new file continues."""
+
+    def __init__(self, held: Iterable[tuple[str, Iterable[tuple[str, str]]]]) -> None:
+        """Take the paths of some files, each with the location and the text of its memories."""
+        self._files = {path: _traits(of_it) for path, of_it in held}
+        self._by_id: dict[str, list[str]] = defaultdict(list)
+        self._by_line: dict[str, list[str]] = defaultdict(list)
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        for path, traits in self._files.items():
+            self._by_name[PurePath(path).name].append(path)
+            for id_ in traits.cells:
+                self._by_id[id_].append(path)
+            for line in traits.lines:
+                self._by_line[line].append(path)
+
+    def take(self, path: str) -> None:
+        """Leave a file out from now on, because it was found."""
+        self._files.pop(path, None)
+
+    def most_similar(self, path: str, drafts: Iterable[Draft]) -> str | None:
+        """Return the file that a new one continues, None if there is none; of equal ones the one with the same name."""
+        new = _traits((draft.location, draft.text) for draft in drafts)
+        name, is_notebook = PurePath(path).name, _is_notebook(path)
+        near = {old for id_ in new.cells for old in _few(self._by_id.get(id_, ()))}
+        near |= {old for line in new.lines for old in self._files_with(line)}
+        # Runs of a template share its ids: if a folder of many such was renamed, the name tells which is which.
+        near.update(_few(self._by_name.get(name, ())))
+        share = {
+            old: found
+            for old in sorted(near)
+            if old in self._files and _is_notebook(old) == is_notebook and (found := self._share(self._files[old], new))
+        }
+        return max(share, key=lambda old: (share[old], PurePath(old).name == name), default=None)
+
+    def _share(self, old: _Traits, new: _Traits) -> float:
+        """Return the share of an old file that is in a new one, 0 where it is too small to decide."""
+        stayed = sum(_is_same(words, new.cells[id_]) for id_, words in old.cells.items() if id_ in new.cells)
+        cells = stayed / len(old.cells) if old.cells else 0.0
+        shared = sum(length for line, length in new.lines.items() if line in old.lines and self._files_with(line))
+        most = max(self._length(old), self._length(new))
+        lines = shared / most if most else 0.0
+        return max(cells if cells > _CELLS else 0.0, lines if lines >= _LINES else 0.0)
+
+    def _length(self, traits: _Traits) -> int:
+        return sum(length for line, length in traits.lines.items() if len(self._by_line.get(line, ())) <= _COMMON)
+
+    def _files_with(self, line: str) -> Sequence[str]:
+        return _few(self._by_line.get(line, ()))
+
+
+def _few(files: Sequence[str]) -> Sequence[str]:
+    """Return these files, or none where they are many."""
+    return files if len(files) <= _COMMON else ()
+
+
+def _traits(memories: Iterable[tuple[str, str]]) -> _Traits:
+    cells: dict[str, frozenset[str] | None] = {}
+    lines: dict[str, int] = {}
+    for location, text in memories:
+        # Outputs change with every run.
+        source = source_of(text) if location else text
+        if location and not is_position(location):
+            cells[location] = None if _RANDOM_ID.fullmatch(location) else frozenset(_WORD.findall(source))
+        for line in source.splitlines():
+            bare = line.strip()
+            if len(bare) >= _SHORTEST:
+                lines[bare] = len(bare)
+    return _Traits(cells, lines)
+
+
+def _is_same(one: frozenset[str] | None, other: frozenset[str] | None) -> bool:
+    """Return whether two cells with one id are the same cell."""
+    if one is None or other is None:
+        return True
+    return len(one & other) >= _WORDS * len(one | other)
+
+
+def _is_notebook(path: str) -> bool:
+    return path.lower().endswith(".ipynb")
+
+
+_TOGETHER = 100  # files whose texts are in memory at a time
+
+_States = Mapping[str, FileState]
+
+
+class KnownFiles(Protocol):
+    """The part of a ``Catalog`` that tells what is known of files, also of those in other folders."""
+
+    def files_under(self, root: str, /) -> _States: ...
+
+    def held(self, paths: Sequence[str], /) -> Mapping[str, Sequence[tuple[str, str]]]: ...
+
+
+class MissingFiles:
+    """Known files of a folder that are no longer there, or no longer wanted; what could not be looked at stays.
+
+    ``paths`` are those files. ``unreachable`` counts, by folder, the files on drives that are not connected now.
+    """
+
+    def __init__(self, seen: Walk, known: _States, catalog: KnownFiles) -> None:
+        present = {str(path) for path in seen.files}
+        unreadable = [path for path, _ in seen.failed]
+        links = {str(path) for path in seen.links}
+        self._known, self._catalog, self._drives = known, catalog, DisconnectedDrives()
+        self._files = seen.files
+        self._new = [path for path in seen.files if str(path) not in known]
+        self._met: set[str] = set()
+        self._placed: set[str] = set()
+        self.paths: dict[str, None] = {}
+        self.unreachable: Counter[str] = Counter()
+        # A file that is there and no longer wanted was not moved, only copied.
+        left: dict[str, FileState] = {}
+        for path, state in known.items():
+            if path in present or any(is_at_or_below(path, folder) for folder in unreadable):
+                continue
+            missing = _is_missing(path)
+            if not missing and _is_unread(path, seen.readers):
+                continue
+            if missing and (place := self._drives.folder_of(state)) is not None:
+                self.unreachable[place] += 1
+                continue
+            self.paths[path] = None
+            if missing or path in links:
+                left[path] = state
+        self._left: dict[str, FileState] = left
+        self._inside = _by_content(left)
+        self._outside: dict[str, list[str]] | None = None
+        self._others: _States | None = None
+        self._similar: SimilarFiles | None = None
+
+    def displaced(self) -> list[tuple[str, str]]:
+        """Return the old and new names of files that took each other's places, and no longer count them as missing.
+
+        Called before the files are read: one by one, a file that moves to a known name would replace the file that
+        moved away from it.
+        """
+        moves = DisplacedFiles(self._files, self._known).moves(self._left) if self._left else []
+        for old, new in moves:
+            self._placed.add(new)
+            if (state := self._left.pop(old, None)) is not None:
+                self.paths.pop(old)
+                self._inside[state.content_hash].remove(old)
+        return moves
+
+    def moved_to(self, new: FileState, drafts: Sequence[Draft]) -> str | None:
+        """Return the old name of this new file, None if it is really new, and no longer count the old one as missing.
+
+        A file with the same content comes before one that was edited since, and a file of the same folder before files
+        that were indexed from elsewhere.
+        """
+        self._met.add(new.path)
+        if new.path in self._placed:
+            return None
+        old = _taken(self._inside.get(new.content_hash, []), Path(new.path).name)
+        if old is None and new.path not in self._known:
+            old = self._same_elsewhere(new) or self._edited(new, drafts)
+        if old is not None:
+            self.paths.pop(old, None)
+            self._left.pop(old, None)
+            if self._similar is not None:
+                self._similar.take(old)
+        return old
+
+    def _same_elsewhere(self, new: FileState) -> str | None:
+        """Return a missing file that was indexed from elsewhere and held the same."""
+        if self._outside is None:
+            self._outside = _by_content(self._known_elsewhere())
+        like = self._outside.get(new.content_hash, [])
+        like[:] = [path for path in like if path != new.path and self._is_gone(self._known_elsewhere()[path])]
+        return _taken(like, Path(new.path).name)
+
+    def _edited(self, new: FileState, drafts: Sequence[Draft]) -> str | None:
+        """Return a missing file that held much of the same."""
+        if self._similar is None:
+            states = {path: state for path, state in self._known_elsewhere().items() if self._is_gone(state)}
+            states |= self._left
+            renamed = _renamed_only(
+                {**self._left, **states}, [path for path in self._new if str(path) not in self._met]
+            )
+            self._similar = SimilarFiles(self._held([path for path in states if path not in renamed]))
+        old = self._similar.most_similar(new.path, drafts)
+        if old is not None:
+            held = (self._left.get(old) or self._known_elsewhere()[old]).content_hash
+            for like in (self._inside, self._outside or {}):
+                if old in like.get(held, ()):
+                    like[held].remove(old)
+        return old
+
+    def _held(self, paths: Sequence[str]) -> Iterator[tuple[str, Sequence[tuple[str, str]]]]:
+        for start in range(0, len(paths), _TOGETHER):
+            yield from self._catalog.held(paths[start : start + _TOGETHER]).items()
+
+    def _known_elsewhere(self) -> _States:
+        # Read once, and only where anything is new.
+        if self._others is None:
+            everything = self._catalog.files_under(self._new[0].anchor)
+            self._others = {path: state for path, state in everything.items() if path not in self._known}
+        return self._others
+
+    def _is_gone(self, state: FileState) -> bool:
+        return _is_missing(state.path) and self._drives.folder_of(state) is None
+
+
+class DisplacedFiles:
+    """Known files whose name another known file has now, as after ``mv a old; mv b a``, followed to their new names."""
+
+    def __init__(self, files: Iterable[Path], known: _States) -> None:
+        """Take the files that are there, and what is known of the folder."""
+        self._known = known
+        self._placed: set[str] = set()
+        self._digests: dict[str, str] = {}
+        self._sizes: dict[str, int] = {}
+        self._of_size: dict[int, list[str]] = defaultdict(list)
+        self._of_content: dict[str, list[str]] = defaultdict(list)
+        for path in files:
+            with suppress(OSError):
+                status, before = path.stat(), known.get(str(path))
+                if before is None or (before.mtime_ns, before.size) != (status.st_mtime_ns, status.st_size):
+                    self._sizes[str(path)] = status.st_size
+                    self._of_size[status.st_size].append(str(path))
+
+    def moves(self, gone: _States) -> list[tuple[str, str]]:
+        """Return old and new names, in the order in which each name is free before another file takes it.
+
+        Only chains that begin with a file that is ``gone`` are followed: where two files swap names, neither is gone.
+        """
+        found: list[tuple[str, str]] = []
+        from_ = {state.content_hash: path for path, state in gone.items() if state.size}
+        sizes = {state.size for state in gone.values()}
+        for path in [one for one, size in self._sizes.items() if one in self._known and size in sizes]:
+            old = from_.get(self._digest(path))
+            # One that holds what it held was touched, and is not the file of equal content that is gone.
+            if old is None or path in self._placed or self._known[path].content_hash == self._digest(path):
+                continue
+            self._placed.add(path)
+            if way := self._way_of(path):
+                del from_[self._digest(path)]
+                found += [*way, (old, path)]
+            else:
+                self._placed.remove(path)
+        return found
+
+    def _way_of(self, path: str) -> list[tuple[str, str]]:
+        """Return the moves by which the content of a known file came to its present place, the last one first."""
+        way: list[tuple[str, str]] = []
+        while path in self._known and (to := self._place_of(self._known[path], path)) is not None:
+            self._placed.add(to)
+            way.append((path, to))
+            path = to
+        return way[::-1]
+
+    def _place_of(self, held: FileState, path: str) -> str | None:
+        """Return the file that has the content of a known file now, unless it had the same before."""
+        for to in self._with(held) if held.size else ():
+            before = self._known.get(to)
+            if to != path and to not in self._placed and (before is None or before.content_hash != held.content_hash):
+                return to
+        return None
+
+    def _with(self, held: FileState) -> Sequence[str]:
+        """Return the files that hold what a known one held. All files of one size are read together, once."""
+        for path in self._of_size.pop(held.size, ()):
+            self._of_content[self._digest(path)].append(path)
+        return self._of_content.get(held.content_hash, ())
+
+    def _digest(self, path: str) -> str:
+        """Return the fingerprint of a file's content, empty where it cannot be read."""
+        if path not in self._digests:
+            self._digests[path] = ""
+            with suppress(OSError):
+                self._digests[path] = digest(Path(path))
+        return self._digests[path]
+
+
+def _by_content(states: _States) -> dict[str, list[str]]:
+    """Return paths by the content of the files; empty files are all alike, and left out."""
+    found: dict[str, list[str]] = {}
+    for path, state in states.items():
+        if state.size:
+            found.setdefault(state.content_hash, []).append(path)
+    return found
+
+
+def _renamed_only(states: _States, new: Sequence[Path]) -> set[str]:
+    """Return the missing files whose exact content a new file has, one for each: they are reserved for it."""
+    sizes = {state.size for state in states.values()} - {0}
+    like, waiting = _by_content(states), set[str]()
+    for path in new if sizes else ():
+        with suppress(OSError):
+            if path.stat().st_size in sizes and (old := _taken(like.get(digest(path), []), path.name)) is not None:
+                waiting.add(old)
+    return waiting
+
+
+def _taken(like: list[str], name: str) -> str | None:
+    """Take one of these paths, preferably one with the name of the new file."""
+    old = next((path for path in like if Path(path).name == name), like[0] if like else None)
+    if old is not None:
+        like.remove(old)
+    return old
+
+
+def _is_missing(path: str) -> bool:
+    """Return whether nothing is there. Where nobody can look, something may be."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _is_unread(path: str, readers: Readers) -> bool:
+    """Return whether a file may belong to a reader that cannot be used at the moment: it is not gone for that."""
+    may_be_read = bool(readers.problems) or suffix_of(path) in readers.extras
+    return may_be_read and not path.lower().endswith(readers.suffixes)
+
+
+# Finds the files that a store knows by another name, where links lead to a file by two.
+
+
+class RealNames:
+    """The names of files with all links followed; each folder is looked at once."""
+
+    def __init__(self) -> None:
+        self._folders: dict[str, str] = {}
+
+    def of(self, path: str) -> str:
+        """Return the name of a file once its links are followed; what is not there keeps its name."""
+        folder, name = os.path.split(path)
+        if folder not in self._folders:
+            self._folders[folder] = os.path.realpath(folder)
+        found = os.path.join(self._folders[folder], name)  # noqa: PTH118  a Path for each file takes too long
+        return os.path.realpath(found) if os.path.islink(found) else found  # noqa: PTH114
+
+
+def use_known_names(seen: Walk, known: _States, files_under: Callable[[str], _States]) -> dict[str, FileState]:
+    """Replace the files that the store knows by another name by that name; return what is known of all of ``seen``.
+
+    So a file is indexed once and kept up to date, whichever of its names is used: that of a link to it or to a folder
+    above it, or its own. ``known`` is what is known below the folder that was looked through.
+    """
+    present = {str(path) for path in seen.files}
+    new = [path for path in seen.files if str(path) not in known]
+    if not new:
+        return dict(known)
+    # A link to a file is no name to keep where the file is found by its own.
+    left = present | {str(path) for path in seen.links}
+    others = {path: state for path, state in files_under(new[0].anchor).items() if path not in left}
+    real = RealNames()
+    names = {real.of(path): path for path in others}
+    renamed = {path: name for path in new if (name := names.get(real.of(str(path)))) is not None}
+    seen.files[:] = sorted(Path(renamed.get(path, path)) for path in seen.files)
+    return {**known, **{name: others[name] for name in renamed.values()}}

@@ -1,0 +1,317 @@
+"""Thumbnails of the pictures in a notebook, within the quota of its store."""
+
+from __future__ import annotations
+
+import binascii
+import time
+from base64 import b64decode
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from hashlib import blake2b
+from importlib.util import find_spec
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from jupyter_memory.config import JupyterMemory, budget
+from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.readers.isolated import can_draw, drawn, is_svg
+from jupyter_memory.storage.base import Prepared, Storage, Thumbnails
+from jupyter_memory.types.memory import LARGEST_THUMBNAIL, MOST_THUMBNAILS, NO_PICTURES, Pictures, Thumbnail
+from jupyter_memory.types.report import PictureReport
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+# Makes a thumbnail of a picture that nobody vouches for: small, without metadata, at a bounded cost.
+#
+# Pillow is imported late: it is optional, and most files show no pictures.
+
+# What is read of a picture: bytes as it is stored, and pixels. The latter take some 0.5 s and 150 MB.
+LARGEST_PICTURE = 20_000_000
+MOST_PIXELS = 36_000_000
+# Pixels of a thumbnail: a card shows up to 240 x 180, twice that on a screen of high density.
+_WIDTH, _HEIGHT = 480, 360
+# Tried in turn until the thumbnail is small enough: its part of that size, and the quality of WebP or the colours of
+# PNG. The last ones are small whatever they show.
+_WEBP = ((1.0, 60), (1.0, 35), (0.75, 40), (0.5, 40), (0.3, 30), (0.15, 10))
+_PNG = ((1.0, 64), (1.0, 16), (0.75, 16), (0.5, 16), (0.3, 16), (0.15, 8))
+# Between light and dark, 0 to 255.
+_LIGHT = 150
+
+DAMAGED = "damaged"
+TOO_LARGE = "too large"
+NO_PILLOW = "for which Pillow is missing: pip install 'jupyter-memory[pictures]'"
+
+
+class PictureError(ValueError):
+    """A picture has no thumbnail; ``reason`` says in a word or two why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@cache
+def available() -> bool:
+    """Return whether Pillow is installed."""
+    return find_spec("PIL") is not None
+
+
+def thumbnail(data: bytes) -> tuple[Thumbnail, int]:
+    """Return the thumbnail of a picture as it is stored in a file, and how many pixels were read for it.
+
+    Of several frames the first is shown. What is transparent gets the ground on which the rest can be seen.
+
+    Raises:
+        PictureError: the picture is damaged, too large, or of a format that is not read; or Pillow is missing.
+    """
+    if not available():
+        raise PictureError(NO_PILLOW)
+    if len(data) > LARGEST_PICTURE:
+        raise PictureError(TOO_LARGE)
+    try:
+        return _thumbnail(data)
+    except PictureError:
+        raise
+    except MemoryError:
+        raise PictureError(TOO_LARGE) from None
+    except Exception:  # noqa: BLE001  a decoder may raise anything for a broken file
+        raise PictureError(DAMAGED) from None
+
+
+def _thumbnail(data: bytes) -> tuple[Thumbnail, int]:
+    from PIL import Image, ImageOps
+
+    with _opened(data) as picture:
+        # JPEG alone can be read at a fraction of its size.
+        picture.draft("RGB", (_WIDTH, _HEIGHT))
+        pixels = picture.width * picture.height
+        picture.load()
+        shown = _opaque(ImageOps.exif_transpose(picture))
+        shown.thumbnail((_WIDTH, _HEIGHT), Image.Resampling.BICUBIC, reducing_gap=2.0)
+        for encoded in _encoded(shown):
+            if len(encoded.image) <= LARGEST_THUMBNAIL:
+                return encoded, pixels
+    raise PictureError(TOO_LARGE)
+
+
+def _opened(data: bytes) -> Image.Image:
+    """Return a picture of which only the head has been read, so that it has cost nothing yet.
+
+    It is opened by the decoder that its first bytes name: no other one ever sees it, and `Image.open` would warn of a
+    large picture, to whoever indexes it.
+    """
+    from PIL.GifImagePlugin import GifImageFile
+    from PIL.JpegImagePlugin import JpegImageFile
+    from PIL.PngImagePlugin import PngImageFile
+    from PIL.WebPImagePlugin import WebPImageFile
+
+    decoders: dict[bytes, Callable[[BytesIO], Image.Image]] = {
+        b"\x89PNG": PngImageFile,
+        b"\xff\xd8\xff": JpegImageFile,
+        b"GIF8": GifImageFile,
+        b"RIFF": WebPImageFile,
+    }
+    decoder = next((decoder for begin, decoder in decoders.items() if data.startswith(begin)), None)
+    if decoder is None:
+        raise PictureError(DAMAGED)
+    picture = decoder(BytesIO(data))
+    if picture.width * picture.height > MOST_PIXELS:
+        raise PictureError(TOO_LARGE)
+    return picture
+
+
+def _opaque(picture: Image.Image) -> Image.Image:
+    """Return a picture in RGB, on a dark ground if its visible part is light, else on a white one."""
+    from PIL import Image, ImageStat
+
+    if not picture.has_transparency_data:
+        return picture.convert("RGB")
+    layered = picture.convert("RGBA")
+    alpha = layered.getchannel("A")
+    if alpha.getextrema() == (255, 255):
+        return layered.convert("RGB")
+    visible = ImageStat.Stat(layered.convert("L"), alpha.point(lambda value: 255 if value > 127 else 0))
+    ground = "#111111" if visible.count[0] and visible.mean[0] > _LIGHT else "#ffffff"
+    below = Image.new("RGB", layered.size, ground)
+    below.paste(layered, mask=alpha)
+    return below
+
+
+def _encoded(picture: Image.Image) -> Iterator[Thumbnail]:
+    """Yield a picture as ever smaller thumbnails."""
+    from PIL import features
+
+    has_webp = features.check("webp")
+    for share, quality in _WEBP if has_webp else _PNG:
+        size = (max(1, round(picture.width * share)), max(1, round(picture.height * share)))
+        scaled = picture if size == picture.size else picture.resize(size)
+        into = BytesIO()
+        if has_webp:
+            # A higher method takes twice as long, and saves three bytes in a hundred.
+            scaled.save(into, "WEBP", quality=quality, method=2)
+        else:
+            scaled.quantize(quality).save(into, "PNG", optimize=True)
+        yield Thumbnail("image/webp" if has_webp else "image/png", *size, into.getvalue())
+
+
+# A picture of a document: its bytes, or their base64; None is one that cannot be shown.
+Picture = bytes | str | None
+
+# Pixels that are read of all pictures of one file: some ten seconds for a file that wants to take long. What is drawn
+# counts by its time.
+_PIXELS_OF_FILE = 500_000_000
+_PIXELS_A_SECOND = 50_000_000
+
+NO_READER = "of a format that is not read"
+TOO_MANY = f"beyond {MOST_THUMBNAILS} of a cell"
+NO_RESVG = "in SVG, for which resvg is missing: pip install 'jupyter-memory[pictures]'"
+NOT_DRAWN = "in SVG that cannot be drawn"
+TOO_MUCH = "beyond what is read of one file"
+
+
+class PictureReader:
+    """Makes the thumbnails of one file, part by part; those that are known by their origin are taken as they are."""
+
+    def __init__(self, known: Mapping[str, Thumbnail]) -> None:
+        self._known = known
+        self._pixels = 0
+
+    def read(self, pictures: Sequence[Picture]) -> Pictures:
+        """Return the thumbnails of the pictures of one part; the same picture twice counts once."""
+        if not pictures:
+            return NO_PICTURES
+        thumbnails: list[Thumbnail] = []
+        left_out = []
+        for picture in dict.fromkeys(pictures):
+            try:
+                if len(thumbnails) == MOST_THUMBNAILS:
+                    raise PictureError(TOO_MANY)
+                thumbnails.append(self._thumbnail(picture))
+            except PictureError as error:
+                left_out.append(error.reason)
+        return Pictures(tuple(thumbnails), tuple(left_out))
+
+    def _thumbnail(self, picture: Picture) -> Thumbnail:
+        if picture is None:
+            raise PictureError(NO_READER)
+        origin = blake2b(picture if isinstance(picture, bytes) else picture.encode(), digest_size=16).hexdigest()
+        if origin in self._known:
+            return self._known[origin]
+        if self._pixels >= _PIXELS_OF_FILE:
+            raise PictureError(TOO_MUCH)
+        data = picture if isinstance(picture, bytes) else _decoded(picture)
+        found, pixels = thumbnail(self._drawn(data) if is_svg(data) else data)
+        self._pixels += pixels
+        return replace(found, origin=origin)
+
+    def _drawn(self, picture: bytes) -> bytes:
+        if not available():
+            raise PictureError(NO_PILLOW)
+        if not can_draw():
+            raise PictureError(NO_RESVG)
+        if len(picture) > LARGEST_PICTURE:
+            raise PictureError(TOO_LARGE)
+        begun = time.monotonic()
+        try:
+            return drawn(picture)
+        # Where the process cannot be started, the notebook is read without the picture.
+        except (InputError, OSError):
+            raise PictureError(NOT_DRAWN) from None
+        finally:
+            self._pixels += int((time.monotonic() - begun) * _PIXELS_A_SECOND)
+
+
+def _decoded(picture: str) -> bytes:
+    # Four characters are three bytes.
+    if len(picture) > LARGEST_PICTURE * 3 // 2:
+        raise PictureError(TOO_LARGE)
+    try:
+        return b64decode(picture)
+    except (binascii.Error, ValueError):
+        raise PictureError(DAMAGED) from None
+
+
+# Keeps the pictures of a store within the size that the settings allow, and counts what is kept and left out.
+
+FULL = "beyond the setting thumbnails_max_mb"
+OVER_BUDGET = "beyond the setting max_store_mb"
+# What may be otherwise the next time.
+_FOR_NOW = {FULL, OVER_BUDGET, NO_PILLOW}
+
+
+def quota_of(storage: Storage, settings: JupyterMemory, space: str) -> Quota | None:
+    """Return the room for pictures that the settings leave in a space of a store, None if none are kept."""
+    if not settings.thumbnails:
+        return None
+
+    def left() -> int | None:
+        most = budget(settings)
+        return None if most is None else most - storage.held()
+
+    return Quota(storage.thumbnails, int(settings.thumbnails_max_mb * 1_000_000), space, left)
+
+
+class Quota:
+    """The room for the pictures of one space of a store, in which all of them may have ``most`` bytes.
+
+    ``left`` returns how many bytes the store may still grow by, below 0 where it is too large; None is any number. A
+    file that is written anew may have as many bytes of pictures as before, however large the store is.
+    """
+
+    def __init__(self, held: Thumbnails, most: int, space: str, left: Callable[[], int | None] = lambda: None) -> None:
+        self._held = held
+        self._most = most
+        self._space = space
+        self._left = left
+        self._room = 0
+        self._why = FULL
+        self._fitting: list[Pictures] = []
+        self._kept = 0
+        self._left_out: Counter[str] = Counter()
+
+    def has_room(self) -> bool:
+        """Return whether a picture of any size could be kept."""
+        left = self._left()
+        if left is not None and left < LARGEST_THUMBNAIL:
+            return False
+        return available() and self._held.size((), self._space) + LARGEST_THUMBNAIL <= self._most
+
+    def begin(self, paths: Sequence[str]) -> None:
+        """Count the room before these files are written in place of what they were."""
+        others = self._held.size(paths, self._space)
+        self._room, self._why = self._most - others, FULL
+        left = self._left()
+        if left is not None and (room := max(left, 0) + self._held.size((), self._space) - others) < self._room:
+            self._room, self._why = room, OVER_BUDGET
+        self._fitting = []
+
+    def fitting(self, memories: Sequence[Prepared]) -> tuple[list[Prepared], bool]:
+        """Return the memories of one file with the pictures that there is room for, and whether none lacks room."""
+        fitting = [self._fit(one.draft.pictures) for one in memories]
+        self._fitting += fitting
+        changed = [
+            one if one.draft.pictures is pictures else replace(one, draft=replace(one.draft, pictures=pictures))
+            for one, pictures in zip(memories, fitting, strict=True)
+        ]
+        return changed, not any(_FOR_NOW.intersection(pictures.left_out) for pictures in fitting)
+
+    def written(self) -> None:
+        """Count the pictures of the files that were written."""
+        for pictures in self._fitting:
+            self._kept += len(pictures.thumbnails)
+            self._left_out.update(pictures.left_out)
+
+    @property
+    def report(self) -> PictureReport:
+        """Return what became of the pictures in all files that were written."""
+        return PictureReport(self._kept, tuple(self._left_out.most_common()))
+
+    def _fit(self, pictures: Pictures) -> Pictures:
+        if pictures.size > max(self._room, 0):
+            # All pictures of a cell or none: nobody would see that there is another one.
+            return Pictures((), (*pictures.left_out, *[self._why] * len(pictures.thumbnails)))
+        self._room -= pictures.size
+        return pictures

@@ -1,1 +1,0 @@
-"""The pictures that documents show, kept as thumbnails."""

@@ -1,1 +1,0 @@
-"""Readers of documents: PDF, Word and PowerPoint files."""

@@ -1,0 +1,387 @@
+"""Parsers of large formats in a process with limits of time and memory."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import re
+import select
+import signal
+import sys
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import which
+from threading import Lock
+from typing import IO, TYPE_CHECKING, Any
+
+from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.readers.base import Document, Part
+from jupyter_memory.text.unicode import clean
+
+if TYPE_CHECKING:
+    import subprocess
+
+# The process in which files are parsed and pictures drawn: one after another, each within a time, all within a memory.
+#
+# It gets requests as lines of JSON on standard input and answers with lines of JSON. It may write no file. What it
+# takes from a file is text, and what it draws is a picture, which is read like any other that nobody vouches for:
+# nothing in its answer is run.
+
+# Seconds after which the process ends if there is nothing to read.
+_IDLE = 10.0
+
+
+def serve(memory: int) -> None:
+    """Answer requests until nobody asks any more, or until standard input closes."""
+    results = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    _limit(memory)
+    # A time that is over ends the process, even within a library that does not return to Python.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    while select.select([sys.stdin.buffer], (), (), _IDLE)[0]:
+        line = sys.stdin.buffer.readline()
+        if not line:
+            return
+        asked = json.loads(line)
+        signal.setitimer(signal.ITIMER_REAL, asked["seconds"])
+        answer = json.dumps(answer_to(asked)).encode() + b"\n"
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        results.write(answer)
+        results.flush()
+
+
+def _limit(memory: int) -> None:
+    import resource
+
+    for kind, most in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        # macOS takes no limit of memory.
+        with suppress(ValueError, OSError):
+            resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
+
+
+def answer_to(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was read, as JSON values; what is wrong with a file is told without a word of its text."""
+    try:
+        module, _, function = asked["parser"].partition(":")
+        parser = getattr(import_module(module), function)
+        if "picture" in asked:
+            return {"drawn": b64encode(parser(asked["picture"])).decode()}
+        return packed(parser(Path(asked["path"])))
+    except ImportError as error:
+        return {"wrong": f"What reads a {asked['what']} cannot be loaded ({error.name or type(error).__name__})."}
+    except InputError as error:
+        return {"wrong": str(error)}
+    except MemoryError:
+        return {"wrong": "The file needs too much memory to be read."}
+    except RecursionError:
+        return {"wrong": "The file is nested too deeply to be read."}
+    except OSError as error:
+        if error.errno is not None:
+            return {"errno": error.errno, "strerror": error.strerror or type(error).__name__}
+        return {"wrong": _damaged(asked["what"], error)}
+    except Exception as error:  # noqa: BLE001  a parser may raise anything for a broken file, and quote its text
+        return {"wrong": _damaged(asked["what"], error)}
+
+
+def _damaged(what: str, error: Exception) -> str:
+    return f"The file is damaged, or it is no {what} ({type(error).__name__})."
+
+
+def packed(document: Document) -> dict[str, Any]:
+    """Return a document as JSON values, in text that can be stored."""
+    written = document.written and document.written.isoformat()
+    return {name: _storable(value) for name, value in (asdict(document) | {"written": written}).items()}
+
+
+def _storable(value: Any) -> Any:
+    """Return a JSON value whose texts can be stored."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {name: _storable(inner) for name, inner in value.items()}
+    return [_storable(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def unpacked(given: Mapping[str, Any]) -> Document:
+    """Return the document that was packed."""
+    parts = tuple(Part(**{**part, "headings": tuple(part["headings"])}) for part in given["parts"])
+    written = given["written"] and datetime.fromisoformat(given["written"])
+    return Document(**{**given, "parts": parts, "tags": tuple(given["tags"]), "written": written})
+
+
+# A parser of a large format may need all memory, never end, or crash on a file that somebody broke or made for that. It
+# also opens the file, and of a database that this process has open, that would end the locks. The process starts with
+# the first such file, reads one file after another, and ends when it had nothing to do for a while. Pictures in SVG are
+# drawn there, too.
+
+# Seconds that a file may take, and bytes of memory.
+SECONDS, MEMORY = 60.0, 3 << 30
+_PROGRAM = (
+    "import sys; sys.path[:] = {path!r}; sys.dont_write_bytecode = True; "
+    "from jupyter_memory.ingest.readers.isolated import serve; serve({memory})"
+)
+# Threads of BLAS would each reserve memory.
+_ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+_ENDED_IDLE = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Child:
+    process: subprocess.Popen[bytes]
+    requests: IO[bytes]
+    results: IO[bytes]
+
+    def end(self) -> int:
+        """End the process, whatever it is doing, and return how it ended."""
+        self.process.kill()
+        for pipe in (self.requests, self.results):
+            with suppress(OSError):
+                pipe.close()
+        return self.process.wait()
+
+
+class Isolation:
+    """The process in which files are parsed, of which there is one at a time."""
+
+    def __init__(self, seconds: float = SECONDS, memory: int = MEMORY) -> None:
+        self._seconds, self._memory = seconds, memory
+        self._lock = Lock()
+        self._child: _Child | None = None
+        self._owner = 0
+
+    def read(self, parser: str, what: str, path: Path) -> Document:
+        """Return what a parser, ``module:function``, returns there for a path; ``what`` is what the file ought to be.
+
+        Raises:
+            InputError: it is something else or damaged, or it takes too long or too much memory to read.
+            OSError: it cannot be read.
+        """
+        return unpacked(self._asked(parser, what, {"path": str(path), "seconds": self._seconds}))
+
+    def draw(self, parser: str, what: str, picture: str, seconds: float) -> bytes:
+        """Return what a parser returns there for a picture.
+
+        Raises:
+            InputError: the picture is damaged, or it takes too long or too much memory to draw.
+        """
+        return b64decode(self._asked(parser, what, {"picture": picture, "seconds": seconds})["drawn"])
+
+    def _asked(self, parser: str, what: str, of: dict[str, Any]) -> dict[str, Any]:
+        with self._lock:
+            request = json.dumps({"parser": parser, "what": what, **of}).encode() + b"\n"
+            answer = self._answer(request, of["seconds"])
+        if "errno" in answer:
+            raise OSError(answer["errno"], answer["strerror"])
+        if "wrong" in answer:
+            raise InputError(answer["wrong"])
+        return answer
+
+    def close(self) -> None:
+        """End the process."""
+        with self._lock:
+            self._end()
+
+    def _answer(self, request: bytes, seconds: float) -> dict[str, Any]:
+        for _ in range(2):
+            child = self._running()
+            try:
+                with suppress(BrokenPipeError):
+                    child.requests.write(request)
+                    child.requests.flush()
+                line = child.results.readline()
+            except BaseException:
+                # Interrupted: its answer would be taken for that of the next file.
+                self._end()
+                raise
+            if line.endswith(b"\n"):
+                found: dict[str, Any] = json.loads(line)
+                return found
+            if child.process.wait() != _ENDED_IDLE:
+                break
+            self._end()  # it had just ended, for want of work
+        return {"wrong": self._reason(seconds)}
+
+    def _reason(self, seconds: float) -> str:
+        ended = self._end()
+        if ended == -signal.SIGALRM:
+            return f"The file was not read within {seconds:g} seconds: it is very large, or made to take forever."
+        return "The file made its reader crash; it is damaged, or needs too much memory."
+
+    def _running(self) -> _Child:
+        if self._child is not None and self._owner != os.getpid():
+            self._child = None  # that of the process from which this one was forked
+        if self._child is None:
+            if not self._owner:
+                atexit.register(self._at_exit)
+            self._child, self._owner = _started(self._memory), os.getpid()
+        return self._child
+
+    def _at_exit(self) -> None:
+        # Without the lock: a thread that waits for a file holds it to the end.
+        if self._owner == os.getpid():
+            self._end()
+
+    def _end(self) -> int:
+        child, self._child = self._child, None
+        return _ENDED_IDLE if child is None else child.end()
+
+
+def _started(memory: int) -> _Child:
+    import subprocess
+
+    process = subprocess.Popen(  # noqa: S603 - this very interpreter
+        [sys.executable, "-c", _PROGRAM.format(path=sys.path, memory=memory)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **_ALONE},
+        # Ctrl-C is meant for this process alone.
+        start_new_session=True,
+    )
+    assert process.stdin is not None and process.stdout is not None
+    return _Child(process, process.stdin, process.stdout)
+
+
+ISOLATION = Isolation()
+
+
+@dataclass(frozen=True, slots=True)
+class IsolatedReader:
+    """Reads files with a parser, ``module:function``, in a process of its own.
+
+    ``what`` is what such a file is called. ``needs`` are the packages without which it cannot be read, and ``extra`` is
+    the one of ours that installs them. Of a file that is ``sampled``, so many bytes at both ends tell its states apart.
+    """
+
+    suffixes: tuple[str, ...]
+    what: str
+    parser: str
+    needs: tuple[str, ...] = ()
+    extra: str = ""
+    version: int = 0
+    sampled: int = 0
+    unopened: bool = False
+
+    @property
+    def missing(self) -> str:
+        """Return the extra that has to be installed before a file can be read, or nothing."""
+        return "" if all(find_spec(package) for package in self.needs) else self.extra
+
+    def read(self, path: Path, /) -> Document:
+        """Return what the file holds.
+
+        Raises:
+            InputError: it is something else or damaged, or it takes too long or too much memory to read.
+            OSError: it cannot be read.
+        """
+        return ISOLATION.read(self.parser, self.what, path)
+
+
+# Draws pictures in SVG as PNG, in the process of the isolated readers: a program that somebody sent may run in one.
+#
+# resvg draws shapes and text and runs no scripts. What it does not get is a way to other files: references that lead
+# out of the picture are emptied, and a picture that declares entities, which could hide some, is refused.
+
+# Seconds that a picture may take.
+DRAWING_SECONDS = 10.0
+# Those of a thumbnail: twice as large takes three times as long, and looks the same.
+_WIDTH, _HEIGHT = 480, 360
+# Without it, a picture that is measured in points, as those of matplotlib are, would have no size.
+_PIXELS_AN_INCH = 96.0
+_GENERIC = {
+    "font_family": "sans-serif",
+    "sans_serif_family": "sans-serif",
+    "serif_family": "serif",
+    "monospace_family": "monospace",
+}
+_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|!--|!DOCTYPE\s+svg|(?:\w+:)?svg[\s>/])", re.IGNORECASE)
+_ENTITY = re.compile(r"<!ENTITY", re.IGNORECASE)
+# To a part of the picture, or to a picture in pixels that it holds; all other references are emptied. A target with a
+# quotation mark or a bracket is none: it may begin within another attribute and hold a whole reference.
+_REFERENCE = re.compile(r"""href\s*=\s*(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)')""")
+_WITHIN = re.compile(r"""\s*(?:#|data:image/(?:png|jpe?g|gif|webp)[;,])[^"'<>]*""", re.IGNORECASE)
+
+
+@cache
+def can_draw() -> bool:
+    """Return whether resvg is installed."""
+    return find_spec("resvg_py") is not None
+
+
+def is_svg(picture: bytes) -> bool:
+    """Return whether a picture begins as one in SVG does.
+
+    >>> is_svg(b'<?xml version="1.0"?><svg/>'), is_svg(b"GIF89a")
+    (True, False)
+    """
+    return _START.match(picture) is not None
+
+
+def drawn(picture: bytes) -> bytes:
+    """Return a picture in SVG as PNG of at most 480 x 360 pixels, drawn in another process.
+
+    Raises:
+        InputError: it is no SVG or damaged, or it takes too long or too much memory.
+    """
+    return ISOLATION.draw(f"{__name__}:draw", "picture in SVG", picture.decode("utf-8", "replace"), DRAWING_SECONDS)
+
+
+def draw(picture: str) -> bytes:
+    """Return a picture in SVG as PNG, drawn in this process.
+
+    Raises:
+        InputError: it declares entities.
+        ValueError: it is no SVG or damaged.
+    """
+    from resvg_py import svg_to_bytes
+
+    if _ENTITY.search(picture):
+        raise InputError("The picture declares entities.")
+    alone = _REFERENCE.sub(_kept, picture)
+    # Fonts are looked for on the whole computer.
+    has_text = "<text" in alone or ":text" in alone
+    made = svg_to_bytes(
+        svg_string=alone,
+        width=_WIDTH,
+        height=_HEIGHT,
+        dpi=_PIXELS_AN_INCH,
+        skip_system_fonts=not has_text,
+        **(_families() if has_text else {}),
+    )
+    return bytes(made)
+
+
+@cache
+def _families() -> dict[str, Any]:
+    """Return the fonts that stand for the generic names on this computer; resvg takes those of Windows.
+
+    The process that draws may write no file, so fontconfig keeps no cache of what it looks up.
+    """
+    import subprocess
+
+    program = which("fc-match")
+    if program is None:
+        return {}
+    found = {}
+    for name, generic in _GENERIC.items():
+        with suppress(OSError, subprocess.SubprocessError):
+            asked = [program, "--format=%{family[0]}", generic]
+            found[name] = subprocess.run(asked, capture_output=True, text=True, timeout=2, check=True).stdout.strip()  # noqa: S603
+    return {name: family for name, family in found.items() if family}
+
+
+def _kept(reference: re.Match[str]) -> str:
+    target = reference["double"] if reference["double"] is not None else reference["single"]
+    return reference[0] if _WITHIN.fullmatch(target) else 'href=""'

@@ -1,0 +1,353 @@
+"""A table of data as text: its columns, units, kinds and telling values."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from jupyter_memory.ingest.readers.base import Document, Part
+from jupyter_memory.ingest.redaction.values import looks_random
+from jupyter_memory.text.display import count_of
+
+# The unit that a name of a column states: `price [EUR]`, `speed (km/h)`, `temp_c`.
+
+_UNIT_BRACKETS = re.compile(r"[\[(]\s*([^\[\]()]{1,20}?)\s*[\])]\s*$")
+_LAST = re.compile(r"_([A-Za-z]{1,5})$")
+# What is in brackets and no unit.
+_UNIT = re.compile(r"[^\W\d_]|[%°€$£¥Ωµ‰]")
+_PLAIN = re.compile(r"[\w%°€$£¥Ωµ‰/*^.·²³⁻¹ -]{1,20}")
+# Endings after an underscore that hardly mean anything else.
+_ENDINGS = {
+    "degc": "°C", "celsius": "°C", "degf": "°F", "kelvin": "K",
+    "eur": "EUR", "usd": "USD", "gbp": "GBP", "chf": "CHF", "jpy": "JPY", "sek": "SEK", "dkk": "DKK", "nok": "NOK",
+    "pct": "%", "percent": "%",
+    "mm": "mm", "cm": "cm", "km": "km", "nm": "nm", "m2": "m²", "m3": "m³", "km2": "km²",
+    "mg": "mg", "kg": "kg", "lbs": "lb",
+    "ms": "ms", "ns": "ns", "sec": "s", "secs": "s", "mins": "min", "hrs": "h",
+    "kw": "kW", "mw": "MW", "gw": "GW", "kwh": "kWh", "mwh": "MWh", "gwh": "GWh",
+    "hz": "Hz", "khz": "kHz", "mhz": "MHz", "ghz": "GHz",
+    "kb": "kB", "mb": "MB", "gb": "GB", "tb": "TB",
+    "hpa": "hPa", "kpa": "kPa", "mbar": "mbar", "psi": "psi",
+    "kmh": "km/h", "kph": "km/h", "mph": "mph", "rpm": "rpm", "ppm": "ppm", "ppb": "ppb",
+}  # fmt: skip
+# Endings that mean a temperature where the name says so.
+_DEGREES = {"c": "°C", "f": "°F", "k": "K"}
+
+
+def unit_in(name: str) -> str:
+    """Return the unit that a name states, nothing where it states none.
+
+    >>> unit_in("price [EUR]"), unit_in("temp_c"), unit_in("speed (km/h)"), unit_in("customer_id")
+    ('EUR', '°C', 'km/h', '')
+    """
+    if found := _UNIT_BRACKETS.search(name):
+        return found[1] if _UNIT.search(found[1]) and stated_unit(found[1]) else ""
+    found = _LAST.search(name)
+    if found is None:
+        return ""
+    of_temperature = _DEGREES if "temp" in name.lower() else {}
+    return (_ENDINGS | of_temperature).get(found[1].lower(), "")
+
+
+def stated_unit(value: str) -> str:
+    """Return a unit that a file states apart from the name, nothing for what is too long or too odd to be one."""
+    return value if _PLAIN.fullmatch(value) and len(value.split()) <= 3 else ""
+
+
+# What a text in a table is: a number, a date, an address, and so on, or perhaps the name of a column.
+
+INTEGER, NUMBER, DATE, TIME, BOOLEAN, TEXT, EMPTY = "integer", "number", "date", "time", "boolean", "text", "empty"
+
+_NOTHING = "na n/a nan nat none null nil missing unknown unbekannt inconnu desconocido undefined tbd ? - -- — . … #n/a"
+_MISSING = frozenset(_NOTHING.split())
+_YES_NO = "true false yes no ja nein oui non sí wahr falsch"
+_BOOLEAN = frozenset(_YES_NO.split())
+_INTEGER = re.compile(r"[-+]?\d{1,18}")
+_NUMBER = re.compile(
+    r"[-+]?(?:\d{1,3}(?:[,.' \u00a0\u202f]\d{3})+|\d{1,30})?(?:[.,]\d{1,30})?(?:[eE][-+]?\d{1,4})?\s?%?"
+    r"|[-+]?inf(?:inity)?",
+    re.IGNORECASE,
+)
+_MONTH = r"(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-zéû]{0,8}\.?"
+_DATE = re.compile(
+    rf"\d{{4}}[-/.]\d{{1,2}}(?:[-/.]\d{{1,2}})?|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}}"
+    rf"|(?:\d{{1,2}}\.?[ -])?{_MONTH}[ -](?:\d{{1,2}},? )?\d{{2,4}}|\d{{4}}[- ]?(?:q|kw|w)\d{{1,2}}|q[1-4][ -]?\d{{4}}",
+    re.IGNORECASE,
+)
+_CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:\s?[ap]m)?(?:\s?(?:Z|UTC|[-+]\d{2}:?\d{2}))?"
+_TIME = re.compile(
+    rf"(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}})[T ]{_CLOCK}|{_CLOCK}",
+    re.IGNORECASE,
+)
+
+# Values by their look, whole or within a text: addresses of mail and of the web, of hosts and files, and codes.
+_ADDRESS = re.compile(r"\S@\S+\.\w|\w://|\bwww\.|^/\w+/|^[A-Za-z]:\\|\b\d{1,3}(?:\.\d{1,3}){3}\b")
+_CODE = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{13,}|(?=[0-9A-F]*\d)[0-9A-F]{12,}", re.IGNORECASE)
+# The name of a variable or feature with its number: V28, x_100, feature 12.
+_NUMBERED = re.compile(r"[^\W\d_]++(?:[_. -][^\W\d_]++){0,3}[_. -]?\d{1,3}")
+# Longer ones are sentences, or data.
+_LONGEST, _MOST_WORDS = 100, 12
+
+
+def type_of(cell: str) -> str:
+    """Return the type of a text in a table.
+
+    >>> type_of("12"), type_of("1,204.5"), type_of("2026-03-02"), type_of("09:15"), type_of("Zürich"), type_of("n/a")
+    ('integer', 'number', 'date', 'time', 'text', 'empty')
+    """
+    cell = cell.strip()
+    if not cell or cell.lower() in _MISSING:
+        return EMPTY
+    if len(cell) > 60:
+        return TEXT
+    if _INTEGER.fullmatch(cell):
+        return INTEGER
+    if _NUMBER.fullmatch(cell):
+        return NUMBER
+    if _DATE.fullmatch(cell):
+        return DATE
+    if _TIME.fullmatch(cell):
+        return TIME
+    return BOOLEAN if cell.lower() in _BOOLEAN else TEXT
+
+
+def type_of_all(types: Iterable[str]) -> str:
+    """Return the type of a column by the types of its cells.
+
+    >>> type_of_all(["integer", "empty", "number"]), type_of_all(["date", "text"]), type_of_all(["empty"])
+    ('number', 'text', 'empty')
+    """
+    found = set(types) - {EMPTY}
+    if not found:
+        return EMPTY
+    if len(found) == 1:
+        return found.pop()
+    if found == {INTEGER, NUMBER}:
+        return NUMBER
+    return TIME if found == {DATE, TIME} else TEXT
+
+
+def is_value(name: str) -> bool:
+    """Return whether what names a column looks like a value: a number, a date, an address, a code, a sentence.
+
+    >>> [is_value(one) for one in ("customer_id", "2m_temperature", "V28", "churn date", "price [EUR]")]
+    [False, False, False, False, False]
+    >>> [is_value(one) for one in ("anna@example.org", "2026-03", "+49 170 1234567", "DE4418", "9f8c1e2ab7d04c55e1f0")]
+    [True, True, True, True, True]
+    """
+    name = name.strip()
+    if len(name) > _LONGEST or len(name.split()) > _MOST_WORDS:
+        return True
+    if not any(character.isalpha() for character in name) or type_of(name) != TEXT:
+        return True
+    if _ADDRESS.search(name) or _CODE.fullmatch(name) or looks_random(name):
+        return True
+    digits = sum(character.isdigit() for character in name)
+    letters = sum(character.isalpha() for character in name)
+    return digits >= letters and not _NUMBERED.fullmatch(name)
+
+
+# Names of columns that look like values, as those of a pivoted table do, are counted and not told.
+
+# What `lang:` filters data files of all formats by.
+LANGUAGE = "data"
+# Columns of a table that are named, tables of a file that become memories.
+_MOST_COLUMNS, _MOST_TABLES = 1_000, 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its name, its type in the words of the format, and its unit where the file states one apart."""
+
+    name: str
+    type: str = ""
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of a file; a file with only one may leave out its name.
+
+    ``columns`` are those whose names are known, ``types`` the types of all columns where no names are. ``width`` counts
+    the columns, if there are more than were read. ``rows`` is None where nobody knows.
+    """
+
+    columns: tuple[Column, ...] = ()
+    name: str = ""
+    what: str = "table"
+    rows: int | None = None
+    estimated: bool = False
+    types: tuple[str, ...] = ()
+    width: int = 0
+    at_least: bool = False
+
+
+def document(tables: Iterable[Table], format_: str, left_out: int = 0) -> Document:
+    """Return a part for each table of a file; ``left_out`` counts further tables, whose names nobody has read."""
+    all_ = iter(tables)
+    some = list(islice(all_, _MOST_TABLES))
+    left_out += sum(1 for _ in all_)
+    last = f"\n\nThe file has {count_of(left_out, 'more table')}." if left_out else ""
+    parts = [_part(table, format_, last if table is some[-1] else "") for table in some]
+    return Document(tuple(parts), LANGUAGE)
+
+
+def _part(table: Table, format_: str, last: str) -> Part:
+    width = max(table.width, len(table.columns), len(table.types))
+    return Part(
+        text="\n".join((_summary(table, width, format_), *_lines(table, width))) + last,
+        location=f"{table.what} {table.name}".rstrip(),
+        headings=(table.name,) if table.name else (),
+        metadata={"format": format_, "columns": width}
+        | ({} if table.rows is None else {"rows": table.rows, "rows_estimated": table.estimated}),
+    )
+
+
+def _summary(table: Table, width: int, format_: str) -> str:
+    named = f"{format_} {table.what} {table.name}".strip()
+    counted = ("at least " if table.at_least else "") + count_of(width, "column")
+    if table.rows is None:
+        return f"{named}: {counted}"
+    about = " (estimated)" if table.estimated else ""
+    return f"{named}: {count_of(table.rows, 'row')}{about}, {counted}"
+
+
+def _lines(table: Table, width: int) -> Iterable[str]:
+    if table.types and not table.columns:
+        yield f"The columns have no names. Types: {', '.join(table.types[:_MOST_COLUMNS])}"
+        return
+    named = [column for column in table.columns if column.name.strip()]
+    told = [column for column in named if not is_value(column.name)]
+    yield from map(_line, told[:_MOST_COLUMNS])
+    if unnamed := len(table.columns) - len(named):
+        yield f"and {count_of(unnamed, 'column')} without a name"
+    if hidden := len(named) - len(told):
+        yield f"and {count_of(hidden, 'column')} named by what looks like a value"
+    if more := width - len(table.columns) + max(0, len(told) - _MOST_COLUMNS):
+        yield f"and {count_of(more, 'more column')}"
+
+
+def _line(column: Column) -> str:
+    """Return a column with its words, by which it is found: ``churn_date (churn date): timestamp``."""
+    name = " ".join(column.name.split())
+    unit = column.unit or unit_in(name)
+    told = ", ".join(part for part in (column.type, unit and f"unit {unit}") if part)
+    words = _words(name)
+    return name + (f" ({words})" if words else "") + (f": {told}" if told else "")
+
+
+def _words(name: str) -> str:
+    """Return the words of a name that runs several together, else nothing."""
+    # Imported late: it loads NumPy, which those who only look for files do without.
+    from jupyter_memory.text.identifiers import parts as parts_of
+
+    parts: Sequence[str] = parts_of(name) if " " not in name else ()
+    words = " ".join(parts)
+    return words if len(parts) > 1 and words != name.lower() else ""
+
+
+# Whether the first row of a table names its columns. When in doubt it is a row like the others, and is not told.
+
+Row = Sequence[str]
+
+# Rows below the first that settle it where one column is of numbers or dates.
+_ENOUGH = 3
+# Rows above a table that may be its title and notes, and rows by which its width is judged.
+_LONGEST_PREAMBLE, _LOOKED_AT = 10, 50
+# Names of columns that are written as identifiers: snake_case, camelCase, a.b.
+_IDENTIFIER = re.compile(r"[^\W\d_]+(?:[_.][^\W_]+)+|[a-z]+(?:[A-Z][a-z0-9]*)+")
+_BRACKETS = re.compile(r"\s*[\[(][^\[\]()]{0,20}[\])]\s*$")
+# What columns are called all over the world. A row of data hardly consists of such words.
+_WORDS = """
+    id ids key code index number no nr num name names title label description text comment comments note notes type kind
+    class category group status state flag date time datetime timestamp day week month year hour minute second start end
+    begin from to value values amount quantity qty count total sum mean price cost rate ratio score rank weight height
+    width length size area volume age sex gender first last firstname lastname surname email mail phone address street
+    city town zip postcode country region state province latitude longitude lat lon lng x y z user customer client
+    product item order invoice account company department employee manager vendor supplier shop store station sensor
+    device model version source target url link path file filename temperature temp humidity pressure speed distance
+    currency unit units language lang parent child level tag tags owner author created updated modified deleted active
+    revenue sales profit income salary budget balance discount tax method result results variable parameter response
+    question answer sample species population birth birthday birthdate
+    nummer bezeichnung beschreibung datum uhrzeit zeit jahr monat tag stunde wert betrag menge anzahl summe preis kosten
+    kunde kundennummer produkt artikel bestellung rechnung konto firma ort stadt plz land straße vorname nachname
+    geschlecht alter gewicht höhe breite länge größe einheit währung umsatz
+    nom prénom prenom titre libellé date heure année annee mois jour valeur montant quantité prix coût client produit
+    commande facture compte ville pays adresse région unité
+    nombre apellido fecha hora año mes día valor importe cantidad precio coste cliente producto pedido factura cuenta
+    ciudad país dirección provincia unidad
+"""
+_COMMON = frozenset(_WORDS.split())
+
+
+def header_of(rows: Sequence[Row]) -> Row | None:
+    """Return the first row if it surely names the columns of the others, else None.
+
+    It does if all its cells could be names, each another, and if it is of another kind than the rows below it: text
+    above numbers or dates, or the words and spellings of names above plain text.
+    """
+    if not rows:
+        return None
+    first, below = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
+    names = [cell.strip() for cell in first]
+    written = [name for name in names if name]
+    if not written or len(written) < len(names) - 1 or len(set(written)) < len(written):
+        return None
+    if any(map(is_value, written)):
+        return None
+    if _recurs(names, below):
+        return None
+    like_names = sum(map(_is_like_name, written)) / len(written)
+    if like_names == 1:
+        return first
+    if _stands_apart(names, below):
+        return first if like_names >= 0.25 or (len(below) >= _ENOUGH and not _reads_as_data(names, below)) else None
+    return first if like_names >= 0.5 else None
+
+
+def without_preamble(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return the rows of a table without a title and notes above it: rows with hardly half as many cells as most."""
+    filled = [sum(1 for cell in row if cell.strip()) for row in rows[:_LOOKED_AT]]
+    usual = Counter(filled).most_common(1)[0][0] if filled else 0
+    begin = next((place for place, count in enumerate(filled) if 2 * count > usual), 0)
+    return rows[begin:] if begin <= _LONGEST_PREAMBLE else rows
+
+
+def types_of(rows: Sequence[Row], width: int) -> list[str]:
+    """Return the type of each column by some of its rows."""
+    return [type_of_all(type_of(row[place]) for row in rows if place < len(row)) for place in range(width)]
+
+
+def _is_like_name(name: str) -> bool:
+    bare = _BRACKETS.sub("", name)
+    if _IDENTIFIER.fullmatch(bare):
+        return True
+    words = re.findall(r"[^\W\d_]+", bare.lower())
+    return bool(words) and len(words) <= 5 and any(word in _COMMON for word in words)
+
+
+def _stands_apart(names: Row, below: Sequence[Row]) -> bool:
+    """Return whether a text is above a column of numbers, dates or the like."""
+    types = types_of(below, len(names))
+    return any(type_ not in (TEXT, EMPTY) for name, type_ in zip(names, types, strict=True) if name)
+
+
+def _reads_as_data(names: Row, below: Sequence[Row]) -> bool:
+    """Return whether most of the texts above columns of text look like these: in capitals, of as many words."""
+    types = types_of(below, len(names))
+    texts = [place for place, type_ in enumerate(types) if type_ == TEXT and names[place]]
+    alike = [place for place in texts if any(_shape(row[place]) == _shape(names[place]) for row in below)]
+    return bool(texts) and 2 * len(alike) >= len(texts)
+
+
+def _recurs(names: Row, below: Sequence[Row]) -> bool:
+    return any(row[place].strip() == name for row in below for place, name in enumerate(names) if name)
+
+
+def _shape(cell: str) -> str:
+    """Return how a text is written: ``Aa Aa`` for a name of two words."""
+    shape = re.sub(r"[^\W\d_]", lambda one: "A" if one[0].isupper() else "a", cell.strip())
+    return re.sub(r"(.)\1+", r"\1", shape)

@@ -1,0 +1,119 @@
+"""Prepares runs of cells for the history: texts in bounds and without secrets, and the draft of what was run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC
+from pathlib import PurePath
+from typing import get_args
+
+from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.preparation import clean
+from jupyter_memory.ingest.readers.notebook import clip
+from jupyter_memory.ingest.redaction.redactor import redact
+from jupyter_memory.text.code import cell_language
+from jupyter_memory.text.identifiers import short, words_within
+from jupyter_memory.text.markdown import context
+from jupyter_memory.text.unicode import clean as readable
+from jupyter_memory.text.unicode import uncoloured, without_data
+from jupyter_memory.types import Draft, Outcome, Run, RunError
+
+# Characters kept of a source, as of a cell in a notebook; of an error's message and its traceback.
+SOURCE, MESSAGE, TRACEBACK = 200_000, 4_000, 20_000
+# Characters that are read of a longer text, and those at its end that are then left out: they may be half a secret.
+_READ, _DOUBTFUL = 500_000, 20_000
+# Characters of a title, and of the text in which it is looked for.
+_TITLE, _BEGINNING = 80, 10_000
+# Lines that say little of what a cell does: imports, magics that set something up or are of the whole cell, brackets,
+# decorators.
+_SAYS_LITTLE = re.compile(
+    r"(?:import|from)\b|%(?:%|(?:matplotlib|load_ext|reload_ext|autoreload|config)\b)|@|try:|\W*$"
+)
+_COMMENT = re.compile(r"^(?:#|//|--)+[ \t]*+")
+
+
+def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | None:
+    """Return a run as it is stored, and the draft of its text; None where the text is blank.
+
+    Secrets are replaced in the text, the message and the traceback. The draft's metadata has the length of a text that
+    was shortened.
+
+    Raises:
+        InputError: the outcome is none that a run can have.
+    """
+    if run.outcome not in get_args(Outcome):
+        raise InputError(f"outcome is {run.outcome!r}; it must be one of {', '.join(get_args(Outcome))}.")
+    stored = in_bounds(run, redacting=redacting)
+    text = stored.source
+    if not text:
+        return None
+    draft = Draft(
+        text=text,
+        title=title_of(text),
+        kind="history",
+        tier="file",
+        space=space,
+        source=stored.notebook,
+        location=stored.cell_id,
+        lang=stored.language,
+        session=stored.session,
+        event_at=stored.started,
+        # The day is left out: the text may run again on any day.
+        context=context(PurePath(stored.notebook).name, ()) or stored.language,
+        metadata={"characters": stored.characters} if stored.characters else {},
+    )
+    return stored, clean(draft, redacting=False)
+
+
+def in_bounds(run: Run, *, redacting: bool) -> Run:
+    """Return a run without secrets, and without the middle of what is too long in it."""
+    source = without_data(readable(run.source))
+    return replace(
+        run,
+        source=_bounded(source, SOURCE, redacting).strip("\n").rstrip(),
+        characters=run.characters or (len(source) if len(source) > SOURCE else 0),
+        started=run.started.astimezone(UTC),
+        error=None if run.error is None else _error(run.error, redacting),
+        session=_name(run.session, redacting),
+        # A URL may have a password in it; a path is just the name of a file.
+        notebook=_hidden(readable(run.notebook), redacting and "://" in run.notebook),
+        cell_id=short(readable(run.cell_id)),
+        language=short(cell_language(readable(run.language).lower(), source)),
+        environment=_name(run.environment, redacting),
+    )
+
+
+def title_of(text: str) -> str:
+    """Return the first line of a source that says what it does, without the mark of a comment.
+
+    >>> title_of("import pandas as pd\\n\\n# Fit the Poisson model\\nfit(λ)")
+    'Fit the Poisson model'
+    """
+    lines = [line for line in (_COMMENT.sub("", line.strip()) for line in text[:_BEGINNING].splitlines()) if line]
+    telling = next((line for line in lines if not _SAYS_LITTLE.match(line)), None)
+    return words_within(telling or (lines or [text.strip()])[0], _TITLE)
+
+
+def _error(error: RunError, redacting: bool) -> RunError:
+    message, traceback = (uncoloured(readable(text)) for text in (error.message, error.traceback))
+    return RunError(
+        short(readable(error.name)),
+        _bounded(message, MESSAGE, redacting),
+        _bounded(traceback, TRACEBACK, redacting),
+    )
+
+
+def _bounded(text: str, length: int, redacting: bool) -> str:
+    """Return a text without secrets and without its middle where it is too long; of a huge one, its beginning."""
+    whole = text if len(text) <= _READ else text[:_READ]
+    hidden = _hidden(whole, redacting)
+    return clip(hidden if len(text) <= _READ else hidden[:-_DOUBTFUL], length)
+
+
+def _name(text: str, redacting: bool) -> str:
+    return short(_hidden(readable(text[:_READ]), redacting))
+
+
+def _hidden(text: str, redacting: bool) -> str:
+    return redact(text)[0] if redacting else text

@@ -1,0 +1,358 @@
+"""Processes that prepare files side by side."""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from itertools import accumulate, islice, pairwise
+from operator import attrgetter
+from pathlib import Path
+from threading import Condition, Thread
+from typing import IO, TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.ingest.preparation import prepare, read_file
+from jupyter_memory.ingest.readers.registry import known_readers
+from jupyter_memory.storage.base import Prepared
+from jupyter_memory.text.code import Definitions
+from jupyter_memory.types import Chunk, Draft
+from jupyter_memory.types.chunk_tokens import ChunkTokens
+from jupyter_memory.types.memory import Thumbnail
+
+if TYPE_CHECKING:
+    from jupyter_memory.types.protocols import Embedder
+
+# A worker process: it reads, redacts, chunks and embeds files for the process that writes them.
+#
+# Workers receive paths, return results through a pipe and exit when it closes.
+
+_DRAFT = attrgetter(*(field.name for field in fields(Draft)[:-1]))
+_CHUNK = attrgetter(*(field.name for field in fields(Chunk)))
+_draft: Callable[..., Draft] = Draft
+
+# Drafts with their chunks; all vectors; the tokens of each chunk; the words of ``ident``; what each draft defines.
+Packed = tuple[list[tuple[Any, ...]], Any, list[bytes], list[str], list[Definitions | None]]
+
+# Which state of a file was read, and what it holds.
+Result = tuple[tuple[int, int], Packed]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What the files of one run have in common; ``dimensions`` are the static model's, 0 without vectors.
+
+    ``commits`` says when files were committed that are as they were committed. ``pictures`` are the thumbnails that are
+    known of files, by their origin; None where pictures are not read.
+    """
+
+    root: Path
+    redacting: bool
+    space: str
+    dimensions: int
+    commits: Mapping[Path, datetime] = field(default_factory=dict)
+    pictures: Mapping[Path, Mapping[str, Thumbnail]] | None = None
+
+
+def stamp(path: Path) -> tuple[int, int]:
+    """Return when a file was changed and its size, which differ between two states of it."""
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size
+
+
+def prepare_files(paths: Sequence[Path], task: Task, embedder: Embedder | None) -> list[Result | None]:
+    """Return what each file holds, ready to be written; None where something is wrong with it."""
+    drafts: list[list[Draft] | None] = []
+    stamps = []
+    for path in paths:
+        stamps.append((0, 0))
+        try:
+            stamps[-1] = stamp(path)
+            found = read_file(
+                path,
+                root=task.root,
+                redacting=task.redacting,
+                committed=task.commits.get(path),
+                pictures=None if task.pictures is None else task.pictures.get(path, {}),
+            )
+            drafts.append([replace(one, space=task.space) for one in found] if task.space else found)
+        except (JupyterMemoryError, OSError, ValueError, OverflowError):
+            # The process that writes reads it again, and reports what is wrong.
+            drafts.append(None)
+    ready = iter(prepare([one for of_file in drafts for one in of_file or ()], embedder))
+    return [
+        None if of_file is None else (when, packed(list(islice(ready, len(of_file)))))
+        for of_file, when in zip(drafts, stamps, strict=True)
+    ]
+
+
+def serve() -> None:
+    """Prepare the files named on standard input until it closes, as it also does when the other process is killed."""
+    requests, results = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no result
+    with suppress(EOFError, BrokenPipeError):
+        task: Task = pickle.load(requests)  # noqa: S301 - from the process that started this one
+        embedder = _embedder(task.dimensions)
+        # What is made here is sent or kept, so there is next to nothing to collect.
+        gc.freeze()
+        gc.set_threshold(100_000)
+        while True:
+            paths: list[Path] = pickle.load(requests)  # noqa: S301
+            # In one piece: the reader would wait for its turn after each of the pieces that pickle makes.
+            results.write(pickle.dumps(prepare_files(paths, task, embedder), pickle.HIGHEST_PROTOCOL))
+            results.flush()
+
+
+def _embedder(dimensions: int) -> Embedder | None:
+    if not dimensions:
+        return None
+    from jupyter_memory.embedders.static import StaticEmbedder
+
+    return StaticEmbedder(dimensions)
+
+
+def packed(prepared: Sequence[Prepared]) -> Packed:
+    """Return prepared memories as tuples, strings and an array, which are pickled fast."""
+    drafts = [(*_DRAFT(one.draft), [_CHUNK(chunk) for chunk in one.draft.chunks]) for one in prepared]
+    parts = [one.vectors for one in prepared if one.vectors is not None]
+    return (
+        drafts,
+        np.concatenate(parts) if parts else None,
+        [tokens.to_bytes() for one in prepared for tokens in one.tokens],
+        [words for one in prepared for words in one.idents],
+        [one.definitions for one in prepared],
+    )
+
+
+def unpacked(given: Packed) -> list[Prepared]:
+    """Return the prepared memories that were packed."""
+    drafts, vectors, packed_tokens, idents, definitions = given
+    tokens = [ChunkTokens.from_bytes(data) for data in packed_tokens]
+    ends = accumulate((len(draft[-1]) for draft in drafts), initial=0)
+    return [
+        Prepared(
+            _draft(*draft[:-1], tuple([Chunk(*chunk) for chunk in draft[-1]])),
+            None if vectors is None else vectors[begin:end],
+            tokens[begin:end],
+            idents[begin:end],
+            defined,
+        )
+        for draft, (begin, end), defined in zip(drafts, pairwise(ends), definitions, strict=True)
+    ]
+
+
+# Bytes of files from which on workers are worth their start, which takes each some 0.4 s.
+_WORTH_IT = 3_000_000
+# Bytes of files that a worker gets at once, and how many such portions may lie ready or be under way.
+_PORTION = 100_000
+_AHEAD = 24
+_MOST_WORKERS = 3
+# Bytes that a database counts for, of which the schema is read.
+_UNOPENED = 100_000
+# Bytes of a pipe and of what is read from it at once: three results.
+_PIPE = 1 << 20
+
+# Prepares a portion in the process of the caller.
+PrepareHere = Callable[[Sequence[Path]], list[Result | None]]
+
+# Threads of BLAS would take a core from the others, even while they wait for work.
+_ALONE = {"OPENBLAS_NUM_THREADS": "1"}
+# A worker finds the package where this process found it, whatever was done to the path meanwhile.
+_PROGRAM = "import sys; sys.path[:] = {path!r}; from jupyter_memory.ingest.workers import serve; serve()"
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A process that prepares files, with the pipe for its requests and the one for its results."""
+
+    process: subprocess.Popen[bytes]
+    requests: IO[bytes]
+    results: IO[bytes]
+
+    def send(self, request: object) -> None:
+        """Send the task or a portion of files."""
+        self.requests.write(pickle.dumps(request))
+        self.requests.flush()
+
+    def end(self) -> None:
+        """End the process, whatever it is doing."""
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.requests, self.results):
+            # What was not sent is of no use to anybody.
+            with suppress(OSError):
+                pipe.close()
+
+
+class WorkerPool:
+    """Hands out what was prepared of each file, in the order in which the files were named.
+
+    A file that no worker could read is None, and so is one whose worker was killed: the caller reads it. With
+    ``here``, the caller prepares portions itself while it would have to wait.
+    """
+
+    def __init__(
+        self, paths: Sequence[Path], task: Task, workers: int, portion: int = 0, here: PrepareHere | None = None
+    ) -> None:
+        self._portions = list(_portions(paths, portion or _PORTION))
+        self._place = {path: place for place, part in enumerate(self._portions) for path in part}
+        self._here = here
+        self._news = Condition()
+        self._next = 0  # the portion that is given out next
+        self._wanted = 0  # the portion that the caller wants; nobody needs those before it any more
+        self._ready: dict[int, dict[Path, Result | None]] = {}
+        self._ended = False
+        self._running = 0
+        self._workers: list[Worker] = []
+        for _ in range(min(workers, len(self._portions))):
+            with suppress(OSError):
+                self._workers.append(_started(task))
+        for worker in self._workers:
+            self._running += 1
+            Thread(target=self._feed, args=(worker,), name="jupyter-memory-worker", daemon=True).start()
+
+    def prepared(self, path: Path) -> list[Prepared] | None:
+        """Return what was prepared of a file, once it is ready; None for a file that was passed by."""
+        place = self._place.get(path)
+        if place is None:
+            return None
+        with self._news:
+            if place < self._wanted:
+                return None
+            self._wanted = place
+            for before in [one for one in self._ready if one < place]:
+                del self._ready[before]
+            self._news.notify_all()
+        self._prepare_until(place)
+        with self._news:
+            self._news.wait_for(lambda: place in self._ready or not self._running)
+            found = self._ready.get(place, {}).pop(path, None)
+        # A file that was written since is not what was prepared.
+        return None if found is None or found[0] != stamp(path) else unpacked(found[1])
+
+    def close(self) -> None:
+        """End the workers, whatever they are doing."""
+        with self._news:
+            self._ended = True
+            self._news.notify_all()
+        for worker in self._workers:
+            worker.end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _prepare_until(self, place: int) -> None:
+        """Prepare portions that no worker has, until the wanted one is ready."""
+        while self._here is not None and place not in self._ready and self._running:
+            own = self._taken(wait=False)
+            if own is None:
+                return
+            self._put(own, self._here(self._portions[own]))
+
+    def _feed(self, worker: Worker) -> None:
+        """Send one portion after the other to a worker, always one more than it has answered."""
+        under_way: list[int] = []
+        try:
+            while True:
+                while len(under_way) < 2 and (place := self._taken(wait=not under_way)) is not None:
+                    under_way.append(place)
+                    worker.send(self._portions[place])
+                if not under_way:
+                    return
+                found = pickle.load(worker.results)  # noqa: S301 - from the process started here
+                self._put(under_way.pop(0), found)
+        except (OSError, EOFError, pickle.UnpicklingError, ValueError):
+            # The worker is gone; the caller reads what it had.
+            for place in under_way:
+                self._put(place, [None] * len(self._portions[place]))
+        finally:
+            with self._news:
+                self._running -= 1
+                self._news.notify_all()
+
+    def _taken(self, *, wait: bool) -> int | None:
+        """Return the next portion; None when there is none, or, without ``wait``, when enough lie ready."""
+        with self._news:
+            if wait:
+                self._news.wait_for(lambda: self._ended or self._next < self._wanted + _AHEAD)
+            if self._ended or self._next >= len(self._portions) or self._next >= self._wanted + _AHEAD:
+                return None
+            self._next += 1
+            return self._next - 1
+
+    def _put(self, place: int, found: Sequence[Result | None]) -> None:
+        with self._news:
+            if place >= self._wanted:
+                self._ready[place] = dict(zip(self._portions[place], found, strict=True))
+            self._news.notify_all()
+
+
+def workers_for(paths: Sequence[Path]) -> int:
+    """Return how many workers are worth their start for these files."""
+    size = sum(map(_read_of, paths))
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores - 1, _MOST_WORKERS) if cores > 1 and size >= _WORTH_IT and sys.executable else 0
+
+
+def _started(task: Task) -> Worker:
+    process = subprocess.Popen(  # noqa: S603 - this very interpreter
+        [sys.executable, "-c", _PROGRAM.format(path=sys.path)],
+        bufsize=_PIPE,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **_ALONE},
+        # Ctrl-C is meant for this process alone.
+        start_new_session=True,
+    )
+    assert process.stdin is not None and process.stdout is not None
+    worker = Worker(process, process.stdin, process.stdout)
+    _widen(worker.results)
+    with suppress(OSError):
+        worker.send(task)
+    return worker
+
+
+def _widen(pipe: IO[bytes]) -> None:
+    """Let a pipe hold a whole result, where the system can: the worker goes on while nobody reads."""
+    if sys.platform == "linux":
+        import fcntl
+
+        # More than a user may have of it is refused.
+        with suppress(OSError):
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
+
+
+def _read_of(path: Path) -> int:
+    """Return how many bytes of a file are read, about: of some kinds only the beginning and the end."""
+    readers = known_readers()
+    sampled = readers.sampled_of(path)
+    with suppress(OSError):
+        size = path.stat().st_size
+        return min(size, 2 * sampled) if sampled else min(size, _UNOPENED) if readers.is_unopened(path) else size
+    return 0
+
+
+def _portions(paths: Sequence[Path], most: int) -> Iterator[list[Path]]:
+    """Yield the files in portions of some size, in their order."""
+    part: list[Path] = []
+    size = 0
+    for path in paths:
+        part.append(path)
+        size += _read_of(path)
+        if size >= most:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part

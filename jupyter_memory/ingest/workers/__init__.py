@@ -1,1 +1,0 @@
-"""Worker processes that read and prepare files ahead of the process that writes them."""
