@@ -24,18 +24,16 @@ median of the tokens.
 from __future__ import annotations
 
 import json
-import os
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+import anyio
 from corpus import WORK
-from measure import parser_of, table
+from measure import agent_of, lacks, parser_of, table
 
 from jupyter_memory.evaluation import Bed, JudgedSet, Question, beds, read_set
 from jupyter_memory.text import STOP_WORDS, estimated_tokens
@@ -47,13 +45,8 @@ PASSAGE = 150
 WORD = re.compile(r"\w+")
 BORDER = re.compile(r"</?stored-\w+>")
 
-
-@dataclass(frozen=True)
-class Reading:
-    """What an agent came to with one question: whether it read the answer, and the tokens that it spent."""
-
-    answered: bool
-    tokens: int
+# Whether an agent read the answer, and the tokens that it spent.
+Reading = tuple[bool, float]
 
 
 @dataclass(frozen=True)
@@ -123,10 +116,10 @@ def by_grep(corpus: Corpus, question: Question, wanted: Wanted) -> Reading:
     for _, _, file, text in sorted(found):
         spent += estimated_tokens(text)
         if spent > GREP_BUDGET:
-            return Reading(False, GREP_BUDGET)
+            return False, GREP_BUDGET
         if not wanted.texts.keys().isdisjoint(corpus.files[file]):
-            return Reading(True, spent)
-    return Reading(False, spent)
+            return True, spent
+    return False, spent
 
 
 async def by_memory(client: Any, corpus: Corpus, question: Question, wanted: Wanted, limit: int) -> Reading:
@@ -152,11 +145,11 @@ async def by_memory(client: Any, corpus: Corpus, question: Question, wanted: Wan
                     name = corpus.bed.documents[one["id"]]
                     read.setdefault(name, []).extend(stretches_of(corpus.memories[name].text, one))
         if wanted.is_in(read):
-            return Reading(True, spent)
+            return True, spent
         if "next" not in page:
             break
         asked = {"cursor": page["next"]}
-    return Reading(False, spent)
+    return False, spent
 
 
 async def called(client: Any, tool: str, **arguments: object) -> dict[str, Any]:
@@ -182,14 +175,10 @@ async def measured(
     judged: JudgedSet, answers: Mapping[str, str], filled: Mapping[str, Bed], limit: int
 ) -> list[tuple[Reading, Reading]]:
     """Answer every question of a set with both agents."""
-    from mcp import Client
-    from mcp.client.stdio import StdioServerParameters
-
     rows = []
     for group, bed in filled.items():
         corpus = corpus_of(bed)
-        command = ["-m", "jupyter_memory", "--store", str(bed.store.path), "mcp", "--read-only"]
-        async with Client(StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))) as client:
+        async with agent_of(bed.store.path, "--read-only") as client:
             for question in (one for one in judged.questions if one.group == group):
                 wanted = corpus.wanted(question, answers.get(question.id, ""))
                 mine = await by_memory(client, corpus, question, wanted, limit)
@@ -207,8 +196,9 @@ def report(name: str, rows: Sequence[tuple[Reading, Reading]]) -> tuple[str, ...
     """Return the row of a set."""
     cells, tokens = [], []
     for side in zip(*rows, strict=True):
-        tokens.append(median(one.tokens for one in side))
-        cells += [f"{sum(one.answered for one in side) / len(side):.3f}", f"{tokens[-1]:.0f}"]
+        answered, spent = zip(*side, strict=True)
+        tokens.append(median(spent))
+        cells += [f"{sum(answered) / len(side):.3f}", f"{tokens[-1]:.0f}"]
     return (name, str(len(rows)), *cells, f"{tokens[0] / max(tokens[1], 1):.1%}")
 
 
@@ -219,11 +209,8 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=WORK, help="where stores are kept")
     parser.add_argument("--limit", type=int, default=4, help="hits of a page")
     options = parser.parse_args()
-    if not find_spec("mcp"):
-        print("Nothing is measured without the SDK: pip install 'jupyter-memory[mcp]'")
+    if lacks("'jupyter-memory[mcp]'", "mcp"):
         return
-    import anyio
-
     options.work.mkdir(parents=True, exist_ok=True)
     rows = [("set", "questions", "memory", "tokens", "grep", "tokens", "quotient")]
     for folder in options.folders:

@@ -1,7 +1,5 @@
 """Real texts and questions to measure with: functions and classes of the Python that is installed here.
 
-    python benchmarks/corpus.py [--texts 100000] [--data FOLDER] [--code FOLDER] [--work FOLDER]
-
 A text is a function or a class with its docstring, cut after 40 lines or 1,500 characters; its title is its name. A
 question is the first line of a docstring. Texts come in the order of their hashes, so that a smaller corpus is the
 beginning of a larger one. --data holds judged sets (`*/corpus.jsonl` {title, text}, `*/queries.jsonl` {text}), whose
@@ -26,7 +24,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 
 import numpy as np
-from measure import WARM_UP, parser_of, timed
+from measure import WARM_UP, timed
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import StaticEmbedder
@@ -89,8 +87,10 @@ class Prepared:
         return self.vectors[text]
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where texts come from."""
+def add_options(parser: argparse.ArgumentParser, **numbers: int) -> None:
+    """Add the options that say where texts come from, and one for each number, such as how many texts."""
+    for name, default in numbers.items():
+        parser.add_argument(f"--{name}", type=int, default=default, help="(%(default)s)")
     parser.add_argument("--data", type=Path, help="a folder of judged sets, mixed in")
     parser.add_argument("--code", type=Path, help="a folder of Python, instead of what is installed")
     parser.add_argument("--work", type=Path, default=WORK, help="where corpus and stores are kept (%(default)s)")
@@ -169,18 +169,3 @@ def _definitions(folder: Path) -> Iterator[Text]:
                 text = "\n".join(lines[node.lineno - 1 : end])[:CHARACTERS]
                 if len(text) >= SHORTEST_TEXT and "\0" not in text:
                     yield Text(node.name, text, (ast.get_docstring(node) or "").partition("\n")[0].strip())
-
-
-def main() -> None:
-    parser = parser_of(__doc__)
-    parser.add_argument("--texts", type=int, default=100_000)
-    add_options(parser)
-    options = parser.parse_args()
-    corpus = read_corpus(options, options.texts, 1000)
-    characters = np.mean([len(text.text) for text in corpus.texts])
-    print(f"{len(corpus.texts):,} texts of {characters:.0f} characters on average; questions such as:")
-    print(*(f"  {question}" for question in corpus.questions[:10]), sep="\n")
-
-
-if __name__ == "__main__":
-    main()

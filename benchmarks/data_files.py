@@ -28,6 +28,7 @@ from jupyter_memory.ingest import digest, read_file
 
 sys.path.insert(0, str(ROOT / "tests" / "helpers"))
 from kinds import SAMPLES
+from pdfs import pdf_of
 
 ROUNDS = 3
 HUGE = 50 * 2**30
@@ -86,22 +87,7 @@ def arrow(path: Path, rows: int) -> None:
 
 def pdf(path: Path, _: int) -> None:
     """Write pages with a line of text each."""
-    texts = [f"BT /F1 12 Tf 50 700 Td (Page {i}: tariffs are net of tax, and prices rose.) Tj ET" for i in range(PAGES)]
-    objects = [
-        "<< /Type /Catalog /Pages 2 0 R >>",
-        f"<< /Type /Pages /Kids [{' '.join(f'{4 + 2 * i} 0 R' for i in range(PAGES))}] /Count {PAGES} >>",
-        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-    ]
-    for i, text in enumerate(texts):
-        page = f"/Resources << /Font << /F1 3 0 R >> >> /MediaBox [0 0 600 800] /Contents {5 + 2 * i} 0 R"
-        objects += [f"<< /Type /Page /Parent 2 0 R {page} >>", f"<< /Length {len(text)} >>\nstream\n{text}\nendstream"]
-    whole, places = "%PDF-1.4\n", []
-    for number, body in enumerate(objects, start=1):
-        places.append(f"{len(whole):010} 00000 n \n")
-        whole += f"{number} 0 obj\n{body}\nendobj\n"
-    size = len(objects) + 1
-    trailer = f"trailer << /Size {size} /Root 1 0 R >>\nstartxref\n{len(whole)}\n%%EOF\n"
-    path.write_text(f"{whole}xref\n0 {size}\n0000000000 65535 f \n{''.join(places)}{trailer}")
+    path.write_bytes(pdf_of([f"Page {i}: tariffs are net of tax, and prices rose." for i in range(PAGES)]))
 
 
 def docx(path: Path, _: int) -> None:

@@ -23,7 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-from measure import ROOT, parser_of, table, timed
+from measure import ROOT, lacks, parser_of, table, timed
 
 SHAPES = {"1x16": (1, 16), "8x128": (8, 128), "4x512": (4, 512)}
 BATCH = 2_048
@@ -182,8 +182,7 @@ def main() -> None:
     if chosen.worker:
         serve(chosen.worker, chosen.model, chosen.folder)
         return
-    if not find_spec("mlx"):
-        print("Nothing is measured without MLX: pip install 'jupyter-memory[hub]'")
+    if lacks("'jupyter-memory[hub]'", "mlx"):
         return
     paths = sorted((ROOT / "notebooks" / "samples").rglob("*.ipynb"))
     cells = ["".join(one["source"]) for path in paths for one in json.loads(path.read_text("utf-8"))["cells"]]

@@ -1,6 +1,6 @@
 """How many chunks a second go into a store on disk, with the static model, and where the time goes.
 
-    python benchmarks/indexing.py [--texts 10000] [--data FOLDER] [--work FOLDER]
+    python benchmarks/indexing.py [--texts 10000] [--rounds 3] [--data FOLDER] [--work FOLDER]
 
 The same texts three times: plainly, as rows of a table with an FTS5 index over them and nothing else (the baseline);
 through `MemoryStore.add_many`; and, written out as notebooks of 20 cells and as Python files, through
@@ -13,69 +13,63 @@ They take turns, round by round; the numbers are medians of the rounds.
 
 from __future__ import annotations
 
-import argparse
 import os
-import statistics
 import sys
 import tempfile
 import threading
-import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
 import apsw
 import nbformat
+import numpy as np
 from corpus import Text, add_options, read_corpus
+from measure import parser_of, table, turns
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import StaticEmbedder
 
-_BATCH = 512
-_CELLS = 20
+BATCH = 512
+CELLS = 20
 # Where the code of each stage is, in the order in which they are looked for.
-_FOLDERS = {
-    "redact": ("ingest/redaction/",),
-    "read": ("ingest/readers/", "ingest/reading"),
-    "chunk": ("ingest/chunking", "text/outlines/", "embedders/tokenizer/"),
+PLACES = {
+    "redact": ("ingest/redaction",),
+    "read": ("ingest/read",),
+    "chunk": ("ingest/chunking", "text/outlines", "embedders/tokenizer"),
     "embed": ("embedders/",),
     "write": ("storage/",),
 }
 STAGES = ("read", "redact", "chunk", "embed", "write", "other")
 
 
-class Sampler:
-    """Looks every half millisecond at what the main thread is doing, and counts the samples of each stage."""
+@contextmanager
+def sampled() -> Iterator[Counter[str]]:
+    """Look every half millisecond at what this thread is doing, and count the samples of each stage."""
+    samples: Counter[str] = Counter()
+    done, here = threading.Event(), threading.get_ident()
 
-    def __init__(self) -> None:
-        self.samples: Counter[str] = Counter()
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._watch, args=(threading.get_ident(),), daemon=True)
+    def watch() -> None:
+        while not done.wait(0.0005):
+            samples[stage_of(sys._current_frames().get(here))] += 1
 
-    def __enter__(self) -> Sampler:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._done.set()
-        self._thread.join()
-
-    def share(self, stage: str) -> float:
-        """Return the share of the time that a stage took."""
-        return self.samples[stage] / max(1, self.samples.total())
-
-    def _watch(self, thread: int) -> None:
-        while not self._done.wait(0.0005):
-            self.samples[stage_of(sys._current_frames().get(thread))] += 1
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield samples
+    finally:
+        done.set()
+        thread.join()
 
 
 def stage_of(frame: FrameType | None) -> str:
     """Return the stage of the innermost frame that belongs to one."""
     while frame is not None:
-        room, _, path = frame.f_code.co_filename.partition("/jupyter_memory/")
-        for stage, folders in _FOLDERS.items():
-            if room and path.startswith(folders):
+        room, _, path = frame.f_code.co_filename.rpartition("/jupyter_memory/")
+        for stage, places in PLACES.items():
+            if room and path.startswith(places):
                 return stage
         frame = frame.f_back
     return "other"
@@ -94,46 +88,44 @@ def plain(path: Path, texts: list[Text]) -> int:
         );
         """
     )
-    for start in range(0, len(texts), _BATCH):
+    for start in range(0, len(texts), BATCH):
         with connection:
-            rows = [(start + i, text.title, text.text) for i, text in enumerate(texts[start : start + _BATCH], start=1)]
+            rows = [(start + i, text.title, text.text) for i, text in enumerate(texts[start : start + BATCH], start=1)]
             connection.executemany("insert into texts values (?, ?, ?)", rows)
             connection.executemany("insert into words (rowid, title, text) values (?, ?, ?)", rows)
     connection.close()
     return len(texts)
 
 
-def add_many(path: Path, texts: list[Text]) -> int:
-    """Remember the texts as notes."""
+def ours(path: Path, write: Callable[[MemoryStore], object]) -> int:
+    """Let a new store be written to, and return how many chunks it holds."""
     with MemoryStore(path, embedder=StaticEmbedder()) as store:
-        store.add_many(({"title": text.title, "text": text.text} for text in texts), progress=False)
+        write(store)
         return int(store.stats()["chunks"])
 
 
-def index(path: Path, folder: Path) -> int:
-    """Index a folder."""
-    with MemoryStore(path, embedder=StaticEmbedder()) as store:
-        report = store.index(folder, progress=False)
-        assert not report.failed, report
-        return int(store.stats()["chunks"])
+def index(store: MemoryStore, folder: Path) -> None:
+    """Index a folder; no file may fail."""
+    report = store.index(folder, progress=False)
+    assert not report.failed, report
 
 
-def alone(path: Path, folder: Path) -> int:
-    """Index a folder on one core, and so without workers."""
-    if not hasattr(os, "sched_setaffinity"):
-        return 0  # macOS and Windows cannot be asked for this
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Let this process have one core, so that it starts no workers."""
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cores)})
     try:
-        return index(path, folder)
+        yield
     finally:
         os.sched_setaffinity(0, cores)
 
 
 def write_folder(folder: Path, texts: list[Text]) -> None:
     """Write half of the texts as cells of notebooks, a heading before each, and half as Python files of as many."""
-    for number, start in enumerate(range(0, len(texts), _CELLS)):
-        part = texts[start : start + _CELLS]
+    folder.mkdir()
+    for number, start in enumerate(range(0, len(texts), CELLS)):
+        part = texts[start : start + CELLS]
         if number % 2:
             source = "\n\n\n".join(text.text for text in part)
             (folder / f"module_{number}.py").write_text(source, encoding="utf-8")
@@ -146,49 +138,45 @@ def write_folder(folder: Path, texts: list[Text]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--texts", type=int, default=10_000)
-    parser.add_argument("--rounds", type=int, default=3)
-    add_options(parser)
+    parser = parser_of(__doc__)
+    add_options(parser, texts=10_000, rounds=3)
     options = parser.parse_args()
-    texts = read_corpus(options.texts, 0, options.data, options.work, options.sources).texts
+    corpus = read_corpus(options, options.texts)
     StaticEmbedder().embed_query("the model is loaded before the clock starts")
-    rates: dict[str, list[float]] = defaultdict(list)
-    spent: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    options.work.mkdir(parents=True, exist_ok=True)
+    noted: dict[str, list[tuple[int, Counter[str]]]] = defaultdict(list)
     with tempfile.TemporaryDirectory(dir=options.work) as scratch:
-        folder = Path(scratch) / "folder"
-        folder.mkdir()
-        write_folder(folder, texts)
-        runs: dict[str, Callable[[Path], int]] = {
-            "plain": lambda path: plain(path, texts),
-            "add_many": lambda path: add_many(path, texts),
-            "index": lambda path: index(path, folder),
-            "alone": lambda path: alone(path, folder),
+        folder = Path(scratch, "folder")
+        write_folder(folder, corpus.texts)
+
+        def alone(path: Path) -> int:
+            with one_core():
+                return ours(path, lambda store: index(store, folder))
+
+        ways: dict[str, Callable[[Path], int]] = {
+            "plain": lambda path: plain(path, corpus.texts),
+            "add_many": lambda path: ours(path, lambda store: store.add_many(corpus.records, progress=False)),
+            "index": lambda path: ours(path, lambda store: index(store, folder)),
         }
-        for number in range(options.rounds):
-            for name, run in runs.items():
-                with Sampler() as sampler:
-                    begun = time.perf_counter()
-                    chunks = run(Path(scratch) / f"{name}-{number}.sqlite")
-                    total = time.perf_counter() - begun
-                if not chunks:
-                    continue
-                rates[name].append(chunks / total)
-                for stage in STAGES:
-                    spent[name][stage].append(sampler.share(stage) * total / chunks * 1e6)
-    report(rates, spent, statistics.mean(len(text.text) for text in texts))
+        if hasattr(os, "sched_setaffinity"):  # macOS and Windows cannot be asked for this
+            ways["alone"] = alone
 
+        def run(name: str, number: int) -> None:
+            with sampled() as samples:
+                chunks = ways[name](Path(scratch, f"{name}-{number}.sqlite"))
+            noted[name].append((chunks, samples))
 
-def report(rates: dict[str, list[float]], spent: dict[str, dict[str, list[float]]], characters: float) -> None:
-    """Print a row for each way in."""
-    print(f"texts of {characters:.0f} characters on average; microseconds a chunk by stage")
-    print(f"{'':9} {'chunks/s':>9} {'to plain':>9}  " + "".join(f"{stage:>8}" for stage in STAGES))
-    base = statistics.median(rates["plain"])
-    for name, found in rates.items():
-        rate = statistics.median(found)
-        line = f"{name:9} {rate:9,.0f} {rate / base:8.2f}x  "
-        print(line + "".join(f"{statistics.median(spent[name][stage]):8.0f}" for stage in STAGES))
+        sides = {name: lambda number, name=name: run(name, number) for name in ways}
+        spent = turns(sides, range(options.rounds))
+    characters = np.mean([len(text.text) for text in corpus.texts])
+    print(f"texts of {characters:.0f} characters; microseconds a chunk by stage")
+    rows = [("", "chunks/s", "to plain", *STAGES)]
+    each = {name: np.array(taken) / [chunks for chunks, _ in noted[name]] for name, taken in spent.items()}
+    for name, seconds in each.items():
+        shares = [[samples[stage] / max(1, samples.total()) for stage in STAGES] for _, samples in noted[name]]
+        stages = np.median(np.array(shares) * seconds[:, None], axis=0) * 1e6
+        median, base = np.median(seconds), np.median(each["plain"])
+        rows.append((name, f"{1 / median:,.0f}", f"{base / median:.2f}x", *(f"{stage:.0f}" for stage in stages)))
+    table(rows)
 
 
 if __name__ == "__main__":

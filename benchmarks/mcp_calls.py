@@ -11,15 +11,14 @@ hits. The store and its texts are those of `benchmarks/search.py`.
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
+import anyio
 import numpy as np
 from corpus import add_options, read_corpus
-from measure import compare, parser_of, timed, warm
+from measure import agent_of, compare, lacks, parser_of, timed, warm
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.text import estimated_tokens
@@ -29,17 +28,11 @@ LIMIT = 10
 
 async def measure(path: Path, questions: Sequence[str], options: Sequence[str]) -> None:
     """Ask both, in turn, and print the figures."""
-    import anyio
-    from mcp import Client
-    from mcp.client.stdio import StdioServerParameters
-
-    command = ["-m", "jupyter_memory", "--store", str(path), "mcp", *options]
-    server = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
     spent: dict[str, list[float]] = {"Python": [], "stdio": []}
     tokens = []
     begun = time.perf_counter()
     with MemoryStore(path) as store:
-        async with Client(server) as client:
+        async with agent_of(path, *options) as client:
             start = time.perf_counter() - begun
             await anyio.sleep(2)  # an agent reads its instructions meanwhile
             # With its first result the client loads what checks it against the schema, which takes seconds.
@@ -57,16 +50,11 @@ async def measure(path: Path, questions: Sequence[str], options: Sequence[str]) 
 
 def main() -> None:
     parser = parser_of(__doc__)
-    parser.add_argument("--texts", type=int, default=100_000)
-    parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--options", default="", help="of `jupyter-memory mcp`, such as --path=/projects")
-    add_options(parser)
+    add_options(parser, texts=100_000, questions=200)
     options = parser.parse_args()
-    if not find_spec("mcp"):
-        print("Nothing is measured without the SDK: pip install 'jupyter-memory[mcp]'")
+    if lacks("'jupyter-memory[mcp]'", "mcp"):
         return
-    import anyio
-
     corpus = read_corpus(options, options.texts, options.questions)
     print(f"{len(corpus.texts):,} texts, {options.questions} questions, {os.cpu_count()} CPUs")
     anyio.run(measure, corpus.store(), corpus.questions, options.options.split())

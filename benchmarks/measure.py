@@ -10,10 +10,14 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 ROOT = Path(__file__).resolve().parents[1]
 WARM_UP = 30
@@ -71,6 +75,14 @@ def table(rows: Sequence[Sequence[object]]) -> None:
         print(line.rstrip(), flush=True)
 
 
+def lacks(hint: str, *packages: str) -> bool:
+    """Return whether one of these packages is missing, and say how to install it."""
+    missing = [name for name in packages if not find_spec(name)]
+    if missing:
+        print(f"Nothing is measured without {missing[0]}: pip install {hint}")
+    return bool(missing)
+
+
 def output_of(command: Sequence[object], environment: Mapping[str, str] | None = None) -> str:
     """Return what a command prints; if it fails, exit with what it said."""
     # Python keeps its bytecode, as it does for everybody who has not told it otherwise.
@@ -80,6 +92,15 @@ def output_of(command: Sequence[object], environment: Mapping[str, str] | None =
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command[:3]))} failed:\n{done.stderr or done.stdout}")
     return done.stdout.strip()
+
+
+def agent_of(store: Path, *options: str) -> Client:
+    """Return the SDK's client of a server over a store, which is started as an agent starts it."""
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters
+
+    command = ["-m", "jupyter_memory", "--store", str(store), "mcp", *options]
+    return Client(StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ)))
 
 
 @contextmanager

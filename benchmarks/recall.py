@@ -22,9 +22,7 @@ BEST = 20
 
 def main() -> None:
     parser = parser_of(__doc__)
-    parser.add_argument("--texts", type=int, default=100_000)
-    parser.add_argument("--questions", type=int, default=300)
-    add_options(parser)
+    add_options(parser, texts=100_000, questions=300)
     options = parser.parse_args()
     corpus = read_corpus(options, options.texts, options.questions)
     embedder = StaticEmbedder(256)

@@ -76,7 +76,7 @@ def quality(folder: Path, judged: Path | None, count: int) -> None:
     sizes = Counter(sections.values())
     with tempfile.TemporaryDirectory() as scratch, MemoryStore(f"{scratch}/m.sqlite", StaticEmbedder()) as store:
         store.index(folder, progress=False)
-        memories = [hit.memory for hit in store.browsed(limit=len(cells)).hits]
+        memories = [hit.memory for hit in store.browsed(limit=10**9).hits]
         places = {one.id: (Path(one.source).name, one.location) for one in memories}
         sources = {Path(one.source).name: one.source for one in memories}
         known = set(places.values())
@@ -163,9 +163,7 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("notebooks", type=Path, nargs="?")
     parser.add_argument("--judged", type=Path, help="a folder of judged sets about something else")
-    parser.add_argument("--chunks", type=int, default=10_000)
-    parser.add_argument("--questions", type=int, default=200)
-    add_options(parser)
+    add_options(parser, chunks=10_000, questions=200)
     options = parser.parse_args()
     if options.notebooks:
         quality(options.notebooks, options.judged, options.questions)

@@ -218,8 +218,7 @@ def run(size: int, options: argparse.Namespace, with_lance: bool) -> None:
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--sizes", default="10000,100000", help="texts, as 10000,100000")
-    parser.add_argument("--questions", type=int, default=200)
-    add_options(parser)
+    add_options(parser, questions=200)
     options = parser.parse_args()
     with_lance = find_spec("lancedb") is not None
     if not with_lance:

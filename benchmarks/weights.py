@@ -22,7 +22,6 @@ from pathlib import Path
 import numpy as np
 from measure import parser_of, table
 
-from jupyter_memory import Embedder
 from jupyter_memory.evaluation import Bed, Question, beds, read_set
 from jupyter_memory.search import PROFILES
 
@@ -72,9 +71,7 @@ class Pools:
         return float(np.mean(np.max([self.each(one) for one in scaled], axis=0)))
 
 
-def read(
-    folder: Path, embedder: str | Embedder, notebooks: Path | None, work: Path | None, files: Path | None = None
-) -> Pools:
+def read(folder: Path, embedder: str, notebooks: Path | None, work: Path | None, files: Path | None = None) -> Pools:
     """Ask every question of a judged set and keep what was said of each candidate."""
     judged = read_set(folder, notebooks)
     with beds(judged, embedder, notebooks=notebooks, files=files, work=work, progress=True) as opened:
@@ -86,8 +83,7 @@ def read(
         kept[place, : len(part)] = part
     ideal = [np.sort(list(one.grades.values()))[::-1][:DEPTH] for one in judged.questions]
     best = np.array([grades @ DISCOUNT[: grades.size] for grades in ideal])
-    name = embedder if isinstance(embedder, str) else embedder.name
-    return Pools(judged.name, name, kept[:, :, 3:], kept[:, :, 0], kept[:, :, 1], kept[:, :, 2], best)
+    return Pools(judged.name, embedder, kept[:, :, 3:], kept[:, :, 0], kept[:, :, 1], kept[:, :, 2], best)
 
 
 def asked(bed: Bed, question: Question) -> np.ndarray:

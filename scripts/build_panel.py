@@ -20,13 +20,7 @@ NEEDS = (
 
 
 def build(_target: str = "wheel", _version: str = "standard", **_options: str) -> None:
-    """Build the panel if it is older than its sources: what hatch calls for a wheel and `make` before it runs.
-
-    Raises
-    ------
-    SystemExit
-        Node is not there or too old; with one line that says what to install.
-    """
+    """Build the panel if it is older than its sources: what hatch calls for a wheel and `make` before it runs."""
     if _older(BUILT, _sources()):
         check_node()
         _build()

@@ -40,20 +40,13 @@ def command(*words: str) -> None:
 def run(path: Path) -> nbformat.NotebookNode:
     """Return the notebook as a kernel of this environment leaves it; no output is stored."""
     notebook = nbformat.read(path, as_version=4)
-    wide = (
-        "import pandas as pd; pd.set_option('display.width', 160, 'display.max_columns', 8, 'display.max_colwidth', 44)"
-    )
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(wide))
+    wide = "pd.set_option('display.width', 160, 'display.max_columns', 8, 'display.max_colwidth', 44)"
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(f"import pandas as pd; {wide}"))
     resources = {"metadata": {"path": str(path.parent)}}
     # The kernel's own warnings about its transport would stand between the results.
-    NotebookClient(
-        notebook,
-        timeout=600,
-        startup_timeout=300,
-        iopub_timeout=60,
-        resources=resources,
-        extra_arguments=["--log-level=ERROR"],
-    ).execute()
+    quiet = ["--log-level=ERROR"]
+    waits = {"timeout": 600, "startup_timeout": 300, "iopub_timeout": 60}
+    NotebookClient(notebook, resources=resources, extra_arguments=quiet, **waits).execute()
     del notebook.cells[0]
     return notebook
 

@@ -39,6 +39,7 @@ ASKED = LAST + timedelta(days=1)
 SEED = 18
 KEPT = 0.65  # the share of the cells marked "maybe" that a notebook has
 NUMBERS = {"k": (2, 4), "n1": (1, 99), "n2": (11, 40), "n3": (20, 90), "n4": (5, 9), "n5": (50, 400)}
+# Loaded once, before the processes are forked that run the notebooks.
 LIBRARIES = (
     "pandas.io.formats.format",
     "matplotlib.pyplot",

@@ -13,6 +13,7 @@ Role = Literal["plain", "fails", "fix", "mended", "maybe"]
 
 HERE = Path(__file__).parent
 CASE = re.compile(r"^=== (?P<name>\S+)$", re.MULTILINE)
+MARKS = ("", "notebook", "asked", "fails", "fix", "mended", "maybe")
 MARK = re.compile(r"^%%(?: (?P<mark>.*))?$", re.MULTILINE)
 
 
@@ -48,10 +49,6 @@ class Case:
     also: tuple[str, ...] = ()
 
 
-class BadCase(ValueError):
-    """A file of cases cannot be read."""
-
-
 def read_cases(path: Path) -> Iterator[Case]:
     """Yield the cases of a file, which is named after their library; what precedes the first opens every notebook."""
     opening, *parts = CASE.split(path.read_text(encoding="utf-8"))
@@ -66,13 +63,9 @@ def read_cases(path: Path) -> Iterator[Case]:
             if verb in ("notebook", "asked"):
                 here = verb
                 notebooks[here] = (rest, list(imports))
-            if here not in notebooks:
-                raise BadCase(
-                    f"{path.stem}: {name}: a cell stands before the first '%% notebook NAME' or '%% asked NAME'."
-                )
-            if verb not in ("", "notebook", "asked", "fails", "fix", "mended", "maybe"):
-                raise BadCase(
-                    f"{path.stem}: {name}: '%% {verb}' is not known; use notebook, asked, fails, fix, mended or maybe."
+            if here not in notebooks or verb not in MARKS:
+                raise ValueError(
+                    f"{path.stem}: {name}: '%% {verb}' is not known, or comes before '%% notebook' and '%% asked'."
                 )
             role = "plain" if verb in ("", "notebook", "asked") else verb
             notebooks[here][1].append(Cell(source.strip("\n"), role, rest if verb == "fails" else None))

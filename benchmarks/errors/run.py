@@ -1,15 +1,14 @@
 """Measures how well methods find the cell that mended an error like the new one.
 
-    python benchmarks/errors/run.py FOLDER [--method MODULE:NAME …] [--misses]
+    python benchmarks/errors/run.py FOLDER [--misses]
 
-FOLDER is what build.py wrote. A method is a callable as `cases.Method` says; that of `%memfix` and three baselines are
-always measured: they search the words of the message among the cells that failed, and take what ran well next.
+FOLDER is what build.py wrote. The method of `%memfix` is measured, and a baseline that searches the words of the
+message among the cells that failed, and suggests what ran well next. A method of your own goes into `METHODS`.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -63,50 +62,39 @@ def run_of(entry: Entry) -> Run:
     )
 
 
-def message_words(profile: str, embedder: str | None, with_verdict: bool = False) -> Method:
-    """Return a method that searches with this profile; with the verdict, it is silent where the store says no."""
+def words(history: Sequence[Entry]) -> Suggest:
+    """Return a method that searches the words of the message, with `auto`."""
+    opened = ExitStack()
+    folder = opened.enter_context(TemporaryDirectory())
+    store = opened.enter_context(MemoryStore(Path(folder) / "errors.db", embedder="static"))
+    failing = [entry for entry in history if entry.outcome == "error"]
+    texts = [f"{entry.source}\n\n{entry.ename}: {entry.evalue}" for entry in failing]
+    records = [
+        {"text": text, "title": entry.notebook, "event_at": entry.started}
+        for text, entry in zip(texts, failing, strict=True)
+    ]
+    added = store.add_many(records, progress=False)
+    failed = {memory.id: entry.id for memory, entry in zip(added, failing, strict=True)}
+    after: dict[str, str] = {}  # by session, the next cell that did not fail
+    following: dict[str, str] = {}
+    for entry in reversed(history):
+        if entry.session in after:
+            following[entry.id] = after[entry.session]
+        if entry.outcome == "ok":
+            after[entry.session] = entry.id
 
-    def read(history: Sequence[Entry]) -> Suggest:
-        opened = ExitStack()
-        folder = opened.enter_context(TemporaryDirectory())
-        store = opened.enter_context(MemoryStore(Path(folder) / "errors.db", embedder=embedder))
-        failing = [entry for entry in history if entry.outcome == "error"]
-        texts = [f"{entry.source}\n\n{entry.ename}: {entry.evalue}" for entry in failing]
-        records = [
-            {"text": text, "title": entry.notebook, "event_at": entry.started}
-            for text, entry in zip(texts, failing, strict=True)
-        ]
-        added = store.add_many(records, progress=False)
-        failed = {memory.id: entry.id for memory, entry in zip(added, failing, strict=True)}
-        after: dict[str, str] = {}  # by session, the next cell that did not fail
-        following: dict[str, str] = {}
-        for entry in reversed(history):
-            if entry.session in after:
-                following[entry.id] = after[entry.session]
-            if entry.outcome == "ok":
-                after[entry.session] = entry.id
+    def suggest(error: Entry, before: Sequence[Entry]) -> list[str]:
+        asked = " ".join(re.findall(r"\w+", f"{error.ename} {error.evalue}")[:WORDS])
+        hits = store.hits(asked, profile="auto", limit=HITS, time=False).hits
+        fixes = [following.get(failed[hit.memory.id]) for hit in hits]
+        return list(dict.fromkeys(fix for fix in fixes if fix))
 
-        def suggest(error: Entry, before: Sequence[Entry]) -> list[str]:
-            words = " ".join(re.findall(r"\w+", f"{error.ename} {error.evalue}")[:WORDS])
-            answer = store.hits(words, profile=profile, limit=HITS, time=False)
-            if with_verdict and answer.verdict == "none":
-                return []
-            fixes = [following.get(failed[hit.memory.id]) for hit in answer.hits]
-            return list(dict.fromkeys(fix for fix in fixes if fix))
-
-        # Nobody says when the last error was asked: the store goes with the function.
-        finalize(suggest, opened.close)
-        return suggest
-
-    return read
+    # Nobody says when the last error was asked: the store goes with the function.
+    finalize(suggest, opened.close)
+    return suggest
 
 
-METHODS: dict[str, Method] = {
-    "keywords": message_words("covalence", None),
-    "auto": message_words("auto", "static"),
-    "auto, if its verdict allows": message_words("auto", "static", with_verdict=True),
-    "%memfix": memfix,
-}
+METHODS: dict[str, Method] = {"words of the message": words, "%memfix": memfix}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,15 +133,10 @@ def lines(results: Sequence[Result], misses: bool) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--method", action="append", default=[], metavar="MODULE:NAME")
     parser.add_argument("--misses", action="store_true", help="list the questions without the right fix first")
     options = parser.parse_args()
     history, questions = read_built(options.folder)
-    methods = dict(METHODS)
-    for name in options.method:
-        module, _, method = name.partition(":")
-        methods[name] = getattr(importlib.import_module(module), method)
-    for name, method in methods.items():
+    for name, method in METHODS.items():
         print(f"\n{name}")
         print(*lines(measure(history, questions, method), options.misses), sep="\n", flush=True)
 

@@ -1,6 +1,7 @@
 """The golden answers: what every route answers about one week, read by these tests and by the panel's.
 
-With JUPYTER_MEMORY_GOLDEN=write they are written anew; `python scripts/golden_rest.py` does that.
+With JUPYTER_MEMORY_GOLDEN=write they are written anew: run the tests once with it and once without, and read the
+difference.
 """
 
 from __future__ import annotations

@@ -1,0 +1,221 @@
+"""Every script of benchmarks/ and scripts/ runs, at a tiny size, and knows only what the package's rooms export."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import json
+import os
+import re
+import runpy
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from jupyter_memory.text import DatabaseAddress, estimated_tokens
+from scripts import build_panel
+
+ROOT = Path(__file__).parents[2]
+BENCHMARKS = ROOT / "benchmarks"
+SCRIPTS = sorted(path for folder in ("benchmarks", "scripts") for path in (ROOT / folder).rglob("*.py"))
+# By script: its options, and how the lines with its figures begin.
+FIGURES = {
+    "data_files": ("--files 2 --kilobytes 1 --rows 20 --kinds .py .r .csv .parquet .pdf", ".py .r .csv .parquet .pdf"),
+    "embed": ("--model minilm --layers 1 --rounds 1 --texts 2 --rows 1x16 cells", "1x16 cells peak mlx"),
+    "history": ("--cells 10", "off on callbacks failing"),
+    "import_time": ("--runs 1", "import first woken"),
+    "indexing": ("--texts 60 --rounds 1", "plain add_many index"),
+    "mcp_calls": ("--texts 60 --questions 4", "start Python stdio tokens"),
+    "recall": ("--texts 60 --questions 4", "60 100 200 400 640 1000"),
+    "related": ("notebooks/samples/forecasting --chunks 60 --questions 4", "fitted held these hits related_to POST"),
+    "search": ("--sizes 60 --questions 4", "ours naive recall@20 memory"),
+    "stages": ("--texts 60 --questions 4 --profile vault", "covalence vault"),
+}
+# The others are run by tests of their own, or by scripts that import them.
+TESTED_BELOW = {"agent", "build_panel", "demo", "postgres", "weights"}
+TESTED_ELSEWHERE = {"agents_exchange", "build", "run"}
+SHARED = {"cases", "corpus", "measure"}
+
+
+def printed(script: Path, *options: object) -> str:
+    """Run a script, which must not fail, and return what it prints."""
+    command = [sys.executable, script, *options]
+    around = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=around, cwd=ROOT, timeout=100)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Options for some hundred functions and classes, and for a folder that scripts use one after the other."""
+    return ["--code", str(Path(asyncio.__file__).parent), "--work", str(tmp_path_factory.mktemp("work"))]
+
+
+def test_no_script_is_left_out() -> None:
+    """Whoever adds a script says here how it runs."""
+    tested = {*FIGURES, *TESTED_BELOW, *TESTED_ELSEWHERE, *SHARED}
+
+    assert {path.stem for path in SCRIPTS} == tested
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_scripts_import_what_rooms_export(path: Path) -> None:
+    """A script takes names from the package or from a room, as these export them, and spells no module inside one."""
+    text = path.read_text(encoding="utf-8")
+    taken = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
+
+    assert re.findall(r"jupyter_memory\.\w+\.\w+", text) == []
+    for node in taken:
+        if node.module and node.module.startswith("jupyter_memory"):
+            assert {alias.name for alias in node.names} <= set(import_module(node.module).__all__)
+
+
+@pytest.mark.parametrize("script", FIGURES)
+def test_script_prints_its_figures(script: str, texts: list[str]) -> None:
+    """A benchmark of a few texts prints a line for each side that it measures."""
+    options, lines = FIGURES[script]
+    path = BENCHMARKS / f"{script}.py"
+    reads = "add_options" in path.read_text(encoding="utf-8")
+
+    found = printed(path, *options.split(), *(texts if reads else ()))
+
+    for line in lines.split():
+        assert re.search(rf"^{re.escape(line)}\b.*\w", found, re.MULTILINE), found
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can freeze a disk")
+def test_cells_run_on_while_the_disk_is_frozen() -> None:
+    """On a frozen disk every cell runs, and nothing is lost."""
+    try:
+        found = printed(BENCHMARKS / "history.py", "--cells", 10, "--frozen")
+    except AssertionError as error:
+        pytest.skip(f"no disk can be frozen here: {str(error)[-200:]}")
+
+    assert "lost: {}" in found and re.search(r"^frozen, then +9 ", found, re.MULTILINE)
+
+
+def test_a_server_answers_like_a_file(postgres_address: DatabaseAddress, texts: list[str]) -> None:
+    """A small store gives the same hits from a file and from PostgreSQL, where all vectors are compared."""
+    pytest.importorskip("psycopg")
+    options = ["--sizes", 60, "--questions", 4, "--url", postgres_address.url]
+
+    found = printed(BENCHMARKS / "postgres.py", *options, *texts)
+
+    assert re.search(r"^auto: same top 20 (\d+)/\1, scores within \d", found, re.MULTILINE)
+    assert "recall@20 of vectors on the server 1.000" in found
+
+
+FILLER = "Electricity prices are traded every hour, and the exchange publishes them in the evening. "
+ANSWER = "The forecast subtracts the yearly mean and divides by the standard deviation."
+LONG = FILLER * 60 + "How the electricity prices were normalised. " + ANSWER + FILLER * 60
+DOCUMENTS = {"short": "We normalised the invoices: VAT was removed from every amount.", "long": LONG, "λ": FILLER * 30}
+QUESTIONS = {
+    "q1": ("how were the invoices normalised", "short", ""),
+    "q2": ("how were the electricity prices normalised in the forecast", "long", ANSWER),
+}
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A judged set of three documents and two questions."""
+    folder = tmp_path_factory.mktemp("judged") / "tiny"
+    folder.mkdir()
+    documents = [{"_id": name, "text": text} for name, text in DOCUMENTS.items()]
+    questions = [{"_id": name, "text": text, "answer": answer} for name, (text, _, answer) in QUESTIONS.items()]
+    grades = ["query-id\tcorpus-id\tscore", *(f"{name}\t{right}\t1" for name, (_, right, _) in QUESTIONS.items())]
+    for name, lines in (("corpus", documents), ("queries", questions)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    (folder / "qrels.tsv").write_text("\n".join(grades), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def within(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dict]:
+    """Return what a benchmark defines, by its name."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return lambda name: runpy.run_path(str(BENCHMARKS / name))
+
+
+def test_agents_reach_the_answer(judged: Path, tmp_path: Path) -> None:
+    """Both agents find both answers; of the long text only the part with the answer is read through the tools."""
+    pytest.importorskip("mcp")
+
+    row = printed(BENCHMARKS / "agent.py", judged, "--work", tmp_path).splitlines()[-1].split()
+
+    name, questions, mine, tokens, grep, by_grep, _ = row
+    assert (name, questions, mine, grep) == ("tiny", "2", "1.000", "1.000")
+    assert 0 < 2 * float(tokens) < estimated_tokens(LONG) < 2 * float(by_grep)
+
+
+def test_a_part_is_an_answer_only_with_its_words(within) -> None:
+    """A part of a long text counts if it has the answer's words; without a told answer, only the whole text does."""
+    agent = within("agent.py")
+    start = LONG.index(ANSWER)
+    told = agent["Wanted"]({"long": LONG}, agent["words"](ANSWER))
+    untold = agent["Wanted"]({"long": LONG}, frozenset())
+
+    assert told.is_in({"long": [(start, start + len(ANSWER))]})
+    assert not told.is_in({"long": [(0, 1000)]})
+    assert not told.is_in({"other": [(0, 1000)]})
+    assert not untold.is_in({"long": [(start, start + len(ANSWER))]})
+    assert untold.is_in({"long": [(0, 3000), (3000, len(LONG))]})
+
+
+def test_weights_are_fitted(judged: Path, tmp_path: Path) -> None:
+    """The shipped weights put the right note first, and each fit is printed with the weights that it found."""
+    found = printed(BENCHMARKS / "weights.py", judged, "--work", tmp_path)
+
+    assert re.search(r"^tiny +static +1\.000 ", found, re.MULTILINE)
+    assert [line.split()[0] for line in found.splitlines()[-3:]] == ["shipped", "without", "all"]
+
+
+def test_the_weight_that_helps_is_found(within, judged: Path) -> None:
+    """Where one term alone knows the answer, the search gives it a weight, and never ends with less than it began."""
+    weights = within("weights.py")
+    pools = weights["read"](judged, "static", None, None)
+    blind = np.zeros(pools.free.shape, np.float32)
+    blind[:, :, weights["FREE"].index("question_penalty")] = pools.grades
+    misled = np.where(np.isfinite(pools.fixed), -pools.grades * 0.15, -np.inf)
+    only = weights["Pools"]("tiny", "static", blind, pools.words, misled, pools.grades, pools.ideal)
+    begin = dict.fromkeys(weights["FREE"], 0.05)
+
+    found = weights["fitted"]([only], begin)
+
+    assert only.ndcg(begin) < only.ndcg(found) == pytest.approx(1.0)
+    assert found["question_penalty"] > 0.15
+
+
+def test_the_demo_searches_the_samples() -> None:
+    """The demo indexes the samples, finds the scaled prices and shows a notebook that runs to its end."""
+    found = printed(ROOT / "scripts" / "demo.py")
+
+    assert "=== jupyter-memory search 'how did we normalise the prices'" in found
+    assert ">>> %unload_ext jupyter_memory" in found and "Done in " in found
+
+
+def test_the_panel_is_built_only_where_it_is_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A panel newer than its sources is left; an older one asks for Node, in one line that says what to install."""
+    built = tmp_path / "package.json"
+    built.write_text("{}")
+    monkeypatch.setattr(build_panel, "BUILT", built)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    os.utime(built, (2**32, 2**32))
+
+    build_panel.build()
+
+    assert (tmp_path / "install.json").read_bytes() == (ROOT / "install.json").read_bytes()
+    os.utime(built, (0, 0))
+    with pytest.raises(SystemExit, match=r"built with Node 20\.19 or newer, and there is none on the PATH: install it"):
+        build_panel.build()
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "scripts").glob("*.sh")), ids=lambda path: path.name)
+def test_shell_scripts_can_be_read(script: Path) -> None:
+    """Those install packages, so only their grammar is looked at here; .ci/run runs the one of the wheel."""
+    subprocess.run(["bash", "-n", script], check=True, timeout=100)
