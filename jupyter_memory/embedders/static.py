@@ -21,8 +21,8 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.text.identifiers import without_cjk
 from jupyter_memory.types.protocols import Vectors
 
-# Measured by benchmarks/threshold.py: on no judged set (conversations, abstracts, code, documentation) do these lose
-# more relevant pairs than 0.3 loses with MiniLM: 11.4, 5.3, 0.4 and 6.8 % there.
+# On no judged set (conversations, abstracts, code, documentation) do these lose more relevant pairs than 0.3 loses
+# with MiniLM: 11.4, 5.3, 0.4 and 6.8 % there (tests/benchmarks/test_judged.py).
 THRESHOLDS = {256: 0.22, 128: 0.23, 64: 0.29}
 
 # Chosen on the judged sets with the table of this version, by training/evaluate.py.

@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from jupyter_memory.embedders.bert.tokenizer import BertTokenizer
-from jupyter_memory.embedders.runtime.batching import Batch, Compute, Finish, batches, clear_cache, in_batches, slots
-from jupyter_memory.embedders.runtime.lifecycle import computing
+from jupyter_memory.embedders.runtime.batching import Batch, Compute, Finish, batches, in_batches, slots
+from jupyter_memory.embedders.runtime.lifecycle import clear_cache, computing
 from jupyter_memory.embedders.runtime.mlx import mx, on_cpu
 from jupyter_memory.types.protocols import Vectors
 

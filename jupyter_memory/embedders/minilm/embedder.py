@@ -12,7 +12,7 @@ from jupyter_memory.embedders.matryoshka import normalise
 from jupyter_memory.embedders.minilm.folder import open_folder, revision, shape_of
 from jupyter_memory.types.protocols import Vectors
 
-# Measured by benchmarks/threshold.py: 0.3 loses 6 % of the relevant pairs of the judged sets and keeps out 82 % of the
+# Measured on the judged sets (benchmarks/README.md): 0.3 loses 6 % of the relevant pairs and keeps out 82 % of the
 # unrelated ones, 0.28 loses 5 and keeps out 78 %, 0.25 3.5 and 71 %, 0.35 10 and 90 %. With covalence SciFact's
 # nDCG@10 is .722 at 0.3, .720 up to 0.28 and .717 at 0.35.
 THRESHOLD = 0.3

@@ -15,8 +15,8 @@ from jupyter_memory.embedders.download import manifest
 from jupyter_memory.embedders.matryoshka import shorten
 from jupyter_memory.embedders.mlx.folder import open_mlx_folder, tokenise
 from jupyter_memory.embedders.mlx.sentence_recipe import Recipe, read_recipe
-from jupyter_memory.embedders.runtime.batching import batches, clear_cache, in_batches, slots
-from jupyter_memory.embedders.runtime.lifecycle import computing
+from jupyter_memory.embedders.runtime.batching import batches, in_batches, slots
+from jupyter_memory.embedders.runtime.lifecycle import clear_cache, computing
 from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.types.protocols import Vectors
 

@@ -110,12 +110,6 @@ def _side_by_side(
     return [np.asarray(finish(one)) for one in found]
 
 
-@in_mlx_thread
-def clear_cache() -> None:
-    """Return to the system what MLX keeps of the arrays that are gone."""
-    mx.clear_cache()
-
-
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -10,6 +10,8 @@ from functools import lru_cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from jupyter_memory.embedders.runtime.mlx_thread import in_mlx_thread
+
 if TYPE_CHECKING:
     from functools import _lru_cache_wrapper
 
@@ -89,14 +91,20 @@ class Computing:
     def _release(self) -> None:
         if not any(cache.cache_info().currsize for cache in self._caches):
             return
-        # MLX is loaded if a model is. A store that searches only words must not load it.
-        from jupyter_memory.embedders.runtime.batching import clear_cache
-
         for cache in self._caches:
             cache.cache_clear()
         # A compiled graph and its model hold each other.
         gc.collect()
         clear_cache()
+
+
+@in_mlx_thread
+def clear_cache() -> None:
+    """Return to the system what MLX keeps of the arrays that are gone."""
+    # MLX is loaded if a model is. A store that searches only words must not load it.
+    import mlx.core
+
+    mlx.core.clear_cache()
 
 
 computing = Computing()
