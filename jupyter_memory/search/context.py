@@ -11,9 +11,7 @@ from typing import Protocol, Self, TypeVar, overload, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.tokenizer.bundled import tokens, unknown
-from jupyter_memory.embedders.tokenizer.chunks import chunk_tokens
-from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
+from jupyter_memory.embedders.tokenizer import chunk_tokens, token_vectors, tokens, unknown
 from jupyter_memory.runtime import one_core
 from jupyter_memory.search.query import parser
 from jupyter_memory.search.query.terms import AskedWord, NameWords, asked_words

@@ -11,7 +11,7 @@ from time import perf_counter
 from uuid import uuid4
 
 from jupyter_memory.config import JupyterMemory
-from jupyter_memory.embedders import checked
+from jupyter_memory.embedders import base as checked
 from jupyter_memory.errors import EmbedderError, InputError, StoreError
 from jupyter_memory.search.confidence import strength_of, strengths, verdict
 from jupyter_memory.search.context import Samples, VectorQuery, completes, vector_query

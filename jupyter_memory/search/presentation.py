@@ -15,7 +15,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 from unicodedata import name
 
-from jupyter_memory.embedders import checked
+from jupyter_memory.embedders import base
 from jupyter_memory.embedders.registry import MODELS, parted
 from jupyter_memory.errors import InputError
 from jupyter_memory.search.confidence import missed, verdict
@@ -547,7 +547,7 @@ def unsearched(asked: str, query: Query, embedder: Embedder | None, *, by_meanin
     if not query.terms:
         yield "The query has no words to look up, so the search used meaning only."
     if not by_meaning:
-        yield _WORDS_ONLY if embedder is None or checked.reads(embedder, asked) else _UNREAD
+        yield _WORDS_ONLY if embedder is None or base.reads(embedder, asked) else _UNREAD
 
 
 def doubts(context: SearchContext, embedder: str, strength: float, hits: int) -> Iterator[str]:

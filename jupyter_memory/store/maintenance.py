@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jupyter_memory.config import JupyterMemory, budget, load_config, store_path
-from jupyter_memory.embedders.tokenizer.chunks import chunk_tokens
+from jupyter_memory.embedders.tokenizer import chunk_tokens
 from jupyter_memory.errors import InputError
 from jupyter_memory.storage import databases
 from jupyter_memory.storage.base import Snapshot, Storage

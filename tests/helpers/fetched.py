@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from jupyter_memory.embedders.download.fetch import fetch
 from jupyter_memory.embedders.registry import NOMIC
-from jupyter_memory.embedders.download.model_cache import CachedModel
+from jupyter_memory.embedders.download.cache import CachedModel
 fetch(CachedModel(Path(sys.argv[1]), NOMIC), progress=False)
 """
 

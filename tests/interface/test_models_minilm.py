@@ -10,7 +10,7 @@ from calibrated import calibrated
 
 from jupyter_memory import MemoryStore, load_config, models_folder, store_path
 from jupyter_memory.cli import main
-from jupyter_memory.embedders.minilm.folder import forget_folders
+from jupyter_memory.embedders.bert_weights import forget_minilm
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_files_that_were_cut_short(run):
     run("model", "use", "minilm", "--yes")
     weights = models_folder(load_config()) / "minilm" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:20_000])
-    forget_folders()  # as in another process, which has not loaded them
+    forget_minilm()  # as in another process, which has not loaded them
 
     code, found, notice = run("search", "prices")
     assert code == 0 and "We scaled the prices" in found

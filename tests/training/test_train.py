@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("scipy", reason="training needs scipy: pip install -r training/requirements.txt")
 
-from jupyter_memory.embedders.runtime.token_table import Pooling
+from jupyter_memory.embedders.token_table import Pooling
 from training.pairs import Pair
 from training.prepared import prepare
 from training.start import start_table

@@ -8,10 +8,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from jupyter_memory.embedders.download import manifest
-from jupyter_memory.embedders.download.manifest import Manifest
-from jupyter_memory.embedders.nomic.folder import read_folder
-from jupyter_memory.embedders.runtime.safetensors import write_half
+from jupyter_memory.embedders.bert_weights import read_folder, write_half
+from jupyter_memory.embedders.download import cache
+from jupyter_memory.embedders.download.cache import Manifest
 
 
 def convert(source: Path, target: Path, origin: Manifest, moved: Callable[[int], object]) -> Manifest:
@@ -34,13 +33,13 @@ def convert(source: Path, target: Path, origin: Manifest, moved: Callable[[int],
             moved(file.stat().st_size)
     else:
         recipe = "float16, names as published"
-        write_half(source, target / manifest.WEIGHTS, moved)
+        write_half(source, target / cache.WEIGHTS, moved)
     (target / "config.json").write_bytes(config)
     shutil.copyfile(source / "tokenizer.json", target / "tokenizer.json")
     made = replace(
         origin,
-        identity=manifest.identity(source),
-        kept=manifest.weights_identity(target),
+        identity=cache.identity(source),
+        kept=cache.weights_identity(target),
         recipe=recipe,
         source=origin.source or checksums(source),
         files=checksums(target),
@@ -52,4 +51,4 @@ def convert(source: Path, target: Path, origin: Manifest, moved: Callable[[int],
 def checksums(folder: Path) -> dict[str, str]:
     """Return the sha256 of each of a model's files by name."""
     files = [*sorted(folder.glob("*.safetensors")), folder / "config.json", folder / "tokenizer.json"]
-    return {file.name: manifest.sha256_of(file) for file in files}
+    return {file.name: cache.sha256_of(file) for file in files}

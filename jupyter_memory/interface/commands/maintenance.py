@@ -20,7 +20,7 @@ from jupyter_memory.text.unicode import json_text
 def status(front: Front, call: Call) -> None:
     """Show what the store holds: where it is, its memories by kind, its size, its model."""
     # Imported late, here and below: a kernel that only searches need not wait for models and their downloads.
-    from jupyter_memory.embedders.runtime.arithmetic import arithmetic
+    from jupyter_memory.embedders.static import arithmetic
 
     stats = front.store.stats(sizes=True)
     if call.values.get("json"):
@@ -66,7 +66,7 @@ def autoload(front: Front, call: Call) -> None:
 
 def doctor(front: Front, call: Call) -> None:
     """Check the installation, the settings and the store; say what is wrong and how to fix it."""
-    from jupyter_memory.embedders.download.model_cache import CachedModel
+    from jupyter_memory.embedders.download.cache import CachedModel
     from jupyter_memory.embedders.registry import MODELS
     from jupyter_memory.storage.databases import versions
 

@@ -12,7 +12,7 @@ from jupyter_memory.interface.commands.front import Front
 from jupyter_memory.text.unicode import json_text
 
 if TYPE_CHECKING:
-    from jupyter_memory.embedders.download.model_cache import CachedModel
+    from jupyter_memory.embedders.download.cache import CachedModel
     from jupyter_memory.interface.models import Wanted
 
 USAGE = "%memory model is followed by nothing, list, use NAME, drop, drop NAME or remove NAME."

@@ -14,7 +14,7 @@ from unicodedata import normalize
 
 import numpy as np
 
-from jupyter_memory.embedders.tokenizer.bundled import tokens
+from jupyter_memory.embedders.tokenizer import tokens
 from jupyter_memory.search.query.parser import MAX_TERMS, content_words
 from jupyter_memory.storage.base import Corpus, Snapshot
 from jupyter_memory.text.identifiers import COLUMNS, IDENTIFIER, is_compound, parts, plainer, telling_bigrams

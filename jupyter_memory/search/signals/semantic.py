@@ -14,8 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.tokenizer.bundled import tokens
-from jupyter_memory.embedders.tokenizer.token_vectors import token_vectors
+from jupyter_memory.embedders.tokenizer import token_vectors, tokens
 from jupyter_memory.runtime import one_core
 from jupyter_memory.search.context import Background, SearchContext, TokenTable
 from jupyter_memory.search.signals.weights import HUBNESS, semantic_evidence

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from jupyter_memory.embedders import is_here
-from jupyter_memory.embedders.download.packages import DOWNLOAD, missing
+from jupyter_memory.embedders.download.wheel import DOWNLOAD, missing
 from jupyter_memory.embedders.registry import MINILM, STATIC
-from jupyter_memory.embedders.runtime.arithmetic import runs_mlx
+from jupyter_memory.embedders.static import runs_mlx
 from jupyter_memory.storage.base import Storage
 from jupyter_memory.text.display import size
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jupyter_memory.embedders import checked
+from jupyter_memory.embedders import base
 from jupyter_memory.errors import InputError, StoreDamaged
 from jupyter_memory.runtime import counted
 from jupyter_memory.storage.base import Model, Storage
@@ -32,7 +32,7 @@ def reembed(storage: Storage, embedder: Embedder, *, progress: bool, keep: bool)
         while True:
             texts = _next_texts(storage, embedder, last)
             if texts:
-                vectors = checked.documents(embedder, list(texts.values()))
+                vectors = base.documents(embedder, list(texts.values()))
                 done = storage.writer.add_vectors(embedder, dict(zip(texts, vectors, strict=True)))
                 written, last = written + done, max(texts)
                 advance(done)

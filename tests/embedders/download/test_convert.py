@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from jupyter_memory import EmbedderUnavailable
-from jupyter_memory.embedders.download import manifest
+from jupyter_memory.embedders.download import cache
+from jupyter_memory.embedders.download.cache import Manifest, sha256_of
 from jupyter_memory.embedders.download.convert import convert
-from jupyter_memory.embedders.download.manifest import Manifest, sha256_of
-from jupyter_memory.embedders.nomic.embedder import NomicEmbedder
-from jupyter_memory.embedders.runtime.mlx import mx
+from jupyter_memory.embedders.mlx import mx
+from jupyter_memory.embedders.nomic_minilm import NomicEmbedder
 
 TEXT = "Sales in Zürich rose by four percent; the λ of the Poisson model is 3.2."
 
@@ -75,12 +75,12 @@ def test_several_files(small_folder, kept):
 def test_other_weights_have_another_fingerprint(small_folder, kept):
     """Weights that took the place of the kept ones are not taken for those of the manifest."""
     converted(small_folder, kept)
-    before = manifest.identity(kept)
+    before = cache.identity(kept)
     weights = {name: value + 1 for name, value in mx.load(str(kept / "model.safetensors")).items()}
     mx.eval(weights)
     mx.save_safetensors(str(kept / "model.safetensors"), weights)
 
-    assert before == manifest.identity(small_folder) != manifest.identity(kept)
+    assert before == cache.identity(small_folder) != cache.identity(kept)
 
 
 def test_of_what_was_kept(small_folder, kept, tmp_path):
@@ -89,7 +89,7 @@ def test_of_what_was_kept(small_folder, kept, tmp_path):
     again = tmp_path / "again"
     again.mkdir()
 
-    assert converted(kept, again).identity == manifest.identity(small_folder)
+    assert converted(kept, again).identity == cache.identity(small_folder)
 
 
 def test_missing_tensors_are_named(small_folder, kept):
@@ -140,7 +140,7 @@ def test_manifest_that_cannot_be_read(small_folder, kept):
     converted(small_folder, kept)
     (kept / "manifest.json").write_text("{")
 
-    assert manifest.read(kept) is None
-    assert manifest.identity(kept) == manifest.weights_identity(kept)
+    assert cache.read(kept) is None
+    assert cache.identity(kept) == cache.weights_identity(kept)
     shutil.rmtree(kept)
-    assert manifest.identity(kept) == ""
+    assert cache.identity(kept) == ""

@@ -9,7 +9,7 @@ from fetched import SMALL, WEIGHTS, nothing_left, refused
 
 from jupyter_memory import EmbedderUnavailable
 from jupyter_memory.embedders import fetch, open_embedder
-from jupyter_memory.embedders.nomic.embedder import NomicEmbedder
+from jupyter_memory.embedders.nomic_minilm import NomicEmbedder
 from jupyter_memory.embedders.registry import NOMIC
 
 

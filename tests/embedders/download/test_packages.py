@@ -13,7 +13,7 @@ import pytest
 from jupyter_memory import FetchError
 from jupyter_memory.cli import main
 from jupyter_memory.embedders import MINILM, STATIC, CachedModel, fetch
-from jupyter_memory.embedders.download import packages
+from jupyter_memory.embedders.download import wheel
 from jupyter_memory.embedders.registry import NOMIC
 
 PROJECT = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -43,7 +43,7 @@ def environment(tmp_path, package_index, monkeypatch):
     def find(module):
         return PathFinder.find_spec(module.partition(".")[0], [str(site)])
 
-    monkeypatch.setattr("jupyter_memory.embedders.runtime.arithmetic.find_spec", find)
+    monkeypatch.setattr("jupyter_memory.embedders.static.find_spec", find)
     return wheels
 
 
@@ -59,11 +59,11 @@ def test_pip_installs_the_extra(environment):
     write_wheel(environment, "small_mlx", {"mlx/__init__.py": "raise SystemExit('imported')"})
     write_wheel(environment, "small_hub", {"huggingface_hub/__init__.py": "raise SystemExit('imported')"})
 
-    assert packages.missing(NOMIC, to_fetch=True) == ("mlx", "huggingface-hub")
-    assert packages.missing(MINILM, to_fetch=True) == packages.missing(NOMIC) == ("mlx",)
-    assert packages.missing(STATIC, to_fetch=True) == ()
-    packages.install(NOMIC, to_fetch=True)
-    assert packages.missing(NOMIC, to_fetch=True) == ()
+    assert wheel.missing(NOMIC, to_fetch=True) == ("mlx", "huggingface-hub")
+    assert wheel.missing(MINILM, to_fetch=True) == wheel.missing(NOMIC) == ("mlx",)
+    assert wheel.missing(STATIC, to_fetch=True) == ()
+    wheel.install_extra(NOMIC, to_fetch=True)
+    assert wheel.missing(NOMIC, to_fetch=True) == ()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere MLX comes with the installation, or not at all")
@@ -71,11 +71,11 @@ def test_offered_with_the_model(environment, package_index, capsys):
     """The plan has what is missing and how it is installed; without consent nothing comes, and a failure is said."""
     assert main(["model", "use", "minilm"]) == 2
     plan = capsys.readouterr().err
-    assert "mlx, not installed here" in plan and packages.INSTALL in plan and "Add --yes" in plan
+    assert "mlx, not installed here" in plan and wheel.INSTALL in plan and "Add --yes" in plan
 
     assert main(["model", "use", "minilm", "--yes"]) == 1
     said = capsys.readouterr().err
-    assert f"does not have {packages.EXTRA}" in said and f"or install it yourself: {packages.INSTALL}" in said
+    assert f"does not have {wheel.EXTRA}" in said and f"or install it yourself: {wheel.INSTALL}" in said
     assert package_index.asked == []
 
 

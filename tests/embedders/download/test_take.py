@@ -9,7 +9,7 @@ from fetched import SMALL, WEIGHTS
 
 from jupyter_memory import EmbedderUnavailable, InputError
 from jupyter_memory.embedders import fetch, take
-from jupyter_memory.embedders.nomic.embedder import NomicEmbedder
+from jupyter_memory.embedders.nomic_minilm import NomicEmbedder
 from jupyter_memory.embedders.registry import NOMIC
 
 

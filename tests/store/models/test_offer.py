@@ -80,7 +80,7 @@ def test_not_in_a_store_of_another_model(package_index, opened, tmp_path):
 
 def test_not_where_mlx_does_not_run(opened, monkeypatch):
     """Where there is no MLX for the machine, a model that needs it is not offered; where it is missing, that counts."""
-    monkeypatch.setattr("jupyter_memory.embedders.runtime.arithmetic.find_spec", lambda name: None)
+    monkeypatch.setattr("jupyter_memory.embedders.static.find_spec", lambda name: None)
 
     with opened(0.5) as memory:
         with monkeypatch.context() as elsewhere:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from jupyter_memory.embedders.matryoshka import shorten
-from jupyter_memory.embedders.runtime.mlx import BLAS, mx
-from jupyter_memory.embedders.runtime.mlx_thread import in_mlx_thread
-from jupyter_memory.embedders.runtime.safetensors import read_tensors
-from jupyter_memory.embedders.runtime.token_table import Done, Floats, Ids
+from jupyter_memory.embedders.bert_weights import read_tensors
+from jupyter_memory.embedders.lifecycle import in_mlx_thread
+from jupyter_memory.embedders.mlx import BLAS, mx
+from jupyter_memory.embedders.mlx_runtime import shorten
+from jupyter_memory.embedders.token_table import Done, Floats, Ids
 from jupyter_memory.types.protocols import Vectors
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from jupyter_memory.embedders.tokenizer.tokens import Tokens
+from jupyter_memory.embedders.tokenizer import Tokens
 from jupyter_memory.errors import EmbedderError
 from jupyter_memory.types.protocols import Embedder, Vectors
 

@@ -9,7 +9,7 @@ import os
 import sys
 from typing import Any
 
-from jupyter_memory.embedders.runtime.blas import fast_blas
+from jupyter_memory.embedders.blas import fast_blas
 
 BLAS = fast_blas()
 # Batches run side by side, each on its own stream, only where MLX walks their graph breadth first. A graph wider than

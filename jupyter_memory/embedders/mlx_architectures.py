@@ -11,11 +11,11 @@ from typing import Any
 from mlx_embeddings import models, utils
 from mlx_embeddings.models.base import BaseModelOutput, mean_pooling, normalize_embeddings
 
-from jupyter_memory.embedders.mlx.sentence_recipe import DENSE_INSIDE, UNREADABLE, Recipe, first_line
-from jupyter_memory.embedders.nomic.bert import NomicBert, Shape
-from jupyter_memory.embedders.nomic.folder import renamed, shape_in
-from jupyter_memory.embedders.runtime import cpu_math
-from jupyter_memory.embedders.runtime.mlx import mx, nn, on_cpu
+from jupyter_memory.embedders import cpu_math
+from jupyter_memory.embedders.bert import NomicBert, NomicShape
+from jupyter_memory.embedders.bert_weights import nomic_shape, renamed
+from jupyter_memory.embedders.mlx import mx, nn, on_cpu
+from jupyter_memory.embedders.mlx_recipe import DENSE_INSIDE, UNREADABLE, Recipe, first_line
 from jupyter_memory.errors import EmbedderUnavailable
 
 # Models of images, and of a vector for every token.
@@ -61,8 +61,8 @@ class _Arguments:
     """Reads a configuration the way mlx-embeddings asks for it."""
 
     @staticmethod
-    def from_dict(config: Mapping[str, Any]) -> Shape:
-        return shape_in(config)
+    def from_dict(config: Mapping[str, Any]) -> NomicShape:
+        return nomic_shape(config)
 
 
 class PluggedNomicBert(NomicBert):

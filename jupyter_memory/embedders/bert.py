@@ -1,0 +1,229 @@
+"""BERT in MLX, in the two shapes of nomic and MiniLM."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from jupyter_memory.embedders import cpu_math
+from jupyter_memory.embedders.cpu_math import LOG2_E
+from jupyter_memory.embedders.mlx import mx, nn, on_cpu
+
+# From this many tokens on, the CPU computes the attention of each text by itself: products of this width are fast.
+_LONG = 256
+
+
+class Norm(nn.LayerNorm):  # type: ignore[misc]
+    """Layer norm; on the CPU its means are matrix products."""
+
+    def __call__(self, hidden: mx.array) -> mx.array:
+        if on_cpu():
+            return cpu_math.layer_norm(hidden, self.weight, self.bias, self.eps)
+        normal: mx.array = super().__call__(hidden)
+        return normal
+
+
+class Layer(nn.Module):  # type: ignore[misc]
+    """Attention, then the MLP; each is added to its input, and the sum is normalised."""
+
+    def __init__(self, attention: Attention, mlp: nn.Module, width: int, epsilon: float) -> None:
+        super().__init__()
+        self.attention = attention
+        self.attention_norm = Norm(width, eps=epsilon)
+        self.mlp = mlp
+        self.mlp_norm = Norm(width, eps=epsilon)
+
+    def __call__(self, hidden: mx.array, mask: mx.array | None) -> mx.array:
+        hidden = self.attention_norm(hidden + self.attention(hidden, mask))
+        output: mx.array = self.mlp_norm(hidden + self.mlp(hidden))
+        return output
+
+
+class Attention(nn.Module):  # type: ignore[misc]
+    """Self-attention; with a ``rotary_base``, positions rotate the halves of queries and keys."""
+
+    def __init__(self, width: int, heads: int, *, bias: bool, rotary_base: float | None = None) -> None:
+        super().__init__()
+        self.heads = heads
+        self.base = rotary_base
+        self.query = nn.Linear(width, width, bias=bias)
+        self.key = nn.Linear(width, width, bias=bias)
+        self.value = nn.Linear(width, width, bias=bias)
+        self.out = nn.Linear(width, width, bias=bias)
+
+    def __call__(self, hidden: mx.array, mask: mx.array | None) -> mx.array:
+        if on_cpu():
+            return self._on_cpu(hidden, mask)
+        batch, tokens, width = hidden.shape
+
+        def by_head(projected: mx.array) -> mx.array:
+            return projected.reshape(batch, tokens, self.heads, -1).transpose(0, 2, 1, 3)
+
+        queries, keys, values = (by_head(project(hidden)) for project in (self.query, self.key, self.value))
+        if self.base is not None:
+            queries, keys = _turned(queries, self.base), _turned(keys, self.base)
+        joined: mx.array = self.out(
+            attend(queries, keys, values, mask).transpose(0, 2, 1, 3).reshape(batch, tokens, width)
+        )
+        return joined
+
+    def _on_cpu(self, hidden: mx.array, mask: mx.array | None = None) -> mx.array:
+        """Project each token to a column, not a row, so that a head's values need not be copied."""
+        batch, tokens, width = hidden.shape
+        if batch > 1 and tokens >= _LONG:
+            both = (hidden,) if mask is None else (hidden, mask)
+            texts = (tuple(array[row : row + 1] for array in both) for row in range(batch))
+            return mx.concatenate(cpu_math.in_turn(texts, self._on_cpu))
+        columns = hidden.reshape(-1, width).T
+        size = width // self.heads
+        queries, keys, values = (
+            _columns(project, columns).reshape(self.heads, size, batch, tokens)
+            for project in (self.query, self.key, self.value)
+        )
+        scale = LOG2_E / math.sqrt(size)
+        if self.base is None:
+            queries = queries * scale
+        else:
+            queries, keys = cpu_math.rotate(queries, self.base, scale), cpu_math.rotate(keys, self.base)
+        joined: mx.array = self.out(cpu_math.attend(queries, keys, values, mask))
+        return joined
+
+
+def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array | None) -> mx.array:
+    """Return ``softmax(queries @ keys.T / sqrt(width)) @ values``, all ``(batch, heads, tokens, width)``."""
+    scale = queries.shape[-1] ** -0.5
+    allowed = None if mask is None else mask[:, None, None, :].astype(mx.bool_)
+    return mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=allowed)
+
+
+def _columns(project: nn.Linear, columns: mx.array) -> mx.array:
+    return mx.addmm(project.bias[:, None], project.weight, columns) if "bias" in project else project.weight @ columns
+
+
+def _turned(heads: mx.array, base: float) -> mx.array:
+    return mx.fast.rope(heads, heads.shape[-1], traditional=False, base=base, scale=1.0, offset=0)
+
+
+# The nomic-bert architecture: BERT with rotary positions, a gated MLP and no biases.
+
+
+@dataclass(frozen=True, slots=True)
+class NomicShape:
+    """The sizes of a model; the defaults are the sizes of nomic-embed-text-v1.5."""
+
+    vocabulary: int = 30_528
+    width: int = 768
+    layers: int = 12
+    heads: int = 12
+    inner: int = 3_072
+    token_types: int = 2
+    rotary_base: float = 1_000.0
+    epsilon: float = 1e-12
+
+
+class NomicBert(nn.Module):  # type: ignore[misc]
+    """Token ids to token vectors.
+
+    On the CPU the most expensive functions come from `cpu_math`; on a GPU MLX's own kernels are faster.
+    """
+
+    def __init__(self, shape: NomicShape) -> None:
+        super().__init__()
+        self.shape = shape
+        self.words = nn.Embedding(shape.vocabulary, shape.width)
+        self.types = nn.Embedding(shape.token_types, shape.width)
+        self.norm = Norm(shape.width, eps=shape.epsilon)
+        self.layers = [
+            Layer(
+                Attention(shape.width, shape.heads, bias=False, rotary_base=shape.rotary_base),
+                NomicMlp(shape),
+                shape.width,
+                shape.epsilon,
+            )
+            for _ in range(shape.layers)
+        ]
+
+    def __call__(self, ids: mx.array, mask: mx.array | None = None) -> mx.array:
+        """Return ``(batch, tokens, width)`` for int ``ids`` of ``(batch, tokens)``.
+
+        ``mask`` is 1 for tokens and 0 for padding, of the same shape; leave it out where nothing is padding.
+        """
+        # Every token is of the first type: a text, not the second half of a pair.
+        hidden: mx.array = self.norm(self.words(ids) + self.types(mx.zeros((1,), mx.int32)))
+        for layer in self.layers:
+            hidden = layer(hidden, mask)
+        return hidden
+
+
+class NomicMlp(nn.Module):  # type: ignore[misc]
+    """A gated MLP: ``down(silu(gate) * up)``."""
+
+    def __init__(self, shape: NomicShape) -> None:
+        super().__init__()
+        self.gate = nn.Linear(shape.width, shape.inner, bias=False)
+        self.up = nn.Linear(shape.width, shape.inner, bias=False)
+        self.down = nn.Linear(shape.inner, shape.width, bias=False)
+
+    def __call__(self, hidden: mx.array) -> mx.array:
+        gate, up = self.gate(hidden), self.up(hidden)
+        down: mx.array = self.down(cpu_math.swiglu(gate, up) if on_cpu() else nn.silu(gate) * up)
+        return down
+
+
+# The architecture of all-MiniLM-L6-v2: BERT as it was published, with learnt positions, biases and GELU.
+
+
+@dataclass(frozen=True, slots=True)
+class BertShape:
+    """The sizes of a model; the defaults are the sizes of all-MiniLM-L6-v2."""
+
+    vocabulary: int = 30_522
+    width: int = 384
+    layers: int = 6
+    heads: int = 12
+    inner: int = 1_536
+    positions: int = 512
+    token_types: int = 2
+    epsilon: float = 1e-12
+
+
+class Bert(nn.Module):  # type: ignore[misc]
+    """Token ids to token vectors."""
+
+    def __init__(self, shape: BertShape) -> None:
+        super().__init__()
+        self.shape = shape
+        self.words = nn.Embedding(shape.vocabulary, shape.width)
+        self.positions = nn.Embedding(shape.positions, shape.width)
+        self.types = nn.Embedding(shape.token_types, shape.width)
+        self.norm = Norm(shape.width, eps=shape.epsilon)
+        self.layers = [
+            Layer(Attention(shape.width, shape.heads, bias=True), BertMlp(shape), shape.width, shape.epsilon)
+            for _ in range(shape.layers)
+        ]
+
+    def __call__(self, ids: mx.array, mask: mx.array | None = None) -> mx.array:
+        """Return ``(batch, tokens, width)`` for int ``ids`` of ``(batch, tokens)``.
+
+        ``mask`` is 1 for tokens and 0 for padding, of the same shape; leave it out where nothing is padding.
+        """
+        # Every token is of the first type: a text, not the second half of a pair.
+        places = self.positions.weight[: ids.shape[1]] + self.types.weight[0]
+        hidden: mx.array = self.norm(self.words(ids) + places)
+        for layer in self.layers:
+            hidden = layer(hidden, mask)
+        return hidden
+
+
+class BertMlp(nn.Module):  # type: ignore[misc]
+    """``down(gelu(up))``."""
+
+    def __init__(self, shape: BertShape) -> None:
+        super().__init__()
+        self.up = nn.Linear(shape.width, shape.inner)
+        self.down = nn.Linear(shape.inner, shape.width)
+
+    def __call__(self, hidden: mx.array) -> mx.array:
+        up = self.up(hidden)
+        down: mx.array = self.down(cpu_math.gelu(up) if on_cpu() else nn.gelu(up))
+        return down

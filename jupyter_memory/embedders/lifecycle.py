@@ -1,0 +1,220 @@
+"""Models in memory: all of MLX in one thread, one computation at a time, released when idle."""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import os
+import threading
+from collections.abc import Callable
+from functools import lru_cache, partial, wraps
+from queue import SimpleQueue
+from time import monotonic
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from functools import _lru_cache_wrapper
+
+# Notebooks, servers and watchers start threads for a moment, and MLX would never end what it has opened for them.
+
+Given = ParamSpec("Given")
+Done = TypeVar("Done")
+
+# A batch takes less. A program that ends in the middle of one waits so long, in seconds, and no longer.
+_PATIENCE = 5.0
+
+
+class _Job:
+    """A call that waits for the thread, and then has a result or an error."""
+
+    __slots__ = ("done", "error", "result", "work")
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self.work = work
+        self.result: Any = None
+        self.error: BaseException | None = None
+        # A lock, as an event takes twice as long to make and to wait for.
+        self.done = threading.Lock()
+        self.done.acquire()
+
+    def run(self) -> None:
+        try:
+            self.result = self.work()
+        except BaseException as error:  # noqa: BLE001  it is the caller's, whatever it is
+            self.error = error
+        finally:
+            self.done.release()
+
+
+class Worker:
+    """A thread that runs calls one after another; it begins with the first one, and again in a forked child.
+
+    A caller may be interrupted while it waits: the call is run to its end, and what it returns is dropped. So calls
+    should be short, and own what they write to.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._begin()
+        atexit.register(self._end)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        """Start without a thread, as a new object does and a forked child."""
+        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._starting = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def run(self, work: Callable[[], Done]) -> Done:
+        """Return what ``work`` returns in the thread, or raise what it raises; at once if this is the thread."""
+        thread = self._thread or self._started()
+        if thread is threading.current_thread():
+            return work()
+        job = _Job(work)
+        self._jobs.put(job)
+        job.done.acquire()
+        if job.error is None:
+            found: Done = job.result
+            return found
+        try:
+            raise job.error
+        finally:
+            # The error's traceback holds this frame.
+            del job
+
+    def _started(self) -> threading.Thread:
+        with self._starting:
+            if self._thread is None:
+                # A queue of its own: a start that was interrupted may have left a thread that waits at the other.
+                self._jobs = SimpleQueue()
+                # No program waits for it to end.
+                thread = threading.Thread(target=self._work, args=(self._jobs,), name=self._name, daemon=True)
+                thread.start()
+                self._thread = thread
+            return self._thread
+
+    @staticmethod
+    def _work(jobs: SimpleQueue[_Job]) -> None:
+        while True:
+            jobs.get().run()
+
+    def _end(self) -> None:
+        """Wait for a call that somebody gave up: a thread that is stopped within MLX would crash the program."""
+        if self._thread is not None and self._thread is not threading.current_thread():
+            last = _Job(lambda: None)
+            self._jobs.put(last)
+            last.done.acquire(timeout=_PATIENCE)
+
+
+_worker = Worker("jupyter_memory.mlx")
+
+
+def in_mlx_thread(function: Callable[Given, Done]) -> Callable[Given, Done]:
+    """Decorate a function that computes with MLX: wherever it is called, it runs in MLX's thread.
+
+    What it returns must be computed, not only described: another thread cannot finish it.
+    """
+
+    @wraps(function)
+    def handed_over(*args: Given.args, **kwargs: Given.kwargs) -> Done:
+        return _worker.run(partial(function, *args, **kwargs))
+
+    return handed_over
+
+
+# How long models stay in memory: the first text loads them, and they are released after some idle minutes.
+
+Read = TypeVar("Read")
+
+
+class Computing:
+    """Lets one computation run at a time, and releases models that are idle: ``with computing:`` around every use.
+
+    Two at a time would need twice the memory and be no faster. Functions decorated with ``kept`` load the models, which
+    are released after ``minutes`` without a computation, never during one; 0 keeps them. A forked child keeps what its
+    parent had loaded.
+    """
+
+    def __init__(self, minutes: float = 15.0) -> None:
+        self._seconds = 60 * minutes
+        self._used = monotonic()
+        self._caches: list[_lru_cache_wrapper[Any]] = []
+        self._begin()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        """Start without threads, as a new object does and a forked child."""
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._used = monotonic()
+            self._watch()
+        finally:
+            self._lock.release()
+
+    def kept(self, read: Callable[..., Read], most: int = 1) -> _lru_cache_wrapper[Read]:
+        """Decorate a function that loads a model: its last ``most`` results are kept until the models are released."""
+        cached = lru_cache(maxsize=most)(read)
+        self._caches.append(cached)
+        return cached
+
+    def release_after(self, minutes: float) -> None:
+        """Release all models of this process after so many idle minutes; 0 keeps them."""
+        with self._lock:
+            if self._seconds == 60 * minutes:
+                return
+            self._seconds = 60 * minutes
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+                self._watch()
+
+    def release(self) -> None:
+        """Release the models now, or as soon as the current computation has ended."""
+        with self._lock:
+            self._release()
+
+    def _watch(self) -> None:
+        """Start the timer that looks whether models are idle; one is enough, and no program waits for it."""
+        if self._seconds and self._timer is None:
+            self._timer = threading.Timer(max(0.0, self._used + self._seconds - monotonic()), self._look)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _look(self) -> None:
+        with self._lock:
+            # Another timer may have replaced this one while it waited for the lock.
+            if self._timer is threading.current_thread():
+                self._timer = None
+                if monotonic() - self._used >= self._seconds:
+                    self._release()
+                else:
+                    self._watch()
+
+    def _release(self) -> None:
+        if not any(cache.cache_info().currsize for cache in self._caches):
+            return
+        for cache in self._caches:
+            cache.cache_clear()
+        # A compiled graph and its model hold each other.
+        gc.collect()
+        clear_cache()
+
+
+@in_mlx_thread
+def clear_cache() -> None:
+    """Return to the system what MLX keeps of the arrays that are gone."""
+    # MLX is loaded if a model is. A store that searches only words must not load it.
+    import mlx.core
+
+    mlx.core.clear_cache()
+
+
+computing = Computing()

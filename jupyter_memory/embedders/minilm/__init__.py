@@ -1,1 +1,0 @@
-"""The embedder all-MiniLM-L6-v2: its architecture, and how its files are loaded."""

@@ -1,1 +1,0 @@
-"""The models that mlx-embeddings runs."""

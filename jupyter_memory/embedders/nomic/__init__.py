@@ -1,1 +1,0 @@
-"""The embedder nomic-embed-text: its architecture, and how its files are loaded."""

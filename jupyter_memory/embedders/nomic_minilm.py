@@ -1,0 +1,223 @@
+"""nomic-embed-text and MiniLM: texts to vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from jupyter_memory.embedders.bert_weights import (
+    BertTokenizer,
+    minilm_revision,
+    nomic_revision,
+    open_minilm,
+    open_nomic,
+    shape_of,
+)
+from jupyter_memory.embedders.lifecycle import clear_cache, computing
+from jupyter_memory.embedders.mlx import mx, on_cpu
+from jupyter_memory.embedders.mlx_runtime import Batch, Compute, Finish, batches, in_batches, normalise, shorten, slots
+from jupyter_memory.errors import InputError
+from jupyter_memory.types.protocols import Vectors
+
+# Texts tokenised at once.
+_BLOCK = 1_024
+
+
+class Transformer(Protocol):
+    """A model: int ids and a float32 mask, both ``(batch, tokens)``, to ``(batch, tokens, width)``."""
+
+    def __call__(self, ids: mx.array, mask: mx.array | None = None) -> mx.array: ...
+
+    def __hash__(self) -> int: ...
+
+
+def embed(
+    opened: Callable[[], tuple[Transformer, BertTokenizer]], texts: Sequence[str], dimensions: int, finish: Finish
+) -> Vectors:
+    """Return float32 ``(len(texts), dimensions)``, which ``finish`` makes of the means over the tokens of each text.
+
+    ``opened`` returns the model, loaded when the first text needs it.
+    """
+    vectors = np.empty((len(texts), dimensions), dtype=np.float32)
+    with computing:
+        model, tokenizer = opened()
+        for start in range(0, len(texts), _BLOCK):
+            token_ids = tokenizer.token_ids(texts[start : start + _BLOCK])
+            grouped = batches([len(ids) for ids in token_ids], slots())
+            for batch, found in mean_vectors(model, token_ids, grouped, finish):
+                vectors[[start + row for row in batch.rows]] = found
+        clear_cache()
+    return vectors
+
+
+def mean_vectors(
+    model: Transformer, token_ids: Sequence[Sequence[int]], grouped: Iterable[Batch], finish: Finish
+) -> Iterator[tuple[Batch, Vectors]]:
+    """Yield each batch with what ``finish`` makes of float32 ``(rows, width)``, the means over its texts' tokens."""
+    return in_batches(partial(_means, model) if on_cpu() else _compiled(model), token_ids, grouped, finish)
+
+
+@computing.kept
+def _compiled(model: Transformer) -> Compute:
+    """Return a graph that is traced once for each shape."""
+    compiled: Compute = mx.compile(lambda ids, mask: _means(model, ids, mask))
+    return compiled
+
+
+def _means(model: Transformer, ids: mx.array, mask: mx.array | None) -> mx.array:
+    hidden = model(ids, mask).astype(mx.float32)
+    if mask is None:
+        return mx.mean(hidden, axis=1)
+    mask = mask[:, :, None]
+    return mx.sum(hidden * mask, axis=1) / mx.sum(mask, axis=1)
+
+
+# The embedder nomic-embed-text, computed by MLX; questions and documents have different prefixes.
+
+DIMENSIONS = (768, 512, 256, 128, 64)
+QUERY_PREFIX = "search_query: "
+DOCUMENT_PREFIX = "search_document: "
+THRESHOLD = 0.3
+
+# Counts up when the text that an embedder receives is composed in another way.
+_RECIPE = "ctx1"
+
+
+@dataclass(frozen=True)
+class NomicEmbedder:
+    """Embeds text with the nomic-bert model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``.
+
+    ``layer_norm`` before the cut to ``dimensions`` is the model card's recipe; without it the values are cut unchanged.
+    The first text loads the files, once for all embedders of a process.
+
+    Raises:
+        InputError: the model cannot be cut to these dimensions.
+    """
+
+    path: Path
+    dimensions: int = 256
+    layer_norm: bool = True
+
+    def __post_init__(self) -> None:
+        if self.dimensions not in DIMENSIONS:
+            raise InputError(
+                f"The nomic model has {', '.join(map(str, DIMENSIONS))} dimensions, not {self.dimensions}."
+            )
+        object.__setattr__(self, "path", Path(self.path))
+
+    @property
+    def name(self) -> str:
+        return "nomic"
+
+    @property
+    def threshold(self) -> float:
+        """Return the cosine below which a hit is noise."""
+        return THRESHOLD
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Return what decides a vector: model, weights, dimensions, prefixes, pooling, recipe of the text.
+
+        Raises:
+            EmbedderUnavailable: the model's files are missing.
+        """
+        pooling = "mean-ln" if self.layer_norm else "mean"
+        weights = nomic_revision(self.path)
+        return f"nomic-bert-{weights}/d{self.dimensions}/search_query+search_document/{pooling}/{_RECIPE}"
+
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        """Return float32 ``(len(texts), dimensions)``, each row of length 1; a text is read up to 2,048 tokens.
+
+        Raises:
+            EmbedderUnavailable: the model's files are missing or damaged.
+            EmbedderError: a vector has no direction.
+        """
+        return self._embed(DOCUMENT_PREFIX, texts)
+
+    def embed_query(self, text: str, /) -> Vectors:
+        """Return float32 ``(dimensions,)`` of length 1.
+
+        Raises:
+            EmbedderUnavailable: the model's files are missing or damaged.
+            EmbedderError: the vector has no direction.
+        """
+        vector: Vectors = self._embed(QUERY_PREFIX, [text])[0]
+        return vector
+
+    def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
+        return embed(lambda: open_nomic(self.path), [prefix + text for text in texts], self.dimensions, self._finish)
+
+    def _finish(self, means: mx.array) -> mx.array:
+        if self.layer_norm:
+            means = mx.fast.layer_norm(means, None, None, 1e-5)
+        return shorten(means, self.dimensions)
+
+
+# The embedder all-MiniLM-L6-v2, computed by MLX; questions and documents are embedded alike.
+
+
+@dataclass(frozen=True)
+class MiniLmEmbedder:
+    """Embeds text with the model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``.
+
+    The first text loads the files, once for all embedders of a process.
+
+    Raises:
+        EmbedderUnavailable: config.json is missing, or of another model.
+    """
+
+    path: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path))
+
+    @property
+    def name(self) -> str:
+        return "minilm"
+
+    @cached_property
+    def dimensions(self) -> int:
+        """Return the length of a vector.
+
+        Raises:
+            EmbedderUnavailable: config.json is missing, or of another model.
+        """
+        return shape_of(self.path).width
+
+    @property
+    def threshold(self) -> float:
+        """Return the cosine below which a hit is noise."""
+        return THRESHOLD
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Return what decides a vector: model, weights, dimensions, pooling, recipe of the text.
+
+        Raises:
+            EmbedderUnavailable: the model's files are missing.
+        """
+        return f"minilm-{minilm_revision(self.path)}/d{self.dimensions}/mean/{_RECIPE}"
+
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        """Return float32 ``(len(texts), dimensions)``, each row of length 1; a text is read up to 256 tokens.
+
+        Raises:
+            EmbedderUnavailable: the model's files are missing or damaged.
+            EmbedderError: a vector has no direction.
+        """
+        return embed(lambda: open_minilm(self.path), texts, self.dimensions, normalise)
+
+    def embed_query(self, text: str, /) -> Vectors:
+        """Return float32 ``(dimensions,)`` of length 1.
+
+        Raises:
+            EmbedderUnavailable: the model's files are missing or damaged.
+            EmbedderError: the vector has no direction.
+        """
+        vector: Vectors = self.embed_documents([text])[0]
+        return vector

@@ -1,1 +1,0 @@
-"""What models compute with: MLX, its BLAS, batches, and the time that models stay in memory."""

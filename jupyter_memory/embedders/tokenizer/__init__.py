@@ -1,1 +1,0 @@
-"""The static model's tokenizer and token vectors."""
