@@ -15,8 +15,8 @@ from jupyter_memory.history.journal_pair import ClosedJournals, Place
 from jupyter_memory.history.recording_problems import RecordingProblems
 from jupyter_memory.history.writer import Writer
 from jupyter_memory.runtime import batches
-from jupyter_memory.storage.journal import records
-from jupyter_memory.storage.journal.files import Journal
+from jupyter_memory.storage.journal import Journal
+from jupyter_memory.storage.journal import runs as runs_in
 from jupyter_memory.types import Run
 
 # Seconds between two looks at the journal, and of quiet before it is taken in. A kernel that is never quiet has to
@@ -131,7 +131,7 @@ class Absorber:
     def _take(self, closed: ClosedJournals, *, in_haste: bool) -> None:
         """Record the runs of journals that have ended; what still goes on is in the next journals as well."""
         data = _content(closed)
-        ended = [run for run in records.runs(data) if self._is_last or run.outcome != "unknown"]
+        ended = [run for run in runs_in(data) if self._is_last or run.outcome != "unknown"]
         if not ended:
             return
         with self._opened(closed.place) as record:
@@ -147,7 +147,7 @@ def _kept(runs: Sequence[Run], journals: Iterable[Journal], data: bytes) -> Sequ
     now = _content(journals)
     if now == data:
         return runs
-    kept = {(run.session, run.number) for run in records.runs(now)}
+    kept = {(run.session, run.number) for run in runs_in(now)}
     return [run for run in runs if (run.session, run.number) in kept]
 
 

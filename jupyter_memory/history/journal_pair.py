@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 
-from jupyter_memory.storage.journal import records
-from jupyter_memory.storage.journal.files import Journal
+from jupyter_memory.storage import journal as records
+from jupyter_memory.storage.journal import Journal
 from jupyter_memory.text.paths import StorePath
 from jupyter_memory.types import Run
 

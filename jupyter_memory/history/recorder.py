@@ -24,7 +24,7 @@ from jupyter_memory.history.journal_pair import Place
 from jupyter_memory.history.kernel_context import KernelContext, NotebookFiles, environment
 from jupyter_memory.history.recording_problems import RecordingProblems
 from jupyter_memory.history.writer import Writer
-from jupyter_memory.storage.journal.files import CAN_RECORD
+from jupyter_memory.storage.journal import CAN_RECORD
 from jupyter_memory.text.paths import DatabaseAddress
 from jupyter_memory.types import Run
 

@@ -19,7 +19,7 @@ from time import monotonic
 from jupyter_memory.history.journal_pair import JournalPair, Place
 from jupyter_memory.history.recording_problems import RecordingProblems
 from jupyter_memory.history.wakeup_pipe import WakeupPipe
-from jupyter_memory.storage.journal import records
+from jupyter_memory.storage import journal
 from jupyter_memory.types import Run
 
 # Seconds that a cell waits for its note: hundreds of times what a healthy disk takes, and too short to be noticed.
@@ -118,7 +118,7 @@ class Writer:
         if kept is None:
             self.excluded += 1
             return
-        record = records.note(kept)
+        record = journal.note(kept)
         if not copy(record, self.journals.begin(kept, record)):
             self.journals.discard(run.number)
             return
@@ -131,7 +131,7 @@ class Writer:
         ended = replace(begun, outcome=run.outcome, seconds=run.seconds)
         checked = None if run.error is None else self._checked(replace(ended, error=run.error), ())
         ended = ended if checked is None else replace(ended, error=checked.error)
-        record = records.ending(ended)
+        record = journal.ending(ended)
         copy(record, self.journals.end(ended, record))
 
     def _later(self, record: bytes, in_memory: bool) -> bool:

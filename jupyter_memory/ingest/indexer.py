@@ -20,7 +20,8 @@ from jupyter_memory.ingest.pictures import Quota
 from jupyter_memory.ingest.preparation import Unchanged, prepare, read_file, unchanged
 from jupyter_memory.ingest.readers.registry import digest, version_mark
 from jupyter_memory.ingest.workers import Task, WorkerPool, prepare_files, workers_for
-from jupyter_memory.storage.base import Prepared, Storage
+from jupyter_memory.storage.base import Prepared
+from jupyter_memory.storage.writing import Storage
 from jupyter_memory.text.paths import normal
 from jupyter_memory.types import Draft, IndexReport
 from jupyter_memory.types.memory import Thumbnail

@@ -19,7 +19,8 @@ from jupyter_memory.embedders import base
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.fusion import Ranked, Table
 from jupyter_memory.search.query.terms import AskedWord, Row
-from jupyter_memory.storage.base import Corpus, EmbeddedParts, Passage, Snapshot, Storage
+from jupyter_memory.storage.base import Corpus, EmbeddedParts, Passage, Snapshot
+from jupyter_memory.storage.writing import Storage
 from jupyter_memory.text.code import EVERYDAY, language
 from jupyter_memory.text.identifiers import ident_column, runs
 from jupyter_memory.text.markdown import heading_of, words_above

@@ -31,8 +31,9 @@ from jupyter_memory.search.pipeline import Result, Scored, fuse, search
 from jupyter_memory.search.presentation import doubts, facets, hits, in_order, unranked, unsearched
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.related import Subject, of_memory, of_text, only_alike
-from jupyter_memory.storage.base import QueryVector, SearchStorage, Snapshot, Storage
+from jupyter_memory.storage.base import QueryVector, Snapshot
 from jupyter_memory.storage.cache import Lock
+from jupyter_memory.storage.writing import SearchStorage, Storage
 from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.types import Answer, Explanation, Filters, Hit, Memory, Query, Trace
 from jupyter_memory.types.protocols import Embedder, Term, Vectors

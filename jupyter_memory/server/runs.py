@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jupyter_memory.storage.journal.files import recording
+from jupyter_memory.storage.journal import recording
 
 if TYPE_CHECKING:
     from jupyter_memory.text.paths import StorePath

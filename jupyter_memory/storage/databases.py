@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from jupyter_memory.errors import InputError, MissingExtra
-from jupyter_memory.storage.base import Storage, Team
-from jupyter_memory.storage.foreign.shapes import ForeignTables
-from jupyter_memory.storage.sqlite import backup
-from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.foreign import ForeignTables
+from jupyter_memory.storage.sqlite import storage
+from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.storage.sqlite.storage import versions as sqlite_versions
+from jupyter_memory.storage.writing import Storage, Team
 from jupyter_memory.text.paths import DatabaseAddress, StorePath
 from jupyter_memory.types import Run
 
@@ -77,7 +77,7 @@ def restore(path: Path, target: Path, *, overwrite: bool) -> None:
         StoreOpen: the store at ``target`` is open, here or in another program.
         InputError: there is no backup at ``path``, or a store at ``target`` and ``overwrite`` is False.
     """
-    backup.restore(path, target, overwrite=overwrite)
+    storage.restore(path, target, overwrite=overwrite)
 
 
 def ipython_runs(path: Path) -> Iterator[Run]:
@@ -87,9 +87,9 @@ def ipython_runs(path: Path) -> Iterator[Run]:
         InputError: there is no such file, it is not a history of IPython, or another program keeps it locked.
     """
     # Imported late: few need it, and some builds of Python lack the module that it reads with.
-    from jupyter_memory.storage.foreign import ipython_history
+    from jupyter_memory.storage import foreign
 
-    return ipython_history.ipython_runs(path)
+    return foreign.ipython_runs(path)
 
 
 def foreign_tables(path: Path) -> ForeignTables:
@@ -102,14 +102,14 @@ def foreign_tables(path: Path) -> ForeignTables:
         OSError: it cannot be read.
     """
     # Imported late: only who indexes such files needs them.
-    from jupyter_memory.storage.foreign import duckdb_file, sqlite_file
+    from jupyter_memory.storage import foreign
 
     with path.open("rb") as opened:
         first = opened.read(16)
     if first.startswith(b"SQLite format 3\0"):
-        return sqlite_file.sqlite_tables(path)
+        return foreign.sqlite_tables(path)
     if first[8:12] == b"DUCK":
-        return duckdb_file.duckdb_tables(path)
+        return foreign.duckdb_tables(path)
     if not first:
         # SQLite makes such a file when a program opens one, and writes into it with the first table.
         return ForeignTables()

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError, StoreError
 from jupyter_memory.ingest.redaction.redactor import redact
-from jupyter_memory.storage.base import Storage
+from jupyter_memory.storage.writing import Storage
 from jupyter_memory.types import Answer
 from jupyter_memory.types.report import ORIGINS, Feedback, Recent
 

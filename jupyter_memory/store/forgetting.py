@@ -14,8 +14,8 @@ from weakref import ref
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError, StoreError
 from jupyter_memory.search.query.parser import filters_from
-from jupyter_memory.storage.base import Storage
-from jupyter_memory.storage.journal import files
+from jupyter_memory.storage import journal
+from jupyter_memory.storage.writing import Storage
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.types import Filters, Selection, as_tuple
 from jupyter_memory.types.report import Undoable
@@ -174,7 +174,7 @@ class Forgetting:
         writer, space = self._storage.writer, self._scope.space
         gone = writer.forget(chosen, among=among, everything=everything, until=until, space=space)
         if everything:
-            files.empty(self._storage.path)
+            journal.empty(self._storage.path)
             if among is None:
                 # A kernel may have taken in some of its runs in between.
                 gone += writer.forget(self._scope.bound(Filters(kind=("history",))))

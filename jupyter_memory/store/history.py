@@ -18,8 +18,9 @@ from jupyter_memory.ingest.run_rules import HistoryRules
 from jupyter_memory.ingest.runs import drafted
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage import databases
-from jupyter_memory.storage.base import Noted, RunFilter, Storage
-from jupyter_memory.storage.journal import files, records
+from jupyter_memory.storage import journal as journals
+from jupyter_memory.storage.base import Noted, RunFilter
+from jupyter_memory.storage.writing import Storage
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.text.paths import absolute
@@ -78,9 +79,9 @@ class History:
         is, and the others are taken in.
         """
         changed = 0
-        for journal in files.abandoned(self._storage.path):
+        for journal in journals.abandoned(self._storage.path):
             try:
-                changed += self._record(records.runs(journal.read()))
+                changed += self._record(journals.runs(journal.read()))
                 journal.remove()
             except (StoreError, EmbedderError):
                 raise  # no other journal could be taken in either
@@ -144,7 +145,7 @@ class History:
         gone = self._storage.writer.forget(chosen)
         # Some of it may have been forgotten before, and could still be taken back.
         self._storage.forgotten.drop(None)
-        files.empty(self._storage.path)
+        journals.empty(self._storage.path)
         # A kernel may have taken in some of its runs in between.
         return gone + self._storage.writer.forget(chosen)
 

@@ -10,8 +10,9 @@ from jupyter_memory.config import JupyterMemory, budget, load_config, store_path
 from jupyter_memory.embedders.tokenizer import chunk_tokens
 from jupyter_memory.errors import InputError
 from jupyter_memory.storage import databases
-from jupyter_memory.storage.base import Snapshot, Storage
-from jupyter_memory.storage.journal.files import recording
+from jupyter_memory.storage.base import Snapshot
+from jupyter_memory.storage.journal import recording
+from jupyter_memory.storage.writing import Storage
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.models.reembedding import drop, reembed
 from jupyter_memory.store.scope import Scope

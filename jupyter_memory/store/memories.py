@@ -14,7 +14,7 @@ from jupyter_memory.ingest import preparation
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.runtime import batches, shown
 from jupyter_memory.search.query.parser import filters_from
-from jupyter_memory.storage.base import Storage
+from jupyter_memory.storage.writing import Storage
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.store.searching import Moment

@@ -16,7 +16,8 @@ from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.search.query.parser import from_folder
-from jupyter_memory.storage.base import SearchStorage, Snapshot, Storage
+from jupyter_memory.storage.base import Snapshot
+from jupyter_memory.storage.writing import SearchStorage, Storage
 from jupyter_memory.text.paths import StorePath, absolute, is_at_or_below, is_from_root, plain_path
 from jupyter_memory.types import Filters
 

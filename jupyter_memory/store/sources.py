@@ -11,7 +11,7 @@ from pathlib import Path
 from jupyter_memory.config import JupyterMemory, budget
 from jupyter_memory.errors import InputError
 from jupyter_memory.runtime import shown
-from jupyter_memory.storage.base import Storage
+from jupyter_memory.storage.writing import Storage
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.text.paths import DatabaseAddress, called_before, is_at_or_below, normal
 from jupyter_memory.types import IndexReport

@@ -16,7 +16,7 @@ from soundness import faults
 from campaign import Dose, Figures, Loss
 from campaign.kills import environment
 from jupyter_memory import MemoryStore
-from jupyter_memory.storage.journal import files
+from jupyter_memory.storage import journal as files
 
 _LONGEST = 6.0  # seconds from the first cell to the kill
 

@@ -11,7 +11,7 @@ from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 from jupyter_memory import JupyterMemory, MemoryStore
 from jupyter_memory.history import Recorder
-from jupyter_memory.storage.journal import files
+from jupyter_memory.storage import journal as files
 from jupyter_memory.types import Run
 
 

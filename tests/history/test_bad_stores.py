@@ -14,7 +14,7 @@ from jupyter_memory import MemoryStore
 from jupyter_memory.history import journal_pair as journals
 from jupyter_memory.history import writer
 from jupyter_memory.storage import Journal
-from jupyter_memory.storage.journal import files
+from jupyter_memory.storage import journal as files
 
 
 def no_memory(store: Path) -> Journal:

@@ -11,7 +11,7 @@ from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.manager import KernelManager, start_new_kernel
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.storage.journal import files
+from jupyter_memory.storage import journal
 
 _LONGEST = 60
 
@@ -81,7 +81,7 @@ def test_the_cell_that_kills_the_kernel_is_found_by_the_next(tmp_path: Path):
             "for run in open_store().history.runs():\n    print(run.outcome, repr(run.source))",
         )
     assert f"unknown {deadly!r}" in said and "error 'prices[7]'" in said and "ok 'prices = [1, 2]'" in said
-    assert not list(files.abandoned(tmp_path / "week" / "memory.sqlite"))
+    assert not list(journal.abandoned(tmp_path / "week" / "memory.sqlite"))
 
 
 def test_off_means_nothing(tmp_path: Path):

@@ -16,7 +16,8 @@ from jupyter_memory.history.journal_pair import JournalPair, Place
 from jupyter_memory.history.recording_problems import RecordingProblems
 from jupyter_memory.history.writer import Writer
 from jupyter_memory.storage import Journal
-from jupyter_memory.storage.journal import files, records
+from jupyter_memory.storage import journal as files
+from jupyter_memory.storage import journal as records
 from jupyter_memory.types import Run
 
 

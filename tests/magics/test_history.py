@@ -14,7 +14,7 @@ from IPython.core.shellapp import InteractiveShellApp
 
 from jupyter_memory import load_config, store_path
 from jupyter_memory.storage import Journal
-from jupyter_memory.storage.journal import records
+from jupyter_memory.storage import journal as records
 from jupyter_memory.types import Run
 
 

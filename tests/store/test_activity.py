@@ -8,7 +8,7 @@ import pytest
 from locked import while_another_writes
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, UnknownMemory
-from jupyter_memory.storage.sqlite.tables import searches
+from jupyter_memory.storage.sqlite.tables import activity
 from jupyter_memory.types import Recent
 
 
@@ -59,8 +59,8 @@ def test_asked_again(week_store):
 
 def test_in_bounds(week_store, monkeypatch):
     """Beyond the last ones, searches and feedback are let go, the oldest first."""
-    monkeypatch.setattr(searches, "KEPT", 3)
-    monkeypatch.setattr(searches, "KEPT_FEEDBACK", 2)
+    monkeypatch.setattr(activity, "KEPT_SEARCHES", 3)
+    monkeypatch.setattr(activity, "KEPT_FEEDBACK", 2)
     for number in range(5):
         answer = search(week_store, f"Poisson {number}")
         week_store.feedback(answer.hits[0].memory.id, True, query=f"Poisson {number}")
@@ -296,7 +296,7 @@ def called(client, number, query="prices"):
 
 def test_calls_of_programs_are_a_record(week_store, monkeypatch):
     """Each call of a program is kept with its name; however many there are, a person's searches stay."""
-    monkeypatch.setattr(searches, "KEPT", 3)
+    monkeypatch.setattr(activity, "KEPT_SEARCHES", 3)
     search(week_store, "prices")
     for number in range(5):
         assert week_store.note_call(called("codex", number), ["a"])

@@ -10,7 +10,7 @@ from kernel_runs import NOON, failed, memory_of, run
 
 from jupyter_memory import InputError, JupyterMemory
 from jupyter_memory.embedders import open_embedder
-from jupyter_memory.storage.sqlite import runs as run_log
+from jupyter_memory.storage.sqlite import writer as run_log
 from jupyter_memory.types import Run, RunError
 
 TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"

@@ -12,7 +12,8 @@ from kernel_runs import run
 
 from jupyter_memory import JupyterMemory, MemoryStore, StoreLocked
 from jupyter_memory.storage import Journal
-from jupyter_memory.storage.journal import files, records
+from jupyter_memory.storage import journal as files
+from jupyter_memory.storage import journal as records
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import tokens
-from jupyter_memory.storage.sqlite.tables import chunks as chunk_rows
+from jupyter_memory.storage.sqlite.tables import memories as chunk_rows
 from jupyter_memory.store import maintenance
 from jupyter_memory.text.markdown import embedding_text
 

@@ -11,7 +11,7 @@ import pytest
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore
 from jupyter_memory.mcp.bound import Bound
-from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.sqlite.database import Database
 
 SECRET = "Walrossherde auf Spitzbergen"
 
@@ -185,7 +185,7 @@ def test_everything_comes_back(made, week):
 
 def test_too_much_to_keep(made, monkeypatch):
     """What SQLite could not hold in one row is refused before anything is forgotten."""
-    monkeypatch.setattr("jupyter_memory.storage.sqlite.writing.undo._MOST", 1_000)
+    monkeypatch.setattr("jupyter_memory.storage.sqlite.undo._MOST", 1_000)
     store = made(undo_minutes=10)
     memory = store.add(SECRET * 200)
     with pytest.raises(InputError, match="nothing was forgotten"):

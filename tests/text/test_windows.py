@@ -15,8 +15,8 @@ from contract_writing import add, everything, read_file, seen
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.dataframe import places
-from jupyter_memory.storage.shared.paths import below
-from jupyter_memory.storage.sqlite.connection.database import Database
+from jupyter_memory.storage.shared import below
+from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.text import inside, is_at_or_below
 from jupyter_memory.text.paths import path_forms

@@ -13,7 +13,7 @@ from jupyter_memory.text.display import columns, count_of
 from jupyter_memory.text.paths import store_at
 
 if TYPE_CHECKING:
-    from jupyter_memory.storage.base import Team
+    from jupyter_memory.storage.writing import Team
 
 USAGE = "team is followed by grant, revoke, list or distribute."
 
@@ -28,7 +28,7 @@ def team(front: Front, call: Call) -> None:
 def grant(front: Front, call: Call) -> None:
     """Let roles of the database read, write or own the store, or read or write one space of it."""
     # Imported late, here and below: a kernel, which has none of these commands, must not wait for databases.
-    from jupyter_memory.storage.base import Level
+    from jupyter_memory.storage.writing import Level
 
     right, *roles = call.words
     level = next((one for one in get_args(Level) if one == right), None)

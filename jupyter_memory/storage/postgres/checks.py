@@ -11,8 +11,8 @@ from unicodedata import normalize
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import Model
 from jupyter_memory.storage.cell_matching import fingerprint
-from jupyter_memory.storage.postgres.connection.session import Session, of
-from jupyter_memory.storage.postgres.indexes import postings, vectors
+from jupyter_memory.storage.postgres import postings, vectors
+from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.types.chunk_tokens import is_damaged
 
 _NAMED = 3

@@ -1,11 +1,12 @@
-"""One state of a PostgreSQL store, as searches ask it."""
+"""What a store holds at one moment, whole or in part."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
+from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage.base import (
     Calibration,
     ChunkSpan,
@@ -16,23 +17,15 @@ from jupyter_memory.storage.base import (
     Passage,
     Snapshot,
 )
-from jupyter_memory.storage.postgres.connection.session import Session, of
-from jupyter_memory.storage.postgres.filters import SHOWN_TIER, condition
-from jupyter_memory.storage.postgres.indexes import keyword, phrases, vectors, words
-from jupyter_memory.storage.postgres.indexes.matches import begun
-from jupyter_memory.storage.postgres.indexes.statistics import Statistics, StatisticsCache
-from jupyter_memory.storage.postgres.tables import chunks as chunk_rows
-from jupyter_memory.storage.postgres.tables import (
-    definitions,
-    files,
-    folders,
-    memories,
-    overview,
-    query_vectors,
-    searches,
-)
-from jupyter_memory.storage.shared.rows import from_micros, identity
+from jupyter_memory.storage.postgres import keyword, postings, vectors
+from jupyter_memory.storage.postgres.database import Session, of
+from jupyter_memory.storage.postgres.keyword import begun
+from jupyter_memory.storage.postgres.postings import Statistics, StatisticsCache, bits_of, keyed, stems
+from jupyter_memory.storage.postgres.sql import SHOWN_TIER, condition
+from jupyter_memory.storage.postgres.tables import activity, files, memories
+from jupyter_memory.storage.shared import from_micros, identity
 from jupyter_memory.text.code import Definitions
+from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
 from jupyter_memory.types.chunk_tokens import ChunkTokens
 from jupyter_memory.types.protocols import FileState, Vectors
@@ -83,48 +76,48 @@ class PostgresSnapshot:
         return memories.keys_where(self._session, filters, among)
 
     def selection(self, filters: Filters, /) -> Selection:
-        return overview.selection(self._session, filters)
+        return memories.selection(self._session, filters)
 
     def exists(self, filters: Filters, /) -> bool:
         where, parameters = condition(filters)
         return bool(self._session.value(f"select exists (select 1 from memories where {where})", parameters))
 
     def browse(self, filters: Filters, limit: int, /) -> list[Memory]:
-        return overview.browse(self._session, filters, limit)
+        return memories.browse(self._session, filters, limit)
 
     def facet_counts(self, filters: Filters, /) -> dict[str, dict[str, int]]:
-        return overview.facet_counts(self._session, filters)
+        return memories.facet_counts(self._session, filters)
 
     def facet_values(self, facet: str, /) -> list[str]:
         return [row[0] for row in self._session.rows(_FACET_VALUES[facet])]
 
     def sessions(self, filters: Filters, /) -> list[str]:
-        return overview.sessions(self._session, filters)
+        return memories.sessions(self._session, filters)
 
     def event_span(self) -> tuple[datetime, datetime]:
         [(first, last)] = self._session.rows(f"select min(event_at), max(event_at) {_MEMORIES}")
         return from_micros(first or 0), from_micros(last or 0)
 
     def spans(self, chunks: Sequence[int], /) -> dict[int, ChunkSpan]:
-        return chunk_rows.spans(self._session, chunks)
+        return memories.spans(self._session, chunks)
 
     def first_contexts(self, ids: Sequence[str], /) -> dict[str, str]:
-        return chunk_rows.first_contexts(self._session, ids)
+        return memories.first_contexts(self._session, ids)
 
     def chunks_of(self, keys: Sequence[int], /) -> list[int]:
-        return chunk_rows.of_memories(self._session, keys)
+        return memories.chunks_of(self._session, keys)
 
     def passages(self, chunks: Sequence[int], /) -> dict[int, Passage]:
-        return chunk_rows.passages(self._session, chunks)
+        return memories.passages(self._session, chunks)
 
     def texts(self, keys: Sequence[int], /) -> dict[int, str]:
         return memories.texts(self._session, keys)
 
     def definitions(self, keys: Sequence[int], /) -> dict[int, Definitions]:
-        return definitions.of_memories(self._session, keys)
+        return memories.definitions_of(self._session, keys)
 
     def without_definitions(self, count: int, after: int = 0, /) -> list[int]:
-        return definitions.lacking(self._session, count, after)
+        return memories.lacking_definitions(self._session, count, after)
 
     # -- keywords ------------------------------------------------------------------------------------------------------
 
@@ -144,10 +137,10 @@ class PostgresSnapshot:
         terms = begun(terms, self._statistics.first_with)
         inflected = [form for one in terms.forms for form in one.inflected]
         others = (*terms.respelled, *terms.compounded)
-        return words.highlights(texts, (*terms.phrases, *terms.words, *inflected), terms.prefix, others)
+        return postings.highlights(texts, (*terms.phrases, *terms.words, *inflected), terms.prefix, others)
 
     def holds_phrase(self, phrase: str, weights: Mapping[str, float], /) -> bool:
-        return phrases.holds_phrase(self._session, self._statistics, phrase, weights)
+        return keyword.holds_phrase(self._session, self._statistics, phrase, weights)
 
     def holds_word(self, word: str, columns: Collection[str], /) -> bool:
         return self._statistics.is_held(word, columns)
@@ -186,53 +179,53 @@ class PostgresSnapshot:
     # -- samples -------------------------------------------------------------------------------------------------------
 
     def newest_chunk(self) -> int:
-        return chunk_rows.newest(self._session)
+        return memories.newest_chunk(self._session)
 
     def sample(self, count: int, /) -> list[int]:
-        return chunk_rows.sample(self._session, count, self._statistics.chunks)
+        return memories.sample_chunks(self._session, count, self._statistics.chunks)
 
     def tokens(self, chunks: Sequence[int], /) -> dict[int, ChunkTokens]:
-        return chunk_rows.tokens_of(self._session, chunks)
+        return memories.tokens_of(self._session, chunks)
 
     def embedded_parts(self, chunks: Sequence[int], /) -> dict[int, EmbeddedParts]:
-        return chunk_rows.embedded_parts(self._session, chunks)
+        return memories.embedded_parts(self._session, chunks)
 
     # -- activity ------------------------------------------------------------------------------------------------------
 
     def accepted(self) -> tuple[int, int]:
-        return searches.accepted(self._session)
+        return activity.accepted(self._session)
 
     def query_vector(self, fingerprint: str, text: str, /) -> tuple[Vectors, bool] | None:
-        return query_vectors.get(self._session, fingerprint, text)
+        return activity.query_vector(self._session, fingerprint, text)
 
     def has_query_vectors(self) -> bool:
-        return not query_vectors.is_empty(self._session)
+        return not activity.has_no_query_vectors(self._session)
 
     def recent_searches(self, limit: int, /) -> list[Recent]:
-        return searches.recent(self._session, limit)
+        return activity.recent(self._session, limit)
 
     def last_search(self, origin: str, /) -> tuple[Recent, tuple[str, ...]] | None:
-        return searches.last(self._session, origin)
+        return activity.last_search(self._session, origin)
 
     def query_of(self, query_id: str, /) -> str:
-        return searches.query_of(self._session, query_id)
+        return activity.query_of(self._session, query_id)
 
     def feedback(self) -> list[Feedback]:
-        return searches.judged(self._session)
+        return activity.judged(self._session)
 
     # -- contents ------------------------------------------------------------------------------------------------------
 
     def count(self, filters: Filters, /) -> int:
-        return overview.count(self._session, filters)
+        return memories.count(self._session, filters)
 
     def tags(self) -> list[str]:
-        return overview.tags(self._session)
+        return memories.tags(self._session)
 
     def same_content(self, drafts: Sequence[Draft], /) -> list[int | None]:
         return memories.find_known(self._session, [identity(draft) for draft in drafts])
 
     def known(self, contents: Mapping[str, str], filters: Filters, /) -> set[str]:
-        return overview.known_contents(self._session, contents, filters)
+        return memories.known_contents(self._session, contents, filters)
 
     # -- files and folders ---------------------------------------------------------------------------------------------
 
@@ -243,19 +236,19 @@ class PostgresSnapshot:
         return files.states(self._session, places)
 
     def file_keys(self, paths: Sequence[str], space: str, /) -> list[int]:
-        return files.memories(self._session, paths, space)
+        return files.memories_of_paths(self._session, paths, space)
 
     def file_texts(self, paths: Sequence[str], space: str, /) -> dict[str, list[tuple[str, str]]]:
         return files.texts(self._session, paths, space)
 
     def folders(self, space: str, /) -> list[Folder]:
-        return folders.listed(self._session, space)
+        return files.listed_folders(self._session, space)
 
     def noted_folders(self, space: str, /) -> list[str]:
-        return folders.noted(self._session, space)
+        return files.noted_folders(self._session, space)
 
     def folder_above(self, path: str, space: str, /) -> str | None:
-        return folders.above(self._session, path, space)
+        return files.folder_above(self._session, path, space)
 
     # -- models --------------------------------------------------------------------------------------------------------
 
@@ -269,4 +262,183 @@ class PostgresSnapshot:
         return self._statistics.chunks - vectors.count(self._session, model)
 
     def chunks_without_tokens(self, count: int, after: int = 0, /) -> list[int]:
-        return chunk_rows.without_tokens(self._session, count, after)
+        return memories.without_tokens(self._session, count, after)
+
+
+# A snapshot that sees a part of a store only: nothing it returns depends on the words or memories of the rest.
+#
+# BM25 alone is that of the whole store, and with it the order of hits: its index counts words for all of them together.
+
+_COLUMNS = {
+    "tag": "tags.tag", "tier": SHOWN_TIER, "path": "memories.source", "kind": "memories.kind", "lang": "memories.lang",
+    "space": "memories.space", "session": "memories.session",
+}  # fmt: skip
+_OWNED = """
+    join chunks on chunks.space = postings.space and chunks.id = postings.chunk
+    join memories on memories.space = chunks.space and memories.key = chunks.memory
+"""
+
+
+class PartStatistics:
+    """The words of a part of a store, counted from the postings of its chunks."""
+
+    def __init__(self, session: Session, within: Filters, whole: Statistics) -> None:
+        self._session = session
+        self._within = within
+        self._whole = whole
+        self._chunks: int | None = None
+
+    @property
+    def chunks(self) -> int:
+        """Return how many chunks there are."""
+        if self._chunks is None:
+            where, parameters = condition(self._within)
+            joined = "chunks join memories on memories.space = chunks.space and memories.key = chunks.memory"
+            self._chunks = int(self._session.value(f"select count(*) from {joined} where {where}", parameters))
+        return self._chunks
+
+    def words(self, text: str, /) -> list[str]:
+        """Return the words of a text as the index holds them, in their order."""
+        return stems(text)
+
+    def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
+        """Return how many chunks hold each word, in whichever column; 0 where none does."""
+        asked = {keyed(word): word for word in words}
+        # A word that nothing in the store holds need not be looked for.
+        held = self._whole.frequencies(asked.values())
+        where, parameters = condition(self._within)
+        found = dict(
+            self._session.rows(
+                f"""
+                select postings.term, count(*) from postings {_OWNED}
+                where {of("postings")} and postings.term = any(%(terms)s) and {where} group by postings.term
+                """,
+                {**parameters, "terms": [term for term, word in asked.items() if held[word]]},
+            )
+        )
+        return {word: found.get(term, 0) for term, word in asked.items()}
+
+    def beginning(self, letters: str, /) -> Sequence[str]:
+        """Return the words of the part, as stems, that begin with these letters."""
+        return self._held(self._whole.beginning(letters))
+
+    def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
+        """Return the long words of the part, as stems, that end with any of these letters."""
+        return self._held(self._whole.ending(letters))
+
+    def is_held(self, word: str, columns: Collection[str]) -> bool:
+        """Return whether any chunk of the part holds a word, by its stem, in one of these columns."""
+        where, parameters = condition(self._within)
+        terms = list(dict.fromkeys(map(keyed, stems(word))))
+        in_columns = " or ".join(f"in_{column} > 0" for column in COLUMNS if bits_of([column]) & bits_of(columns))
+        found = self._session.rows(
+            f"""
+            select distinct postings.term from postings {_OWNED}
+            where {of("postings")} and postings.term = any(%(terms)s) and ({in_columns or "false"}) and {where}
+            """,
+            {**parameters, "terms": terms},
+        )
+        return len(found) == len(terms)
+
+    def _held(self, words: Sequence[str]) -> Sequence[str]:
+        found = self.frequencies(words) if words else {}
+        return [word for word in words if found[word]]
+
+
+class PartSnapshot(PostgresSnapshot):
+    """A snapshot in which only the memories exist that filters let through."""
+
+    def __init__(self, session: Session, cache: StatisticsCache, within: Filters) -> None:
+        super().__init__(session, cache)
+        self._within = within
+        self._part = PartStatistics(session, within, self._statistics)
+
+    @property
+    def is_all(self) -> bool:
+        """Return whether the store holds nothing else."""
+        where, parameters = condition(self._within)
+        other = f"select 1 from memories where {of('memories')} and not coalesce({where}, false)"
+        return not self._session.value(f"select exists ({other})", parameters)
+
+    @property
+    def corpus(self) -> PartStatistics:
+        return self._part
+
+    def in_background(self, work: Callable[[Snapshot], Result], /) -> Callable[[], Result]:
+        return lambda: work(self)
+
+    # -- memories ------------------------------------------------------------------------------------------------------
+
+    def key_of(self, memory_id: str, /) -> int:
+        found = self.keys(Filters(), [memory_id])
+        if not found:
+            raise UnknownMemory(memory_id)
+        return found[0]
+
+    def keys(self, filters: Filters, among: Sequence[str] | None = None, /) -> list[int]:
+        return super().keys(self._within & filters, among)
+
+    def selection(self, filters: Filters, /) -> Selection:
+        return super().selection(self._within & filters)
+
+    def exists(self, filters: Filters, /) -> bool:
+        return super().exists(self._within & filters)
+
+    def browse(self, filters: Filters, limit: int, /) -> list[Memory]:
+        return super().browse(self._within & filters, limit)
+
+    def facet_counts(self, filters: Filters, /) -> dict[str, dict[str, int]]:
+        return super().facet_counts(self._within & filters)
+
+    def facet_values(self, facet: str, /) -> list[str]:
+        where, parameters = condition(self._within)
+        tagged = "memories join tags on tags.space = memories.space and tags.memory = memories.key"
+        joined = tagged if facet == "tag" else "memories"
+        column = _COLUMNS[facet]
+        found = f"select distinct {column} from {joined} where coalesce({column}, '') <> '' and {where} order by 1"
+        return [row[0] for row in self._session.rows(found, parameters)]
+
+    def sessions(self, filters: Filters, /) -> list[str]:
+        return super().sessions(self._within & filters)
+
+    def event_span(self) -> tuple[datetime, datetime]:
+        where, parameters = condition(self._within)
+        [(first, last)] = self._session.rows(
+            f"select min(event_at), max(event_at) from memories where {where}", parameters
+        )
+        return from_micros(first or 0), from_micros(last or 0)
+
+    def count(self, filters: Filters, /) -> int:
+        return super().count(self._within & filters)
+
+    def tags(self) -> list[str]:
+        counts = memories.facet_counts(self._session, self._within)["tag"]
+        return sorted(counts, key=lambda tag: (-counts[tag], tag))
+
+    # -- words and vectors ---------------------------------------------------------------------------------------------
+
+    def keyword_matches(
+        self, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
+    ) -> list[ScoredChunk]:
+        return super().keyword_matches(terms, weights, self._within & filters, count)
+
+    def holds_phrase(self, phrase: str, weights: Mapping[str, float], /) -> bool:
+        return bool(keyword.search(self._session, self._statistics, Terms(phrases=(phrase,)), weights, self._within, 1))
+
+    def holds_word(self, word: str, columns: Collection[str], /) -> bool:
+        return self._part.is_held(word, columns)
+
+    def words_beginning(self, letters: str, /) -> Sequence[str]:
+        return self._part.beginning(letters)
+
+    def chunk_count_of(self, stem: str, columns: Collection[str], /) -> int:
+        # In whichever column: it decides between spellings, and the part is not counted by columns.
+        return self._part.frequencies([stem])[stem]
+
+    def vector_matches(
+        self, model: Model, vector: Vectors, filters: Filters, count: int, threshold: float | None, /
+    ) -> list[ScoredChunk]:
+        return super().vector_matches(model, vector, self._within & filters, count, threshold)
+
+    def sample(self, count: int, /) -> list[int]:
+        return memories.sample_chunks(self._session, count, self._part.chunks, self._within)

@@ -1,4 +1,4 @@
-"""What all statements share: rows in bulk, new numbers, and vectors as bytes."""
+"""SQL in pieces: parameters, filters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.storage.postgres.connection.session import Session
+from jupyter_memory.storage.postgres.database import Session, of
+from jupyter_memory.storage.postgres.postings import keyed, stems
+from jupyter_memory.storage.shared import all_of, below, spellings, to_micros
+from jupyter_memory.text.unicode import storable
+from jupyter_memory.types import FACETS, Filters
 from jupyter_memory.types.protocols import Vectors
 
 # Rows that one statement writes.
@@ -59,3 +63,82 @@ def from_vectors(written: Sequence[bytes], dimensions: int) -> NDArray[np.float3
     """Return vectors, ``(n, dimensions)``, from what ``vector_send`` gives: two numbers of 16 bits, then the values."""
     values = b"".join(one[4:] for one in written)
     return np.frombuffer(values, ">f4").astype(np.float32).reshape(-1, dimensions)
+
+
+# Filters as SQL: a condition on a row of ``memories``, applied inside each retriever.
+
+# The tier that people see: a pinned memory is core, whatever it was.
+SHOWN_TIER = "case when memories.pinned then 'core' else memories.tier end"
+
+
+def condition(filters: Filters) -> tuple[str, dict[str, Any]]:
+    """Return a SQL condition on ``memories`` in the spaces of a session, and its parameters."""
+    parameters: dict[str, Any] = {}
+    clauses = [
+        clause
+        for depth, each in enumerate(all_of(filters))
+        for clause in _clauses(each, parameters, f"_{depth}" if depth else "")
+    ]
+    return " and ".join([of("memories"), *clauses]), parameters
+
+
+def _clauses(filters: Filters, parameters: dict[str, Any], depth: str) -> Iterator[str]:
+    for facet in FACETS:
+        if wanted := getattr(filters, facet):
+            yield _has(facet, wanted, parameters, facet + depth)
+        if unwanted := getattr(filters, f"not_{facet}"):
+            # A memory that has no value here is not one that has an unwanted one: "not in" alone would lose it.
+            yield f"not coalesce({_has(facet, unwanted, parameters, f'not_{facet}{depth}')}, false)"
+    if filters.not_word:
+        for place, word in enumerate(filters.not_word):
+            yield f"not {_holds(word, parameters, f'not_word{place}{depth}')}"
+    for bound, comparison in (("since", ">="), ("until", "<")):
+        moment = getattr(filters, bound)
+        if moment is not None:
+            parameters[bound + depth] = to_micros(moment)
+            yield f"memories.event_at {comparison} %({bound}{depth})s"
+
+
+def _has(facet: str, values: tuple[str, ...], parameters: dict[str, Any], name: str) -> str:
+    """Return the condition that a memory has one of these values."""
+    if facet == "path":
+        return at_or_below("memories.source", name, [form for path in values for form in spellings(path)], parameters)
+    parameters[name] = [storable(value) for value in values]
+    if facet == "tag":
+        return (
+            "exists (select 1 from tags where tags.space = memories.space and tags.memory = memories.key "
+            f"and tags.tag = any(%({name})s))"
+        )
+    column = SHOWN_TIER if facet == "tier" else f"memories.{facet}"
+    return f"({column} = any(%({name})s))"
+
+
+def at_or_below(column: str, name: str, paths: Sequence[str], parameters: dict[str, Any]) -> str:
+    """Return the condition that a path is one of these or lies below one."""
+    clauses = []
+    for i, place in enumerate(below(storable(path)) for path in paths):
+        names = [f"{name}_{i}_{part}" for part in ("at", "low", "high")]
+        parameters.update(zip(names, place, strict=True))
+        at, low, high = names
+        clauses.append(f"{column} = %({at})s or ({column} >= %({low})s and {column} < %({high})s)")
+    return "(" + " or ".join(clauses or ["false"]) + ")"
+
+
+def _holds(word: str, parameters: dict[str, Any], name: str) -> str:
+    """Return the condition that a memory holds a word, or the words of a name side by side."""
+    terms = [keyed(stem) for stem in stems(word)]
+    if not terms:
+        return "false"
+    parameters[name] = terms
+    return f"""
+        exists (
+            select 1 from chunks where chunks.space = memories.space and chunks.memory = memories.key and exists (
+                select 1
+                from unnest(%({name})s::text[]) with ordinality as wanted (term, place)
+                join postings on postings.space = chunks.space and postings.term = wanted.term
+                    and postings.chunk = chunks.id
+                cross join unnest(postings.places) as held (at)
+                group by held.at - wanted.place having count(*) = cardinality(%({name})s::text[])
+            )
+        )
+    """

@@ -1,4 +1,4 @@
-"""A store in a PostgreSQL database: its snapshots, its writer and its maintenance."""
+"""A store in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -9,25 +9,53 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.storage.base import Forgotten, RunLog, Snapshot, Thumbnails, Transfer, Writer
-from jupyter_memory.storage.postgres import checks, sizes
-from jupyter_memory.storage.postgres.connection.database import Database
-from jupyter_memory.storage.postgres.connection.migrations import SCHEMA
-from jupyter_memory.storage.postgres.connection.session import Session, of
-from jupyter_memory.storage.postgres.filters import SHOWN_TIER
-from jupyter_memory.storage.postgres.indexes import vectors
-from jupyter_memory.storage.postgres.indexes.statistics import StatisticsCache
-from jupyter_memory.storage.postgres.part import PartSnapshot
-from jupyter_memory.storage.postgres.runs import PostgresRunLog
-from jupyter_memory.storage.postgres.snapshot import PostgresSnapshot
+from jupyter_memory.storage.base import RunLog, Snapshot
+from jupyter_memory.storage.postgres import checks, vectors
+from jupyter_memory.storage.postgres.database import SCHEMA, Database, Session, of
+from jupyter_memory.storage.postgres.postings import StatisticsCache
+from jupyter_memory.storage.postgres.snapshot import PartSnapshot, PostgresSnapshot
+from jupyter_memory.storage.postgres.sql import SHOWN_TIER
 from jupyter_memory.storage.postgres.tables import memories, thumbnails
-from jupyter_memory.storage.postgres.writing.transfer import PostgresTransfer
-from jupyter_memory.storage.postgres.writing.writer import PostgresWriter
+from jupyter_memory.storage.postgres.transfer import PostgresTransfer
+from jupyter_memory.storage.postgres.writer import PostgresRunLog, PostgresWriter
+from jupyter_memory.storage.writing import Forgotten, Thumbnails, Transfer, Writer
 from jupyter_memory.text.paths import DatabaseAddress
 from jupyter_memory.types import Filters
 from jupyter_memory.types.memory import Thumbnail
 from jupyter_memory.types.protocols import UNREAD
 from jupyter_memory.types.report import Undoable
+
+# How many bytes of a database are for what: its tables with their indexes, those of all spaces.
+
+# What the tables are for, by their names; whatever is not here is small.
+_KINDS = {
+    "texts": ("memories", "texts", "tags", "chunks", "definitions"),
+    "words": ("postings", "frequencies", "totals"),
+    "vectors": ("vectors", "chunk_tokens", "models", "trust"),
+    "pictures": ("thumbnails",),
+    "history": ("runs",),
+    "searches": ("searches", "feedback", "query_vectors", "query_keys"),
+    "files": ("files", "folders"),
+}
+_OTHER = "other"
+
+
+def sizes(session: Session) -> dict[str, int]:
+    """Return the bytes of a store by kind, with room in its tables that the server uses again."""
+    found = dict.fromkeys((*_KINDS, _OTHER), 0)
+    for table, size in session.rows(
+        """
+        select relname, pg_total_relation_size(oid) from pg_class
+        where relkind in ('r', 'p') and relnamespace = 'jupyter_memory'::regnamespace
+        """
+    ):
+        found[next((kind for kind, tables in _KINDS.items() if table in tables), _OTHER)] += size
+    return found
+
+
+def held(session: Session) -> int:
+    """Return the bytes of all tables."""
+    return sum(sizes(session).values())
 
 
 def open_postgres(address: DatabaseAddress, *, busy_seconds: float, space: str = "") -> PostgresStorage:
@@ -109,11 +137,11 @@ class PostgresStorage:
 
     def sizes(self) -> Mapping[str, int]:
         with self.database.read() as session:
-            return sizes.sizes(session)
+            return sizes(session)
 
     def held(self) -> int:
         with self.database.read() as session:
-            return sizes.held(session)
+            return held(session)
 
     def problems(self) -> Iterable[str]:
         with self.database.read() as session:
@@ -162,7 +190,7 @@ def _stats(session: Session) -> dict[str, Any]:
             for model, number in models
         ],
         # Of all spaces: a table is not measured by its rows.
-        "bytes": sizes.held(session),
+        "bytes": held(session),
         "journal": "server",
         "version": session.value("select max(version) from schema_version"),
         "scrub_pending": False,

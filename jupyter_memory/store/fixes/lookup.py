@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.search.fixes import AFTER, EARLIER, KnownErrors
-from jupyter_memory.storage.base import Storage
+from jupyter_memory.storage.writing import Storage
 from jupyter_memory.store.fixes.stored_errors import StoredErrors
 from jupyter_memory.store.history import History
 from jupyter_memory.store.scope import Scope

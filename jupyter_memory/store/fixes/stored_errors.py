@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from jupyter_memory.storage.base import Storage
+from jupyter_memory.storage.writing import Storage
 from jupyter_memory.store.scope import Scope
 from jupyter_memory.store.searching import Searching
 from jupyter_memory.text.errors import message_words, read_traceback

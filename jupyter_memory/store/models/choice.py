@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from jupyter_memory.embedders import damage, default_name, open_embedder
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError, StoreError
-from jupyter_memory.storage.base import Model, Storage, mismatch
+from jupyter_memory.storage.base import Model, mismatch
+from jupyter_memory.storage.writing import Storage
 from jupyter_memory.store.models.offer import offer
 from jupyter_memory.types.protocols import Embedder
 

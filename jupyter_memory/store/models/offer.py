@@ -8,7 +8,7 @@ from jupyter_memory.embedders import is_here
 from jupyter_memory.embedders.download.wheel import DOWNLOAD, missing
 from jupyter_memory.embedders.registry import MINILM, STATIC
 from jupyter_memory.embedders.static import runs_mlx
-from jupyter_memory.storage.base import Storage
+from jupyter_memory.storage.writing import Storage
 from jupyter_memory.text.display import size
 
 # A calibration of 1 means that meaning finds the answers of pseudo-queries as often as words do. On seven judged sets

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from jupyter_memory.embedders import base
 from jupyter_memory.errors import InputError, StoreDamaged
 from jupyter_memory.runtime import counted
-from jupyter_memory.storage.base import Model, Storage
+from jupyter_memory.storage.base import Model
+from jupyter_memory.storage.writing import Storage
 from jupyter_memory.text.markdown import embedding_text
 from jupyter_memory.types.protocols import Embedder
 

@@ -15,9 +15,8 @@ from jupyter_memory.ingest.preparation import clean
 from jupyter_memory.ingest.redaction.redactor import redact
 from jupyter_memory.ingest.runs import in_bounds
 from jupyter_memory.runtime import batches
-from jupyter_memory.storage.base import Storage, Stored
-from jupyter_memory.store.transfer import folder as layout
-from jupyter_memory.store.transfer import records
+from jupyter_memory.storage.writing import Storage, Stored
+from jupyter_memory.store.transfer import folder, records
 from jupyter_memory.types import Chunk, Draft, Filters, Memory, Run
 from jupyter_memory.types.memory import MOST_THUMBNAILS, NO_PICTURES, Pictures
 
@@ -60,12 +59,12 @@ class ExportedFolder:
         # Where the runs and pictures of each memory are, since all of them may not fit into memory.
         self._runs: dict[str, list[int]] = defaultdict(list)
         self._pictures: dict[str, list[int]] = defaultdict(list)
-        layout.about(path)
+        folder.about(path)
         self.count = self._check()
 
     def memories(self, together: int) -> Iterator[list[Arrival]]:
         """Yield the memories in their order, so many at a time."""
-        for some in batches(map(records.to_memory, layout.lines(self._path, layout.MEMORIES)), together):
+        for some in batches(map(records.to_memory, folder.lines(self._path, folder.MEMORIES)), together):
             ids = [stored.memory.id for stored in some]
             runs, pictures = self._runs_of(ids), self._pictures_of(ids)
             yield [
@@ -76,30 +75,30 @@ class ExportedFolder:
     def _check(self) -> int:
         """Read everything once; return how many memories there are."""
         kinds: dict[str, str] = {}
-        for record in layout.lines(self._path, layout.MEMORIES):
+        for record in folder.lines(self._path, folder.MEMORIES):
             memory = records.to_memory(record).memory
             if memory.id in kinds:
                 raise record.wrong("id", "one that no line before has")
             kinds[memory.id] = memory.kind
-        for place, record in layout.located(self._path, layout.RUNS):
+        for place, record in folder.located(self._path, folder.RUNS):
             run = records.to_run(record)
             if kinds.get(run.memory_id) != "history":
-                raise record.wrong("memory", f"the id of a memory of kind history in {layout.MEMORIES}")
+                raise record.wrong("memory", f"the id of a memory of kind history in {folder.MEMORIES}")
             self._runs[run.memory_id].append(place)
         self._check_pictures(kinds)
-        for record in layout.lines(self._path, layout.FILES):
+        for record in folder.lines(self._path, folder.FILES):
             records.to_file(record)
-        for record in layout.lines(self._path, layout.FOLDERS):
+        for record in folder.lines(self._path, folder.FOLDERS):
             records.to_folder(record)
-        for record in layout.lines(self._path, layout.FEEDBACK):
+        for record in folder.lines(self._path, folder.FEEDBACK):
             records.to_feedback(record)
         return len(kinds)
 
     def _check_pictures(self, ids: Collection[str]) -> None:
-        for place, record in layout.located(self._path, layout.PICTURES):
+        for place, record in folder.located(self._path, folder.PICTURES):
             memory_id, _ = records.to_picture(record)
             if memory_id not in ids:
-                raise record.wrong("memory", f"the id of a memory in {layout.MEMORIES}")
+                raise record.wrong("memory", f"the id of a memory in {folder.MEMORIES}")
             if len(self._pictures[memory_id]) == MOST_THUMBNAILS:
                 raise record.wrong("memory", f"one that has fewer than {MOST_THUMBNAILS} pictures")
             self._pictures[memory_id].append(place)
@@ -107,10 +106,10 @@ class ExportedFolder:
     def _runs_of(self, ids: Sequence[str]) -> dict[str, tuple[Run, ...]]:
         if not any(id_ in self._runs for id_ in ids):
             return dict.fromkeys(ids, ())
-        with layout.opened(self._path / layout.RUNS) as stream:
+        with folder.opened(self._path / folder.RUNS) as stream:
             return {
                 id_: tuple(
-                    in_bounds(records.to_run(layout.at(stream, place, layout.RUNS)), redacting=self._redacting)
+                    in_bounds(records.to_run(folder.at(stream, place, folder.RUNS)), redacting=self._redacting)
                     for place in self._runs.get(id_, ())
                 )
                 for id_ in ids
@@ -119,11 +118,11 @@ class ExportedFolder:
     def _pictures_of(self, ids: Sequence[str]) -> dict[str, Pictures]:
         if not any(id_ in self._pictures for id_ in ids):
             return dict.fromkeys(ids, NO_PICTURES)
-        with layout.opened(self._path / layout.PICTURES) as stream:
+        with folder.opened(self._path / folder.PICTURES) as stream:
             return {
                 id_: Pictures(
                     tuple(
-                        records.to_picture(layout.at(stream, place, layout.PICTURES))[1]
+                        records.to_picture(folder.at(stream, place, folder.PICTURES))[1]
                         for place in self._pictures.get(id_, ())
                     )
                 )

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from jupyter_memory.errors import EmbedderUnavailable, EmbeddingMismatch, InputError, StoreReadOnly
 from jupyter_memory.runtime import batches, shown
-from jupyter_memory.storage.base import Arriving, Contents, Model, Prepared, Storage, Stored
+from jupyter_memory.storage.base import Model, Prepared
 from jupyter_memory.storage.databases import open_storage
+from jupyter_memory.storage.writing import Arriving, Contents, Storage, Stored
 from jupyter_memory.store.transfer.arriving import looked_up
 from jupyter_memory.text.paths import StorePath
 from jupyter_memory.types.protocols import Vectors

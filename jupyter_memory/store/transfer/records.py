@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from jupyter_memory.storage.base import NotedFile, NotedFolder, Stored
+from jupyter_memory.storage.writing import NotedFile, NotedFolder, Stored
 from jupyter_memory.store.transfer.fields import Fields
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Chunk, Memory, Outcome, Run, RunError
 from jupyter_memory.types.memory import LARGEST_THUMBNAIL, Thumbnail

@@ -16,7 +16,8 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.ingest.pictures import Quota, quota_of
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.runtime import batches, shown
-from jupyter_memory.storage.base import Arriving, Contents, NotedFile, Prepared, Storage
+from jupyter_memory.storage.base import Prepared
+from jupyter_memory.storage.writing import Arriving, Contents, NotedFile, Storage
 from jupyter_memory.store.models.choice import ModelChoice
 from jupyter_memory.store.transfer import folder as layout
 from jupyter_memory.store.transfer import records

@@ -19,7 +19,7 @@ pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
 import psycopg
 
-from jupyter_memory.storage import pruning, vectors
+from jupyter_memory.storage import keyword, vectors
 
 # -- both databases answer alike ---------------------------------------------------------------------------------------
 
@@ -262,10 +262,10 @@ def test_pruning_changes_no_answer(store, monkeypatch, first, lookup):
         phrases = (f"{FREQUENT[0]} {FREQUENT[1]}", f"{words[0]} {words[0]}") if number % 3 == 0 else ()
         terms = Terms(words=words, phrases=phrases, ident=("東京",) if number % 5 == 0 else ())
         count = chosen.choice((1, 10, 40, 120))
-        monkeypatch.setattr(pruning, "_FIRST_ROWS", NEVER)
+        monkeypatch.setattr(keyword, "_FIRST_ROWS", NEVER)
         plain = best(store, terms, count)
-        monkeypatch.setattr(pruning, "_FIRST_ROWS", first)
-        monkeypatch.setattr(pruning, "_LOOKUP", lookup)
+        monkeypatch.setattr(keyword, "_FIRST_ROWS", first)
+        monkeypatch.setattr(keyword, "_LOOKUP", lookup)
         assert best(store, terms, count) == plain
     pruned = sum("reached0" in str(sql) for sql in sent)
     assert pruned > 20, "hardly any search was pruned, so nothing was compared"
@@ -273,7 +273,7 @@ def test_pruning_changes_no_answer(store, monkeypatch, first, lookup):
 
 def test_the_rarest_words_are_read_first():
     """Few rows are read first, and the words that good chunks do not lack; all of them if no other is frequent."""
-    apart, word = pruning.apart, pruning.Weighed
+    apart, word = keyword.apart, keyword.Weighed
     rare, often, most = word("churn", 900, 8.0), word("rate", 90_000, 3.0), word("price", 400_000, 1.0)
     assert apart([most, rare, often]) == ([rare], [often, most])
     assert apart([rare, word("mean", 35_000, 4.0)]) == ([rare, word("mean", 35_000, 4.0)], [])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from transferred import NOTES, PLAIN, RUNS, answers, carried, contents, fill
 
 from jupyter_memory import EmbeddingMismatch, InputError, MemoryStore
-from jupyter_memory.storage.sqlite.writing.transfer import SqliteTransfer
+from jupyter_memory.storage.sqlite.transfer import SqliteTransfer
 from jupyter_memory.store.transfer import copying
 
 

@@ -9,12 +9,10 @@ from typing import Any
 
 from jupyter_memory.storage.base import RunFilter
 from jupyter_memory.storage.postgres import sql
-from jupyter_memory.storage.postgres.connection.session import Session, of
-from jupyter_memory.storage.postgres.filters import at_or_below, condition
+from jupyter_memory.storage.postgres.database import Session, of
+from jupyter_memory.storage.postgres.sql import at_or_below, condition
 from jupyter_memory.storage.postgres.tables import memories
-from jupyter_memory.storage.shared.paths import spellings
-from jupyter_memory.storage.shared.rows import from_micros, to_micros
-from jupyter_memory.storage.shared.runs import RunKey, key, run_of, told_by
+from jupyter_memory.storage.shared import RunKey, from_micros, key, run_of, spellings, to_micros, told_by
 from jupyter_memory.types import Filters, Run
 from jupyter_memory.types.report import HistoryStatus
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jupyter_memory.storage.postgres.connection.session import Session, of
+from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.postgres.tables.files import HELD, SOURCES
 from jupyter_memory.types import Draft
 from jupyter_memory.types.memory import Thumbnail

@@ -9,11 +9,11 @@ from typing import Any
 
 import apsw
 
-from jupyter_memory.storage.base import Arriving
 from jupyter_memory.storage.cell_matching import content_hash
-from jupyter_memory.storage.shared.rows import identity, to_micros
-from jupyter_memory.storage.shared.runs import key as run_key
+from jupyter_memory.storage.shared import identity, to_micros
+from jupyter_memory.storage.shared import key as run_key
 from jupyter_memory.storage.sqlite.tables import memories, runs
+from jupyter_memory.storage.writing import Arriving
 from jupyter_memory.types import Run
 
 

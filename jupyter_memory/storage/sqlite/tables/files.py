@@ -1,17 +1,19 @@
-"""The files that were read, as rows, within the caller's transaction."""
+"""Files, folders, and where files were moved."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 import apsw
 
-from jupyter_memory.storage.shared.paths import below, spellings
-from jupyter_memory.storage.shared.rows import to_micros
-from jupyter_memory.types.protocols import FileState
+from jupyter_memory.storage.shared import FolderRow, below, from_micros, is_below, spellings, to_micros, topmost_unnoted
+from jupyter_memory.storage.writing import NotedFolder
+from jupyter_memory.types.protocols import UNREAD, FileState
+from jupyter_memory.types.report import Folder
 
 INDEXED = "('file', 'cell')"  # the kinds of memory that come from files
 _EMPTY = f"""
@@ -101,7 +103,7 @@ def drop(connection: apsw.Connection, paths: Iterable[str], space: str) -> None:
     connection.executemany("delete from files where path = ? and space = ?", ((path, space) for path in paths))
 
 
-def memories(connection: apsw.Connection, paths: Sequence[str], space: str) -> list[int]:
+def memories_of_paths(connection: apsw.Connection, paths: Sequence[str], space: str) -> list[int]:
     """Return the keys of the memories that files hold in a space."""
     found = connection.execute(
         f"""
@@ -149,3 +151,220 @@ def drop_emptied(connection: apsw.Connection, held: Iterable[tuple[str, str]], p
 def drop_all_empty(connection: apsw.Connection) -> None:
     """Drop the record of every file that holds no memory."""
     connection.execute(f"delete from files where {_EMPTY}")
+
+
+# The folders that were indexed, as rows, within the caller's transaction.
+
+
+def note_folder(connection: apsw.Connection, path: str, space: str, now: datetime) -> None:
+    """Note that a folder was indexed: it takes the place of those below it that nobody watches.
+
+    A folder below one that is noted already is not noted separately, unless it was before.
+    """
+    known = {row.path for row in _rows(connection, space)}
+    if path not in known and any(is_below(path, folder) for folder in known):
+        return
+    _, low, high = below(path)
+    connection.execute(
+        "delete from folders where space = ? and path >= ? and path < ? and not watched", (space, low, high)
+    )
+    connection.execute(
+        """
+        insert into folders (path, space, indexed_at) values (?, ?, ?)
+        on conflict do update set indexed_at = excluded.indexed_at
+        """,
+        (path, space, to_micros(now)),
+    )
+
+
+def every_folder(connection: apsw.Connection, space: str) -> Iterator[NotedFolder]:
+    """Yield the noted folders of a space, of all if it is empty."""
+    rows = connection.execute(
+        "select path, space, watched, indexed_at from folders where ? in ('', space) order by space, path", (space,)
+    )
+    for path, of_space, watched, indexed_at in rows:
+        yield NotedFolder(path, of_space, bool(watched), None if indexed_at is None else from_micros(indexed_at))
+
+
+def restore_folders(connection: apsw.Connection, found: Iterable[NotedFolder]) -> None:
+    """Note folders that were indexed for another store; one that is on the list stays as it is."""
+    connection.executemany(
+        "insert or ignore into folders (path, space, watched, indexed_at) values (?, ?, ?, ?)",
+        (
+            (one.path, one.space, int(one.watched), None if one.indexed_at is None else to_micros(one.indexed_at))
+            for one in found
+        ),
+    )
+
+
+def watch_folder(connection: apsw.Connection, path: str, space: str, watched: bool) -> None:
+    """Mark a folder as watched, or not; a new one is noted with the time when its files were last indexed."""
+    connection.execute(
+        """
+        insert into folders (path, space, watched, indexed_at) values (?, ?, ?, ?)
+        on conflict do update set watched = excluded.watched
+        """,
+        (path, space, int(watched), _last_indexed(connection, path, space)),
+    )
+
+
+def remove_folder(connection: apsw.Connection, path: str, space: str) -> None:
+    """Remove a folder, and those below it, from the list."""
+    at, low, high = below(path)
+    connection.execute(
+        "delete from folders where space = ? and (path = ? or (path >= ? and path < ?))", (space, at, low, high)
+    )
+
+
+def listed_folders(connection: apsw.Connection, space: str) -> list[Folder]:
+    """Return the folders of a space by path, not compared with the disk.
+
+    For files that were indexed before folders were noted, the topmost folders that hold them are listed.
+    """
+    rows = _rows(connection, space)
+    found = connection.execute("select path, indexed_at from files where space = ?", (space,))
+    rows += topmost_unnoted(found, {row.path for row in rows})
+    return [
+        Folder(
+            row.path,
+            row.watched,
+            *_counts(connection, row.path, space),
+            changed=None,
+            indexed_at=None if row.indexed_at is None else from_micros(row.indexed_at),
+            exists=os.path.exists(row.path),  # noqa: PTH110  a disk that does not answer is not an error
+        )
+        for row in sorted(rows)
+    ]
+
+
+def noted_folders(connection: apsw.Connection, space: str) -> list[str]:
+    """Return the paths of the noted folders, those that are above others first."""
+    return sorted((row.path for row in _rows(connection, space)), key=len)
+
+
+def folder_above(connection: apsw.Connection, path: str, space: str) -> str | None:
+    """Return the topmost noted folder that a path lies in, None where there is none."""
+    return min((row.path for row in _rows(connection, space) if is_below(path, row.path)), key=len, default=None)
+
+
+def holding_folders(connection: apsw.Connection) -> list[tuple[str, str]]:
+    """Return path and space of the noted folders that hold any indexed file."""
+    noted = [(str(path), str(space)) for path, space in connection.execute("select path, space from folders")]
+    return [(path, space) for path, space in noted if _counts(connection, path, space)[0]]
+
+
+def drop_emptied_folders(connection: apsw.Connection, held: Iterable[tuple[str, str]]) -> None:
+    """Remove folders that held files and no longer do from the list."""
+    for path, space in held:
+        if not _counts(connection, path, space)[0]:
+            connection.execute("delete from folders where path = ? and space = ?", (path, space))
+
+
+def _rows(connection: apsw.Connection, space: str) -> list[FolderRow]:
+    found = connection.execute("select path, watched, indexed_at from folders where space = ?", (space,))
+    return [FolderRow(path, bool(watched), indexed_at) for path, watched, indexed_at in found]
+
+
+def _last_indexed(connection: apsw.Connection, path: str, space: str) -> int | None:
+    """Return when a path was indexed last, with a folder above it or by itself; None if nothing of it is indexed."""
+    sql = "select max(indexed_at) from files where space = ? and (path = ? or (path >= ? and path < ?))"
+    newest = connection.execute(sql, (space, *below(path))).get
+    if newest is None:
+        return None
+    above = [row.indexed_at for row in _rows(connection, space) if row.indexed_at and is_below(path, row.path)]
+    return max([int(newest), *above])
+
+
+def _counts(connection: apsw.Connection, path: str, space: str) -> tuple[int, int]:
+    """Return how many indexed files are at or below a path, and how many memories came from them."""
+    at, low, high = below(path)
+    files = f"""
+        select count(*) from files
+        where substr(content_hash, 1, 1) <> '{UNREAD}' and space = ? and (path = ? or (path >= ? and path < ?))
+    """
+    memories = """
+        select count(*) from memories
+        where kind in ('file', 'cell') and space = ? and (source = ? or (source >= ? and source < ?))
+    """
+    found = [int(connection.execute(sql, (space, at, low, high)).get) for sql in (files, memories)]
+    return found[0], found[1]
+
+
+# Memories whose file or folder has a new path, as rows, within the caller's transaction.
+
+
+def in_the_way(connection: apsw.Connection, old: str, new: str) -> list[int]:
+    """Return the keys of memories at the new path that must be removed: what was indexed there, and equal notes."""
+    found = connection.execute(
+        f"""
+        with moving as (
+            select :new || substr(source, length(:old) + 1) as target, space, kind, location, content_hash
+            from memories where {_at("source")}
+        )
+        select memories.key from memories join moving on memories.source = moving.target
+            and memories.space = moving.space
+        where memories.kind in ('file', 'cell') and moving.kind in ('file', 'cell')
+            or (memories.kind, memories.location, memories.content_hash)
+                = (moving.kind, moving.location, moving.content_hash)
+        group by memories.key
+        """,
+        _named(old, new),
+    )
+    return [row[0] for row in found]
+
+
+def move(connection: apsw.Connection, old: str, new: str) -> int:
+    """Give everything at or below the old path its new one; return how many memories moved.
+
+    The files are marked to be read again, since titles and contexts contain their names.
+    """
+    names = _named(old, new)
+    connection.execute(
+        f"update memories set source = :new || substr(source, length(:old) + 1) where {_at('source')}", names
+    )
+    moved = connection.changes()
+    connection.execute(
+        f"update runs set notebook = :new || substr(notebook, length(:old) + 1) where {_at('notebook')}", names
+    )
+    connection.execute(
+        f"delete from files where (path, space) in "
+        f"(select :new || substr(path, length(:old) + 1), space from files where {_at('path')})",
+        names,
+    )
+    connection.execute(
+        f"""
+        update files set path = :new || substr(path, length(:old) + 1), mtime_ns = -1, content_hash = ''
+        where {_at("path")}
+        """,
+        names,
+    )
+    # A folder that is noted at the new path already stays as it is noted there.
+    connection.execute(
+        f"update or replace folders set path = :new || substr(path, length(:old) + 1) where {_at('path')}", names
+    )
+    return moved
+
+
+def drop_vacated(connection: apsw.Connection, space: str) -> None:
+    """Remove unwatched folders that no longer exist and hold no memories, with the record of their files."""
+    found = connection.execute("select path from folders where space = ? and not watched", (space,)).fetchall()
+    for path in (str(row[0]) for row in found):
+        if os.path.lexists(path):
+            continue
+        where = {"space": space, **dict(zip(("at", "low", "high"), below(path), strict=True))}
+        held = "space = :space and kind in ('file', 'cell') and (source = :at or (source >= :low and source < :high))"
+        if connection.execute(f"select exists (select 1 from memories where {held})", where).get:
+            continue
+        connection.execute("delete from folders where space = :space and path = :at", where)
+        connection.execute(
+            "delete from files where space = :space and (path = :at or (path >= :low and path < :high))", where
+        )
+
+
+def _at(column: str) -> str:
+    return f"({column} = :old or ({column} >= :low and {column} < :high))"
+
+
+def _named(old: str, new: str) -> dict[str, str]:
+    _, low, high = below(old)
+    return {"old": old, "new": new, "low": low, "high": high}

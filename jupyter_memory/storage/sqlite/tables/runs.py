@@ -10,10 +10,8 @@ from typing import Any
 import apsw
 
 from jupyter_memory.storage.base import RunFilter
-from jupyter_memory.storage.shared.paths import below, spellings
-from jupyter_memory.storage.shared.rows import from_micros, to_micros
-from jupyter_memory.storage.shared.runs import RunKey, key, run_of, told_by
-from jupyter_memory.storage.sqlite.filters import condition
+from jupyter_memory.storage.shared import RunKey, below, from_micros, key, run_of, spellings, to_micros, told_by
+from jupyter_memory.storage.sqlite.sql import condition
 from jupyter_memory.types import Filters, Run
 from jupyter_memory.types.report import HistoryStatus
 

@@ -1,1 +1,0 @@
-"""Connections to a PostgreSQL database: a bounded pool, transactions, migrations, interruptions, errors as ours."""

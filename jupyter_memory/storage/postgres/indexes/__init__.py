@@ -1,1 +1,0 @@
-"""The indexes of a PostgreSQL store: words with BM25, and vectors."""

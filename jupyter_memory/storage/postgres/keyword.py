@@ -1,0 +1,691 @@
+"""The keyword index: BM25, phrases, MaxScore."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from math import log
+from typing import Any, NamedTuple
+
+from jupyter_memory.storage.postgres.database import Session, of
+from jupyter_memory.storage.postgres.postings import Group, Statistics, bits_of, keyed, stems
+from jupyter_memory.storage.postgres.sql import condition
+from jupyter_memory.storage.shared import Row, cut, is_settled
+from jupyter_memory.text.identifiers import COLUMNS
+from jupyter_memory.types import Filters, ScoredChunk, Terms
+
+# The terms of a query as what is looked up in the keyword index: words, phrases, beginnings, and words with forms.
+
+# The weight of a match of another spelling, where a match of the word itself has 1.
+_RESPELLED = 0.5
+# That of a match of a compound with the word, or of one of its parts.
+_COMPOUND = 0.8
+# Below this many chunks a frequent word takes no time, and leaving it out could lose a badge.
+_SMALL = 5_000
+# How many chunks hold a word in a set of columns, and in that of the columns where most do.
+Frequency = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Words side by side, the last of them perhaps only begun; ``weight`` is what a match of it counts.
+
+    Matches of one ``group`` are forms of one word, whose rarity they share. ``pair`` is of a text without spaces: it is
+    looked for among identifiers only.
+    """
+
+    stems: tuple[str, ...]
+    group: int
+    weight: float = 1.0
+    begun: bool = False
+    pair: bool = False
+
+    @property
+    def is_word(self) -> bool:
+        """Return whether it is one whole word."""
+        return len(self.stems) == 1 and not self.begun
+
+
+def matches_of(terms: Terms) -> list[Match]:
+    """Return what is looked up for the terms; what holds no letter is left out."""
+    return [replace(one, group=group) for group, of_it in enumerate(_groups(terms)) for one in of_it if one.stems]
+
+
+def _groups(terms: Terms) -> Iterator[list[Match]]:
+    inflected = {one.word: one.inflected for one in terms.forms if one.inflected}
+    for stem in terms.respelled:
+        yield [Match((keyed(stem),), 0, _RESPELLED)]
+    for stem in terms.compounded:
+        yield [Match((keyed(stem),), 0, _COMPOUND)]
+    for word, forms in inflected.items():
+        yield [Match(_keys(form), 0) for form in (word, *forms)]
+    for words in (*terms.phrases, *(word for word in terms.words if word not in inflected)):
+        yield [Match(_keys(words), 0)]
+    if terms.prefix:
+        yield [Match(_keys(terms.prefix), 0, begun=True)]
+    for pair in terms.ident:
+        # A single character is looked for as the first of any pair.
+        yield [Match(_keys(pair), 0, begun=len(pair) == 1, pair=True)]
+
+
+def begun(terms: Terms, held: Callable[[str, Collection[str]], Collection[str]]) -> Terms:
+    """Return the terms with the stem of what is being typed in place of a prefix that no stem has.
+
+    "electri" is longer than the stem "electr" of the words that begin with it. ``held`` returns those of some stems
+    that the index holds, and the first with a beginning.
+    """
+    stem = stems(terms.prefix)[-1:] if terms.prefix else []
+    if not stem:
+        return terms
+    shorter = [stem[0][:length] for length in range(len(stem[0]) - 1, max(3, len(stem[0]) - 4), -1)]
+    there = held(stem[0], shorter)
+    if any(one.startswith(stem[0]) for one in there):
+        return terms
+    word = next((one for one in shorter if one in there), None)
+    return terms if word is None else replace(terms, words=(*terms.words, word), prefix=None)
+
+
+def without_common(terms: Terms, total: int, frequency: Frequency) -> Terms:
+    """Leave out words that more than half of the chunks hold: they have no weight, yet all their rows are read.
+
+    ``frequency`` returns how many chunks hold a stem in the one of the searched columns where most do.
+    """
+    inflected = {one.word for one in terms.forms if one.inflected}
+    words = tuple(word for word in terms.words if word not in inflected)
+    if total < _SMALL or len(words) < 2:
+        return terms
+
+    def is_rare(word: str) -> bool:
+        found = stems(word)
+        return len(found) != 1 or frequency(found[0]) * 2 <= total
+
+    rare = {word for word in words if is_rare(word)}
+    return replace(terms, words=tuple(word for word in terms.words if word in rare | inflected)) if rare else terms
+
+
+def _keys(words: str) -> tuple[str, ...]:
+    return tuple(map(keyed, stems(words)))
+
+
+# FTS5's BM25 in SQL: what a match counts in a chunk, and how rare a word is.
+#
+# A match counts ``idf * f * (k1 + 1) / (f + k1 * (1 - b + b * size / average))``, where ``f`` is how often the chunk
+# holds it, each column by its weight; a chunk has the sum of its matches.
+
+# Constants of FTS5.
+_K1, _B = 1.2, 0.75
+# What a match counts is less than its idf times this, however often a chunk holds it.
+MOST = _K1 + 1
+# Scores are added up as whole numbers, of which a float8 holds sums up to 9,007 exactly: a sum of fractions depends on
+# their order, and equal chunks must have equal scores. The sum of a bigint is a decimal number, and takes longer.
+UNIT = 1e12
+
+
+def idf(count: int, total: int) -> float:
+    """Return what FTS5 takes for the inverse document frequency of a word that so many chunks hold."""
+    return max(log((total - count + 0.5) / (count + 0.5)), 1e-6) if count < total else 1e-6
+
+
+def contribution(idf_: str, f: str, size: str) -> str:
+    """Return what a match counts in a chunk, in units; the parameter ``average`` is the mean size of a chunk.
+
+    ``f / (f + d)`` is written ``1 - d / (f + d)``, since ``f`` is what takes long. All numbers are of one type: a plain
+    ``0.75`` would be a decimal number, and twice the time of the whole formula.
+    """
+    d = f"({_K1 * (1 - _B)!r}::float8 + {_K1 * _B!r}::float8 / %(average)s::float8 * {size})"
+    return f"round({idf_} * {MOST * UNIT!r}::float8 * (1 - {d} / ({f} + {d})))"
+
+
+def frequency(columns: Mapping[str, float]) -> str:
+    """Return how often a row of ``postings`` counts, each column by its weight."""
+    alike: dict[float, list[str]] = {}
+    for column, weight in columns.items():
+        alike.setdefault(float(weight), []).append(f"postings.in_{column}")
+    return " + ".join(f"({' + '.join(summed)}) * {weight!r}::float8" for weight, summed in alike.items())
+
+
+def is_held(columns: Mapping[str, float]) -> str:
+    """Return the condition that a row of ``postings`` is of one of these columns."""
+    if len(columns) == len(COLUMNS):
+        return "true"
+    return "(" + " or ".join(f"postings.in_{column} > 0" for column in columns) + ")"
+
+
+# Matches whose rarity is counted while they are found, in SQL: phrases, and words in several forms or only begun.
+#
+# Each select gives rows of ``of_group, weight, space, chunk, f, size``, one for each match and chunk.
+
+# Words side by side that are joined as tables; to plan a join of more would take the server long.
+_JOINED = 4
+# Follows every word that begins with certain letters, and precedes all that a longer word could be.
+_AFTER, _NOTHING_AFTER = "\U0010ffff", "\x01"
+# What a match of a group counts by how many chunks hold any, as ``bm25.idf`` has it.
+_IDF = """
+    case when held >= %(total)s then 1e-6::float8
+    else greatest(ln((%(total)s - held + 0.5)::float8 / (held + 0.5)::float8), 1e-6) end as idf
+"""
+# How many chunks hold any match of a group: as many as there are hits, if each has one match.
+# Kept, since the server would count again for every hit.
+_COUNTED = f"""
+    counted as materialized (
+        select *, {_IDF} from (select of_group, {{}} as held from hits group by of_group) as one
+    )
+"""
+COUNTED, COUNTED_ONCE = _COUNTED.format("count(distinct chunk)"), _COUNTED.format("count(*)")
+KNOWN = f"""
+    counted as materialized (
+        select *, {_IDF} from unnest(%(groups)s::integer[], %(held)s::bigint[]) as known (of_group, held)
+    )
+"""
+# The chunks of certain memories, where not all are wanted, and the condition that a row of ``postings`` is of them.
+WANTED = f"""
+    wanted as materialized (
+        select chunks.space, chunks.id as chunk, chunks.memory
+        from chunks where {of("chunks")} and chunks.memory = any(%(memories)s)
+    )
+"""
+AMONG = "and postings.chunk in (select wanted.chunk from wanted)"
+SCORED = f"""
+    select hits.space, hits.chunk, {contribution("hits.weight * counted.idf", "hits.f", "hits.size")} as score
+    from hits join counted on counted.of_group = hits.of_group
+"""
+
+
+def selects(
+    name: str, matches: Sequence[Match], columns: Mapping[str, float], corpus: Statistics, among: str
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield selects of the hits of matches with their parameters, whose names begin with ``name``.
+
+    ``among`` is a condition on ``postings``, where not all chunks are wanted.
+    """
+    for shape in ("single", "row", "begun"):
+        if some := [one for one in matches if _shape(one) == shape]:
+            of_shape = f"{shape}_{name}", columns, among
+            select = _of_single(*of_shape) if shape == "single" else _of_rows(*of_shape, begun=shape == "begun")
+            yield select, _listed(f"{shape}_{name}", some, corpus)
+    for number, match in enumerate(one for one in matches if _shape(one) == "phrase"):
+        yield _of_phrase(f"phrase{number}_{name}", match, columns, among)
+
+
+def _shape(match: Match) -> str:
+    """Return how a match is looked up: a word, a few words side by side, many, or some of which the last is begun."""
+    if len(match.stems) == 1:
+        return "single"
+    return "begun" if match.begun else "row" if len(match.stems) > _JOINED else "phrase"
+
+
+def _listed(name: str, matches: Sequence[Match], corpus: Statistics) -> dict[str, Any]:
+    """Return the stems of matches as parameters, one row for each: which match, its group, weight and place."""
+    rows = []
+    for number, match in enumerate(matches):
+        whole = match.stems[:-1] if match.begun else match.stems
+        rarest = min(whole, key=lambda stem: sum(corpus.by_columns([stem])[stem].values()), default="")
+        for place, stem in enumerate(match.stems):
+            last = match.begun and place == len(match.stems) - 1
+            until = stem + (_AFTER if last else _NOTHING_AFTER)
+            rows.append((number, match.group, match.weight, place, stem, until, len(match.stems), stem == rarest))
+    names = ("match", "group", "weight", "place", "from", "until", "length", "rarest")
+    return {f"{name}_{each}": list(values) for each, values in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def _asked(name: str) -> str:
+    types = {
+        "match": "integer", "group": "integer", "weight": "float8", "place": "integer", "from": "text",
+        "until": "text", "length": "integer", "rarest": "boolean",
+    }  # fmt: skip
+    given = ", ".join(f"%({name}_{each})s::{type_}[]" for each, type_ in types.items())
+    return f"unnest({given}) as asked (match, of_group, weight, place, first, until, length, rarest)"
+
+
+def _of_single(name: str, columns: Mapping[str, float], among: str) -> str:
+    """Return the hits of single words, whole or only begun."""
+    return f"""
+        select asked.of_group, asked.weight, postings.space, postings.chunk,
+            sum({frequency(columns)}) as f, min(postings.size) as size
+        from {_asked(name)}
+        join postings on postings.term >= asked.first and postings.term < asked.until
+        where {of("postings")} and {is_held(columns)} {among}
+        group by asked.match, 1, 2, 3, 4
+    """
+
+
+def _weights(columns: Mapping[str, float]) -> str:
+    """Return the weight of the column of a place, none where it is not searched."""
+    cases = (
+        f"when {number} then {float(columns[column])!r}::float8"
+        for number, column in enumerate(COLUMNS)
+        if column in columns
+    )
+    return f"case first_at >> 24 {' '.join(cases)} end"
+
+
+def _of_phrase(name: str, match: Match, columns: Mapping[str, float], among: str) -> tuple[str, dict[str, Any]]:
+    """Return the hits of a few words side by side: the places of the first that the others follow.
+
+    The server knows how frequent each word is. It looks up the others where the rarest is, or reads all places of each
+    in a row, which takes a tenth of the time where all are frequent.
+    """
+    stems = {f"{name}_{place}": stem for place, stem in enumerate(match.stems)}
+    first, *others = stems
+    joined = " ".join(
+        f"join postings as {one} on {one}.space = postings.space and {one}.chunk = postings.chunk "
+        f"and {of(one)} and {one}.term = %({one})s"
+        for one in others
+    )
+    follow = " and ".join(f"first_at + {place} = any({one}.places)" for place, one in enumerate(others, 1))
+    sql = f"""
+        select %({name}_group)s::integer as of_group, %({name}_weight)s::float8 as weight, postings.space,
+            postings.chunk, found.f, postings.size
+        from postings {joined}
+        cross join lateral (
+            select sum({_weights(columns)}) as f from unnest(postings.places) as first_at where {follow}
+        ) as found
+        where {of("postings")} and postings.term = %({first})s and found.f is not null {among}
+    """
+    return sql, {**stems, f"{name}_group": match.group, f"{name}_weight": match.weight}
+
+
+def _of_rows(name: str, columns: Mapping[str, float], among: str, *, begun: bool) -> str:
+    """Return the hits of words side by side: the places where each of them is, as far from the first as it should be.
+
+    It begins with the chunks that hold the rarest of the whole words, and looks the others up there, one by one: a
+    range of words is read from its beginning to its end instead, so only a word that is begun is one.
+    """
+    is_it = "postings.term >= asked.first and postings.term < asked.until" if begun else "postings.term = asked.first"
+    return f"""
+        select of_group, weight, space, chunk, sum({_weights(columns)}) as f, min(size) as size
+        from (
+            select asked.match, asked.of_group, asked.weight, postings.space, postings.chunk, postings.size,
+                place_at - asked.place as first_at
+            from (
+                select distinct asked.match, holding.space, holding.chunk
+                from {_asked(name)}
+                join postings as holding on holding.term = asked.first
+                where {of("holding")} and asked.rarest {among.replace("postings.", "holding.")}
+            ) as candidate
+            join {_asked(name)} on asked.match = candidate.match
+            join postings on postings.space = candidate.space and postings.chunk = candidate.chunk and {is_it}
+            cross join unnest(postings.places) as place_at
+            group by asked.match, asked.of_group, asked.weight, asked.length, postings.space, postings.chunk,
+                postings.size, place_at - asked.place
+            having count(*) = asked.length
+        ) as found
+        group by match, 1, 2, 3, 4
+        having sum({_weights(columns)}) is not null
+    """
+
+
+# The best chunks without scoring every chunk that holds a frequent word: MaxScore, in one statement.
+#
+# A chunk is among the best only if it reaches the score of the worst of them, of which a lower bound is known once the
+# rarer words are read. What the most frequent words count together at most is often less than that: such a word can
+# lift a chunk that holds a rarer one, but makes none good by itself. So it is looked up where a rarer word is, as long
+# as the chunk may still be one of the best. The best have the same scores as if everything were read.
+#
+#     Turtle and Flood: Query evaluation: strategies and optimizations (1995)
+
+# So many rows of the rarest words are read without asking whether they are needed, and so are all rarer words without
+# which no chunk is likely to be good: what the others count at most is less than so many words count on average.
+_FIRST_ROWS, _FIRST_WORDS = 40_000, 2
+# To look a word up in a chunk takes as long as to read so many rows of it in their order.
+_LOOKUP = 40
+
+
+class Weighed(NamedTuple):
+    """A word that is looked up: the chunks that hold it, and its weight, which has its idf."""
+
+    stem: str
+    held: int
+    weight: float
+
+
+def apart(words: Sequence[Weighed]) -> tuple[list[Weighed], list[Weighed]]:
+    """Return the words that are read first, and the frequent ones, the rarest first; none where that gains nothing."""
+    ordered = sorted(words, key=lambda word: (word.held, word.stem))
+    rows = list(accumulate(word.held for word in ordered))
+    rest = _rest(ordered)
+    needed = rest[0] * _FIRST_WORDS / len(rest) if rest else 0.0
+    few = sum(rows[place] <= _FIRST_ROWS or rest[place] >= needed for place in range(len(ordered)))
+    rare, frequent = ordered[: max(few, 1)], ordered[max(few, 1) :]
+    return (rare, frequent) if sum(word.held for word in frequent) > _FIRST_ROWS else (ordered, [])
+
+
+def _rest(words: Sequence[Weighed]) -> list[float]:
+    """Return what each word and all after it count together at most, with a unit for each that is rounded."""
+    return list(accumulate(word.weight * MOST * UNIT + 1 for word in reversed(words)))[::-1]
+
+
+def pruned(
+    first: Sequence[str], frequent: Sequence[Weighed], columns: Mapping[str, float]
+) -> tuple[str, dict[str, Any]]:
+    """Return tables of a statement, the last of which, ``scored``, holds the best chunks, and its parameters.
+
+    ``first`` are selects of what the other terms count. The parameter ``asked`` is how many chunks are wanted.
+    """
+    rest = _rest(frequent)
+    parameters: dict[str, Any] = {
+        "frequent": [word.stem for word in frequent],
+        "frequent_weights": [word.weight for word in frequent],
+        "rest0": rest[0],
+    }
+    tables = [
+        f"""
+        chunks0 as materialized (
+            select space, chunk, sum(score) as score from ({" union all ".join(first)}) as part group by space, chunk
+        )
+        """,
+        _reached(0, columns),
+    ]
+    for place, word in enumerate(frequent, 1):
+        parameters |= {f"term{place}": word.stem, f"weight{place}": word.weight, f"held{place}": word.held}
+        parameters[f"rest{place}"] = rest[place] if place < len(rest) else 0.0
+        tables += [_way(place), _with_word(place, columns)]
+        if place < len(frequent):
+            tables.append(_reached(place, columns))
+    return f"{', '.join(tables)}, scored as (select * from chunks{len(frequent)})", parameters
+
+
+def _reached(place: int, columns: Mapping[str, float]) -> str:
+    """Return a table of a score that so many chunks reach as are asked for, 0 where there are fewer.
+
+    It is that of the best ones after so many words, with the words that they lack.
+    """
+    counts = contribution("word.weight", "f", "postings.size")
+    found = f"""
+        select coalesce(min(score) filter (where place = %(asked)s), 0) from (
+            select score, row_number() over (order by score desc) as place from (
+                select tried.score + coalesce(added.score, 0) as score
+                from (select * from chunks{place} order by score desc limit 2 * %(asked)s) as tried
+                cross join lateral (
+                    select sum({counts}) as score
+                    from unnest(%(frequent)s::text[], %(frequent_weights)s::float8[]) with ordinality
+                        as word (term, weight, place)
+                    join postings on postings.space = tried.space and postings.term = word.term
+                        and postings.chunk = tried.chunk and {is_held(columns)}
+                    cross join lateral (select {frequency(columns)} as f) as weighed
+                    where word.place > {place}
+                ) as added
+            ) as whole
+        ) as placed
+    """
+    if place:
+        before = f"(select score from reached{place - 1})"
+        found = f"case when (select way from way{place}) = 'all' then greatest(({found}), {before}) else {before} end"
+    return f"reached{place} as materialized (select ({found}) as score)"
+
+
+def _candidates(place: int) -> str:
+    """Return a select of the chunks that may be among the best, before a word is looked up."""
+    return f"""
+        (
+            select * from chunks{place - 1}
+            where score + %(rest{place - 1})s::float8 >= (select score from reached{place - 1})
+        )
+    """
+
+
+def _way(place: int) -> str:
+    """Return a table of how a word is read.
+
+    All chunks that hold it come in where it may make one good with those that are more frequent; else only the
+    candidates count.
+    """
+    return f"""
+        way{place} as materialized (
+            select case
+                when %(rest{place - 1})s::float8 >= (select score from reached{place - 1}) then 'all'
+                when (select count(*) from {_candidates(place)} as one) * {_LOOKUP} < %(held{place})s then 'lookup'
+                else 'scan'
+            end as way
+        )
+    """
+
+
+def _with_word(place: int, columns: Mapping[str, float]) -> str:
+    """Return a table of the chunks with what a word counts in them, without those that cannot be among the best."""
+    read = "space, chunk, size, " + ", ".join(f"in_{column}" for column in columns)
+    counts = contribution(f"%(weight{place})s::float8", "f", "postings.size")
+    weighed = f"cross join lateral (select {frequency(columns)} as f) as weighed"
+    of_word = f"postings.term = %(term{place})s and {is_held(columns)}"
+    # Not joined chunk by chunk, whatever the server thinks of their number.
+    all_of_word = f"(select {read} from postings where {of('postings')} and {of_word} offset 0) as postings"
+    way = f"(select way from way{place})"
+    return f"""
+        chunks{place} as materialized (
+            select * from (
+                select space, chunk, coalesce(one.score, 0) + coalesce({counts}, 0) as score
+                from {_candidates(place)} as one full join {all_of_word} using (space, chunk) {weighed}
+                where {way} = 'all'
+                union all
+                select one.space, one.chunk, one.score + coalesce((
+                    select {counts} from postings {weighed}
+                    where postings.space = one.space and postings.chunk = one.chunk and {of_word}
+                ), 0) from {_candidates(place)} as one where {way} = 'lookup'
+                union all
+                select space, chunk, one.score + coalesce({counts}, 0)
+                from {_candidates(place)} as one left join {all_of_word} using (space, chunk) {weighed}
+                where {way} = 'scan'
+                -- Else the condition would be computed from the score's formula, a second time.
+                offset 0
+            ) as level
+            where score + %(rest{place})s::float8 >= (select score from reached{place - 1})
+        )
+    """
+
+
+# How rare a whole word is was read before, from its frequencies; that of a phrase, or of a word in several forms, is
+# counted while it is found.
+
+
+@dataclass(slots=True)
+class _Parts:
+    """What a statement is made of: selects of what terms count, the tables before them, and the words to look up.
+
+    ``groups`` are those whose matches it counts, by their numbers: what was counted to score all chunks is not counted
+    again to score some.
+    """
+
+    selects: list[str] = field(default_factory=list)
+    tables: list[str] = field(default_factory=list)
+    words: list[Weighed] = field(default_factory=list)
+    parameters: dict[str, Any] = field(default_factory=dict)
+    groups: dict[int, Group] = field(default_factory=dict)
+
+
+def search(
+    session: Session, corpus: Statistics, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
+) -> list[ScoredChunk]:
+    """Return the best ``count`` memories by BM25, higher is better, each by its best chunk.
+
+    ``weights`` maps columns to BM25 weights; a column that is not in it is not searched.
+    """
+    parts = _parts(corpus, _selective(corpus, terms, weights), weights)
+    if not parts.selects and not parts.words:
+        return []
+    scored, parameters = _scored(parts, weights) if filters else _best(parts, weights)
+    counts = "(select json_object_agg(of_group, held) from counted)" if parts.groups else "null"
+    where, of_filters = condition(filters)
+    best = "select * from scored order by score desc limit %(asked)s"
+    joined = """
+        join chunks on chunks.space = found.space and chunks.id = found.chunk
+        join memories on memories.space = chunks.space and memories.key = chunks.memory
+    """
+    row = f"memories.key, found.chunk, found.score / {UNIT!r}, memories.event_at, memories.content_hash, {counts}"
+    sql = (
+        f"{scored} select {row} from scored as found {joined} where {where} order by score desc limit %(asked)s"
+        if filters
+        else f"{scored} select {row} from ({best}) as found {joined} order by score desc"
+    )
+    asked = 2 * count + 16
+    while True:
+        found = session.rows(sql, {**parameters, **of_filters, "asked": asked})
+        rows = [Row(*one[:-1]) for one in found]
+        if found and parts.groups:
+            counted = found[0][-1] or {}
+            corpus.keep_counted({group: counted.get(str(number), 0) for number, group in parts.groups.items()})
+        if is_settled(rows, asked, count):
+            return cut(rows, count)
+        asked *= 4
+
+
+def scores_of(
+    session: Session, corpus: Statistics, terms: Terms, weights: Mapping[str, float], memories: Sequence[int]
+) -> dict[int, float]:
+    """Return what ``search`` would give each of these memories if it gave all that fit; not those without any term."""
+    parts = _parts(corpus, _selective(corpus, terms, weights), weights, among=True)
+    if not parts.selects and not parts.words:
+        return {}
+    scored, parameters = _scored(parts, weights, among=True)
+    return dict(
+        session.rows(
+            f"""
+            {scored} select wanted.memory, max(scored.score) / {UNIT!r}
+            from scored join wanted on wanted.space = scored.space and wanted.chunk = scored.chunk
+            group by wanted.memory having max(scored.score) > 0
+            """,
+            {**parameters, "memories": list(memories)},
+        )
+    )
+
+
+def _selective(corpus: Statistics, terms: Terms, weights: Mapping[str, float]) -> Terms:
+    """Return the terms that are looked up: with the stem of a word that is only begun, without the frequent ones."""
+    columns = [1 << place for place, column in enumerate(COLUMNS) if column in weights]
+
+    def frequency(stem: str) -> int:
+        by_columns = corpus.by_columns([keyed(stem)])[keyed(stem)]
+        return max((sum(n for held, n in by_columns.items() if held & bit) for bit in columns), default=0)
+
+    terms = begun(terms, corpus.first_with)
+    corpus.by_columns([stem for match in matches_of(terms) for stem in match.stems])  # all at once
+    return without_common(terms, corpus.chunks, frequency)
+
+
+def _parts(corpus: Statistics, terms: Terms, weights: Mapping[str, float], *, among: bool = False) -> _Parts:
+    """Return the parts of a statement about the terms; ``among`` says that only chunks of ``wanted`` are scored."""
+    matches = matches_of(terms)
+    groups = [one.group for one in matches]
+    known = [one for one in matches if one.is_word and groups.count(one.group) == 1]
+    counted = [one for one in matches if one not in known]
+    # A pair of characters is looked for among identifiers only.
+    pair_columns = {"ident": weights.get("ident", 1.0)}
+    parts = _Parts(parameters={"total": corpus.chunks, "average": corpus.average_size})
+    if among:
+        parts.tables.append(WANTED)
+    parts.words = _weighed(corpus, [one for one in known if not one.pair], weights)
+    if pairs := _weighed(corpus, [one for one in known if one.pair], pair_columns):
+        _add_words(parts, "pair", pairs, pair_columns, among=among)
+    parts.groups = {number: _group(counted, number, weights) for number in {one.group for one in counted}}
+    if counted:
+        held = corpus.counted(parts.groups.values()) if among else None
+        if held is not None:
+            parts.parameters |= {"groups": list(parts.groups), "held": held}
+        found = []
+        for pair in (False, True):
+            some = [one for one in counted if one.pair == pair]
+            columns = pair_columns if pair else weights
+            for select, parameters in selects(
+                "pair" if pair else "word", some, columns, corpus, AMONG if held is not None else ""
+            ):
+                found.append(select)
+                parts.parameters |= parameters
+        parts.tables += [
+            f"hits as materialized ({' union all '.join(found)})",
+            KNOWN if held is not None else COUNTED_ONCE if len(parts.groups) == len(counted) else COUNTED,
+        ]
+        parts.selects.append(SCORED)
+    return parts
+
+
+def _best(parts: _Parts, weights: Mapping[str, float]) -> tuple[str, dict[str, Any]]:
+    """Return the beginning of a statement that names at least the best chunks, with their scores, ``scored``."""
+    rare, frequent = apart(parts.words)
+    if not frequent:
+        return _scored(parts, weights)
+    _add_words(parts, "word", rare, weights)
+    tables, parameters = pruned(parts.selects, frequent, weights)
+    return f"with {', '.join([*parts.tables, tables])}", {**parts.parameters, **parameters}
+
+
+def _scored(parts: _Parts, weights: Mapping[str, float], *, among: bool = False) -> tuple[str, dict[str, Any]]:
+    """Return the beginning of a statement that names every chunk that matches, with its score in units, ``scored``."""
+    if parts.words:
+        _add_words(parts, "word", parts.words, weights, among=among)
+    together = " union all ".join(parts.selects)
+    scored = f"scored as (select space, chunk, sum(score) as score from ({together}) as part group by space, chunk)"
+    return f"with {', '.join([*parts.tables, scored])}", parts.parameters
+
+
+def _add_words(
+    parts: _Parts, name: str, words: Sequence[Weighed], columns: Mapping[str, float], *, among: bool = False
+) -> None:
+    """Add what words count whose rarity is known."""
+    parts.parameters[f"{name}s"] = [word.stem for word in words]
+    parts.parameters[f"{name}_weights"] = [word.weight for word in words]
+    asked = f"unnest(%({name}s)s::text[], %({name}_weights)s::float8[]) as asked (term, weight)"
+    weighed = f"cross join lateral (select {frequency(columns)} as f) as weighed"
+    postings = f"join postings on postings.term = asked.term and {of('postings')} and {is_held(columns)}"
+    if among:
+        # Looked up chunk by chunk: the server would read all of a frequent word, as it does not know which word it is.
+        postings = f"""
+            cross join wanted
+            cross join lateral (
+                select * from postings where postings.space = wanted.space and postings.term = asked.term
+                    and postings.chunk = wanted.chunk and {is_held(columns)} offset 0
+            ) as postings
+        """
+    score = contribution("asked.weight", "f", "postings.size")
+    parts.selects.append(f"select postings.space, postings.chunk, {score} as score from {asked} {postings} {weighed}")
+
+
+def _group(matches: Sequence[Match], number: int, weights: Mapping[str, float]) -> Group:
+    """Return what the number of chunks with any match of a group depends on, within one state of the store."""
+    alike = tuple((one.stems, one.begun, one.pair) for one in matches if one.group == number)
+    return alike, bits_of(weights)
+
+
+def _weighed(corpus: Statistics, words: Sequence[Match], columns: Mapping[str, float]) -> list[Weighed]:
+    """Return the words that any chunk holds in these columns with what a match counts; equal words count together."""
+    by_columns = corpus.by_columns([one.stems[0] for one in words])
+    bits = bits_of(columns)
+    found: dict[str, Weighed] = {}
+    for one in words:
+        stem = one.stems[0]
+        if held := sum(count for columns_, count in by_columns[stem].items() if columns_ & bits):
+            before = found[stem].weight if stem in found else 0.0
+            found[stem] = Weighed(stem, held, before + one.weight * idf(held, corpus.chunks))
+    return list(found.values())
+
+
+# Whether a store holds words side by side, which a search asks of the compounds and phrases that it tries.
+
+
+def holds_phrase(session: Session, corpus: Statistics, phrase: str, weights: Mapping[str, float]) -> bool:
+    """Return whether any chunk holds these words side by side; the index is asked only where each of them is held."""
+    terms, bits = [keyed(stem) for stem in stems(phrase)], bits_of(weights)
+    held = corpus.by_columns(terms)
+    if not terms or not all(any(n and columns & bits for columns, n in held[term].items()) for term in terms):
+        return False
+    if len(terms) == 1:
+        return True
+    return corpus.side_by_side(tuple(terms), bits, lambda: bool(session.value(*_side_by_side(terms, weights))))
+
+
+def _side_by_side(terms: Sequence[str], weights: Mapping[str, float]) -> tuple[str, dict[str, Any]]:
+    """Return a statement that looks for one chunk with these words side by side, and stops there."""
+    tables = [f"p{place}" for place in range(len(terms))]
+    joined = " ".join(
+        f"join postings as {one} on {one}.space = p0.space and {one}.chunk = p0.chunk and {one}.term = %({one})s"
+        for one in tables[1:]
+    )
+    follow = " and ".join(f"first_at + {place} = any({one}.places)" for place, one in enumerate(tables[1:], 1))
+    columns = ", ".join(str(place) for place, column in enumerate(COLUMNS) if column in weights)
+    sql = f"""
+        select exists (
+            select 1 from postings as p0 {joined} where {of("p0")} and p0.term = %(p0)s and exists (
+                select 1 from unnest(p0.places) as first_at where first_at >> 24 in ({columns}) and {follow}
+            )
+        )
+    """
+    return sql, dict(zip(tables, terms, strict=True))

@@ -1,0 +1,409 @@
+"""The words of each chunk as changes leave them, and their statistics."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+import apsw
+
+from jupyter_memory.storage.cache import Cache
+from jupyter_memory.storage.postgres.database import Session, of
+from jupyter_memory.storage.sqlite import keyword_query
+from jupyter_memory.text.identifiers import COLUMNS
+
+# The words of texts as both databases index them: SQLite's tokenizer, Porter's stems, run on this side.
+
+# Letters of a word that an entry of an index holds; the rest of a longer one, which is data, becomes a digest.
+_LONGEST = 200
+_LOCAL = threading.local()
+
+
+def stems(text: str) -> list[str]:
+    """Return the words of a text as the index holds them."""
+    return keyword_query.stems(_tokenizing(), text)
+
+
+def highlights(
+    texts: Mapping[int, str], words: Iterable[str], prefix: str | None, others: Sequence[str]
+) -> dict[int, list[tuple[int, int]]]:
+    """Return where words, phrases, the words that begin with a prefix, and other stems occur in texts, by chunk."""
+    connection = _tokenizing()
+    phrases = [stems(one) for one in words]
+    first = stems(prefix)[-1:] if prefix else []
+    marked = {}
+    for chunk, text in texts.items():
+        of_text = keyword_query.in_plain_characters(connection, text, keyword_query.tokens(connection, text))
+        begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])} | set(others)
+        marked[chunk] = keyword_query.occurrences(text, of_text, [*phrases, *([stem] for stem in begins)])
+    return marked
+
+
+def keyed(stem: str) -> str:
+    """Return a word as the tables have it."""
+    if len(stem) <= _LONGEST:
+        return stem
+    return f"{stem[:_LONGEST]}\x01{blake2b(stem.encode(), digest_size=12).hexdigest()}"
+
+
+def _tokenizing() -> apsw.Connection:
+    """Return this thread's empty database in memory: FTS5 gives its tokenizer to a connection only."""
+    connection: apsw.Connection | None = getattr(_LOCAL, "connection", None)
+    if connection is None:
+        connection = _LOCAL.connection = apsw.Connection(":memory:")
+    return connection
+
+
+# A writer never changes a count: it appends what it changed, so that no two writers wait for each other, and the sum
+# counts. ``fold`` makes one row of many.
+
+# Chunks whose words one statement writes: some 100,000 rows.
+_TOGETHER = 1_000
+# Rows of totals of a space from which on all is folded, and rows of a word's frequencies that are folded then.
+FOLDED_AT, _APPENDED = 64, 8
+# Stands between the words that a statement writes: no word holds it, and one long text is read faster than many.
+_BETWEEN = "\x1f"
+# A place in the index: the column, and the number of words before it there.
+_COLUMN = 2**24
+# The columns of the index that hold a word, a bit for each.
+HOLDING = " | ".join(f"((in_{column} > 0)::integer << {bit})" for bit, column in enumerate(COLUMNS))
+_LISTED = ", ".join(f"in_{column}" for column in COLUMNS)
+
+
+class Words(NamedTuple):
+    """What is indexed of a chunk: its texts, column by column."""
+
+    space: str
+    chunk: int
+    texts: tuple[str, str, str, str, str]
+
+
+class _Posting(NamedTuple):
+    term: str
+    chunk: int
+    counts: list[int]
+    size: int
+    places: list[int]
+
+
+def put_in(session: Session, written: Iterable[Words]) -> None:
+    """Index chunks that are not in the index."""
+    by_space: dict[str, list[Words]] = {}
+    for one in written:
+        by_space.setdefault(one.space, []).append(one)
+    for space, of_space in by_space.items():
+        for start in range(0, len(of_space), _TOGETHER):
+            _put_in(session, space, of_space[start : start + _TOGETHER])
+
+
+def _put_in(session: Session, space: str, written: Sequence[Words]) -> None:
+    rows: list[_Posting] = []
+    sizes: list[int] = []
+    for one in written:
+        found = list(_postings(one))
+        sizes.append(found[0].size if found else 0)
+        rows += found
+    # In the order of the index, which takes half the time to write then.
+    rows.sort()
+    counts = ", ".join(f"%(in_{column})s::integer[]" for column in COLUMNS)
+    session.execute(
+        f"""
+        insert into postings (space, term, chunk, {_LISTED}, size, places)
+        select %(space)s, term, chunk, {_LISTED}, size, places::integer[]
+        from unnest(string_to_array(%(term)s, '{_BETWEEN}'), %(chunk)s::bigint[], {counts}, %(size)s::integer[],
+            string_to_array(%(places)s, '{_BETWEEN}')) as written (term, chunk, {_LISTED}, size, places)
+        """,
+        {
+            "space": space,
+            "term": _BETWEEN.join(row.term for row in rows),
+            "chunk": _array(row.chunk for row in rows),
+            **{f"in_{column}": _array(row.counts[place] for row in rows) for place, column in enumerate(COLUMNS)},
+            "size": _array(row.size for row in rows),
+            "places": _BETWEEN.join(_array(row.places) for row in rows),
+        },
+    )
+    holding = Counter((row.term, _columns_of(row.counts)) for row in rows)
+    session.execute(
+        f"""
+        insert into frequencies (space, term, columns, chunks)
+        select %(space)s, term, columns, chunks
+        from unnest(string_to_array(%(term)s, '{_BETWEEN}'), %(columns)s::smallint[], %(chunks)s::bigint[])
+            as written (term, columns, chunks)
+        """,
+        {
+            "space": space,
+            "term": _BETWEEN.join(term for term, _ in holding),
+            "columns": _array(columns for _, columns in holding),
+            "chunks": _array(holding.values()),
+        },
+    )
+    session.execute(
+        """
+        with sized as (
+            select * from unnest(%(chunk)s::bigint[], %(size)s::integer[]) as one (chunk, size)
+        ), kept as (
+            update chunks set words = sized.size from sized
+            where chunks.space = %(space)s and chunks.id = sized.chunk
+        )
+        insert into totals (space, changes, chunks, words)
+        select %(space)s, 1, count(*), sum(size) from sized
+        """,
+        {"space": space, "chunk": _array(one.chunk for one in written), "size": _array(sizes)},
+    )
+
+
+def take_out(session: Session, chunks: Sequence[int]) -> None:
+    """Take chunks out of the index, before they change or go."""
+    if not chunks:
+        return
+    session.execute(
+        f"""
+        with gone as (
+            delete from postings where {of("postings")} and chunk = any(%(chunks)s) returning *
+        ), counted as (
+            insert into frequencies (space, term, columns, chunks)
+            select space, term, {HOLDING}, -count(*) from gone group by 1, 2, 3
+        )
+        insert into totals (space, changes, chunks, words)
+        select space, 1, -count(*), -sum(words) from chunks where {of("chunks")} and id = any(%(chunks)s) group by space
+        """,
+        {"chunks": list(chunks)},
+    )
+
+
+def put_back(session: Session, chunks: Sequence[int]) -> None:
+    """Index chunks as their texts are now."""
+    rows = session.rows(
+        "select space, id, title, context, text, tags, ident from chunk_texts "
+        f"where {of('chunk_texts')} and id = any(%(chunks)s) order by id",
+        {"chunks": list(chunks)},
+    )
+    put_in(session, [Words(space, chunk, tuple(texts)) for space, chunk, *texts in rows])
+
+
+def rebuild(session: Session) -> None:
+    """Build the index anew from the texts of the chunks."""
+    # Whoever writes waits until this is done: what they put in and take out counts from the new state.
+    session.execute("lock table totals in share row exclusive mode")
+    for table in ("postings", "frequencies"):
+        session.execute(f"delete from {table} where {of(table)}")
+    session.execute(
+        f"insert into totals (space, changes, chunks, words) "
+        f"select space, 1, -sum(chunks), -sum(words) from totals where {of('totals')} group by space"
+    )
+    ids = [row[0] for row in session.rows(f"select id from chunks where {of('chunks')} order by id")]
+    for start in range(0, len(ids), _TOGETHER):
+        put_back(session, ids[start : start + _TOGETHER])
+
+
+def is_unfolded(session: Session) -> bool:
+    """Return whether writers appended so much that sums take longer."""
+    return bool(
+        session.value(
+            f"select exists (select 1 from totals where {of('totals')} group by space having count(*) > {FOLDED_AT})"
+        )
+    )
+
+
+def fold(session: Session) -> None:
+    """Make one row of many in what writers append, unless somebody else is at it."""
+    if not session.value("select pg_try_advisory_xact_lock(hashtext('jupyter_memory.fold'))"):
+        return
+    session.execute(
+        f"""
+        with many as (
+            select space from totals where {of("totals")} group by space having count(*) > {FOLDED_AT}
+        ), gone as (
+            delete from totals using many where totals.space = many.space returning totals.*
+        )
+        insert into totals (space, changes, chunks, words)
+        select space, sum(changes), sum(chunks), sum(words) from gone group by space
+        """
+    )
+    session.execute(
+        f"""
+        with many as (
+            select space, term from frequencies where {of("frequencies")}
+            group by space, term having count(*) > {_APPENDED}
+        ), gone as (
+            delete from frequencies using many
+            where frequencies.space = many.space and frequencies.term = many.term returning frequencies.*
+        )
+        insert into frequencies (space, term, columns, chunks)
+        select space, term, columns, sum(chunks) from gone group by 1, 2, 3 having sum(chunks) <> 0
+        """
+    )
+
+
+def _postings(words: Words) -> Iterator[_Posting]:
+    counts: dict[str, list[int]] = {}
+    places: dict[str, list[int]] = {}
+    size = 0
+    for column, text in enumerate(words.texts):
+        for place, stem in enumerate(map(keyed, stems(text)) if text else ()):
+            of_term = counts.get(stem)
+            if of_term is None:
+                of_term = counts[stem] = [0] * len(COLUMNS)
+                places[stem] = []
+            of_term[column] += 1
+            places[stem].append(column * _COLUMN + place)
+            size += 1
+    for term, of_term in counts.items():
+        yield _Posting(term, words.chunk, of_term, size, places[term])
+
+
+def _columns_of(counts: Sequence[int]) -> int:
+    return sum(1 << place for place, count in enumerate(counts) if count)
+
+
+def _array(values: Iterable[int]) -> str:
+    """Return whole numbers as PostgreSQL writes an array: the driver takes ten times as long."""
+    return "{" + ",".join(map(str, values)) + "}"
+
+
+# Statistics of the words of a store's spaces: how many chunks there are and hold a word, which words there are.
+
+# Words that are cached, some 100 bytes each, and phrases and groups of matches.
+_MOST, _FEWER = 100_000, 10_000
+# A word of so many letters may be a compound.
+_LONG = 9
+# Matches that share their rarity, each with its stems, whether it is only begun and a pair; and a set of columns.
+Group = tuple[tuple[tuple[tuple[str, ...], bool, bool], ...], int]
+
+
+class StatisticsCache:
+    """What earlier searches read of the words of one state of the keyword index."""
+
+    def __init__(self) -> None:
+        # The chunks that hold a word, by the columns that do; those that hold any of a group of matches; whether any
+        # holds words side by side.
+        self.holding: Cache[str, Mapping[int, int]] = Cache(_MOST)
+        self.groups: Cache[Group, int] = Cache(_FEWER)
+        self.phrases: Cache[tuple[tuple[str, ...], int], bool] = Cache(_FEWER)
+        self.vocabulary: Cache[str, Sequence[str]] = Cache(_MOST, lambda words: len(words) + 1)
+
+
+class Statistics:
+    """The words of one state of the keyword index, as a search sees it; ``cache`` has those of earlier searches."""
+
+    def __init__(self, session: Session, version: str, cache: StatisticsCache) -> None:
+        self._session = session
+        self._totals = session.totals
+        self._version = version
+        self._cache = cache
+
+    def counted(self, groups: Iterable[Group]) -> list[int] | None:
+        """Return how many chunks hold any match of each group, None where not all were counted."""
+        found = [self._cache.groups.get(self._version, group) for group in groups]
+        known = [count for count in found if count is not None]
+        return known if len(known) == len(found) else None
+
+    def keep_counted(self, counts: Mapping[Group, int]) -> None:
+        """Note how many chunks hold any match of a group."""
+        for group, count in counts.items():
+            self._cache.groups.put(self._version, group, count)
+
+    def side_by_side(self, stems: tuple[str, ...], bits: int, look: Callable[[], bool]) -> bool:
+        """Return whether any chunk holds words side by side in a set of columns; ``look`` finds out the first time."""
+        return self._cache.phrases.of(self._version, (stems, bits), look)
+
+    @property
+    def chunks(self) -> int:
+        """Return how many chunks there are."""
+        return self._totals.chunks
+
+    def words(self, text: str, /) -> list[str]:
+        """Return the words of a text as the index holds them, in their order."""
+        return stems(text)
+
+    @property
+    def average_size(self) -> float:
+        """Return how many words a chunk has on average."""
+        return self._totals.words / self._totals.chunks if self._totals.words else 1.0
+
+    def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
+        """Return how many chunks hold each word, in whichever column; 0 where none does."""
+        asked = list(dict.fromkeys(words))
+        found = self.by_columns([keyed(word) for word in asked])
+        return {word: sum(found[keyed(word)].values()) for word in asked}
+
+    def by_columns(self, terms: Sequence[str]) -> Mapping[str, Mapping[int, int]]:
+        """Return how many chunks hold each word, as the tables have it, in which set of columns."""
+        cached = {term: self._cache.holding.get(self._version, term) for term in terms}
+        known = {term: columns for term, columns in cached.items() if columns is not None}
+        unknown = [term for term in cached if term not in known]
+        if unknown:
+            counted: dict[str, dict[int, int]] = {term: {} for term in unknown}
+            for term, columns, chunks in self._session.rows(
+                "select term, columns, sum(chunks)::bigint from frequencies "
+                f"where {of('frequencies')} and term = any(%(terms)s) group by term, columns",
+                {"terms": unknown},
+            ):
+                counted[term][columns] = chunks
+            for term, of_term in counted.items():
+                self._cache.holding.put(self._version, term, of_term)
+            known |= counted
+        return known
+
+    def first_with(self, beginning: str, among: Collection[str]) -> Collection[str]:
+        """Return those of some words that any chunk holds, and the first word with a beginning, if there is one."""
+        rows = self._session.rows(
+            f"""
+            (
+                select term from frequencies
+                where {of("frequencies")} and term >= %(first)s and term < %(until)s
+                group by term having sum(chunks) > 0 order by term limit 1
+            )
+            union all
+            (
+                select term from frequencies where {of("frequencies")} and term = any(%(among)s)
+                group by term having sum(chunks) > 0
+            )
+            """,
+            {"first": beginning, "until": f"{beginning}\U0010ffff", "among": list(among)},
+        )
+        return [row[0] for row in rows]
+
+    def beginning(self, letters: str, /) -> Sequence[str]:
+        """Return the words of the index, as stems, that begin with these letters."""
+        after = letters[:-1] + chr(ord(letters[-1]) + 1)
+        return self._cache.vocabulary.of(
+            self._version,
+            letters,
+            self._reader("term >= %(letters)s and term < %(after)s", letters=letters, after=after),
+        )
+
+    def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
+        """Return the long words of the index, as stems, that end with any of these letters."""
+        found = self._cache.vocabulary.of(self._version, "", self._reader("length(term) >= %(long)s", long=_LONG))
+        return [term for term in found if term.isalpha() and term.endswith(letters)]
+
+    def is_held(self, word: str, columns: Collection[str]) -> bool:
+        """Return whether any chunk holds a word, by its stem, in one of these columns."""
+        bits = bits_of(columns)
+        found = self.by_columns([keyed(stem) for stem in stems(word)])
+        return all(any(held & bits and count for held, count in one.items()) for one in found.values())
+
+    def chunk_count(self, stem: str, columns: Collection[str]) -> int:
+        """Return how many chunks hold a stem in the one of these columns where most do; it may be gone by now."""
+        found = self.by_columns([keyed(stem)])[keyed(stem)]
+        return max((sum(n for held, n in found.items() if held & bits_of([one])) for one in columns), default=0)
+
+    def _reader(self, where: str, **parameters: object) -> Callable[[], Sequence[str]]:
+        def read() -> list[str]:
+            rows = self._session.rows(
+                f"select term from frequencies where {of('frequencies')} and {where} "
+                "group by term having sum(chunks) > 0 order by term",
+                parameters,
+            )
+            return [row[0] for row in rows]
+
+        return read
+
+
+def bits_of(columns: Collection[str]) -> int:
+    """Return a set of columns as the table has it."""
+    return sum(1 << place for place, column in enumerate(COLUMNS) if column in columns)

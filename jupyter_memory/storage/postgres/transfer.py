@@ -1,0 +1,189 @@
+"""Memories on their way out of a store and into one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from jupyter_memory.storage.base import Calibration, Model, Prepared
+from jupyter_memory.storage.cell_matching import content_hash
+from jupyter_memory.storage.postgres import postings, vectors
+from jupyter_memory.storage.postgres.changes import Changes
+from jupyter_memory.storage.postgres.database import Database, Session
+from jupyter_memory.storage.postgres.tables import activity, arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.postgres.writer import changed_and_folded
+from jupyter_memory.storage.shared import identity
+from jupyter_memory.storage.writing import Arriving, Became, Contents, NotedFile, NotedFolder, NotedSearch, Stored
+from jupyter_memory.types import Filters
+from jupyter_memory.types.protocols import Embedder
+from jupyter_memory.types.report import Feedback
+
+# What a PostgreSQL store holds, on its way into a folder or another store; `storage.base.Contents` says what.
+
+# Memories that are read at once.
+_TOGETHER = 200
+
+
+class PostgresContents:
+    """What one state of a store holds in a space, or in all of them."""
+
+    def __init__(self, session: Session, space: str) -> None:
+        self._session = session
+        self._space = space
+
+    def model(self) -> Model | None:
+        return vectors.active(self._session)
+
+    def calibration(self) -> Calibration | None:
+        model = self.model()
+        return None if model is None else vectors.calibration(self._session, model)
+
+    def spaces(self) -> list[str]:
+        if self._space:
+            return [self._space]
+        every = "select space from memories union select space from files union select space from folders order by 1"
+        return [str(space) for (space,) in self._session.rows(every)]
+
+    def memories(self) -> Iterator[Stored]:
+        keys = memories.keys_where(self._session, self._filters)
+        for start in range(0, len(keys), _TOGETHER):
+            yield from self._stored(keys[start : start + _TOGETHER])
+
+    def prepared(self, stored: Sequence[Stored], /) -> list[Prepared]:
+        session, model = self._session, self.model()
+        by_id = arrivals.keys_by_id(session, [one.memory.id for one in stored])
+        keys = [by_id[one.memory.id] for one in stored]
+        owned = memories.chunk_ids_by_memory(session, keys)
+        every = [chunk for key in keys for chunk in owned[key]]
+        tokens = memories.tokens_of(session, every)
+        found = None if model is None else vectors.of_chunks(session, model, every)
+        embedded = {} if found is None else dict(zip(found.ids.tolist(), found.vectors, strict=True))
+        defined = memories.definitions_of(session, keys)
+        return [
+            Prepared(
+                one.draft,
+                np.stack([embedded[chunk] for chunk in of_it]) if of_it and embedded.keys() >= set(of_it) else None,
+                [tokens[chunk] for chunk in of_it] if tokens.keys() >= set(of_it) else (),
+                definitions=defined.get(key),
+            )
+            for one, key in zip(stored, keys, strict=True)
+            for of_it in (owned[key],)
+        ]
+
+    def files(self) -> Iterator[NotedFile]:
+        return (NotedFile(space, state) for space, state in files.every(self._session, self._space))
+
+    def folders(self) -> Iterator[NotedFolder]:
+        return files.every_folder(self._session, self._space)
+
+    def feedback(self) -> Iterator[Feedback]:
+        for said in activity.judged(self._session):
+            if memories.keys_where(self._session, self._filters, [said.memory_id]):
+                yield said
+
+    def searches(self) -> Iterator[NotedSearch]:
+        return activity.every_search(self._session)
+
+    @property
+    def _filters(self) -> Filters:
+        return Filters(space=(self._space,)) if self._space else Filters()
+
+    def _stored(self, keys: Sequence[int]) -> Iterator[Stored]:
+        loaded = memories.load(self._session, keys)
+        cut = memories.chunks_by_memory(self._session, keys)
+        tiers = arrivals.tiers(self._session, keys)
+        pictures = thumbnails.by_memory(self._session, keys)
+        for key in keys:
+            memory = loaded[key]
+            ran = runs.of_memory(self._session, key) if memory.kind == "history" else []
+            yield Stored(memory, tiers[key], tuple(cut.get(key, ())), tuple(ran), pictures.get(key, ()))
+
+
+# A role sees the rights that it has, and no others; none of them binds who made the tables.
+_REFUSED = """
+    select wanted.space from unnest(%(wanted)s::text[]) as wanted (space)
+    where not exists (
+        select 1 from grants where level <> 'reader' and (grants.space is null or grants.space = wanted.space)
+    ) and not pg_has_role(current_user, (select relowner from pg_class where oid = 'grants'::regclass), 'usage')
+"""
+
+
+class PostgresTransfer:
+    """Takes memories out of a PostgreSQL store and puts them into one."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @contextmanager
+    def contents(self, space: str, /) -> Iterator[Contents]:
+        with self._database.read() as session:
+            yield PostgresContents(session, space)
+
+    def refused(self, spaces: Sequence[str], /) -> list[str]:
+        with self._database.read() as session:
+            rows = session.rows(_REFUSED, {"wanted": list(spaces)})
+            return [str(space) for (space,) in rows]
+
+    def begin(self, embedder: Embedder, /) -> Model:
+        return self._database.change(lambda session: vectors.register(session, embedder, indexed=False))
+
+    def finish(self) -> None:
+        self._database.change(postings.fold)
+        self._database.change(vectors.index)
+
+    def put(self, arriving: Sequence[Arriving], embedder: Embedder | None, /, *, update: bool) -> list[Became]:
+        return changed_and_folded(self._database, lambda changes: _put(changes, arriving, embedder, update))
+
+    def note(
+        self,
+        files_read: Sequence[NotedFile],
+        folders_read: Sequence[NotedFolder],
+        feedback: Sequence[Feedback],
+        /,
+    ) -> None:
+        def note(session: Session) -> None:
+            files.restore(session, files_read)
+            files.restore_folders(session, folders_read)
+            activity.restore_feedback(session, feedback)
+
+        self._database.change(note)
+
+
+def _put(changes: Changes, arriving: Sequence[Arriving], embedder: Embedder | None, update: bool) -> list[Became]:
+    model = changes.model(embedder)
+    new = _new(changes.session, arriving)
+    changes.lock_known([*arrivals.keys_by_id(changes.session, [one.id for one in arriving]).values()])
+    changes.put_in([arriving[place] for place in sorted(new)], model)
+    return ["added" if place in new else _settle(changes, one, embedder, update) for place, one in enumerate(arriving)]
+
+
+def _new(session: Session, arriving: Sequence[Arriving]) -> set[int]:
+    """Return the places of those whose id and content are not there, the first of several alike."""
+    taken: set[object] = set(arrivals.keys_by_id(session, [one.id for one in arriving]))
+    new: set[int] = set()
+    for place, (one, known) in enumerate(zip(arriving, arrivals.same_content(session, arriving), strict=True)):
+        draft = one.prepared.draft
+        name = (content_hash(draft), draft.space) if draft.kind == "history" else identity(draft)
+        if known is None and not taken & {one.id, name}:
+            new.add(place)
+            taken |= {one.id, name}
+    return new
+
+
+def _settle(changes: Changes, one: Arriving, embedder: Embedder | None, update: bool) -> Became:
+    """Bring together what arrives and the memory that has its id or its content; return what became of it."""
+    session = changes.session
+    by_id = arrivals.keys_by_id(session, [one.id]).get(one.id)
+    [by_content] = arrivals.same_content(session, [one])
+    became: Became = "kept"
+    if by_content is not None and by_content != by_id and (by_id is None or update):
+        changes.merge(by_content, one.prepared.draft)
+        by_id, became = by_content, "merged"
+    elif update and by_id is not None and arrivals.differs(session, by_id, one):
+        changes.overwrite(by_id, one, changes.model(embedder))
+        became = "updated"
+    if by_id is not None:
+        changes.add_runs(by_id, one)
+    return became

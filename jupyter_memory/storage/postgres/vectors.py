@@ -1,0 +1,277 @@
+"""The vector index: the vectors of every model, stored with the chunks, and cosine search over them.
+
+The server finds the nearest; the cosines that count are computed here, from the float32 values that it returns. Up to
+``EXACT`` chunks it compares all of them; among more, the model's HNSW index names the candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from jupyter_memory.errors import EmbeddingMismatch
+from jupyter_memory.storage.base import Calibration, ChunkVectors, Model, mismatch
+from jupyter_memory.storage.postgres import sql
+from jupyter_memory.storage.postgres.database import Session, of
+from jupyter_memory.storage.postgres.sql import condition
+from jupyter_memory.storage.shared import Row, cut, is_settled
+from jupyter_memory.storage.shared import cosines as cosines_of
+from jupyter_memory.types import Filters, ScoredChunk
+from jupyter_memory.types.protocols import Embedder, Vectors
+
+_MODEL = "select id, fingerprint, name, dimensions from models"
+EXACT = 10_000
+# The most dimensions that pgvector indexes, as halves.
+_MOST_INDEXED = 4_000
+# The chunk and the memory of a vector.
+_OWNERS = "chunks join memories on memories.space = chunks.space and memories.key = chunks.memory"
+_OWNED = "chunks.space = vectors.space and chunks.id = vectors.chunk"
+# An advisory lock: whoever adds vectors shares it, whoever changes the model in use has it alone. A lock of the row
+# would need the right to change it.
+_CHANGING_MODEL = "hashtext('jupyter_memory.models')"
+# Vectors that one statement writes.
+_TOGETHER = 500
+
+
+def active(session: Session) -> Model | None:
+    """Return the model that searches use, None in a store without vectors."""
+    rows = session.rows(f"{_MODEL} where active")
+    return Model(*rows[0]) if rows else None
+
+
+def known(session: Session, fingerprint: str) -> Model | None:
+    """Return the model of this fingerprint, in use or not, None when the store holds no vectors of it."""
+    rows = session.rows(f"{_MODEL} where fingerprint = %(fingerprint)s", {"fingerprint": fingerprint})
+    return Model(*rows[0]) if rows else None
+
+
+def models(session: Session) -> list[Model]:
+    """Return every model whose vectors the store holds, complete or not, the oldest first."""
+    return [Model(*row) for row in session.rows(f"{_MODEL} order by id")]
+
+
+def register(session: Session, embedder: Embedder, *, indexed: bool = True) -> Model:
+    """Return the embedder's model; the first one of a store becomes the active one.
+
+    If not ``indexed``, a new one has no index before `index` makes it: many vectors are indexed in a third of the time
+    once all of them are there, and without an index all are compared.
+    """
+    found = known(session, embedder.fingerprint)
+    if found is None:
+        added = session.changed(
+            """
+            insert into models (fingerprint, name, dimensions, active)
+            values (%(fingerprint)s, %(name)s, %(dimensions)s, not exists (select 1 from models where active))
+            on conflict (fingerprint) do nothing
+            """,
+            {"fingerprint": embedder.fingerprint, "name": embedder.name, "dimensions": embedder.dimensions},
+        )
+        if added and indexed:
+            index(session)
+        found = known(session, embedder.fingerprint)
+    assert found is not None
+    return found
+
+
+def for_writing(session: Session, embedder: Embedder) -> Model:
+    """Return the embedder's model, which is the active one.
+
+    Raises:
+        EmbeddingMismatch: the store holds the vectors of another model.
+    """
+    model = register(session, embedder)
+    # Until this transaction ends, nobody changes over to another model, for which these chunks would lack vectors.
+    session.execute(f"select pg_advisory_xact_lock_shared({_CHANGING_MODEL})")
+    in_use = active(session)
+    if in_use is not None and in_use.id != model.id:
+        raise EmbeddingMismatch(mismatch(in_use, embedder))
+    return model
+
+
+def wait_for_writers(session: Session) -> None:
+    """Wait until nobody adds vectors, and keep others from it until this transaction ends."""
+    session.execute(f"select pg_advisory_xact_lock({_CHANGING_MODEL})")
+
+
+def activate(session: Session, model: Model) -> None:
+    """Make searches use this model from now on."""
+    session.execute("update models set active = false where active")
+    session.execute("update models set active = true where id = %(model)s", {"model": model.id})
+
+
+def drop(session: Session, model: Model) -> int:
+    """Remove a model with all its vectors; return how many went."""
+    gone = session.changed(f"delete from vectors where {of('vectors')} and model = %(model)s", {"model": model.id})
+    # Others may have vectors of it in spaces that this role does not see.
+    dropped = session.changed(
+        "delete from models where id = %(model)s and not exists (select 1 from vectors where model = %(model)s)",
+        {"model": model.id},
+    )
+    if dropped:
+        index(session)
+    return gone
+
+
+def index(session: Session) -> None:
+    """Make the index of every model that lacks it, and drop those of models that have gone."""
+    session.execute("select index_vectors()")
+
+
+def add(session: Session, model: Model, chunks: Sequence[int], vectors: Vectors) -> int:
+    """Store the vectors of those of these chunks that are there, ``(len(chunks), dimensions)``; return how many."""
+    written = 0
+    for start in range(0, len(chunks), _TOGETHER):
+        some = slice(start, start + _TOGETHER)
+        written += session.changed(
+            f"""
+            insert into vectors (space, model, chunk, embedding)
+            select chunks.space, %(model)s, chunks.id, given.embedding::vector
+            from unnest(%(chunks)s::bigint[], %(vectors)s::text[]) as given (chunk, embedding)
+            join chunks on chunks.id = given.chunk where {of("chunks")}
+            on conflict do nothing
+            """,
+            {
+                "model": model.id,
+                "chunks": list(chunks[some]),
+                "vectors": [sql.as_vector(one) for one in vectors[some]],
+            },
+        )
+    return written
+
+
+def remove(session: Session, model: Model, chunks: Sequence[int]) -> None:
+    """Remove the vectors that chunks have of a model."""
+    session.execute(
+        f"delete from vectors where {of('vectors')} and model = %(model)s and chunk = any(%(chunks)s)",
+        {"model": model.id, "chunks": list(chunks)},
+    )
+
+
+def missing(session: Session, model: Model, limit: int, after: int = 0) -> list[int]:
+    """Return chunks that have no vector of this model yet, those above ``after``, lowest first."""
+    rows = session.rows(
+        f"""
+        select id from chunks
+        where {of("chunks")} and id > %(after)s and not exists (
+            select 1 from vectors
+            where vectors.space = chunks.space and vectors.model = %(model)s and vectors.chunk = chunks.id
+        )
+        order by id limit %(limit)s
+        """,
+        {"model": model.id, "after": after, "limit": limit},
+    )
+    return [row[0] for row in rows]
+
+
+def count(session: Session, model: Model) -> int:
+    """Return how many chunks have a vector of this model."""
+    found = session.value(
+        f"select count(*) from vectors where {of('vectors')} and model = %(model)s", {"model": model.id}
+    )
+    return int(found)
+
+
+def search(
+    session: Session, model: Model, query: Vectors, filters: Filters, wanted: int, threshold: float | None
+) -> list[ScoredChunk]:
+    """Return the best ``wanted`` memories by cosine, each by its best chunk; none below ``threshold``."""
+    exact = session.totals.chunks <= EXACT or model.dimensions > _MOST_INDEXED
+    floor, asked = -2.0 if threshold is None else threshold, 2 * wanted + 16
+    while True:
+        rows = _nearest(session, model, query, filters, asked, exact=exact)
+        if not exact and len(rows) < asked:
+            # The index gives up where few of its vectors fit: within filters, or in a small space among large ones.
+            exact = True
+            continue
+        kept = [row for row in rows if row.score >= floor]
+        if len(kept) < len(rows) or is_settled(rows, asked, wanted):
+            return cut(kept, wanted)
+        asked *= 4
+
+
+def _nearest(session: Session, model: Model, query: Vectors, filters: Filters, asked: int, *, exact: bool) -> list[Row]:
+    """Return the ``asked`` chunks nearest to a vector, best first; if not ``exact``, as the index finds them."""
+    where, parameters = condition(filters)
+    # What a filter excludes is not compared; without filters, only the nearest are looked up.
+    among = f"and exists (select 1 from {_OWNERS} where {_OWNED} and {where})" if filters else ""
+    # The model and its dimensions are written out, as in the definition of its index.
+    type_ = "vector" if exact else f"halfvec({model.dimensions})"
+    found = session.rows(
+        f"""
+        with best as materialized (
+            select vectors.space, vectors.chunk, vectors.embedding::{type_} <=> %(query)s::{type_} as distance
+            from vectors where {of("vectors")} and vectors.model = {model.id} {among}
+            order by distance limit %(asked)s
+        )
+        select memories.key, best.chunk, memories.event_at, memories.content_hash, vector_send(vectors.embedding)
+        from best
+        join vectors on vectors.space = best.space and vectors.model = {model.id} and vectors.chunk = best.chunk
+        join {_OWNERS} on {_OWNED}
+        """,
+        {**parameters, "query": sql.as_vector(query), "asked": asked},
+        binary=True,
+    )
+    scores = cosines_of(query, sql.from_vectors([row[-1] for row in found], model.dimensions)).tolist()
+    rows = [
+        Row(memory, chunk, score, event_at, hash_)
+        for (memory, chunk, event_at, hash_, _), score in zip(found, scores, strict=True)
+    ]
+    return sorted(rows, key=lambda row: -row.score)
+
+
+def cosines(session: Session, model: Model, query: Vectors, memories: Sequence[int]) -> dict[int, float]:
+    """Return the best cosine of each of these memories that has vectors."""
+    rows = session.rows(
+        f"""
+        select chunks.memory, vector_send(vectors.embedding)
+        from chunks join vectors on vectors.space = chunks.space and vectors.chunk = chunks.id
+        where {of("chunks")} and chunks.memory = any(%(memories)s) and vectors.model = %(model)s
+        """,
+        {"model": model.id, "memories": list(memories)},
+        binary=True,
+    )
+    scores = cosines_of(query, sql.from_vectors([row[1] for row in rows], model.dimensions)).tolist()
+    best: dict[int, float] = {}
+    for (memory, _), score in zip(rows, scores, strict=True):
+        best[memory] = max(score, best.get(memory, score))
+    return best
+
+
+def of_chunks(session: Session, model: Model, chunks: Sequence[int]) -> ChunkVectors:
+    """Return the vectors of those of these chunks that have one."""
+    rows = session.rows(
+        f"""
+        select chunks.id, chunks.memory, vector_send(vectors.embedding)
+        from vectors join chunks on chunks.space = vectors.space and chunks.id = vectors.chunk
+        where {of("vectors")} and vectors.model = %(model)s and vectors.chunk = any(%(chunks)s) order by chunks.id
+        """,
+        {"model": model.id, "chunks": list(chunks)},
+        binary=True,
+    )
+    return ChunkVectors(
+        np.array([row[0] for row in rows], np.int64),
+        np.array([row[1] for row in rows], np.int64),
+        sql.from_vectors([row[2] for row in rows], model.dimensions),
+    )
+
+
+def calibration(session: Session, model: Model) -> Calibration | None:
+    """Return how far a model can be trusted in the spaces that are searched, None where that was never measured."""
+    rows = session.rows(
+        "select chunks, value from trust where space = %(space)s and model = %(model)s",
+        {"space": session.space, "model": model.id},
+    )
+    return Calibration(*rows[0]) if rows else None
+
+
+def keep_calibration(session: Session, model: Model, measured: Calibration) -> None:
+    """Note how far a model can be trusted, in place of what was measured before; nothing if it has gone since."""
+    session.execute(
+        """
+        insert into trust (space, model, chunks, value)
+        select %(space)s, id, %(chunks)s, %(value)s from models where id = %(model)s
+        on conflict (space, model) do update set chunks = excluded.chunks, value = excluded.value
+        """,
+        {"space": session.space, "model": model.id, "chunks": measured.chunks, "value": measured.value},
+    )

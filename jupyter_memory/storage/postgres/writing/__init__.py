@@ -1,1 +1,0 @@
-"""Every change of a PostgreSQL store."""

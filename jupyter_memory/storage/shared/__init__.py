@@ -1,1 +1,0 @@
-"""What the databases do alike: times and identities of rows, paths as ranges, words, and the best of scored chunks."""

@@ -1,1 +1,0 @@
-"""Checks that what a store holds is sound, beyond what SQLite sees of its pages."""

@@ -1,1 +1,0 @@
-"""Connections to a store's file: opening it, transactions, errors and migrations."""

@@ -1,0 +1,734 @@
+"""One SQLite file: connections, transactions, whose turn it is, interrupts, errors; no trace of what is forgotten."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager, suppress
+from json import JSONDecodeError
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TypeVar
+
+import apsw
+
+from jupyter_memory.errors import (
+    Interrupted,
+    JupyterMemoryError,
+    StoreClosed,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+    StoreReadOnly,
+)
+from jupyter_memory.storage.cache import Lock
+from jupyter_memory.storage.sqlite import keyword_query, scrubbing
+from jupyter_memory.storage.sqlite.copies import Migration, migrate, migrations, sweep
+from jupyter_memory.storage.sqlite.file import StoreFile, leave_log, version_of
+from jupyter_memory.storage.sqlite.sql import version
+
+# SQLite's errors as ours, which say what happened and what to do, and contain nothing that a user wrote.
+#
+# Behind an error that nobody expected may be another file in the store's place, or damage: the store is examined then.
+
+# Seconds for which a store that was found sound counts as such: the check of a large one takes that long.
+_SOUND_FOR = 60.0
+
+
+@contextmanager
+def translate_errors(path: Path) -> Iterator[None]:
+    """Turn the errors that SQLite raises within into ours."""
+    try:
+        yield
+    except apsw.SQLError as error:
+        # FTS5 reports what it cannot read of its own tables as a mistake in the statement.
+        if "fts5 file format" not in str(error):
+            raise
+        raise _damaged(path, error) from None
+    except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError, JSONDecodeError) as error:
+        # SQLite does not notice damage within a value, but what we stored was UTF-8 and JSON.
+        raise _damaged(path, error) from None
+    except (apsw.BusyError, apsw.LockedError, apsw.ProtocolError):
+        raise StoreLocked(
+            f"{path} is locked by another process that is writing. Nothing was changed; try again in a moment."
+        ) from None
+    except apsw.InterruptError:
+        raise Interrupted("The search was stopped before it finished. Nothing was changed.") from None
+    except (apsw.ReadOnlyError, apsw.PermissionsError):
+        raise StoreReadOnly(
+            f"{path} cannot be written. Nothing was changed; choose another path or fix its permissions."
+        ) from None
+    except apsw.FullError:
+        raise StoreFull(f"The disk of {path} is full. Nothing was changed; make room and try again.") from None
+    except (apsw.ConnectionClosedError, apsw.CursorClosedError, apsw.ThreadingViolationError):
+        raise StoreClosed(
+            f"{path} was closed by another thread. Nothing was changed; open it again with open_store() or "
+            "MemoryStore(path)."
+        ) from None
+    except (apsw.IOError, apsw.CantOpenError) as error:
+        raise StoreError(
+            f"{path} cannot be read or written (SQLite: {_first_line(error)}). Nothing was changed."
+        ) from None
+
+
+class Diagnosis:
+    """Examines a store after an error.
+
+    ``refuse_replaced`` raises where another file is in the store's place; ``find_damage`` returns the first damage that
+    the checks of the store find, as a sentence, empty where there is none.
+    """
+
+    def __init__(self, path: Path, refuse_replaced: Callable[[], None]) -> None:
+        self.find_damage: Callable[[], str] = str
+        self._path = path
+        self._refuse_replaced = refuse_replaced
+        self._examining = False
+        self._sound_until = 0.0
+
+    @contextmanager
+    def of_errors(self) -> Iterator[None]:
+        """Turn errors that come from another file, or from damage, into ours; all others stay as they are."""
+        try:
+            yield
+        except StoreDamaged:
+            self._examine(self._refuse_replaced)
+            raise
+        except JupyterMemoryError:
+            raise
+        except Exception:
+            # Any: a damaged value may fail wherever it is first used, as what it should have been.
+            self._examine(self._refuse_replaced, self._refuse_damaged)
+            raise
+
+    def _examine(self, *refusals: Callable[[], None]) -> None:
+        if self._examining:
+            return  # an examination that fails is not examined itself
+        self._examining = True
+        try:
+            for refuse in refusals:
+                refuse()
+        finally:
+            self._examining = False
+
+    def _refuse_damaged(self) -> None:
+        if monotonic() < self._sound_until:
+            return
+        if finding := self.find_damage():
+            raise StoreDamaged(f"{self._path} is damaged. {finding} `jupyter-memory doctor` lists all that is wrong.")
+        self._sound_until = monotonic() + _SOUND_FOR
+
+
+def _damaged(path: Path, error: Exception) -> StoreDamaged:
+    # Of a file that is no database at all, doctor knows no more.
+    more = "" if isinstance(error, apsw.NotADBError) else " `jupyter-memory doctor` shows what is wrong."
+    return StoreDamaged(
+        f"{path} is not a readable store (SQLite: {_first_line(error)}). It was left as it is. Restore a backup with "
+        f"`jupyter-memory restore`, or choose another path.{more}"
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+# Interrupting a thread that reads: its current statement, and the later ones of the same transaction.
+
+# SQLite's instructions between two checks whether somebody stopped the statement, some 50 ms: a check needs the GIL,
+# and may have to wait until another thread releases it.
+_INSTRUCTIONS = 1_000_000
+
+
+class Interrupts:
+    """The reading transactions of one store's threads, each of which another thread may stop.
+
+    A transaction is registered from its beginning to its end, under a lock: a stop that comes too late finds nothing,
+    and never affects what the thread does next.
+    """
+
+    def __init__(self) -> None:
+        self._reading: dict[int, _Reading] = {}
+        self._lock = Lock()
+
+    @contextmanager
+    def open_to(self, connection: apsw.Connection) -> Iterator[None]:
+        """Let other threads stop what this one reads within.
+
+        Raises:
+            apsw.InterruptError: somebody did.
+        """
+        thread, reading = threading.get_ident(), _Reading(connection)
+        with self._lock:
+            self._reading[thread] = reading
+        connection.exec_trace = reading.check
+        connection.set_progress_handler(reading.is_over, _INSTRUCTIONS)
+        try:
+            yield
+        except apsw.Error:
+            # An interrupted statement that is being prepared fails with any error.
+            if reading.stopped:
+                raise apsw.InterruptError("interrupted") from None
+            raise
+        finally:
+            # First the lock: from here on nobody can stop the thread's next steps.
+            with self._lock:
+                self._reading.pop(thread, None)
+            with suppress(apsw.ConnectionClosedError):
+                connection.exec_trace = None
+                connection.set_progress_handler(None)
+
+    def stop(self, thread: int) -> bool:
+        """Stop what a thread is reading; return whether it was reading anything."""
+        with self._lock:
+            reading = self._reading.get(thread)
+            if reading is not None:
+                reading.stop()
+        return reading is not None
+
+
+class _Reading:
+    """One transaction that reads."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self.stopped = False
+
+    def stop(self) -> None:
+        self.stopped = True
+        with suppress(apsw.ConnectionClosedError):
+            self._connection.interrupt()
+
+    def is_over(self) -> bool:
+        """Return whether it was stopped: SQLite forgets an interruption that came before a statement's first step."""
+        return self.stopped
+
+    def check(self, cursor: apsw.Cursor, sql: str, bindings: object) -> bool:
+        """Let a statement begin, unless the transaction was stopped between two of them."""
+        if self.stopped:
+            raise apsw.InterruptError("interrupted")
+        return True
+
+
+# Whose turn it is to write: long work is done in short transactions, and lets whoever waits go first.
+#
+# SQLite gives its write lock to whoever asks at the right moment. Somebody who wants to write one note may therefore
+# wait for minutes while an index run takes the lock again and again. A waiting writer says so with a shared lock on the
+# store's folder, which the system takes back even from a process that is killed.
+
+try:
+    import fcntl
+except ImportError:  # Windows: nobody is seen waiting, and everybody asks again at short intervals
+    fcntl = None  # type: ignore[assignment]
+
+# Seconds between two attempts to get the lock, at random so that no two keep in step.
+_SHORTEST, _LONGEST = 0.001, 0.008
+# How long one step of long work waits for others at most; then it joins them, so that it ends some day.
+_COURTESY = 1.0
+
+
+class Turn:
+    """One writer's wait for the lock, as SQLite's busy handler: called whenever the lock is not free.
+
+    It waits ``patience`` seconds at a time. ``announced`` tells long work to let this one go first.
+    """
+
+    def __init__(self, path: Path, patience: float, *, announced: bool) -> None:
+        self._folder = _folder_of(path)
+        self._patience = patience
+        self._announced = announced
+        self._begun = 0.0
+        self._sign: int | None = None
+
+    def __call__(self, attempts: int) -> bool:
+        """Wait a moment; return whether to try again."""
+        if attempts == 0:
+            self._begun = monotonic()
+        if monotonic() - self._begun >= self._patience:
+            return False
+        if self._announced and self._sign is None:
+            self._sign = _announced(self._folder)
+        sleep(random.uniform(_SHORTEST, _LONGEST))  # noqa: S311  no secret
+        return True
+
+    def end(self) -> None:
+        """End the wait, and take back its announcement."""
+        sign, self._sign = self._sign, None
+        if sign is not None:
+            _unlock(sign)
+
+
+def let_others_go_first(path: Path) -> None:
+    """Wait until nobody waits to write a few rows, a second at most."""
+    begun = monotonic()
+    folder = _folder_of(path)
+    while monotonic() - begun < _COURTESY and _somebody_waits(folder):
+        sleep(_LONGEST)
+
+
+def _folder_of(path: Path) -> Path:
+    """Return the folder of a store: of the file itself, by whichever link it is opened."""
+    return Path(os.path.realpath(path)).parent
+
+
+def _announced(folder: Path) -> int | None:
+    """Return a descriptor of a folder with a shared lock on it, None where there are no such locks."""
+    if fcntl is None:
+        return None
+    with suppress(OSError), ExitStack() as unless_locked:
+        descriptor = os.open(folder, os.O_RDONLY)
+        unless_locked.callback(os.close, descriptor)
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        unless_locked.pop_all()
+        return descriptor
+    return None
+
+
+def _somebody_waits(folder: Path) -> bool:
+    """Return whether anybody has a shared lock on a folder."""
+    if fcntl is None:
+        return False
+    with suppress(OSError), ExitStack() as after:
+        descriptor = os.open(folder, os.O_RDONLY)
+        after.callback(os.close, descriptor)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    return False
+
+
+def _unlock(descriptor: int) -> None:
+    # Not by closing alone: a child that was forked meanwhile has the descriptor, too.
+    with suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)
+
+
+# The traces that removed rows leave in a store: in the keyword index, in the file and in its log.
+
+_NOTICE = (
+    "Another process is reading or writing the store, or its disk is full or read-only: traces of forgotten text may "
+    "remain in the file. The next change removes them, and so does opening the store again."
+)
+# Seconds that others are waited for before the traces are left for the next time.
+_PATIENCE = 2.0
+
+
+class Traces:
+    """The traces in one file; ``busy`` is how many milliseconds its connections wait for others at most."""
+
+    def __init__(self, file: StoreFile, busy: int) -> None:
+        self._file = file
+        self._busy = busy
+
+    @property
+    def may_remain(self) -> bool:
+        """Return whether the last removal did not get to its end."""
+        return _NOTICE in self._file.notices
+
+    def remove(self, patience: float | None = None) -> None:
+        """Overwrite the traces, if something was removed since the last time; a notice says where some may be left.
+
+        Raises:
+            StoreClosed: the file was moved, removed or replaced, or another one was copied over it.
+        """
+        waiting = min(self._busy / 1000, _PATIENCE) if patience is None else patience
+        done = False
+        try:
+            if not self._file.read_only:
+                done = self._removed(waiting)
+        except StoreClosed:
+            raise
+        except StoreError:
+            pass
+        finally:
+            self._file.note(_NOTICE, not done)
+
+    def _removed(self, patience: float) -> bool:
+        """Remove the traces; return whether none is left."""
+        with translate_errors(self._file.path):
+            with self._extra(patience) as connection:
+                if scrubbing.pending(connection) is None:
+                    return True
+                connection.execute("begin")
+                self._file.check_content(connection)
+                found = keyword_query.has_traces(connection)
+            if found:
+                # A transaction of its own, in a connection that has read nothing of the index before.
+                with self._extra(patience) as connection:
+                    connection.execute("begin immediate")
+                    self._file.check_content(connection)
+                    keyword_query.clear_traces(connection)
+                    connection.execute("commit")
+            with self._extra(patience) as alone:
+                return self._file.scrub(alone, patience)
+
+    @contextmanager
+    def _extra(self, patience: float) -> Iterator[apsw.Connection]:
+        """Yield a connection for one piece of work, which waits ``patience`` seconds for others.
+
+        Closing it rolls back what was not committed.
+        """
+        with closing(self._file.connect(self._busy)) as connection:
+            connection.set_busy_handler(Turn(self._file.path, patience, announced=False))
+            yield connection
+
+
+BUSY_SECONDS = 30.0
+# Seconds that an opening waits for others until it leaves the traces of removed rows for the next time.
+_BRIEFLY = 1.0
+# Connections of a parent process are never closed, since closing them here would touch the parent's files.
+_PARENTS: list[apsw.Connection] = []
+
+
+class Database:
+    """One store file. Safe to share between threads; other processes may use the file at the same time.
+
+    ``vfs`` names the SQLite VFS to open the file with; the default suits every ordinary file system.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        busy_seconds: float = BUSY_SECONDS,
+        vfs: str | None = None,
+        steps: Sequence[Migration] | None = None,
+    ) -> None:
+        self.path = path
+        self._busy = round(busy_seconds * 1000)
+        self._steps = tuple(steps) if steps is not None else migrations()
+        self._file = StoreFile(path, vfs, (self._steps[0].version, self._steps[-1].version))
+        self._traces = Traces(self._file, self._busy)
+        self.notices = self._file.notices
+        self.diagnosis = Diagnosis(path, self._refuse_replaced)
+        self._closed = False
+        self._begin()
+        self._prepare()
+        self.read_only, self.created = self._file.read_only, self._file.created
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """Return this thread's connection, opened on first use.
+
+        Raises:
+            StoreClosed: the store was closed.
+        """
+        self._leave_parent()
+        if not hasattr(self._local, "connection") or self._closed:
+            self._local.connection = self._connect()
+        connection: apsw.Connection = self._local.connection
+        return connection
+
+    @contextmanager
+    def read(self) -> Iterator[apsw.Connection]:
+        """Read within one snapshot: whatever others write meanwhile is not seen.
+
+        Raises:
+            Interrupted: another thread stopped it, through ``interrupts``.
+            StoreClosed: another file was copied over the store.
+        """
+        with self.diagnosis.of_errors(), translate_errors(self.path):
+            connection = self.connection
+            if connection.in_transaction:
+                yield connection
+                return
+            connection.execute("begin")
+            try:
+                self._file.check_content(connection)
+                with self.interrupts.open_to(connection):
+                    yield connection
+            finally:
+                self._end_reading(connection)
+
+    @contextmanager
+    def write(self, *, yielding: bool = False) -> Iterator[apsw.Connection]:
+        """Change the store: all of it, or, when the block fails or is interrupted, nothing.
+
+        ``yielding`` is for the steps of long work: whoever else waits to write goes first.
+
+        Raises:
+            StoreReadOnly: the file or its disk cannot be written.
+            StoreLocked: another process kept the lock for longer than the busy time.
+        """
+        if yielding:
+            let_others_go_first(self.path)
+        with self._writing(self._busy / 1000, "full", announced=not yielding) as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self, patience: float, synchronous: str, *, announced: bool = False) -> Iterator[apsw.Connection]:
+        if self.read_only:
+            raise StoreReadOnly(
+                f"{self.path} is read-only, so nothing can be stored or forgotten there. Choose another path."
+            )
+        turn = Turn(self.path, patience, announced=announced)
+        with self.diagnosis.of_errors(), translate_errors(self.path):
+            connection = self.connection
+            self._file.check_identity()
+            try:
+                connection.set_busy_handler(turn)
+                connection.pragma("synchronous", synchronous)
+                # "immediate" takes the lock now: a transaction that starts by reading could not wait for it later.
+                connection.execute("begin immediate")
+                turn.end()
+                self._file.check_content(connection)
+                yield connection
+                # Once more: from the commit on, pages of the log may get into the file.
+                self._file.check_content(connection)
+                self._file.identity.count_commit(connection)
+                connection.execute("commit")
+            finally:
+                turn.end()
+                # What was not committed: a block that failed, a commit that failed, a generator that was closed.
+                _undo(connection)
+                with suppress(apsw.ConnectionClosedError):
+                    connection.set_busy_timeout(self._busy)
+                    connection.pragma("synchronous", "full")
+        if self.traces_may_remain:
+            self.scrub(patience=0)
+
+    @property
+    def traces_may_remain(self) -> bool:
+        """Return whether the last ``scrub`` did not get to its end."""
+        return self._traces.may_remain
+
+    @property
+    def writes_at_once(self) -> bool:
+        """Return whether a small change can be written without waiting for the disk, which needs a write-ahead log."""
+        return self._file.has_log and not self.read_only
+
+    @contextmanager
+    def write_at_once(self, patience: float = 0) -> Iterator[apsw.Connection]:
+        """Change what may be lost in a power cut: without waiting for the disk, nor long for another writer.
+
+        Another writer that has the lock for longer than ``patience`` seconds makes it raise ``StoreLocked``.
+        """
+        with self._writing(patience, "normal") as connection:
+            yield connection
+
+    def scrub(self, *, patience: float | None = None) -> None:
+        """Overwrite what removed rows left in the file and its log, if something was removed since the last time.
+
+        Others may search and write meanwhile; those in the way are waited for up to ``patience`` seconds, by default
+        for two. If that is not enough, or if the file cannot be read or written, a notice says that traces may be
+        left: what was removed stays removed.
+
+        Raises:
+            StoreClosed: the file was moved, removed or replaced, or another one was copied over it.
+        """
+        self._traces.remove(patience)
+
+    def version(self) -> int:
+        """Return the schema version of the file."""
+        with self.read() as connection:
+            return version_of(connection)
+
+    def journal(self) -> str:
+        """Return SQLite's journal mode, ``wal`` where the file system allows it."""
+        return str(self.connection.pragma("journal_mode"))
+
+    def close(self) -> None:
+        """Close every connection; calling it again does nothing. What other threads are doing is undone."""
+        self._leave_parent()
+        overwritten = not self._closed and self.replaced
+        try:
+            if self._traces.may_remain and not (self._closed or overwritten):
+                self.scrub(patience=0)
+        finally:
+            with self._lock:
+                self._closed = True
+                for connection in list(self._connections):
+                    self._close(connection, leaving_log=overwritten)
+                self._connections.clear()
+
+    def _end_reading(self, connection: apsw.Connection) -> None:
+        """End a transaction; a connection that stays interrupted by unread rows is closed, and reopened when needed."""
+        with suppress(apsw.ConnectionClosedError):
+            if connection.is_interrupted:
+                del self._local.connection
+                connection.close(True)
+            # A rollback would undo temporary tables that the search made, and so invalidate SQLite's schema cache and
+            # every prepared statement.
+            if connection.in_transaction:
+                with suppress(apsw.Error):
+                    connection.execute("commit")
+        _undo(connection)
+
+    def _close(self, connection: apsw.Connection, *, leaving_log: bool) -> None:
+        begun = monotonic()
+        # A connection that another thread still uses is closed when that thread ends.
+        while monotonic() - begun <= self._busy / 1000:
+            try:
+                with suppress(apsw.ConnectionClosedError):
+                    leave_log(connection, leaving_log)
+                connection.close()
+                return
+            except apsw.ThreadingViolationError:
+                sleep(0.005)
+
+    def _begin(self) -> None:
+        """Start without connections, in a new object or in a forked child."""
+        self._pid = os.getpid()
+        self._local = threading.local()
+        self._connections: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._lock = threading.Lock()
+        self.interrupts = Interrupts()
+
+    def _leave_parent(self) -> None:
+        """In a forked child, let go of the parent's connections: SQLite's locks do not survive a fork."""
+        if self._pid != os.getpid():
+            _PARENTS.extend(self._connections)
+            self._begin()
+
+    def _prepare(self) -> None:
+        """Create or open the file, choose its journal, and migrate its schema."""
+        with translate_errors(self.path), ExitStack() as unless_ready:
+            self._file.make()
+            unless_ready.callback(self.close)
+            connection = self.connection
+            if not self._file.read_only:
+                sweep(self.path)
+                self._migrate(connection)
+            elif version_of(connection) < self._steps[-1].version:
+                raise StoreReadOnly(
+                    f"{self.path} must first be upgraded to this version of jupyter-memory, but it is read-only. "
+                    "Make it writable, or choose another path."
+                )
+            self._file.remember(connection)
+            self._file.drop_journal()
+            if scrubbing.pending(connection) is not None:
+                self.scrub(patience=_BRIEFLY)
+            unless_ready.pop_all()
+
+    def _connect(self) -> apsw.Connection:
+        """Return a new connection, which closing the store closes, also while it is made."""
+        with ExitStack() as unless_ready:
+            if not self._closed:
+                connection = unless_ready.enter_context(closing(self._file.connect(self._busy)))
+            with self._lock:
+                if self._closed:
+                    raise StoreClosed("This store was closed. Open it again with open_store() or MemoryStore(path).")
+                self._connections.add(connection)
+            unless_ready.pop_all()
+        return connection
+
+    def _migrate(self, connection: apsw.Connection) -> None:
+        copy = migrate(connection, self.path, self._steps)
+        if copy is not None:
+            self.notices.append(f"The store was upgraded to a new version. {copy.name} is a copy of the old store.")
+
+    @property
+    def replaced(self) -> bool:
+        """Return whether the file was moved, removed, replaced or overwritten after it was opened."""
+        identity = self._file.identity
+        if identity.touched and not self._closed:
+            with suppress(JupyterMemoryError), self.read():
+                pass  # which compares the content
+        return identity.moved or identity.overwritten
+
+    def _refuse_replaced(self) -> None:
+        if self.replaced:
+            self._file.check_identity()
+            self._file.refuse_overwritten()
+
+
+def _undo(connection: apsw.Connection) -> None:
+    """End the transaction that is open, if one is; closing a connection ended its own."""
+    with suppress(apsw.ConnectionClosedError):
+        if connection.in_transaction:
+            connection.execute("rollback")
+
+
+# A background thread that reads the same state of the store while a search reads something else.
+
+Result = TypeVar("Result")
+# Work of a few milliseconds that returns whether there is more of it.
+Step = Callable[[apsw.Connection], bool]
+
+
+class BackgroundReader:
+    """Reads part of what a search needs in another thread, while the search reads the rest.
+
+    Between searches the thread does other work in steps, such as caching the scores of frequent words.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._process = 0
+        self._threads: ThreadPoolExecutor | None = None
+        self._lock = Lock()
+        self._searches = 0
+        self._turn: object = None
+
+    def begin(self, connection: apsw.Connection, work: Callable[[apsw.Connection], Result]) -> Callable[[], Result]:
+        """Begin ``work``, and return what waits for its result.
+
+        The other thread's snapshot may be of another state if somebody wrote in between, or the thread may be busy with
+        another search: then the caller's connection does the work.
+        """
+        state = version(connection)
+        begun = self._executor().submit(self._read, state, work)
+
+        def result() -> Result:
+            if begun.cancel():
+                return work(connection)
+            found = begun.result()
+            return work(connection) if found is None else found[0]
+
+        return result
+
+    @contextmanager
+    def searching(self, afterwards: Callable[[], Step | None]) -> Iterator[None]:
+        """Context manager for one search; ``afterwards`` returns the work that the thread does until the next one."""
+        with self._lock:
+            self._searches += 1
+            self._turn = None
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._searches -= 1
+                turn = self._turn = None if self._searches else object()
+            if turn is not None and (step := afterwards()) is not None:
+                self._go_on(turn, step)
+
+    def close(self) -> None:
+        """Let the thread end."""
+        self._turn = None
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+            self._threads = None
+
+    def _go_on(self, turn: object, step: Step) -> None:
+        threads = self._threads
+        # Only a thread that is there already, in this process, takes steps.
+        if threads is not None and self._process == os.getpid():
+            with suppress(RuntimeError):
+                threads.submit(self._step, turn, step)
+
+    def _step(self, turn: object, step: Step) -> None:
+        if self._turn is not turn:
+            return
+        with suppress(StoreError), self._database.read() as connection:
+            more = step(connection)
+            if more:
+                self._go_on(turn, step)
+
+    def _read(self, state: str, work: Callable[[apsw.Connection], Result]) -> tuple[Result] | None:
+        try:
+            with self._database.read() as connection:
+                return (work(connection),) if version(connection) == state else None
+        except StoreError:
+            return None  # the caller meets the same error and reports it
+
+    def _executor(self) -> ThreadPoolExecutor:
+        # A forked child has no threads.
+        if self._threads is None or self._process != os.getpid():
+            self._threads, self._process = ThreadPoolExecutor(1, "jupyter-memory-read"), os.getpid()
+        return self._threads

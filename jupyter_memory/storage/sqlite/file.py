@@ -1,0 +1,603 @@
+"""How a file is opened and recognised, and its size."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from contextlib import ExitStack, closing, suppress
+from fnmatch import fnmatchcase
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import apsw
+import sqlite_vec
+
+from jupyter_memory.errors import (
+    InputError,
+    StoreClosed,
+    StoreDamaged,
+    StoreError,
+    StoreOpen,
+    StoreReadOnly,
+    StoreTooNew,
+)
+from jupyter_memory.storage.sqlite import scrubbing
+from jupyter_memory.text.paths import make_private
+
+# Which file a store has open, so that another one that takes its name, or its bytes, is recognised.
+#
+# With a write-ahead log, SQLite lays the pages of the log over those of the file. When somebody copies another store
+# over an open one, the log of the old store would be mixed into the new one. So each transaction is counted in the
+# store, with who wrote it. What the file holds without its log must be a state that this store had, no older than what
+# was seen there before.
+
+# Where the header of a file says how it is written, and that it has a log: never on a copy that a backup made.
+_FORMATS = slice(18, 20)
+_WITH_LOG = b"\x02\x02"
+# How the counters of those who write begin.
+_WRITER = "writer "
+_UNREADABLE = (apsw.Error, UnicodeDecodeError)
+
+# When a file was written, when anything of it was changed, and its size.
+_Stamp = tuple[int, int, int]
+
+
+def beside(store: Path, ending: str) -> Path:
+    """Return the path of what SQLite keeps beside a store, or beside its target where the store is a link."""
+    return Path(os.path.realpath(store) + ending)
+
+
+class _Seen(NamedTuple):
+    """What one connection last saw: the file's stamp, SQLite's version of the data, and the number of commits."""
+
+    stamp: _Stamp
+    version: int
+    commits: int
+
+
+class Mark(NamedTuple):
+    """Which store this is, and what was committed to it.
+
+    ``settled`` is a commit that was surely in the file without its log; ``writers`` maps those who wrote since then to
+    their last commits.
+    """
+
+    store: int
+    commits: int
+    settled: int
+    writers: Mapping[str, int]
+
+    def holds(self, earlier: Mark) -> bool:
+        """Return whether another mark is of an earlier state, or the same: whoever wrote it last wrote here, too."""
+        last = [writer for writer, commit in earlier.writers.items() if commit == earlier.commits]
+        return earlier.commits <= self.commits and all(
+            self.writers.get(writer, 0) >= earlier.commits for writer in last
+        )
+
+
+def mark_of(connection: apsw.Connection) -> Mark:
+    """Return the mark of a store as a connection sees it; that of an empty file is 0."""
+    found: dict[str, int] = {}
+    if connection.execute("select exists (select 1 from sqlite_schema where name = 'counters')").get:
+        rows = connection.execute("select name, value from counters")
+        found = {str(name): int(value) for name, value in rows if isinstance(value, int)}
+    writers = {name: value for name, value in found.items() if name.startswith(_WRITER)}
+    return Mark(found.get("store", 0), found.get("commits", 0), found.get("settled", 0), writers)
+
+
+def leave_log(connection: apsw.Connection, leave: bool) -> None:
+    """Keep a connection, if it is the last one to close, from writing the log into the file."""
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(leave))
+
+
+class Identity:
+    """The file that a store had when it was opened, and its content as last seen."""
+
+    def __init__(self, path: Path, vfs: str | None) -> None:
+        self.overwritten = False
+        self.settled = 0
+        self._store = 0
+        self._writer = _WRITER + secrets.token_hex(8)
+        self._path = path
+        self._vfs = vfs
+        self._inode = (0, 0)
+        self._stamp: _Stamp = (0, 0, 0)
+        self._seen: WeakKeyDictionary[apsw.Connection, _Seen] = WeakKeyDictionary()
+        self._header = b""
+
+    def remember(self, connection: apsw.Connection, *, has_log: bool) -> None:
+        """Note which file this is and what it holds."""
+        self._inode = _inode(self._path)
+        # In one snapshot: others may be writing at this moment.
+        connection.execute("begin")
+        try:
+            self._stamp = _stamp(self._path)
+            self._header = _header(connection)
+            seen = mark_of(connection)
+            self.settled, self._store = seen.settled, seen.store
+            self._seen[connection] = _Seen(self._stamp, int(connection.pragma("data_version")), seen.commits)
+            with suppress(*_UNREADABLE):
+                self.settled = (self._alone() if has_log else seen).commits
+        finally:
+            connection.execute("rollback")
+
+    @property
+    def moved(self) -> bool:
+        """Return whether another file has the name of the store, or none."""
+        try:
+            return _inode(self._path) != self._inode
+        except OSError:
+            return True
+
+    @property
+    def touched(self) -> bool:
+        """Return whether anybody wrote into the file since it was last compared, as each checkpoint does."""
+        return self._current() not in (None, self._stamp)
+
+    def _current(self) -> _Stamp | None:
+        """Return the stamp of the file, None where it was moved."""
+        try:
+            return None if self.moved else _stamp(self._path)
+        except OSError:
+            return None
+
+    def compare(self, connection: apsw.Connection) -> None:
+        """Find out, within a transaction, whether what was written into the file is the store's own."""
+        last, stamp = self._seen.get(connection), self._current()
+        if self.overwritten or stamp is None or (last is not None and last.stamp == stamp):
+            return
+        try:
+            mark, version = mark_of(connection), int(connection.pragma("data_version"))
+        except _UNREADABLE:
+            self._stamp, self.overwritten = stamp, self._is_whole()
+            return
+        # Where no other connection committed, nothing can be there that this one has not seen.
+        strange = last is not None and last.version == version and last.commits < mark.commits
+        self.overwritten = strange or not self._fits(connection, mark)
+        if not self.overwritten:
+            self._stamp, self._seen[connection] = stamp, _Seen(stamp, version, mark.commits)
+            self._store = mark.store
+
+    def count_commit(self, connection: apsw.Connection) -> None:
+        """Count the transaction that is about to end."""
+        commits = _count_commit(connection, self._writer, self.settled)
+        last = self._seen.get(connection)
+        if last is not None:
+            version = int(connection.pragma("data_version"))
+            self._seen[connection] = last._replace(version=version, commits=commits)
+
+    def has_strange_log(self, connection: apsw.Connection) -> bool:
+        """Return whether the log beside a file that is being opened was written for another one.
+
+        If it was, closing the connection leaves the file as it is.
+        """
+        log, strange = beside(self._path, "-wal"), False
+        with suppress(OSError, *_UNREADABLE):
+            if log.stat().st_size:
+                leave_log(connection, True)
+                strange = not self._fits(connection, mark_of(connection))
+                leave_log(connection, strange)
+        return strange
+
+    def _fits(self, connection: apsw.Connection, seen: Mark) -> bool:
+        """Return whether the file without its log is a state of the store that the connection sees."""
+        if connection.pragma("journal_mode") != "wal":
+            return self.settled <= seen.commits and self._store in (0, seen.store)
+        header = _header(connection)
+        if header[_FORMATS] != _WITH_LOG:
+            return False
+        try:
+            alone = self._alone()
+        except _UNREADABLE:
+            return True  # only a part of the log was written into it, so it is not whole without the rest
+        known = max(self.settled, seen.settled)
+        # Before its first checkpoint, a file has no mark.
+        same = alone.store == seen.store or (alone.store == known == 0 and self._header in (b"", header))
+        if same and known <= alone.commits and seen.holds(alone):
+            self.settled = alone.commits
+            return True
+        return not self._is_whole()
+
+    def _is_whole(self) -> bool:
+        """Return whether the file is sound without its log, as every store is that was copied while it was closed."""
+        try:
+            with self._open_alone() as connection:
+                return bool(connection.execute("pragma quick_check(1)").get == "ok")
+        except _UNREADABLE:
+            return False
+
+    def _alone(self) -> Mark:
+        """Return the mark of the file as it is without its log."""
+        with self._open_alone() as connection:
+            return mark_of(connection)
+
+    def _open_alone(self) -> closing[apsw.Connection]:
+        # Through SQLite: closing the file by other means would release the locks that this process has on it.
+        name = self._path.absolute().as_uri() + "?mode=ro&immutable=1"
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        return closing(apsw.Connection(name, flags=flags, vfs=self._vfs))
+
+
+def _count_commit(connection: apsw.Connection, writer: str, settled: int) -> int:
+    """Count a commit of one writer, forget who wrote nothing since ``settled``, and return the count."""
+    connection.execute(
+        """
+        insert into counters (name, value) values ('store', :store), ('commits', 1), ('settled', :settled)
+        on conflict (name) do update set value = case name
+            when 'commits' then value + 1 when 'settled' then max(value, excluded.value) else value
+        end
+        """,
+        {"store": secrets.randbits(62), "settled": settled},
+    )
+    connection.execute(
+        "insert or replace into counters select ?, value from counters where name = 'commits'", (writer,)
+    )
+    connection.execute(
+        "delete from counters where name glob ? and value < (select value from counters where name = 'settled')",
+        (_WRITER + "*",),
+    )
+    return int(connection.execute("select value from counters where name = 'commits'").get)
+
+
+def _header(connection: apsw.Connection) -> bytes:
+    """Return the first bytes of the file without its log."""
+    return connection.read("main", 0, 0, 100)[1]
+
+
+def _inode(path: Path) -> tuple[int, int]:
+    """Return the device and inode of a file, which differ for another file of the same name."""
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
+def _stamp(path: Path) -> _Stamp:
+    """Return what changes when anybody writes into a file."""
+    status = path.stat()
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size
+
+
+# Every connection of the package comes from `open_file`.
+
+# Written into the file's header, to tell a store from any other SQLite file: "JMem".
+APPLICATION_ID = int.from_bytes(b"JMem", "big")
+# What a file system without working shared memory or locks answers when WAL is tried on it.
+_WAL_REFUSED = (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError)
+
+
+def open_file(path: Path, *, read_only: bool = False, frozen: bool = False, vfs: str | None = None) -> apsw.Connection:
+    """Return a connection to a SQLite file, whatever it holds; `check_version` refuses what is not a store.
+
+    ``frozen`` promises that nobody writes the file meanwhile, so that SQLite needs neither locks nor a log.
+
+    Raises:
+        apsw.CantOpenError: there is no file.
+    """
+    if not read_only:
+        return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
+    name = path.absolute().as_uri() + "?mode=ro" + ("&immutable=1" if frozen else "")
+    return apsw.Connection(name, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, vfs=vfs)
+
+
+def version_of(connection: apsw.Connection) -> int:
+    """Return the schema version of a store, 0 for an empty file."""
+    return int(connection.pragma("user_version"))
+
+
+def check_version(connection: apsw.Connection, path: Path, versions: tuple[int, int]) -> None:
+    """Refuse a file that is not a store, and one older or of a newer major version than ``versions``.
+
+    These are the oldest and the newest that this package knows; a newer minor version is fine.
+
+    Raises:
+        StoreDamaged: the file is a SQLite database of something else.
+        StoreTooNew: a newer major version wrote it.
+        StoreError: it is older.
+    """
+    oldest, newest = versions
+    # In one snapshot: another process may be making the store at this moment.
+    connection.execute("begin")
+    try:
+        version, mark = version_of(connection), connection.pragma("application_id")
+        tables = connection.execute("select count(*) from sqlite_schema").get
+    finally:
+        if connection.in_transaction:
+            connection.execute("rollback")
+    if mark != APPLICATION_ID:
+        if version or tables:
+            raise StoreDamaged(
+                f"{path} is a SQLite file, but not a memory store. It was left as it is; choose another path."
+            )
+    elif 0 < version < oldest:
+        raise StoreError(
+            f"{path} was written by a version of jupyter-memory before 0.1.0 (store version {version // 1000}."
+            f"{version % 1000}), which cannot be read here. It was left as it is. With the version that wrote it, "
+            "type: jupyter-memory export FOLDER. Then move the file away, and type here: jupyter-memory import FOLDER"
+        )
+    elif version // 1000 > newest // 1000:
+        raise StoreTooNew(
+            f"{path} was written by a newer jupyter-memory (store version {version // 1000}.{version % 1000}, "
+            f"this one reads {newest // 1000}.x). Update with: pip install -U jupyter-memory"
+        )
+
+
+class StoreFile:
+    """The file of one store, from which its connections come.
+
+    ``notices`` are sentences for the user, removed once they are no longer true; ``has_log`` says whether there is a
+    write-ahead log. ``versions`` are the oldest and the newest schema version that this package knows.
+    """
+
+    def __init__(self, path: Path, vfs: str | None, versions: tuple[int, int]) -> None:
+        self.path = path
+        self.read_only = False
+        self.created = False
+        self.has_log = True
+        self.notices: list[str] = []
+        self._vfs = vfs
+        self._versions = versions
+        self.identity = Identity(path, vfs)
+        self._is_open = False
+
+    def make(self) -> None:
+        """Make the file readable by its owner only, before SQLite can make it with the umask's rights.
+
+        Raises:
+            StoreReadOnly: it cannot be made.
+            InputError: it is a folder.
+            StoreError: it is there and cannot be read.
+        """
+        try:
+            folder, there = self.path.is_dir(), self.path.exists()
+            self.created = not there
+            if not there:
+                make_private(self.path.parent)
+                # Not exclusively: another process may be faster, or a link may name the file that is to be made.
+                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+        except (OSError, ValueError) as error:
+            raise StoreReadOnly(
+                f"No store can be made at {self.path!s:.500}: {getattr(error, 'strerror', None) or 'no such path'}. "
+                "Choose another path with JUPYTER_MEMORY_PATH, --store or open_store(path)."
+            ) from None
+        if folder:
+            raise InputError(f"{self.path} is a folder; a store is one file, such as {self.path / 'memory.sqlite'}.")
+        if not os.access(self.path, os.R_OK):
+            raise StoreError(f"{self.path} cannot be read: check its owner and permissions.")
+        if not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
+            self.read_only = True
+            self.notices.append(f"{self.path} is read-only: searches work, nothing can be stored or forgotten.")
+
+    def connect(self, patience: int) -> apsw.Connection:
+        """Return a new connection, which waits ``patience`` milliseconds for other writers.
+
+        Raises:
+            StoreClosed: the store was open, and its file was moved, removed or replaced.
+        """
+        if self._is_open:
+            self.check_identity()
+        with ExitStack() as unless_ready:
+            connection = unless_ready.enter_context(closing(self._open()))
+            try:
+                connection.set_busy_timeout(patience)
+                if not (self._is_open or self.read_only) and self.identity.has_strange_log(connection):
+                    connection.close()
+                    self._remove_strange_log()
+                    connection = unless_ready.enter_context(closing(self._open()))
+                self._configure(connection, patience)
+            except _WAL_REFUSED:
+                connection.close()
+                if self.read_only or not self.has_log:
+                    raise
+                self._leave_log()
+                connection = unless_ready.enter_context(closing(self._open()))
+                self._configure(connection, patience)
+            unless_ready.pop_all()
+        return connection
+
+    def remember(self, connection: apsw.Connection) -> None:
+        """Note which file this is, so that another one that takes its name, or its bytes, is recognised."""
+        self.identity.remember(connection, has_log=self.has_log)
+        self._is_open = True
+
+    def drop_journal(self) -> None:
+        """Remove the journal of a process that was killed when it left the log, as a restore does.
+
+        Nobody uses it: with a log there is none, and while this process has the log open, nobody can leave it.
+        """
+        if self.has_log and not self.read_only:
+            beside(self.path, "-journal").unlink(missing_ok=True)
+
+    def scrub(self, alone: apsw.Connection, patience: float) -> bool:
+        """Overwrite what removed rows left, with a connection that was made for this; return whether all is gone."""
+        # Opened by SQLite: if Python closed a file of the same name, this process would lose SQLite's locks on it.
+        pages = apsw.VFSFile(
+            self._vfs or "", str(self.path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE, 0]
+        )
+        try:
+            return scrubbing.scrub(alone, pages, beside(self.path, "-wal"), patience, self.check_content)
+        finally:
+            pages.xClose()
+
+    def check_identity(self) -> None:
+        """Refuse a file that is no longer the store: what is written there would be lost.
+
+        Raises:
+            StoreClosed: it was moved, removed or replaced.
+        """
+        if self.identity.moved:
+            raise StoreClosed(
+                f"{self.path} was moved, removed or replaced after it was opened, so nothing was read or written. "
+                "Close this store and open it again."
+            )
+
+    def check_content(self, connection: apsw.Connection) -> None:
+        """Refuse to read or write, within a transaction, a file that was overwritten with another one.
+
+        Raises:
+            StoreClosed: another file was copied over it.
+        """
+        self.identity.compare(connection)
+        self.refuse_overwritten()
+
+    def refuse_overwritten(self) -> None:
+        """Refuse a file that another one was copied over.
+
+        Raises:
+            StoreClosed: it was.
+        """
+        if self.identity.overwritten:
+            raise StoreClosed(
+                f"Another file was copied over {self.path} after it was opened, so nothing was read or written. "
+                "Close this store everywhere (shut down the kernels that use it), then open it again."
+            )
+
+    def note(self, notice: str, holds: bool) -> None:
+        """Add a notice if it holds, and remove it if it does not."""
+        while notice in self.notices:
+            self.notices.remove(notice)
+        if holds:
+            self.notices.append(notice)
+
+    def _open(self) -> apsw.Connection:
+        if not self.read_only:
+            return open_file(self.path, vfs=self._vfs)
+        # A store in WAL mode on a disk that cannot be written opens only as one that nobody changes, unless whoever
+        # writes it left the log and its index there.
+        shared = all(beside(self.path, ending).exists() for ending in ("-wal", "-shm"))
+        frozen = not (shared or os.access(self.path.parent, os.W_OK))
+        return open_file(self.path, read_only=True, frozen=frozen, vfs=self._vfs)
+
+    def _configure(self, connection: apsw.Connection, patience: int) -> None:
+        """Configure a connection; what is not a store is refused before anything is written to it."""
+        connection.set_busy_timeout(patience)
+        connection.enable_load_extension(True)
+        connection.load_extension(sqlite_vec.loadable_path())
+        connection.enable_load_extension(False)
+        connection.pragma("foreign_keys", True)
+        connection.pragma("temp_store", "memory")  # no user text in temporary files
+        check_version(connection, self.path, self._versions)
+        if self.read_only:
+            return
+        connection.pragma("secure_delete", True)
+        if self.has_log and not _takes_log(connection, patience):
+            self._give_up_log()
+        if not self.has_log:
+            connection.pragma("journal_mode", "truncate")
+        version_of(connection)  # the first read is where shared memory fails
+        # Notes are typed once, so a power cut must not take them.
+        connection.pragma("synchronous", "full")
+
+    def _remove_strange_log(self) -> None:
+        """Remove a log that was written for the file that was here before: it would be mixed into this one.
+
+        Raises:
+            StoreOpen: somebody still has the store open that was here before.
+        """
+        with closing(self._open()) as alone:
+            alone.pragma("locking_mode", "exclusive")
+            try:
+                alone.execute("begin immediate")
+                if not self.identity.has_strange_log(alone):
+                    return
+            except apsw.BusyError:
+                raise StoreOpen(
+                    f"Another file was copied over {self.path} while it was open. Close it everywhere (shut down the "
+                    "kernels that use it), then open it again."
+                ) from None
+            for ending in ("-wal", "-shm"):
+                beside(self.path, ending).unlink(missing_ok=True)
+        self.note("Another file was copied over this store while it was open. Its log was removed.", True)
+
+    def _leave_log(self) -> None:
+        """Turn a file that was written with a write-ahead log into one without: a connection alone can read the log."""
+        with closing(self._open()) as alone:
+            alone.pragma("locking_mode", "exclusive")
+            check_version(alone, self.path, self._versions)
+            alone.pragma("journal_mode", "truncate")
+        self._give_up_log()
+
+    def _give_up_log(self) -> None:
+        """Use an ordinary journal: this file system cannot do better (network homes)."""
+        self.has_log = False
+        self.note(
+            "SQLite's write-ahead log does not work on this file system. The store works, but searches wait while "
+            "another process writes.",
+            True,
+        )
+
+
+def _takes_log(connection: apsw.Connection, patience: int) -> bool:
+    """Switch to a write-ahead log, and return whether the file system has one."""
+    begun = monotonic()
+    while True:
+        try:
+            return bool(connection.pragma("journal_mode", "wal") == "wal")
+        except apsw.BusyError:
+            # Here SQLite does not wait for other processes, which may be making the same store.
+            if monotonic() - begun > patience / 1000:
+                raise
+            sleep(0.005)
+
+
+# How many bytes of a store's file are for what: its pages, counted by the tables and indexes that they belong to.
+
+# What the tables are for, by their names; whatever is not here is small.
+_KINDS = {
+    "texts": ("memories", "texts", "tags", "chunks", "definitions"),
+    "words": ("keyword_*",),
+    "vectors": ("vectors_*", "codes_*", "chunk_tokens", "models", "trust"),
+    "pictures": ("thumbnails",),
+    "history": ("runs",),
+    "searches": ("searches", "feedback", "query_vectors", "query_key"),
+    "files": ("files", "folders"),
+    "forgotten": ("forgotten",),
+}
+_OTHER, _FREE, _LOG = "other", "free", "log"
+
+
+def sizes(connection: apsw.Connection, path: Path) -> dict[str, int]:
+    """Return the bytes of a store by kind; together they are all that it takes on disk.
+
+    ``free`` is room in the file that is used again, ``log`` what SQLite keeps beside it and writes into it later. Every
+    page of the file is looked at, 3 GB in a second.
+    """
+    # A page of an index counts for its table.
+    pages: Any = connection.execute(
+        """
+        select coalesce(tbl_name, dbstat.name), sum(pgsize)
+        from dbstat left join sqlite_schema on sqlite_schema.name = dbstat.name
+        where aggregate = true group by 1
+        """
+    )
+    found = dict.fromkeys((*_KINDS, _OTHER, _FREE, _LOG), 0)
+    for table, size in pages:
+        found[_kind(table)] += size
+    found[_FREE] = _free(connection)
+    # Pages that are only in the log are part of the file as it is read.
+    found[_LOG] = max(0, on_disk(path) - sum(found.values()))
+    return found
+
+
+def held(connection: apsw.Connection) -> int:
+    """Return the bytes of the pages that hold something."""
+    return _pages(connection, "page_count") - _free(connection)
+
+
+def on_disk(path: Path) -> int:
+    """Return the bytes of a store's file and of what SQLite keeps beside it."""
+    parts = (beside(path, ending) for ending in ("", "-wal", "-shm"))
+    return sum(part.stat().st_size for part in parts if part.exists())
+
+
+def _free(connection: apsw.Connection) -> int:
+    return _pages(connection, "freelist_count")
+
+
+def _pages(connection: apsw.Connection, pragma: str) -> int:
+    return int(connection.pragma(pragma)) * int(connection.pragma("page_size"))
+
+
+def _kind(table: str) -> str:
+    return next((kind for kind, names in _KINDS.items() if any(fnmatchcase(table, name) for name in names)), _OTHER)

@@ -1,1 +1,0 @@
-"""The indexes that retrievers search: words and vectors."""

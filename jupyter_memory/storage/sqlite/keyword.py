@@ -1,0 +1,611 @@
+"""The keyword index: FTS5, statistics, scores of words that are asked often."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import log
+from typing import Any, NamedTuple
+
+import apsw
+import numpy as np
+
+from jupyter_memory.storage.cache import Cache
+from jupyter_memory.storage.shared import Row, cut, is_settled
+from jupyter_memory.storage.sqlite.database import Step
+from jupyter_memory.storage.sqlite.keyword_query import (
+    begun,
+    document_frequency,
+    expression,
+    in_plain_characters,
+    listed,
+    occurrences,
+    open_places,
+    open_vocabulary,
+    stems,
+    tokens,
+    without_common,
+    word_of,
+)
+from jupyter_memory.storage.sqlite.sql import condition, version
+from jupyter_memory.storage.sqlite.vectors import ChunkOwners, Keys, ScoredChunks, best_memories
+from jupyter_memory.text.identifiers import COLUMNS
+from jupyter_memory.types import Filters, ScoredChunk, Terms
+
+# Statistics of the whole store's words: how many chunks there are, how many hold a word, which words there are.
+
+# Words that are cached by their first letters, 100 bytes each.
+_MOST = 100_000
+# A word of so many letters may be a compound.
+_LONG = 9
+
+
+@dataclass(slots=True)
+class _Counted:
+    """What was counted of one state of the keyword index: its chunks, and those that hold a word."""
+
+    chunks: int | None = None
+    holding: dict[str, int] = field(default_factory=dict)
+
+
+class Statistics:
+    """The words of one state of the keyword index, as a search sees it; ``cache`` has those of earlier searches."""
+
+    def __init__(self, connection: apsw.Connection, cache: StatisticsCache | None = None) -> None:
+        cache = StatisticsCache() if cache is None else cache
+        self._connection = connection
+        self._version = version(connection)
+        self._counted = cache.counted.of(self._version, "", _Counted)
+        self._vocabulary = cache.vocabulary
+
+    @property
+    def chunks(self) -> int:
+        """Return how many chunks there are."""
+        if self._counted.chunks is None:
+            self._counted.chunks = int(self._connection.execute("select count(*) from chunks").get)
+        return self._counted.chunks
+
+    def words(self, text: str, /) -> list[str]:
+        """Return the words of a text as the index holds them, in their order."""
+        return stems(self._connection, text)
+
+    def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
+        """Return how many chunks hold each word, in whichever column; 0 where none does."""
+        asked = list(dict.fromkeys(words))
+        known = self._counted.holding
+        unknown = [word for word in asked if word not in known]
+        if unknown:
+            open_word_counts(self._connection)
+            counted = dict.fromkeys(unknown, 0)
+            counted.update(
+                self._connection.execute(
+                    "select term, doc from temp.word_counts where term in (select value from json_each(?))",
+                    (json.dumps(unknown),),
+                )
+            )
+            # All at once: a search may be interrupted before, and other threads read this meanwhile.
+            known.update(counted)
+        return {word: known[word] for word in asked}
+
+    def beginning(self, letters: str, /) -> Sequence[str]:
+        """Return the words of the index, as stems, that begin with these letters."""
+
+        def read() -> list[str]:
+            open_word_counts(self._connection)
+            after = letters[:-1] + chr(ord(letters[-1]) + 1)
+            rows = self._connection.execute(
+                "select term from temp.word_counts where term >= ? and term < ?", (letters, after)
+            )
+            return [term for (term,) in rows]
+
+        return self._vocabulary.of(self._version, letters, read)
+
+    def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
+        """Return the long words of the index, as stems, that end with any of these letters."""
+
+        def read() -> list[str]:
+            open_word_counts(self._connection)
+            rows = self._connection.execute("select term from temp.word_counts where length(term) >= ?", (_LONG,))
+            return [term for (term,) in rows if term.isalpha()]
+
+        return [term for term in self._vocabulary.of(self._version, "", read) if term.endswith(letters)]
+
+
+class StatisticsCache:
+    """Gives each search the statistics of the index as it sees it, including what earlier searches have read."""
+
+    def __init__(self) -> None:
+        self.counted: Cache[str, _Counted] = Cache(1)
+        self.vocabulary: Cache[str, Sequence[str]] = Cache(_MOST, lambda words: len(words) + 1)
+
+    def of(self, connection: apsw.Connection) -> Statistics:
+        """Return the statistics as this transaction sees them; nothing is counted before it is needed."""
+        return Statistics(connection, self)
+
+
+def open_word_counts(connection: apsw.Connection) -> None:
+    """Make ``temp.word_counts``, in how many chunks each word of the index is."""
+    connection.execute("create virtual table if not exists temp.word_counts using fts5vocab(main, keyword, row)")
+
+
+def is_held(connection: apsw.Connection, word: str, columns: Collection[str]) -> bool:
+    """Return whether any chunk holds a word, by its stem, in one of these columns."""
+    # This table returns the first occurrence at once; the others count all of them first.
+    open_places(connection)
+    held = "select 1 from temp.places where term = ? and col in (select value from json_each(?)) limit 1"
+    named = json.dumps(list(columns))
+    return all(connection.execute(held, (stem, named)).get for stem in stems(connection, word))
+
+
+def chunk_count(connection: apsw.Connection, stem: str, columns: Collection[str]) -> int:
+    """Return how many chunks hold a stem in the one of these columns where most do; the word may be gone by now."""
+    open_vocabulary(connection)
+    found = connection.execute("select col, doc from temp.vocabulary where term = ?", (stem,))
+    return max((count for column, count in found if column in columns), default=0)
+
+
+# The BM25 scores of single words by chunk, cached from search to search while the index does not change.
+#
+# The score of several words is the sum of their scores. Adding up cached scores takes a hundredth of the time that FTS5
+# needs for a frequent word, and people use the same words again. Every score is FTS5's own.
+
+# Scores that are cached, 16 bytes each.
+_MOST_WORDS = 2_000_000
+# Words whose frequency is cached.
+_MOST_COUNTED = 100_000
+# Words of the vocabulary that one step looks at: 50 ms at 100,000 chunks.
+_SLICE = 10_000
+# A word in fewer chunks takes a few milliseconds when it is asked for; one in more takes too long to be read while a
+# person may go on at any moment.
+_LEAST, _LARGEST = 3_000, 100_000
+
+# The columns and stems of a match, and the weights of its columns.
+Key = tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, float], ...]]
+
+
+class Match(NamedTuple):
+    """What is looked for: an FTS5 expression, the columns it names, and its words reduced to their stems."""
+
+    expression: str
+    columns: tuple[str, ...]
+    stems: tuple[str, ...]
+
+    @classmethod
+    def of_words(cls, connection: apsw.Connection, words: str, weights: Mapping[str, float]) -> Match:
+        """Return the match of a word, or of words side by side, in the columns that have weights."""
+        phrase = str(expression(Terms(phrases=(words,)), weights))
+        return cls(phrase, _columns(weights), tuple(stems(connection, words)))
+
+    @classmethod
+    def of_stem(cls, connection: apsw.Connection, stem: str, weights: Mapping[str, float]) -> Match:
+        """Return the match of one word, given by its stem, in the columns that have weights."""
+        return cls.of_words(connection, word_of(connection, stem), weights)
+
+    @classmethod
+    def of_prefix(cls, connection: apsw.Connection, prefix: str, weights: Mapping[str, float]) -> Match:
+        """Return the match of all words with this prefix, in the columns that have weights."""
+        begun = str(expression(Terms(prefix=prefix), weights))
+        return cls(begun, _columns(weights), (*stems(connection, prefix), "*"))
+
+    @classmethod
+    def of_pair(cls, pair: str, weights: Mapping[str, float]) -> Match:
+        """Return the match of a pair of characters of a text without spaces."""
+        return cls(str(expression(Terms(ident=(pair,)), weights)), ("ident",), (pair,))
+
+
+def _columns(weights: Mapping[str, float]) -> tuple[str, ...]:
+    return tuple(column for column in COLUMNS if column in weights)
+
+
+class ScoreSums:
+    """Sums of scores, added up in the given order, as FTS5 does, so that not even the last digit differs."""
+
+    def __init__(self, scored: Sequence[ScoredChunks]) -> None:
+        self._scored = scored
+        size = max((int(one.chunks.max()) + 1 for one in scored if one.chunks.size), default=0)
+        self._sums = np.zeros(size)
+        for one in scored:
+            self._sums[one.chunks] += one.scores
+
+    def all(self) -> ScoredChunks:
+        """Return every chunk with its sum."""
+        matched = np.zeros(self._sums.size, dtype=bool)
+        for one in self._scored:
+            matched[one.chunks] = True
+        chunks = np.flatnonzero(matched)
+        return ScoredChunks(chunks, self._sums[chunks])
+
+    def among(self, chunks: Keys, /) -> ScoredChunks:
+        """Return those of these chunks whose sum is not 0."""
+        chunks = chunks[chunks < self._sums.size]
+        return ScoredChunks(chunks, self._sums[chunks]).above_zero()
+
+    def top(self, count: int) -> dict[int, float]:
+        """Return the sums of the best ``count``, best first; where the cut meets equal sums, any of them."""
+        return self.all().top(count)
+
+
+class WordScoreCache:
+    """Caches scores of one store's keyword index; ``owners`` are those of its chunks. Safe to share between threads."""
+
+    def __init__(self, owners: ChunkOwners | None = None, most: int = _MOST_WORDS) -> None:
+        self.owners = ChunkOwners() if owners is None else owners
+        self.words: Cache[Key, ScoredChunks] = Cache(most, lambda scored: scored.chunks.size + 1)
+        self.frequencies: Cache[tuple[str, tuple[str, ...]], int] = Cache(_MOST_COUNTED)
+        # Ranking asks for the same sums again, for other memories.
+        self.sums: Cache[Hashable, ScoreSums] = Cache(1)
+        self._searched = self._searched_again = ""
+        self._ahead: ReadAhead | None = None
+
+    def of(self, connection: apsw.Connection) -> WordScores | None:
+        """Return the scores for the index that this transaction sees; None if the last search saw another state.
+
+        Word by word costs more than all at once, so it is not worth it for an index that changes with every search.
+        """
+        now = version(connection)
+        if self._searched != now:
+            self._searched = now
+            return None
+        self._searched_again = now
+        return WordScores(self, connection, now)
+
+    def seen(self, connection: apsw.Connection) -> WordScores | None:
+        """Return the same without counting as a search; None if no second search has seen this index."""
+        now = version(connection)
+        return WordScores(self, connection, now) if self._searched_again == now else None
+
+    def uncounted(self, connection: apsw.Connection) -> WordScores:
+        """Return the scores for the index that this transaction sees, without counting as a search."""
+        return WordScores(self, connection, version(connection))
+
+    def reading_ahead(
+        self, weights: Mapping[str, float], stop_words: Callable[[apsw.Connection], Collection[str]]
+    ) -> Step | None:
+        """Return the work that reads the frequent words step by step.
+
+        None where there is nothing to read: all words are read, or no second search has seen this index.
+        """
+        if not self._searched_again or self._searched_again != self._searched:
+            return None
+        if self._ahead is None or self._ahead.index != self._searched_again:
+
+            def read(connection: apsw.Connection, stem: str) -> None:
+                self.uncounted(connection).scores(Match.of_stem(connection, stem, weights), weights)
+
+            self._ahead = ReadAhead(self._searched_again, read, lambda: self.words.room, stop_words)
+        return None if self._ahead.done else self._ahead
+
+
+@dataclass(frozen=True, slots=True)
+class WordScores:
+    """The scores of words as one transaction sees them, read from the index where they are not cached yet."""
+
+    _scores: WordScoreCache
+    _connection: apsw.Connection
+    _version: str
+
+    def add_up(self, matches: Sequence[Match], weights: Mapping[str, float]) -> ScoreSums:
+        """Return the sums of the scores of these expressions, for chunks that match at least one."""
+        return ScoreSums([self.scores(match, weights) for match in matches])
+
+    def as_one(self, matches: Sequence[Match], weights: Mapping[str, float]) -> ScoredChunks:
+        """Return the scores of words that count as one word; its idf is that of holding any of them.
+
+        By itself, FTS5 would take the rarest form of a word for the most telling.
+        """
+        found = [one for one in (self.scores(match, weights) for match in matches) if one.chunks.size]
+        if len(found) < 2:
+            return found[0] if found else ScoredChunks.read(())
+        total = int(self._connection.execute("select coalesce(max(id), 0) from chunks").get)
+        chunks, places = np.unique(np.concatenate([one.chunks for one in found]), return_inverse=True)
+        together = _idf(chunks.size, total)
+        scores = np.concatenate([one.scores * (together / _idf(one.chunks.size, total)) for one in found])
+        summed = np.bincount(places, scores, minlength=chunks.size)
+        return ScoredChunks(chunks, summed.astype(np.float64, copy=False))
+
+    def once(self, key: Hashable, add_up: Callable[[], ScoreSums]) -> ScoreSums:
+        """Return the result of ``add_up``, cached if the last call asked for the same."""
+        return self._scores.sums.of(self._version, key, add_up)
+
+    def frequency(self, word: str, columns: Collection[str]) -> int:
+        """Return how many chunks hold a word in that column where most do; 0 for what is not a word by itself."""
+        return self._scores.frequencies.of(
+            self._version, (word, tuple(columns)), lambda: document_frequency(self._connection, word, columns)
+        )
+
+    def scores(self, match: Match, weights: Mapping[str, float]) -> ScoredChunks:
+        """Return the chunks that match an expression, with their scores."""
+        return self._scores.words.of(self._version, _key(match, weights), lambda: self._read(match, weights))
+
+    def knows(self, match: Match, weights: Mapping[str, float]) -> bool:
+        """Return whether the scores of an expression need not be read."""
+        return self._scores.words.get(self._version, _key(match, weights)) is not None
+
+    def _read(self, match: Match, weights: Mapping[str, float]) -> ScoredChunks:
+        rows = self._connection.execute(
+            f"select rowid, -bm25(keyword, {listed(weights)}) from keyword where keyword match ?", (match.expression,)
+        )
+        return ScoredChunks.read(rows)
+
+
+def _idf(count: int, total: int) -> float:
+    """Return what FTS5 takes for the idf of a word that so many chunks hold."""
+    return max(log((total - count + 0.5) / (count + 0.5)), 1e-6) if count < total else 1e-6
+
+
+def _key(match: Match, weights: Mapping[str, float]) -> Key:
+    return match.columns, match.stems, tuple(weights.items())
+
+
+class ReadAhead:
+    """Reads the frequent words of one version of the index between searches, while there is room for them.
+
+    FTS5 takes 3 microseconds a row for BM25, so a word in 30,000 chunks takes 0.1 s, and words that are in many chunks
+    are in many questions, too. ``fts5vocab`` names them; the most frequent are read first.
+
+    ``read`` caches the scores of a word, given by its stem; ``room`` returns how many more scores fit the cache;
+    ``stop_words`` returns stems that questions do not contain.
+    """
+
+    def __init__(
+        self,
+        index: str,
+        read: Callable[[apsw.Connection, str], None],
+        room: Callable[[], int],
+        stop_words: Callable[[apsw.Connection], Collection[str]],
+    ) -> None:
+        self.index = index
+        self.done = False
+        self._read = read
+        self._room = room
+        self._stop_words = stop_words
+        self._last: str | None = ""
+        self._frequent: list[tuple[int, str]] = []
+
+    def __call__(self, connection: apsw.Connection) -> bool:
+        """Take one step of some milliseconds; return whether there is more to do for this state of the index."""
+        if version(connection) != self.index:
+            return False
+        if self._last is not None:
+            self._scan_vocabulary(connection, self._last)
+        elif self._frequent and self._room() >= self._frequent[-1][0]:
+            self._read(connection, self._frequent.pop()[1])
+        else:
+            self.done = True
+        return not self.done
+
+    def _scan_vocabulary(self, connection: apsw.Connection, last: str) -> None:
+        """Find the frequent words in the next part of the vocabulary."""
+        open_word_counts(connection)
+        rows: list[Any] = connection.execute(
+            "select term, doc from temp.word_counts where term > ? limit ?", (last, _SLICE)
+        ).fetchall()
+        # A search leaves out what more than half of the chunks hold.
+        most = min(_LARGEST, connection.execute("select coalesce(max(id), 0) from chunks").get // 2)
+        self._frequent += [(chunks, stem) for stem, chunks in rows if _LEAST <= chunks <= most]
+        self._last = rows[-1][0] if len(rows) == _SLICE else None
+        if self._last is None:
+            left_out = self._stop_words(connection)
+            self._frequent = sorted(one for one in self._frequent if one[1] not in left_out)
+
+
+# The weight of a match of another spelling, where a match of the word itself has 1.
+_RESPELLED = 0.5
+# That of a match of a compound with the word, or of one of its parts.
+_COMPOUND = 0.8
+
+
+def search(
+    connection: apsw.Connection,
+    terms: Terms,
+    weights: Mapping[str, float],
+    filters: Filters,
+    count: int,
+    cache: WordScoreCache | None = None,
+) -> list[ScoredChunk]:
+    """Return the best ``count`` memories by BM25 (negated, so that higher is better), each by its best chunk.
+
+    ``weights`` maps columns to BM25 weights; a column that is not in it is not searched. ``cache`` makes searches of an
+    unchanged index faster, and changes nothing else.
+    """
+    terms = begun(connection, terms)
+    known = cache.of(connection) if cache is not None and not filters else None
+    owners = ChunkOwners() if cache is None else cache.owners
+    if terms.respelled or terms.forms:
+        return _with_filters(
+            connection, terms, weights, filters, count, known or WordScoreCache().uncounted(connection), owners
+        )
+    if known is None:
+        return _at_once(connection, without_common(connection, terms, weights), weights, filters, count)
+    return best_memories(connection, _summed(connection, terms, weights, known), count, owners)
+
+
+def _summed(
+    connection: apsw.Connection,
+    terms: Terms,
+    weights: Mapping[str, float],
+    known: WordScores,
+) -> ScoreSums:
+    """Return the sums of the scores of the terms, word by word; the sums for the last terms are cached."""
+
+    def frequency(word: str) -> int:
+        return known.frequency(word, weights)
+
+    def added_up() -> ScoreSums:
+        selective = without_common(connection, terms, weights, frequency)
+        return known.add_up(list(_matches(connection, selective, weights)), weights)
+
+    return known.once((terms, tuple(weights.items())), added_up)
+
+
+def _at_once(
+    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
+) -> list[ScoredChunk]:
+    """Return the best memories with all terms looked up by one statement."""
+    if expression(terms, weights) is None:
+        return []
+    where, parameters = condition(filters)
+    # The unary plus keeps SQLite from running the whole match once for every id in the list.
+    filtered = f"""
+        and +rowid in (
+            select chunks.id from chunks join memories on memories.key = chunks.memory where {where}
+        )
+    """
+    sql = f"""
+        with best as materialized (
+            select rowid as chunk, -bm25(keyword, {listed(weights)}) as score
+            from keyword
+            where keyword match :match {filtered if filters else ""}
+            order by score desc limit :asked
+        )
+        select chunks.memory, best.chunk, best.score, memories.event_at, memories.content_hash
+        from best join chunks on chunks.id = best.chunk join memories on memories.key = chunks.memory
+        order by best.score desc
+    """
+    parameters["match"] = expression(terms, weights)
+    asked = 2 * count + 16
+    while True:
+        rows = [Row(*row) for row in connection.execute(sql, {**parameters, "asked": asked})]
+        if is_settled(rows, asked, count):
+            return cut(rows, count)
+        asked *= 4
+
+
+def _with_filters(
+    connection: apsw.Connection,
+    terms: Terms,
+    weights: Mapping[str, float],
+    filters: Filters,
+    count: int,
+    words: WordScores,
+    owners: ChunkOwners,
+) -> list[ScoredChunk]:
+    """Return the best memories where some words have other forms or spellings."""
+    scored = _with_others(connection, terms, weights, words)
+    chunks, scores = scored.chunks, scored.scores
+    if filters:
+        where, parameters = condition(filters)
+        fitting = connection.execute(
+            f"select chunks.id from chunks join memories on memories.key = chunks.memory where {where}", parameters
+        )
+        fits = np.isin(chunks, np.fromiter((chunk for (chunk,) in fitting), np.int64))
+        chunks, scores = chunks[fits], scores[fits]
+    return best_memories(connection, ScoredChunks(chunks, scores), count, owners)
+
+
+def _with_others(
+    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], words: WordScores
+) -> ScoredChunks:
+    """Return all chunks that match, in order: the forms of a word are one; other spellings and compounds count less."""
+    sums = []
+    for less, others in ((_RESPELLED, terms.respelled), (_COMPOUND, terms.compounded)):
+        found = words.add_up([Match.of_stem(connection, stem, weights) for stem in others], weights).all()
+        sums.append(ScoredChunks(found.chunks, less * found.scores))
+    inflected = {one.word: one.inflected for one in terms.forms if one.inflected}
+    for word, forms in inflected.items():
+        sums.append(words.as_one([Match.of_words(connection, form, weights) for form in (word, *forms)], weights))
+    terms = replace(terms, words=tuple(word for word in terms.words if word not in inflected))
+    if matches := list(_matches(connection, without_common(connection, terms, weights), weights)):
+        sums.append(words.add_up(matches, weights).all())
+    chunks, places = np.unique(np.concatenate([one.chunks for one in sums]), return_inverse=True)
+    weighed = np.bincount(places, np.concatenate([one.scores for one in sums]), minlength=chunks.size)
+    return ScoredChunks(chunks, weighed.astype(np.float64, copy=False))
+
+
+def _matches(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float]) -> Iterator[Match]:
+    """Yield the terms one by one, in the order in which ``expression`` names them."""
+    for words in (*terms.phrases, *terms.words):
+        yield Match.of_words(connection, words, weights)
+    if terms.prefix:
+        yield Match.of_prefix(connection, terms.prefix, weights)
+    for pair in terms.ident:
+        yield Match.of_pair(pair, weights)
+
+
+def scores_of(
+    connection: apsw.Connection,
+    terms: Terms,
+    weights: Mapping[str, float],
+    memories: Sequence[int],
+    cache: WordScoreCache | None = None,
+) -> dict[int, float]:
+    """Return what ``search`` would give each of these memories if it gave all that fit; not those without any term.
+
+    Filters do not matter. ``cache`` makes it faster, and changes nothing else.
+    """
+    terms = begun(connection, terms)
+    known = None if cache is None else cache.seen(connection)
+    if terms.respelled or terms.forms:
+        among = _with_others(connection, terms, weights, known or WordScoreCache().uncounted(connection)).among
+    elif known is None:
+        return _among(connection, without_common(connection, terms, weights), weights, memories)
+    else:
+        among = _summed(connection, terms, weights, known).among
+    return _by_memory(connection, among, memories)
+
+
+def _among(
+    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], memories: Sequence[int]
+) -> dict[int, float]:
+    """Return the BM25 of those of these memories that hold a term, with all terms looked up by one statement."""
+    match = expression(terms, weights)
+    if match is None:
+        return {}
+    # FTS5's own function works only where its rows are not grouped yet.
+    rows = connection.execute(
+        f"""
+        with fitting as materialized (
+            select rowid as chunk, -bm25(keyword, {listed(weights)}) as score from keyword
+            where keyword match :match
+                and +rowid in (select id from chunks where memory in (select value from json_each(:memories)))
+        )
+        select chunks.memory, max(fitting.score) from fitting join chunks on chunks.id = fitting.chunk
+        group by chunks.memory
+        """,
+        {"match": match, "memories": json.dumps(list(memories))},
+    )
+    return {memory: float(score) for memory, score in rows if score > 0}
+
+
+def _by_memory(
+    connection: apsw.Connection, among: Callable[[Keys], ScoredChunks], memories: Sequence[int]
+) -> dict[int, float]:
+    """Return the best score of each of these memories that has any; ``among`` gives the scored ones of some chunks."""
+    owners: dict[int, int] = dict(
+        connection.execute(
+            "select id, memory from chunks where memory in (select value from json_each(?))",
+            (json.dumps(list(memories)),),
+        )
+    )
+    scored = among(np.fromiter(owners, np.int64, len(owners)))
+    best: dict[int, float] = {}
+    for chunk, value in zip(scored.chunks.tolist(), scored.scores.tolist(), strict=True):
+        memory = owners[chunk]
+        best[memory] = max(value, best.get(memory, value))
+    return best
+
+
+def highlights(
+    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str]
+) -> dict[int, list[tuple[int, int]]]:
+    """Return where the terms occur in the texts of chunks that the keyword retriever found, in code points, by chunk.
+
+    They are those of FTS5's ``highlight()``, which would look every term up in the index anew for each chunk, and words
+    that are found by the column ``ident`` since they are written with ligatures.
+    """
+    if "text" not in weights or not texts:
+        return {}
+    terms = begun(connection, terms)
+    inflected = (form for one in terms.forms for form in one.inflected)
+    phrases = [stems(connection, term) for term in (*terms.phrases, *terms.words, *inflected)]
+    first = stems(connection, terms.prefix)[-1:] if terms.prefix else []
+    marked = {}
+    for chunk, text in texts.items():
+        of_text = in_plain_characters(connection, text, tokens(connection, text))
+        begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])} | {
+            *terms.respelled,
+            *terms.compounded,
+        }
+        marked[chunk] = occurrences(text, of_text, [*phrases, *([stem] for stem in begins)])
+    return marked

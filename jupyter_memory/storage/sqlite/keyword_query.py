@@ -1,0 +1,224 @@
+"""What FTS5 is asked, and its upkeep."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise
+from typing import Any
+from unicodedata import is_normalized
+
+import apsw
+
+from jupyter_memory.text.identifiers import COLUMNS, plainer
+from jupyter_memory.types import Terms
+
+# Below this many chunks a frequent word takes no time, and leaving it out could lose a badge.
+_SMALL = 5_000
+# As in schema/1000_foundation.sql.
+_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
+_WORDS_ONLY: Any = {"include_offsets": False, "include_colocated": False}
+
+# A word of a text: the bytes of UTF-8 where it begins and ends, and its stem.
+Token = tuple[int, int, str]
+
+
+def expression(terms: Terms, weights: Mapping[str, float]) -> str | None:
+    """Return the FTS5 expression for the terms, any of them enough; None where there are none.
+
+    Every term is quoted, so that no character of a user's query is FTS5 syntax.
+    """
+    either = []
+    words = [_quoted(words) for words in (*terms.phrases, *terms.words)]
+    if terms.prefix:
+        words.append(_quoted(terms.prefix) + "*")
+    if words:
+        columns = " ".join(column for column in COLUMNS if column in weights)
+        either.append(f"{{{columns}}} : ({' OR '.join(words)})")
+    if terms.ident:
+        # A single character is looked for as the first of any pair.
+        pairs = (_quoted(term) + "*" * (len(term) == 1) for term in terms.ident)
+        either.append(f"ident : ({' OR '.join(pairs)})")
+    return " OR ".join(either) or None
+
+
+def listed(weights: Mapping[str, float]) -> str:
+    """Return the weights in the order of the index's columns; ``ident`` counts 1 where the profile leaves it out.
+
+    Without ``ident`` in the profile only CJK bigrams are searched there, since no other column has them.
+    """
+    return ", ".join(str(float(weights.get(column, 1.0 if column == "ident" else 0.0))) for column in COLUMNS)
+
+
+def begun(connection: apsw.Connection, terms: Terms) -> Terms:
+    """Return the terms with the stem of what is being typed in place of a prefix that no stem has.
+
+    "electri" is longer than the stem "electr" of the words that begin with it.
+    """
+    stem = stems(connection, terms.prefix)[-1:] if terms.prefix else []
+    if not stem:
+        return terms
+    open_vocabulary(connection)
+    at_least = "select term from temp.vocabulary where term >= ? limit 1"
+    if str(connection.execute(at_least, stem).get or "").startswith(stem[0]):
+        return terms
+    for length in range(len(stem[0]) - 1, max(3, len(stem[0]) - 4), -1):
+        if connection.execute(at_least, (stem[0][:length],)).get == stem[0][:length]:
+            return replace(terms, words=(*terms.words, stem[0][:length]), prefix=None)
+    return terms
+
+
+def without_common(
+    connection: apsw.Connection,
+    terms: Terms,
+    columns: Collection[str],
+    frequency: Callable[[str], int] | None = None,
+) -> Terms:
+    """Leave out words that more than half of the chunks hold: FTS5 gives them no weight, yet reads all their rows.
+
+    ``frequency`` returns how many chunks hold a word in these columns, where a cache knows it.
+    """
+    total = connection.execute("select coalesce(max(id), 0) from chunks").get
+    if total < _SMALL or len(terms.words) < 2:
+        return terms
+    if frequency is None:
+        rare = tuple(word for word in terms.words if document_frequency(connection, word, columns) * 2 <= total)
+    else:
+        rare = tuple(word for word in terms.words if frequency(word) * 2 <= total)
+    return replace(terms, words=rare) if rare else terms
+
+
+def document_frequency(connection: apsw.Connection, word: str, columns: Collection[str]) -> int:
+    """Return how many chunks hold a word in the one of these columns where most do, so that no chunk counts twice.
+
+    It is 0 for what the index's tokenizer splits into several words.
+    """
+    open_vocabulary(connection)
+    stem = stems(connection, word)
+    if len(stem) != 1:
+        return 0
+    found = connection.execute("select col, doc from temp.vocabulary where term = ?", (stem[0],))
+    return max((count for column, count in found if column in columns), default=0)
+
+
+def open_vocabulary(connection: apsw.Connection) -> None:
+    """Make ``temp.vocabulary``, which counts the chunks that hold each word, column by column."""
+    connection.execute("create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, col)")
+
+
+def open_places(connection: apsw.Connection) -> None:
+    """Make ``temp.places``, which lists each occurrence of each word; its first row comes at once."""
+    connection.execute("create virtual table if not exists temp.places using fts5vocab(main, keyword, instance)")
+
+
+def _quoted(term: str) -> str:
+    return '"' + term.replace('"', '""') + '"'
+
+
+def stems(connection: apsw.Connection, text: str) -> list[str]:
+    """Return the words of a text as the index holds them."""
+    found = connection.fts5_tokenizer(*_TOKENIZER)(text.encode(), apsw.FTS5_TOKENIZE_QUERY, None, **_WORDS_ONLY)
+    return [str(stem) for stem in found]
+
+
+def word_of(connection: apsw.Connection, stem: str) -> str:
+    """Return a word that has this stem, since FTS5 looks up words only: "expense" for "expens".
+
+    The Porter stemmer removes a final "e" last, so a stem that it would shorten again gets that letter back.
+    """
+    return stem if stems(connection, stem) == [stem] else f"{stem}e"
+
+
+def tokens(connection: apsw.Connection, text: str) -> list[Token]:
+    """Return the words of a text with their places."""
+    tokenizer = connection.fts5_tokenizer(*_TOKENIZER)
+    found: Any = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
+    return list(found)
+
+
+def in_plain_characters(connection: apsw.Connection, text: str, of_text: Sequence[Token]) -> list[Token]:
+    """Return the words of a text, those with ligatures and the like as the column ``ident`` has them."""
+    if is_normalized("NFKC", text):
+        return list(of_text)
+    written = text.encode()
+    plain = (plainer(written[start:end].decode()) for start, end, _ in of_text)
+    spelled = (stems(connection, words[0]) if words else [] for words in plain)
+    return [
+        (start, end, one[0] if len(one) == 1 else stem)
+        for (start, end, stem), one in zip(of_text, spelled, strict=True)
+    ]
+
+
+def occurrences(text: str, of_text: Sequence[Token], phrases: Iterable[Sequence[str]]) -> list[tuple[int, int]]:
+    """Return where phrases, given by their stems, occur in a text, in code points; overlapping ones are joined."""
+    by_first: dict[str, list[list[str]]] = {}
+    for phrase in phrases:
+        if phrase:
+            by_first.setdefault(phrase[0], []).append(list(phrase))
+    places: list[tuple[int, int]] = []
+    for first in [place for place, token in enumerate(of_text) if token[2] in by_first]:
+        for phrase in by_first[of_text[first][2]]:
+            end = first + len(phrase)
+            if [token[2] for token in of_text[first:end]] != phrase:
+                continue
+            if places and first < places[-1][1]:
+                places[-1] = (places[-1][0], max(end, places[-1][1]))
+            else:
+                places.append((first, end))
+    spans = [(of_text[first][0], of_text[end - 1][1]) for first, end in places]
+    return spans if text.isascii() else _in_code_points(text.encode(), spans)
+
+
+def _in_code_points(text: bytes, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    edges = [edge for span in spans for edge in span]
+    places = list(accumulate(len(text[start:end].decode()) for start, end in pairwise([0, *edges])))
+    return list(zip(places[::2], places[1::2], strict=True))
+
+
+# The keyword index as changes leave it: chunks put in again, no trace of removed words, built anew.
+#
+# FTS5's ``secure-delete`` removes the words of a deleted row from the pages of the index. The words between the pages,
+# which say on what page a word is, are left to this module.
+
+
+def has_traces(connection: apsw.Connection) -> bool:
+    """Return whether a removed word still separates two pages of the index: FTS5 never removes it there."""
+    open_places(connection)
+    signs: list[Any] = connection.execute("select term from keyword_idx").fetchall()
+    for (sign,) in signs:
+        # One byte of kind, then enough of a word to distinguish the pages.
+        word = sign[1:].decode("utf-8", "ignore")
+        found: str | None = connection.execute("select term from temp.places where term >= ? limit 1", (word,)).get
+        if found is None or not found.startswith(word):
+            return True
+    return False
+
+
+def clear_traces(connection: apsw.Connection) -> None:
+    """Merge the index's segments into a new one, without the words that only separated pages.
+
+    The caller's transaction holds nothing else.
+    """
+    # FTS5 does not optimise a single segment, so it gets a second one.
+    connection.execute("insert into keyword (rowid, text) values (0, 'x')")
+    connection.execute("insert into keyword (keyword) values ('optimize')")
+    connection.execute("insert into keyword (keyword, rowid, text) values ('delete', 0, 'x')")
+
+
+def put_in(connection: apsw.Connection, chunks: Sequence[int]) -> None:
+    """Index chunks as the view shows them now."""
+    connection.execute(
+        """
+        insert into keyword (rowid, title, context, text, tags, ident)
+        select id, title, context, text, tags, ident from chunk_texts where id in (select value from json_each(?))
+        """,
+        (json.dumps(list(chunks)),),
+    )
+
+
+def rebuild(connection: apsw.Connection) -> None:
+    """Build the index anew from the memories."""
+    connection.execute("insert into keyword (keyword) values ('rebuild')")
+    # What any process has cached of the index is no longer valid.
+    connection.execute("update counters set value = value + 1 where name = 'removals'")

@@ -1,0 +1,221 @@
+"""Forgetting that can be taken back: what it removed is kept as a changeset of SQLite, and applied in reverse.
+
+The rows themselves go as in any forgetting, so that nothing reads them; the changeset holds them until it goes, too.
+Vectors and codes are rows of tables like all others. The keyword index is not: its words are put in again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import apsw
+
+from jupyter_memory.errors import InputError, StoreError
+from jupyter_memory.storage.shared import Identity, from_micros, to_micros
+from jupyter_memory.storage.sqlite import scrubbing
+from jupyter_memory.storage.sqlite.changes import Changes, Transactions
+from jupyter_memory.storage.sqlite.database import Database
+from jupyter_memory.storage.sqlite.tables import memories, runs
+from jupyter_memory.storage.sqlite.vectors import VectorIndex
+from jupyter_memory.types import Draft
+from jupyter_memory.types.report import Undoable
+
+# SQLite holds a changeset in memory, and in one row.
+_MOST = 500_000_000
+# What is made anew, or must not come back: the keyword index, counters, vectors of questions, and this table.
+_LEFT_OUT = ("keyword", "counters", "query_", "forgotten")
+
+
+class SqliteForgotten:
+    """What can be taken back in one store; `storage.base.Forgotten` says what each method does."""
+
+    def __init__(self, database: Database, vectors: VectorIndex) -> None:
+        self._database = database
+        self._vectors = vectors
+        self._transactions = Transactions(database, vectors)
+
+    def pending(self, space: str, /) -> list[Undoable]:
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "select memories, until from forgotten where space = :space or :space = '' order by number desc",
+                {"space": space},
+            )
+            return [Undoable(number, from_micros(until)) for number, until in rows]
+
+    def undo(self, space: str, /) -> int:
+        with self._transactions.changing() as changes:
+            found = changes.connection.execute(
+                "select number, memories, at, changes from forgotten where space = :space or :space = '' "
+                "order by number desc limit 1",
+                {"space": space},
+            ).fetchone()
+            if found is None:
+                return 0
+            number, count, at, changeset = found
+            _take_back(changes, changeset, at)
+            self._vectors.outdate_caches(changes.connection)
+            changes.connection.execute("delete from forgotten where number = ?", (number,))
+        return int(count)
+
+    def drop(self, until: datetime | None, /) -> int:
+        last = None if until is None else to_micros(until)
+        chosen = "until <= :last or :last is null"
+
+        def drop(changes: Changes) -> int:
+            connection = changes.connection
+            count: int = connection.execute(f"select total(memories) from forgotten where {chosen}", {"last": last}).get
+            connection.execute(f"delete from forgotten where {chosen}", {"last": last})
+            if connection.changes():
+                scrubbing.note_removal(connection)
+            return int(count)
+
+        with self._database.read() as connection:
+            there = connection.execute(f"select exists (select 1 from forgotten where {chosen})", {"last": last}).get
+        # A store that nobody may write keeps what it has.
+        return self._transactions.removed(drop) if there and not self._database.read_only else 0
+
+
+def kept(connection: apsw.Connection, until: datetime, space: str, forget: Callable[[], int]) -> int:
+    """Run what forgets, within the caller's transaction, and keep what it removed; return how many memories went.
+
+    Raises:
+        InputError: it is too much to keep; the caller's transaction is then rolled back.
+        StoreError: SQLite was built without what this needs.
+    """
+    if "ENABLE_SESSION" not in apsw.compile_options:
+        raise StoreError(
+            "This build of SQLite cannot keep what is forgotten, so nothing was forgotten. Forget it for good with "
+            "--now, or set undo_minutes to 0."
+        )
+    with closing(apsw.Session(connection, "main")) as session:
+        session.config(apsw.SQLITE_SESSION_OBJCONFIG_SIZE, True)
+        session.table_filter(lambda table: not table.startswith(_LEFT_OUT))
+        session.attach()
+        count = forget()
+        if session.is_empty:
+            return count
+        if session.changeset_size > _MOST:
+            raise InputError(
+                "This is too much to keep for `undo`, so nothing was forgotten. Forget it for good with --now "
+                "(now=True), or in parts."
+            )
+        changeset = session.changeset()
+    connection.execute(
+        "insert into forgotten (space, memories, at, until, changes) values (?, ?, ?, ?, ?)",
+        (space, count, to_micros(datetime.now(UTC)), to_micros(until), changeset),
+    )
+    return count
+
+
+class _Lost(NamedTuple):
+    """A memory that was removed, as far as it must be known before it comes back."""
+
+    key: int
+    id: str
+    identity: Identity
+
+
+@dataclass(frozen=True, slots=True)
+class _Reverse:
+    """What taking a forgetting back will do: memories come back, chunks get other words, memories get runs."""
+
+    lost: list[_Lost]
+    chunks: list[int]
+    ran: set[int]
+
+
+def _take_back(changes: Changes, changeset: bytes, at: int) -> None:
+    connection = changes.connection
+    reverse = _read(connection, changeset)
+    twins = _without_twins(changes, reverse.lost)
+    changes.remove_keywords(reverse.chunks)
+    apsw.Changeset.apply(apsw.Changeset.invert(changeset), connection, conflict=_settle)
+    back = [one.key for one in reverse.lost]
+    changes.put_keywords(sorted({*reverse.chunks, *memories.chunks_of(connection, back)}))
+    for key, draft in twins:
+        changes.merge(key, draft)
+    # Of texts that were forgotten for good since, the runs stay away.
+    connection.execute("delete from runs where memory not in (select key from memories)")
+    rows = connection.execute(
+        "select distinct memory from runs where memory in (select value from json_each(?))",
+        (json.dumps(list(reverse.ran)),),
+    )
+    ran = [int(str(row[0])) for row in rows]
+    runs.describe(connection, ran)
+    changes.index_errors(ran)
+    _read_again(connection, back, at)
+
+
+def _read(connection: apsw.Connection, changeset: bytes) -> _Reverse:
+    """Return what a changeset says of memories, chunks and runs."""
+    columns = {
+        table: [row[1] for row in connection.execute(f"pragma table_info({table})")] for table in ("memories", "runs")
+    }
+    reverse = _Reverse([], [], set())
+    for change in apsw.Changeset.iter(changeset):
+        if change.op == "UPDATE" and change.name == "chunks" and change.old is not None:
+            reverse.chunks.append(int(str(change.old[0])))
+        if change.op != "DELETE" or change.old is None or change.name not in columns:
+            continue
+        # A table may have more columns by now, at its end.
+        row = dict(zip(columns[change.name], change.old, strict=False))
+        if change.name == "runs":
+            reverse.ran.add(int(str(row["memory"])))
+        else:
+            source, kind, space, place, content = (str(row[name]) for name in _IDENTITY)
+            reverse.lost.append(_Lost(int(str(row["key"])), str(row["id"]), (source, kind, space, place, content)))
+    return reverse
+
+
+_IDENTITY = ("source", "kind", "space", "location", "content_hash")
+
+
+def _without_twins(changes: Changes, lost: list[_Lost]) -> list[tuple[int, Draft]]:
+    """Remove what says the same as a memory that comes back, which gets its runs and feedback.
+
+    Return the keys of such memories with what they are still to be given: tags, metadata and a pin.
+    """
+    connection, given = changes.connection, []
+    # The rows that runs belong to from here on follow within this transaction.
+    connection.execute("pragma defer_foreign_keys = on")
+    for one in lost:
+        for twin in _twins(connection, one):
+            if twin is not None:
+                memory = memories.load(connection, [twin])[twin]
+                connection.execute("update runs set memory = ? where memory = ?", (one.key, twin))
+                connection.execute("update or replace feedback set memory = ? where memory = ?", (one.id, memory.id))
+                changes.delete([twin])
+                draft = Draft(memory.text, tags=memory.tags, metadata=memory.metadata, pinned=memory.pinned)
+                given.append((one.key, draft))
+    return given
+
+
+def _twins(connection: apsw.Connection, lost: _Lost) -> set[int | None]:
+    """Return the keys of memories with its id or its content; what was run has the same content in any notebook."""
+    _, kind, space, _, content = lost.identity
+    same = set(memories.find_known(connection, [lost.identity])) | {memories.key_of(connection, lost.id)}
+    return same | set(runs.texts_known(connection, [(content, space)]).values()) if kind == "history" else same
+
+
+def _settle(reason: int, change: apsw.TableChange) -> int:
+    """Return what becomes of a row that was changed or written anew since it was removed."""
+    if reason in (apsw.SQLITE_CHANGESET_DATA, apsw.SQLITE_CHANGESET_CONFLICT):
+        return apsw.SQLITE_CHANGESET_REPLACE
+    return apsw.SQLITE_CHANGESET_OMIT
+
+
+def _read_again(connection: apsw.Connection, keys: list[int], since: int) -> None:
+    """Let the next indexing read those files of memories again that were indexed meanwhile: they may have changed."""
+    connection.execute(
+        """
+        update files set size = -1, content_hash = '' where indexed_at > ? and (path, space) in (
+            select source, space from memories where kind <> 'note' and key in (select value from json_each(?))
+        )
+        """,
+        (since, json.dumps(keys)),
+    )

@@ -1,0 +1,426 @@
+"""The vector index: sqlite-vec with binary codes."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol, Self
+
+import apsw
+import numpy as np
+import simsimd
+from numpy.typing import NDArray
+
+from jupyter_memory.errors import EmbeddingMismatch
+from jupyter_memory.runtime import one_core
+from jupyter_memory.storage.base import Calibration, Model, mismatch
+from jupyter_memory.storage.cache import Cache
+from jupyter_memory.storage.shared import Row, cut, is_settled
+from jupyter_memory.storage.sqlite import sql
+from jupyter_memory.storage.sqlite.sql import condition, removals
+from jupyter_memory.types import Filters, ScoredChunk
+from jupyter_memory.types.protocols import Embedder, Vectors
+
+# Binary quantization of vectors: codes of 1,024 signs that find a query's neighbours in a few milliseconds.
+#
+# Each code holds the signs of random projections (Charikar, "Similarity estimation techniques from rounding
+# algorithms", STOC 2002), made by flipping the signs of the values and mixing them with a Hadamard matrix (Ailon and
+# Chazelle, "The fast Johnson-Lindenstrauss transform", 2009). Nothing is trained, so codes of any two machines agree.
+# The share of bits in which two codes differ follows the angle between the vectors.
+
+BITS = 1024
+# One distance of so many is sampled to estimate their distribution.
+_SAMPLED = 16
+
+Codes = NDArray[np.uint64]
+
+
+def codes(vectors: NDArray[np.float32]) -> Codes:
+    """Return the codes of float32 ``(n, d)`` vectors as uint64 ``(n, 16)``."""
+    with one_core():
+        projected = vectors @ _projection(vectors.shape[1])
+    packed: Codes = np.packbits(projected > 0, axis=1).view(np.uint64)
+    return packed
+
+
+def distances(query: Codes, among: Codes) -> NDArray[np.float32]:
+    """Return in how many bits each code of ``among``, ``(n, 16)``, differs from the query's, float32 ``(n,)``."""
+    if not len(among):
+        return np.zeros(0, np.float32)
+    both = query[None, :].view(np.uint8), among.view(np.uint8)
+    differing = np.asarray(simsimd.cdist(*both, "hamming", dtype="bin8", out_dtype="float32"))
+    return differing.ravel()
+
+
+def nearest(differing: NDArray[np.floating], count: int) -> NDArray[np.intp]:
+    """Return the positions of the ``count`` codes that differ least, and of all that equal the last of them."""
+    if count >= differing.size:
+        return np.arange(differing.size)
+    # A sample gives a bound below which about twice as many lie as are wanted; if fewer do, all are compared.
+    sample = differing[::_SAMPLED]
+    place = min(2 * count // _SAMPLED, sample.size - 1)
+    few = differing[differing <= np.partition(sample, place)[place]]
+    among = few if few.size >= count else differing
+    return np.flatnonzero(differing <= np.partition(among, count - 1)[count - 1])
+
+
+@cache
+def _projection(dimensions: int) -> NDArray[np.float32]:
+    """Return a ``(d, 1024)`` matrix of ±1: orthogonal blocks, each with signs of its own, or part of a larger block."""
+    size = 1 << max(6, (dimensions - 1).bit_length())
+    hadamard = np.ones((1, 1), dtype=np.float32)
+    while len(hadamard) < size:
+        hadamard = np.block([[hadamard, hadamard], [hadamard, -hadamard]])
+    # RandomState's stream is frozen by NumPy's promise; the stored codes depend on it.
+    seeds = range(max(1, BITS // size))
+    blocks = [np.random.RandomState(seed).choice([-1, 1], size)[:, None] * hadamard for seed in seeds]
+    return np.ascontiguousarray(np.concatenate(blocks, axis=1)[:dimensions, :BITS], dtype=np.float32)
+
+
+# From the chunks that an index scores to the best memories.
+
+Keys = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredChunks:
+    """Chunks with a score each, higher is better, in no order."""
+
+    chunks: Keys
+    scores: NDArray[np.float64]
+
+    @classmethod
+    def read(cls, rows: Any) -> Self:
+        """Return what a statement gives as pairs of chunk and score."""
+        both = np.fromiter(rows, [("chunk", np.int64), ("score", np.float64)])
+        return cls(np.ascontiguousarray(both["chunk"]), np.ascontiguousarray(both["score"]))
+
+    def at_least(self, floor: float) -> Self:
+        """Return those that score no less."""
+        kept = self.scores >= floor
+        return type(self)(self.chunks[kept], self.scores[kept])
+
+    def above_zero(self) -> Self:
+        """Return those that score more than nothing."""
+        kept = self.scores > 0
+        return type(self)(self.chunks[kept], self.scores[kept])
+
+    def among(self, chunks: Keys, /) -> Self:
+        """Return those of these chunks whose score is not 0."""
+        fits = np.isin(self.chunks, chunks)
+        return type(self)(self.chunks[fits], self.scores[fits]).above_zero()
+
+    def top(self, count: int) -> dict[int, float]:
+        """Return the scores of the best ``count``, best first; where the cut meets equal scores, any of them."""
+        best = np.arange(self.chunks.size)
+        if count < best.size:
+            best = np.argpartition(-self.scores, count)[:count]
+        best = best[np.argsort(-self.scores[best])]
+        return dict(zip(self.chunks[best].tolist(), self.scores[best].tolist(), strict=True))
+
+
+class Ranked(Protocol):
+    """Scored chunks that can return the best of them."""
+
+    def top(self, count: int) -> dict[int, float]:
+        """Return the scores of the best ``count``, best first; where the cut meets equal scores, any of them."""
+        ...
+
+
+class ChunkOwners:
+    """The memories of one store's chunks, 8 bytes each; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._known: Cache[str, Keys] = Cache(1)
+
+    def of(self, connection: apsw.Connection) -> Keys:
+        """Return the key of each chunk's memory by the chunk's id as this transaction sees it, 0 where there is none.
+
+        Only what is new is read, unless something was removed.
+        """
+        state = removals(connection)
+        keys = self._known.get(state, "")
+        # All of them are quicker to read from the index by memory.
+        newer, first = ("where ? = 0", 0) if keys is None else ("where id >= ?", keys.size)
+        keys = np.zeros(1, np.int64) if keys is None else keys
+        row: Any = connection.execute(
+            f"select group_concat(id), group_concat(memory) from chunks {newer}", (first,)
+        ).fetchone()
+        if row[0] is not None:
+            chunks = np.fromstring(row[0], np.int64, sep=",")
+            keys = np.concatenate([keys, np.zeros(int(chunks.max()) + 1 - keys.size, np.int64)])
+            keys[chunks] = np.fromstring(row[1], np.int64, sep=",")
+            self._known.put(state, "", keys)
+        return keys
+
+
+def best_memories(connection: apsw.Connection, scored: Ranked, count: int, owners: ChunkOwners) -> list[ScoredChunk]:
+    """Return the best ``count`` memories among scored chunks, each by its best chunk; only those are looked up."""
+    keys, asked = owners.of(connection), count + 16
+    while True:
+        rows = _with_owners(connection, scored.top(asked), keys)
+        if is_settled(rows, asked, count):
+            return cut(rows, count)
+        asked *= 4
+
+
+def _with_owners(connection: apsw.Connection, scores: Mapping[int, float], keys: Keys) -> list[Row]:
+    """Return chunks with their memories, and with what decides between equal scores where there are any."""
+    owned = [(keys.item(chunk), chunk, score) for chunk, score in scores.items() if chunk < keys.size]
+    often = Counter(scores.values())
+    tied = _ages(connection, [memory for memory, _, score in owned if often[score] > 1])
+    return [Row(memory, chunk, score, *tied.get(memory, (0, ""))) for memory, chunk, score in owned if memory]
+
+
+def _ages(connection: apsw.Connection, memories: Sequence[int]) -> dict[int, tuple[int, str]]:
+    """Return the event time of each memory and the hash of its content."""
+    if not memories:
+        return {}
+    # One row, since another thread may run Python whenever a row is fetched.
+    found = connection.execute(
+        """
+        select json_group_array(json_array(key, event_at, content_hash))
+        from memories where key in (select value from json_each(?))
+        """,
+        (json.dumps(memories),),
+    ).get
+    return {key: (event_at, hash_) for key, event_at, hash_ in json.loads(found)}
+
+
+# A model has two tables: ``vectors_N`` holds float32 vectors, from which sqlite-vec computes every cosine that is ever
+# shown, and ``codes_N`` holds their binary codes. Up to ``EXACT`` chunks the cosines of all of them are computed; among
+# more, the codes, cached in memory, name the candidates. (A vec0 table was measured and not used: it is quick for 20
+# neighbours, but for the hundreds that a code search needs it takes ten times as long as NumPy.)
+
+EXACT = 4_096
+# Of 100,000 real chunks the best 400 by code hold 99.5 % of the true best 20 (benchmarks/recall.py).
+_CANDIDATES = 400
+# Distances, at most 2, are written as whole multiples of 1 / _UNIT: every float32 except those below rounding error.
+_UNIT = 2**60
+
+
+@dataclass(frozen=True, slots=True)
+class _Codes:
+    """The codes of one model as last read: ``of`` is ``(n, 16)``, in the order of ``ids``."""
+
+    ids: NDArray[np.int64]
+    of: Codes
+
+
+_NO_CODES = _Codes(np.empty(0, np.int64), np.empty((0, BITS // 64), np.uint64))
+
+
+class VectorIndex:
+    """Vectors in a store; the connection, and so the transaction, is always the caller's.
+
+    ``owners`` are the memories of the store's chunks.
+    """
+
+    def __init__(self) -> None:
+        self.owners = ChunkOwners()
+        self._known_codes: Cache[int, _Codes] = Cache(2)
+
+    def active(self, connection: apsw.Connection) -> Model | None:
+        """Return the model that searches use, None in a store without vectors."""
+        row = connection.execute("select id, fingerprint, name, dimensions from models where active").fetchone()
+        return Model(*row) if row else None
+
+    def known(self, connection: apsw.Connection, fingerprint: str) -> Model | None:
+        """Return the model of this fingerprint, in use or not, None when the store holds no vectors of it."""
+        row = connection.execute(
+            "select id, fingerprint, name, dimensions from models where fingerprint = ?", (fingerprint,)
+        ).fetchone()
+        return Model(*row) if row else None
+
+    def register(self, connection: apsw.Connection, embedder: Embedder) -> Model:
+        """Return the embedder's model, with tables made for it; the first one of a store becomes the active one."""
+        connection.execute(
+            """
+            insert into models (fingerprint, name, dimensions, active)
+            values (:fingerprint, :name, :dimensions, not exists (select 1 from models where active))
+            on conflict (fingerprint) do nothing
+            """,
+            {"fingerprint": embedder.fingerprint, "name": embedder.name, "dimensions": embedder.dimensions},
+        )
+        model = self.known(connection, embedder.fingerprint)
+        assert model is not None
+        for table, column in (("vectors", "embedding"), ("codes", "code")):
+            connection.execute(
+                f"create table if not exists {table}_{model.id} (chunk integer primary key, {column} blob not null)"
+            )
+        return model
+
+    def for_writing(self, connection: apsw.Connection, embedder: Embedder) -> Model:
+        """Return the embedder's model, which is the active one.
+
+        Raises:
+            EmbeddingMismatch: the store holds the vectors of another model.
+        """
+        model, active = self.register(connection, embedder), self.active(connection)
+        if active is not None and active.id != model.id:
+            raise EmbeddingMismatch(mismatch(active, embedder))
+        return model
+
+    def activate(self, connection: apsw.Connection, model: Model) -> None:
+        """Make searches use this model from now on."""
+        connection.execute("update models set active = (id = ?)", (model.id,))
+        self.outdate_caches(connection)
+
+    def drop(self, connection: apsw.Connection, model: Model) -> None:
+        """Remove a model with all its vectors."""
+        connection.execute(f"drop table if exists vectors_{model.id}")
+        connection.execute(f"drop table if exists codes_{model.id}")
+        connection.execute("delete from models where id = ?", (model.id,))
+        self.outdate_caches(connection)
+
+    def models(self, connection: apsw.Connection) -> list[Model]:
+        """Return every model whose vectors the store holds, complete or not, the oldest first."""
+        return [Model(*row) for row in connection.execute("select id, fingerprint, name, dimensions from models")]
+
+    def add(self, connection: apsw.Connection, model: Model, chunks: Sequence[int], vectors: Vectors) -> None:
+        """Store the vectors of new chunks, float32 ``(len(chunks), dimensions)`` of unit length."""
+        if not len(chunks):
+            return
+        of = codes(vectors)
+        last = connection.execute(f"select max(chunk) from codes_{model.id}").get
+        if last is not None and min(chunks) < last:
+            # Other processes look for new chunks only after the last that they know.
+            self.outdate_caches(connection)
+        for table, column, written in (("vectors", "embedding", vectors), ("codes", "code", of)):
+            rows = [(chunk, one.tobytes()) for chunk, one in zip(chunks, written, strict=True)]
+            sql.insert(connection, f"{table}_{model.id}", ("chunk", column), rows, replacing=True)
+
+    def remove(self, connection: apsw.Connection, chunks: Iterable[int], models: Sequence[Model] | None = None) -> None:
+        """Remove the vectors of chunks, of every model or of some."""
+        gone = [(chunk,) for chunk in chunks]
+        for model in self.models(connection) if models is None else models:
+            connection.executemany(f"delete from vectors_{model.id} where chunk = ?", gone)
+            connection.executemany(f"delete from codes_{model.id} where chunk = ?", gone)
+        self.outdate_caches(connection)
+
+    def missing(self, connection: apsw.Connection, model: Model, limit: int, after: int = 0) -> list[int]:
+        """Return chunks that have no vector of this model yet, those above ``after``, lowest first."""
+        rows = connection.execute(
+            f"""
+            select id from chunks where id > ? and not exists (select 1 from codes_{model.id} where chunk = id)
+            order by id limit ?
+            """,
+            (after, limit),
+        )
+        return [row[0] for row in rows]
+
+    def count(self, connection: apsw.Connection, model: Model) -> int:
+        """Return how many chunks have a vector of this model."""
+        return int(connection.execute(f"select count(*) from codes_{model.id}").get)
+
+    def is_large(self, connection: apsw.Connection, model: Model) -> bool:
+        """Return whether a search has to compare codes, which takes a while."""
+        return self._codes(connection, model).ids.size > EXACT
+
+    def search(
+        self,
+        connection: apsw.Connection,
+        model: Model,
+        query: Vectors,
+        filters: Filters,
+        count: int,
+        threshold: float | None = None,
+    ) -> list[ScoredChunk]:
+        """Return the best ``count`` memories by cosine, each by its best chunk; none below ``threshold``."""
+        floor = -2.0 if threshold is None else threshold
+        allowed = self._allowed(connection, filters)
+        known = self._codes(connection, model)
+        ids, of = known.ids if allowed is None else allowed, known.of
+        if ids.size <= EXACT:
+            kept = _cosines(connection, model, query, ids).at_least(floor)
+            return best_memories(connection, kept, count, self.owners)
+        if allowed is not None:
+            inside = np.isin(known.ids, allowed, assume_unique=True)
+            ids, of = known.ids[inside], of[inside]
+        differing = distances(codes(query[None, :])[0], of)
+        wanted = max(_CANDIDATES, 10 * count)
+        while True:
+            near = _cosines(connection, model, query, ids[nearest(differing, wanted)])
+            kept = near.at_least(floor)
+            found = best_memories(connection, kept, count, self.owners)
+            # Deeper only when many chunks of few memories filled the list, not when the threshold emptied it.
+            if len(found) == count or kept.chunks.size < near.chunks.size or wanted >= ids.size:
+                return found
+            wanted *= 4
+
+    def cosines(
+        self, connection: apsw.Connection, model: Model, query: Vectors, memories: Sequence[int]
+    ) -> dict[int, tuple[float, int]]:
+        """Return, for each of these memories that has vectors, its best cosine and the chunk it belongs to."""
+        rows = connection.execute(
+            f"""
+            select chunks.memory, max(1 - vec_distance_cosine(vectors.embedding, :query)), chunks.id
+            from chunks join vectors_{model.id} as vectors on vectors.chunk = chunks.id
+            where chunks.memory in (select value from json_each(:memories))
+            group by chunks.memory
+            """,
+            {"query": query.tobytes(), "memories": json.dumps(list(memories))},
+        )
+        return {memory: (cosine, chunk) for memory, cosine, chunk in rows}
+
+    def calibration(self, connection: apsw.Connection, model: Model) -> Calibration | None:
+        """Return how far a model can be trusted in this store, None where that was never measured."""
+        row = connection.execute("select chunks, value from trust where model = ?", (model.id,)).fetchone()
+        return Calibration(*row) if row else None
+
+    def keep_calibration(self, connection: apsw.Connection, model: Model, measured: Calibration) -> None:
+        """Note how far a model can be trusted, in place of what was measured before; nothing if it has gone since."""
+        connection.execute(
+            "insert or replace into trust (model, chunks, value) select id, ?, ? from models where id = ?",
+            (*measured, model.id),
+        )
+
+    def outdate_caches(self, connection: apsw.Connection) -> None:
+        """Make every process read its codes anew."""
+        connection.execute("update counters set value = value + 1 where name = 'removals'")
+
+    def _allowed(self, connection: apsw.Connection, filters: Filters) -> NDArray[np.int64] | None:
+        if not filters:
+            return None
+        where, parameters = condition(filters)
+        rows = connection.execute(
+            f"select chunks.id from chunks join memories on memories.key = chunks.memory where {where}",
+            parameters,
+        )
+        return np.fromiter((row[0] for row in rows), np.int64)
+
+    def _codes(self, connection: apsw.Connection, model: Model) -> _Codes:
+        """Return the codes as of this transaction, reading only what is new unless something was removed."""
+        state = removals(connection)
+        known = self._known_codes.get(state, model.id) or _NO_CODES
+        last = int(known.ids[-1]) if known.ids.size else 0
+        rows: list[Any] = connection.execute(
+            f"select chunk, code from codes_{model.id} where chunk > ? order by chunk", (last,)
+        ).fetchall()
+        if rows:
+            ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+            of = np.frombuffer(b"".join(code for _, code in rows), np.uint64).reshape(len(rows), -1)
+            known = _Codes(np.concatenate([known.ids, ids]), np.concatenate([known.of, of]))
+            self._known_codes.put(state, model.id, known)
+        return known
+
+
+def _cosines(connection: apsw.Connection, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> ScoredChunks:
+    # One row, since another thread may run Python whenever a row is fetched; whole numbers, since SQLite takes longer
+    # to write others. sqlite-vec returns a float32, and these keep all its digits.
+    row: Any = connection.execute(
+        f"""
+        select group_concat(chunk), group_concat(cast(vec_distance_cosine(embedding, :query) * :unit as integer))
+        from json_each(:chunks) as wanted cross join vectors_{model.id} on chunk = wanted.value
+        """,
+        {"query": query.tobytes(), "unit": float(_UNIT), "chunks": json.dumps(chunks.tolist())},
+    ).fetchone()
+    found, distances = row
+    if found is None:
+        return ScoredChunks(np.zeros(0, np.int64), np.zeros(0))
+    return ScoredChunks(
+        np.fromstring(found, np.int64, sep=","), 1 - np.fromstring(distances, np.int64, sep=",") / _UNIT
+    )

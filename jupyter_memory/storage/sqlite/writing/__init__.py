@@ -1,1 +1,0 @@
-"""Every change of a store: its writer, and the transactions in which memories change."""
