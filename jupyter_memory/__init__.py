@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         fuse_scores,
         rerank,
     )
-    from jupyter_memory.store.memory_store import MemoryStore, open_store
+    from jupyter_memory.store.store import MemoryStore, open_store
     from jupyter_memory.types import Hit, Memory
     from jupyter_memory.types.protocols import Catalog, Embedder, FileState, Retriever, Term, WeightedTerm
 
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 _lazily, _, __all__ = exports(
     __name__,
     {
-        "store.memory_store": "MemoryStore open_store",
+        "store.store": "MemoryStore open_store",
         "types": "Memory Hit",
         "search.profiles.own_lists": "fuse fuse_scores dedup rerank Scored RerankWeights TimeAnchor",
         "errors": (

@@ -12,8 +12,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
-import numpy as np
-
 Item = TypeVar("Item")
 
 
@@ -112,6 +110,8 @@ def one_core() -> Iterator[None]:
 def _numpy_openblas() -> ctypes.CDLL | None:
     """Return the OpenBLAS of NumPy's wheels for Linux, if NumPy has loaded it."""
     if sys.platform == "linux":
+        import numpy as np
+
         for path in (Path(np.__file__).parent.parent / "numpy.libs").glob("libscipy_openblas64_*"):
             with suppress(OSError):
                 library = ctypes.CDLL(str(path), mode=os.RTLD_NOLOAD)

@@ -1,4 +1,4 @@
-"""The terminal as commands see it: its settings, the store, output and questions."""
+"""What the command line prints: text, tables, progress."""
 
 from __future__ import annotations
 
@@ -7,28 +7,116 @@ import shlex
 import shutil
 import sys
 from contextlib import nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import click
 from traitlets import TraitError
 
-from jupyter_memory.cli import tables
 from jupyter_memory.config import existing_path, has_store, load_config, store_path
-from jupyter_memory.interface.commands.front import Shown
+from jupyter_memory.interface.commands.command import Shown
 from jupyter_memory.interface.opening import line_of, open_file
-from jupyter_memory.text.display import coloured, columns, has_colours, unpainted
+from jupyter_memory.text.dates import age
+from jupyter_memory.text.display import (
+    Entry,
+    Paint,
+    coloured,
+    columns,
+    fit,
+    fit_end,
+    has_colours,
+    listing,
+    percent,
+    unpainted,
+    width,
+)
+from jupyter_memory.text.identifiers import without_file
+from jupyter_memory.text.paths import is_at_or_below
 from jupyter_memory.text.unicode import marked
+from jupyter_memory.types import Answer, Hit
 from jupyter_memory.types.search import UNSURE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from jupyter_memory.history.recorder import Recorder
     from jupyter_memory.search.profiles import Profile
-    from jupyter_memory.store.memory_store import MemoryStore
+    from jupyter_memory.store.store import MemoryStore
     from jupyter_memory.text.display import WholeText
-    from jupyter_memory.types import Answer, Hit, Memory
+    from jupyter_memory.types import Memory
+
+# Hits as plain text for a terminal.
+
+_DOT = " · "
+_INDENT = 4
+
+
+def results(answer: Answer, cells: int, paint: Paint = unpainted) -> str:
+    """Return the hits of a search in lines of at most so many cells; ``paint`` colours a text."""
+    now = datetime.now(UTC)
+    return listing([_entry(hit, cells, now) for hit in answer.hits], cells, paint)
+
+
+def table(answer: Answer, cells: int) -> str:
+    """Return memories, one per line: id, day, kind, tier, title."""
+    rows = [(hit.memory.id, _day(hit), hit.memory.kind, hit.memory.tier, hit.title) for hit in answer.hits]
+    return "\n".join(fit_line(line, cells) for line in columns(rows).splitlines())
+
+
+def scan(answer: Answer, cells: int) -> str:
+    """Return hits, one per line: rank, id, strength, the length of the text in tokens, title."""
+    rows = [
+        (
+            f"{hit.rank:>2}",
+            hit.memory.id,
+            f"{percent(hit.strength) or format(hit.score, '.4f'):>4}",
+            f"{hit.memory.token_estimate} tokens",
+            hit.title,
+        )
+        for hit in answer.hits
+    ]
+    return "\n".join(fit_line(line, cells) for line in columns(rows).splitlines())
+
+
+def fit_line(line: str, cells: int) -> str:
+    """Return a line of columns cut to so many cells, its inner spaces kept."""
+    if width(line) <= cells:
+        return line
+    while width(line) > cells - 1:
+        line = line[:-1]
+    return line.rstrip() + "…"
+
+
+def _entry(hit: Hit, cells: int, now: datetime) -> Entry:
+    memory = hit.memory
+    snippet, marks = hit.plain_snippet()
+    facts = (percent(hit.strength), age(memory.event_at, now))
+    title = without_file(hit.title, memory.source)
+    return Entry(str(hit.rank), title, snippet, marks, hit.badges, facts, _about(hit, cells))
+
+
+def _about(hit: Hit, cells: int) -> str:
+    """Return what identifies a hit: id, day, path with its place, tags."""
+    memory, room = hit.memory, cells - _INDENT
+    about = [memory.id, _day(hit), *([fit(", ".join(memory.tags), cells // 3)] if memory.tags else [])]
+    if hit.freshness in ("changed", "gone"):
+        about.append(f"file {hit.freshness}")
+    if memory.source:
+        left = room - sum(width(part) + len(_DOT) for part in about)
+        about.insert(2, fit_end(_short(memory.source) + (f":{hit.location}" if hit.location else ""), left))
+    return _DOT.join(about)
+
+
+def _day(hit: Hit) -> str:
+    """Return the local day on which it happened."""
+    return hit.memory.event_at.astimezone().date().isoformat()
+
+
+def _short(path: str) -> str:
+    home = str(Path("~").expanduser())
+    return "~" + path[len(home) :] if path != home and is_at_or_below(path, home) else path
+
 
 INTERRUPTED = 130
 
@@ -74,7 +162,7 @@ class Terminal:
         """Return the open store that the settings name; it is created if it does not exist."""
         if self._store is None:
             # Imported late: help, completion and wrong usage need not wait for it.
-            from jupyter_memory.store.memory_store import MemoryStore
+            from jupyter_memory.store.store import MemoryStore
 
             settings, path = self.settings, store_path(self.settings)
             self._store = MemoryStore(
@@ -140,7 +228,7 @@ class Terminal:
         for notice in answer.notices:
             self.note(notice)
         if answer.hits:
-            self._page(tables.table(answer, _width()))
+            self._page(table(answer, _width()))
         elif not answer.notices:
             self.note("There is nothing to show.")
 
@@ -154,7 +242,7 @@ class Terminal:
         self._hits = {hit.memory.id: hit for hit in answer.hits}
         if answer.verdict == "weak":
             self.note(UNSURE)
-        self._page(tables.scan(answer, _width()) if short else tables.results(answer, _width(), self._paint))
+        self._page(scan(answer, _width()) if short else results(answer, _width(), self._paint))
 
     def _page(self, shown: str) -> None:
         """Write lines to standard output, page by page where they are more than a terminal has.

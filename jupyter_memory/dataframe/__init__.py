@@ -5,12 +5,9 @@ from jupyter_memory.lazy import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "accessor": "register_store",
-        "charts": "local_chart",
+        "accessor": "local_chart register_store",
         "fixes": "fixes_frame",
-        "frame": "to_frame to_scan_frame",
-        "html": "open_link",
-        "panel_elements": "picture",
-        "places": "Place",
+        "frame": "open_link picture to_frame to_scan_frame",
+        "rows": "Place",
     },
 )

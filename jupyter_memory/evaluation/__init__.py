@@ -10,12 +10,9 @@ __getattr__, __dir__, __all__ = exports(
     {
         "answerability": "FIRST HALVES answerability half_of",
         "bench": "bench checks corpus scores",
-        "charts": "golden_chart",
         "datasets": "JudgedSet Question read_set",
-        "golden": "GoldenQuestion GoldenRun add answerable forget golden_path load other_model run score",
-        "metrics": "METRICS calibration_error",
-        "results": "evaluate",
-        "runner": "Bed arms beds",
-        "significance": "p_value",
+        "golden": "GoldenQuestion GoldenRun add answerable forget golden_chart golden_path load other_model run score",
+        "metrics": "METRICS calibration_error p_value",
+        "runner": "Bed arms beds evaluate",
     },
 )

@@ -15,7 +15,7 @@ from typing import Any
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.search.profiles import Profile
-from jupyter_memory.store.memory_store import MemoryStore
+from jupyter_memory.store.store import MemoryStore
 from jupyter_memory.text.display import columns
 from jupyter_memory.types.protocols import Embedder
 

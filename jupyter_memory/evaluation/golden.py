@@ -1,8 +1,4 @@
-"""A person's own golden set: questions with their right answers, and how well profiles and models answer them.
-
-The set is the file ``memory.golden.jsonl`` beside the store, which only its owner can read. It holds the questions as
-they were asked; of the answers it holds only ids and content hashes.
-"""
+"""Golden questions of your own, and their history as a chart."""
 
 from __future__ import annotations
 
@@ -18,18 +14,24 @@ from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import InputError
+from jupyter_memory.dataframe.accessor import local_chart
+from jupyter_memory.errors import InputError, MissingExtra
 from jupyter_memory.evaluation.datasets import Question
 from jupyter_memory.evaluation.metrics import DEPTH, METRICS
-from jupyter_memory.evaluation.results import Row, rows
-from jupyter_memory.evaluation.runner import Measured
+from jupyter_memory.evaluation.runner import Measured, Row, rows
 from jupyter_memory.search.profiles import Profile
-from jupyter_memory.store.memory_store import MemoryStore
+from jupyter_memory.store.store import MemoryStore
 from jupyter_memory.text.display import count_of
 from jupyter_memory.types import Answer, Filters, Hit
+
+if TYPE_CHECKING:
+    import altair
+
+# The set is the file ``memory.golden.jsonl`` beside the store, which only its owner can read. It holds the questions as
+# they were asked; of the answers it holds only ids and content hashes.
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,3 +296,70 @@ def _model(store: MemoryStore) -> str:
     stats = store.stats()
     active = next((one for one in stats["models"] if one.get("active")), None)
     return f"{active['name']} {active['dimensions']}" if active else "words alone"
+
+
+# Charts of a golden run: each metric by profile, and each signal's share of the scores of the right answers.
+
+SHOWN = ("ndcg@10", "recall@5", "mrr@10", "success@1")
+
+
+def golden_chart(runs: list[GoldenRun]) -> altair.VConcatChart:
+    """Return the metrics by profile above the shares of the signals; a panel a model.
+
+    Raises:
+        MissingExtra: altair is not installed; it comes with the extra ``plots``.
+    """
+    try:
+        import altair
+        import pandas as pd
+    except ImportError:
+        raise MissingExtra("%memeval plot", "plots") from None
+    rows = [(run, row) for run in runs for row in run.rows]
+    metrics = [
+        {"profile": row.profile, "model": run.model, "metric": name, "mean": row.metrics[name]}
+        | dict(zip(("low", "high"), row.ci95[name], strict=True))
+        for run, row in rows
+        for name in SHOWN
+    ]
+    shares = [
+        {"profile": profile, "model": run.model, "signal": term, "share": share}
+        for run in runs
+        for profile, terms in run.shares.items()
+        for term, share in terms.items()
+    ]
+    order = list(dict.fromkeys(row.profile for _, row in rows))
+    chart = local_chart(altair.VConcatChart, "<altair.VConcatChart of a golden run>")
+    return chart(
+        vconcat=[_metrics(altair, pd.DataFrame(metrics), order), _chart_shares(altair, pd.DataFrame(shares), order)]
+    )
+
+
+def _metrics(altair: Any, frame: Any, order: list[str]) -> Any:
+    base = altair.Chart(frame).encode(y=altair.Y("profile:N", sort=order, title=None))
+    points = base.mark_point(filled=True, size=60).encode(
+        x=altair.X("mean:Q", title="mean, with its 95 % interval", scale=altair.Scale(domain=[0, 1])),
+        color=altair.Color("model:N", title="model"),
+        tooltip=["profile", "model", "metric", "mean", "low", "high"],
+    )
+    spans = base.mark_rule(opacity=0.5).encode(x="low:Q", x2="high:Q", color="model:N")
+    width = {"width": 150, "height": altair.Step(18)}
+    return (
+        altair.layer(spans, points).properties(**width).facet(column=altair.Column("metric:N", title=None, sort=SHOWN))
+    )
+
+
+def _chart_shares(altair: Any, frame: Any, order: list[str]) -> Any:
+    return (
+        altair.Chart(frame)
+        .mark_bar()
+        .encode(
+            x=altair.X(
+                "share:Q", stack="zero", title="share of the right answers' scores", axis=altair.Axis(format="%")
+            ),
+            y=altair.Y("profile:N", sort=order, title=None),
+            row=altair.Row("model:N", title=None),
+            color=altair.Color("signal:N", title="signal"),
+            tooltip=["profile", "model", "signal", altair.Tooltip("share:Q", format=".1%")],
+        )
+        .properties(width=640, height=altair.Step(18))
+    )

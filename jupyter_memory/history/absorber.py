@@ -11,9 +11,7 @@ from threading import Event, Thread
 from time import monotonic, sleep
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.history.journal_pair import ClosedJournals, Place
-from jupyter_memory.history.recording_problems import RecordingProblems
-from jupyter_memory.history.writer import Writer
+from jupyter_memory.history.writer import ClosedJournals, Place, RecordingProblems, Writer
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.journal import Journal
 from jupyter_memory.storage.journal import runs as runs_in

@@ -1,26 +1,280 @@
-"""Notes runs where a kill of the kernel cannot reach them, and keeps no cell waiting for a disk.
-
-A note goes into a file in the memory of the machine at once, and from there to the disk in a thread of its own: the
-first survives the kernel, the second the machine as well. Where there is no such file, and for long cells, whose
-secrets take a while to be found, the cell waits a moment for the thread.
-"""
+"""The journal of a kernel, in memory and on disk."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import errno
+import os
+import select
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from time import monotonic
+from types import MappingProxyType
+from weakref import finalize
 
-from jupyter_memory.history.journal_pair import JournalPair, Place
-from jupyter_memory.history.recording_problems import RecordingProblems
-from jupyter_memory.history.wakeup_pipe import WakeupPipe
 from jupyter_memory.storage import journal
+from jupyter_memory.storage import journal as records
+from jupyter_memory.storage.journal import Journal
+from jupyter_memory.text.paths import StorePath
 from jupyter_memory.types import Run
+
+# The journals that a kernel writes at the moment: one in the memory of the machine, and its copy on the disk.
+
+# Bytes that may wait for a store that cannot be written, in memory and on the disk.
+_MOST_IN_MEMORY, _MOST_ON_DISK = 8_000_000, 64_000_000
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where runs belong: a store, and the space in it, empty for none."""
+
+    store: StorePath
+    space: str = ""
+
+
+@dataclass(frozen=True)
+class ClosedJournals:
+    """Journals that take no more, and where their runs belong."""
+
+    place: Place
+    journals: Sequence[Journal]
+
+    def __iter__(self) -> Iterator[Journal]:
+        return iter(self.journals)
+
+
+class JournalPair:
+    """The journals of one kernel, in memory and on the disk, and its runs that have not ended.
+
+    Threads share it: any of them writes to the memory, and one alone to the disk, which may take its time. ``finished``
+    counts the runs with an ending; ``closed`` has the journals before, to be emptied and removed by somebody else.
+    ``place`` says where the runs of new journals belong.
+    """
+
+    def __init__(self, place: Callable[[], Place]) -> None:
+        self.finished = 0
+        self.closed: deque[ClosedJournals] = deque()
+        self._next_place = place
+        self._place = place()
+        self._lock = Lock()
+        self._memory: Journal | None = None
+        self._disk: Journal | None = None
+        # By number: those that go on, and those whose ending reached no journal.
+        self._open: dict[int, Run] = {}
+
+    @property
+    def has_memory(self) -> bool:
+        """Return whether there is room in memory, and nobody removed the file there."""
+        memory = self._memory
+        try:
+            return memory is not None and not memory.is_gone and memory.size < _MOST_IN_MEMORY
+        except OSError:  # another thread has just emptied and closed it
+            return False
+
+    def begun(self, number: int) -> Run | None:
+        """Return a run that goes on, by its number."""
+        return self._open.get(number)
+
+    def begin(self, run: Run, record: bytes) -> bool:
+        """Note the beginning of a run in memory; return whether that was possible."""
+        with self._lock:
+            self._open[run.number] = run
+            return self._in_memory(record)
+
+    def end(self, run: Run, record: bytes) -> bool:
+        """Note the ending of a run in memory; return whether that was possible."""
+        with self._lock:
+            self.finished += 1
+            self._open[run.number] = run
+            if self._in_memory(record):
+                del self._open[run.number]
+                return True
+            return False
+
+    def copy(self, record: bytes) -> None:
+        """Write a record to the disk, in the one thread that does.
+
+        Raises:
+            OSError: the disk does not take it.
+        """
+        if self._disk is None or self._disk.is_gone:
+            deleted, self._disk = self._disk, self._filled(Journal.on_disk(self._place.store), self._runs())
+            if deleted is not None:
+                deleted.close()
+        if self._disk.size + len(record) > _MOST_ON_DISK:
+            raise OSError(errno.EFBIG, "too much waits there for a store that cannot be written", str(self._disk.path))
+        self._disk.write(record)
+
+    def discard(self, number: int) -> None:
+        """Forget a run that goes on: no journal took its beginning."""
+        with self._lock:
+            self._open.pop(number, None)
+
+    def rotate(self) -> None:
+        """Begin new journals with the runs that go on, and close those before; in the thread that writes to the disk.
+
+        Raises:
+            OSError: the disk takes no new one; then the one before goes on as well.
+        """
+        place = self._next_place()
+        disk = self._filled(Journal.on_disk(place.store), self._runs())
+        memory = None
+        with suppress(OSError):  # there is no room in memory, or no such file system
+            memory = Journal.in_memory(place.store)
+        with self._lock:
+            self._close()
+            self._memory, self._disk, self._place = memory, disk, place
+            for run in self._open.values():
+                self._in_memory(records.note(run))
+            self._open = {number: run for number, run in self._open.items() if run.outcome == "unknown"}
+
+    def close(self) -> None:
+        """Close the journals, to be emptied by somebody else."""
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
+        written = [journal for journal in (self._memory, self._disk) if journal is not None]
+        self._memory = self._disk = None
+        self.finished = 0
+        if written:
+            self.closed.append(ClosedJournals(self._place, written))
+
+    def _runs(self) -> list[Run]:
+        with self._lock:
+            return list(self._open.values())
+
+    def _in_memory(self, record: bytes) -> bool:
+        if self._memory is None or not self.has_memory:
+            return False
+        try:
+            self._memory.write(record)
+        except OSError:
+            return False
+        return True
+
+    @staticmethod
+    def _filled(journal: Journal, runs: Iterable[Run]) -> Journal:
+        """Write runs into a new journal; remove it where the disk does not take them."""
+        try:
+            for run in runs:
+                journal.write(records.note(run))
+        except OSError:
+            journal.remove()
+            raise
+        return journal
+
+
+# Counts the runs that were lost, by reason, and reports each new problem once.
+
+
+class RecordingProblems:
+    """The runs of one kernel that were lost, and those that have to wait.
+
+    Threads report them; the kernel says them after a cell, where its user looks.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._lost: Counter[str] = Counter()
+        self._losing: set[str] = set()
+        self._delaying: set[str] = set()
+        self._leaving: set[str] = set()
+        self._news: list[str] = []
+
+    @property
+    def lost(self) -> Mapping[str, int]:
+        """Return how many runs were lost for which reason."""
+        with self._lock:
+            return MappingProxyType(dict(self._lost))
+
+    def lose(self, reason: str, number: int = 1) -> None:
+        """Count runs that are not remembered; ``reason`` is the end of a sentence."""
+        with self._lock:
+            self._lost[reason] += number
+            self._begin(
+                self._losing,
+                reason,
+                f"The history is not being recorded: {reason}. Your cells run as usual; "
+                "`%memory history status` shows how many runs were lost.",
+            )
+
+    def delay(self, reason: str) -> None:
+        """Note that runs wait in the journal; ``reason`` is one or more sentences."""
+        with self._lock:
+            self._begin(self._delaying, reason, f"Your runs wait in a file until the store can be written. {reason}")
+
+    def leave(self, path: Path) -> None:
+        """Note that a journal stays although the store has its runs."""
+        with self._lock:
+            notice = f"The store has your runs, but the file they waited in cannot be removed. Delete it: {path}"
+            self._begin(self._leaving, str(path.parent), notice)
+
+    def noted(self) -> None:
+        """Note that a run reached the disk: the next loss is news."""
+        with self._lock:
+            self._losing.clear()
+
+    def stored(self) -> None:
+        """Note that the store took what waited: the next delay is news."""
+        with self._lock:
+            self._delaying.clear()
+
+    def news(self) -> list[str]:
+        """Return what has not been said yet."""
+        with self._lock:
+            news, self._news = self._news, []
+        return news
+
+    def _begin(self, known: set[str], reason: str, notice: str) -> None:
+        if reason not in known:
+            known.add(reason)
+            self._news.append(notice)
+
+
+# Wakes a thread that waits.
+#
+# A lock of Python wakes a thread while the caller still holds the interpreter, so on a busy machine both can stall for
+# milliseconds. Writing to a pipe releases the interpreter first.
+
+
+class WakeupPipe:
+    """A pipe that one thread writes to, to wake another one that waits; it is closed when neither has it any more."""
+
+    def __init__(self) -> None:
+        self._read_end, self._write_end = os.pipe()
+        os.set_blocking(self._read_end, False)
+        os.set_blocking(self._write_end, False)
+        self._poll = select.poll()
+        self._poll.register(self._read_end, select.POLLIN)
+        # Neither thread knows when the other one is done with it, and a closed descriptor may soon be another file's.
+        finalize(self, _close, self._read_end, self._write_end).atexit = False
+
+    def wake(self) -> None:
+        """Wake the thread that waits, or that waits next."""
+        with suppress(BlockingIOError):  # the pipe is full, so the other thread will wake anyway
+            os.write(self._write_end, b"\0")
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait until another thread wakes this one, for so many seconds at most."""
+        if self._poll.poll(None if seconds is None else 1000 * seconds):
+            with suppress(BlockingIOError):  # another thread was faster
+                os.read(self._read_end, 4096)
+
+
+def _close(*descriptors: int) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+# A note goes into a file in the memory of the machine at once, and from there to the disk in a thread of its own: the
+# first survives the kernel, the second the machine as well. Where there is no such file, and for long cells, whose
+# secrets take a while to be found, the cell waits a moment for the thread.
 
 # Seconds that a cell waits for its note: hundreds of times what a healthy disk takes, and too short to be noticed.
 _PATIENCE = 0.05

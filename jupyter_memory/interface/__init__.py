@@ -5,19 +5,20 @@ from jupyter_memory.lazy import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "clients.clients": "CLIENTS",
-        "clients.files": "backup_of",
-        "clients.places": "Places",
-        "clients.targets": "ClientTarget JupyterTarget SkillTarget Target",
-        "commands.command": "F Argument Call Command SeveralErrors WrongUsage offered usage",
+        "clients.client": "CLIENTS Places",
+        "clients.config_files": "ConfigChange backup_of",
+        "clients.plans": "ClientTarget JupyterTarget SkillTarget Target",
+        "commands.command": (
+            "F Argument Call Command Front SeveralErrors Shown WrongUsage nearest_command offered usage"
+        ),
         "commands.fixes": "NOTHING_ALIKE headline nothing_found",
-        "commands.front": "Front Shown",
         "messages": "as_typed",
         "models": "listed",
         "opening": "line_of open_file",
-        "options": "ADD SEARCH SHIELD Option is_option memory_of refuse_unquoted_times search_of switch_among yes",
-        "store_provider": "StoreProvider",
-        "watching.changes": "apply_changes",
-        "watching.folder_watch": "FolderWatch WatchThread",
+        "options": (
+            "ADD SEARCH SHIELD Option is_option memory_of nearest refuse_unquoted_times search_of switch_among yes"
+        ),
+        "provider": "StoreProvider",
+        "watching": "Change FolderWatch WatchThread apply_changes",
     },
 )

@@ -18,7 +18,7 @@ from jupyter_memory.interface.messages import count
 from jupyter_memory.text.display import columns, size
 
 if TYPE_CHECKING:
-    from jupyter_memory.store.memory_store import MemoryStore
+    from jupyter_memory.store.store import MemoryStore
 
 
 @dataclass(frozen=True, slots=True)

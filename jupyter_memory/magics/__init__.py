@@ -6,11 +6,9 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_memory.config import JupyterMemory, load_config
 from jupyter_memory.magics import completion
-from jupyter_memory.magics.golden_watch import watch
-from jupyter_memory.magics.memory_magics import MemoryMagics
-from jupyter_memory.magics.output import note
+from jupyter_memory.magics.magics import MemoryMagics
 from jupyter_memory.magics.parsing import keep_questions
-from jupyter_memory.magics.session import Session
+from jupyter_memory.magics.session import Session, note, watch
 
 __all__ = ["load", "unload"]
 

@@ -9,8 +9,7 @@ from IPython.core.error import UsageError
 
 from jupyter_memory.interface.commands.command import Call, Command
 from jupyter_memory.interface.options import Option
-from jupyter_memory.magics.output import note, say
-from jupyter_memory.magics.session import Session
+from jupyter_memory.magics.session import Session, note, say
 from jupyter_memory.magics.subcommands import Subcommands
 from jupyter_memory.text.display import columns, fit
 
@@ -103,7 +102,7 @@ def run(session: Session, call: Call) -> pd.DataFrame:
 
 def plot(session: Session, call: Call) -> Any:
     """Draw the last run: each metric by profile, and the share of each signal in the scores of the right answers."""
-    from jupyter_memory.evaluation.charts import golden_chart
+    from jupyter_memory.evaluation.golden import golden_chart
 
     if not session.measured:
         raise UsageError("There is nothing to draw yet: %memeval run first.")

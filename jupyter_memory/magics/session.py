@@ -1,34 +1,163 @@
-"""The notebook as commands see it, and the state that a shell keeps between its magics."""
+"""The store of a notebook session, its golden questions, and what magics print."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from contextlib import AbstractContextManager
+import sys
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from IPython.core.error import StdinNotImplementedError
+from IPython.core.error import StdinNotImplementedError, UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.shellapp import InteractiveShellApp
+from traitlets import Bunch, TraitError
 
-from jupyter_memory.config import JupyterMemory, existing_path, has_store, store_path
+from jupyter_memory.config import JupyterMemory, companion, existing_path, has_store, store_path
+from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.history.recorder import Recorder
-from jupyter_memory.interface import autoload, messages
-from jupyter_memory.interface.commands.command import WrongUsage
-from jupyter_memory.interface.commands.front import Shown
-from jupyter_memory.magics import golden_watch, output
-from jupyter_memory.magics.output import Links, as_frame
+from jupyter_memory.interface import messages, provider
+from jupyter_memory.interface.commands.command import Shown, WrongUsage
+from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.magics.parsing import unexpanded
-from jupyter_memory.text.display import WholeText
+from jupyter_memory.text.display import WholeText, html
 from jupyter_memory.text.unicode import marked
+from jupyter_memory.types.search import UNANSWERED
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from jupyter_memory.evaluation.golden import GoldenRun
     from jupyter_memory.search.profiles import Profile
-    from jupyter_memory.store.memory_store import MemoryStore
+    from jupyter_memory.store.store import MemoryStore
     from jupyter_memory.types import Answer, Memory
+
+# The output of the magics: results, notes, and errors in one line.
+
+
+def say(text: str) -> None:
+    """Write what a magic did, where ``print`` would."""
+    sys.stdout.write(marked(text) + "\n")
+
+
+def note(text: str) -> None:
+    """Write a note to standard error."""
+    sys.stderr.write(f"jupyter-memory: {marked(as_typed(text))}\n")
+
+
+def as_frame(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataFrame:
+    """Return an answer as a DataFrame, and write its notices."""
+    # Imported late: a kernel that never searches need not wait for the store.
+    from jupyter_memory.store.store import frame_of
+
+    for notice in answer.notices:
+        # The DataFrame says above its rows that they may be no answer.
+        if notice != UNANSWERED:
+            note(notice)
+    return frame_of(answer, mode)
+
+
+class Links(list[str]):
+    """The files of memories; a notebook shows links, which the panel in JupyterLab opens at the cell."""
+
+    def __init__(self, memories: Sequence[Memory], locations: Mapping[str, str]) -> None:
+        # Imported late: it loads pandas.
+        from jupyter_memory.dataframe.frame import open_link
+        from jupyter_memory.dataframe.rows import Place
+
+        places = [(one.id, Place(one.source, locations.get(one.id) or one.place(), one.kind)) for one in memories]
+        super().__init__(repr(place) for _, place in places)
+        self._html = [open_link(html(repr(place)), place.href, place.source, id_) for id_, place in places]
+
+    def __repr__(self) -> str:
+        return "\n".join(self)
+
+    def _repr_html_(self) -> str:
+        return "<br>".join(self._html)
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Show errors in one line without a traceback, which IPython does only for ``UsageError``."""
+    try:
+        yield
+    except (JupyterMemoryError, TraitError) as error:
+        raise UsageError(marked(as_typed(" ".join(str(error).split())))) from None
+    except UsageError as error:
+        raise UsageError(marked(str(error))) from None
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ""
+        raise UsageError(marked(f"{error.strerror or error}{where}")) from None
+
+
+# Notes when a change of settings makes the answers to a person's golden set worse.
+
+WATCHED = ("profile", "threshold", "embedder", "dimensions")
+FEWEST = 5
+# Of a large set only the newest questions are measured, so that a change of settings stays quick.
+MOST = 50
+_TINY = 0.005
+
+
+def watch(settings: JupyterMemory) -> None:
+    """Compare before and after each change of a setting that affects ranking."""
+
+    def changed(change: Bunch) -> None:
+        before = score(settings, **{change.name: change.old})
+        if before is not None:
+            _compare(
+                before,
+                score(settings),
+                f"{change.name} = {change.new!r}",
+                f"%config JupyterMemory.{change.name} = {change.old!r}",
+            )
+
+    settings.observe(changed, names=list(WATCHED))
+
+
+@contextmanager
+def watched(settings: JupyterMemory, what: str, back: str) -> Iterator[None]:
+    """Compare before and after the block, such as a change of the model."""
+    before = score(settings)
+    yield
+    if before is not None:
+        _compare(before, score(settings), what, back)
+
+
+def score(settings: JupyterMemory, **other: Any) -> tuple[float, int] | None:
+    """Return nDCG@10 on the golden set with the settings, but for ``other``, and on how many questions.
+
+    None where there are fewer than five questions, or where nothing can be measured.
+    """
+    from jupyter_memory.evaluation.golden import golden_path, load
+
+    path = store_path(settings)
+    try:
+        kept = load(golden_path(companion(path)))[-MOST:]
+        if len(kept) < FEWEST or not has_store(settings):
+            return None
+        # Imported late: most changes of settings have nothing to measure.
+        from jupyter_memory.evaluation import golden
+        from jupyter_memory.search.profiles import profile_named
+        from jupyter_memory.store.store import MemoryStore
+
+        values = {name: getattr(settings, name) for name in (*WATCHED, *golden.SETTINGS)} | other
+        tried = JupyterMemory(**values)
+        profile = profile_named(tried.profile)
+        with MemoryStore(path, tried.embedder, space=tried.space or None, settings=tried) as store:
+            kept, _ = golden.answerable(store, kept)
+            return (golden.score(store, kept, profile), len(kept)) if len(kept) >= FEWEST else None
+    except (JupyterMemoryError, OSError):
+        return None  # the search that uses a wrong setting reports it
+
+
+def _compare(before: tuple[float, int], after: tuple[float, int] | None, what: str, back: str) -> None:
+    if after is not None and after[0] < before[0] - _TINY:
+        note(
+            f"With {what} your golden set gets worse: nDCG@10 {after[0]:.2f} instead of {before[0]:.2f} over "
+            f"{after[1]} questions. %memeval run compares; to go back: {back}"
+        )
+
 
 _PACKAGE = "jupyter_memory"
 # The settings that a store is opened with; it reads the others each time.
@@ -88,7 +217,7 @@ class Session:
         if self._store is None or self._store.closed or self._store.replaced or wanted != self._opened_with:
             self.close()
             # Imported late: every kernel loads the extension, and those that never search must not wait.
-            from jupyter_memory.store.memory_store import MemoryStore
+            from jupyter_memory.store.store import MemoryStore
 
             # The profile is named at each search, so that a wrong name does not keep the store shut.
             path, space = store_path(settings), settings.space or None
@@ -155,7 +284,7 @@ class Session:
     def is_loaded_at_start(self) -> bool:
         """Return whether new kernels load the extension: by the file of `autoload`, or as an extension of the app."""
         folder, app = self.startup_folder, self.shell.parent
-        if folder is not None and autoload.is_on(folder):
+        if folder is not None and provider.is_on(folder):
             return True
         while app is not None and not isinstance(app, InteractiveShellApp):
             app = app.parent
@@ -163,11 +292,11 @@ class Session:
 
     def say(self, text: str) -> None:
         """Write what a magic did."""
-        output.say(text)
+        say(text)
 
     def note(self, text: str) -> None:
         """Write a note to standard error."""
-        output.note(text)
+        note(text)
 
     def hint(self, text: str) -> None:
         """Write advice below the result."""
@@ -256,7 +385,7 @@ class Session:
 
     def comparing(self, what: str, undo: str) -> AbstractContextManager[None]:
         """Compare the golden set before and after a change of the model."""
-        return golden_watch.watched(self.settings, what, undo)
+        return watched(self.settings, what, undo)
 
     def embedder_differs(self, used: str) -> None:
         """Search with the model of the store in this session, whatever the setting names."""

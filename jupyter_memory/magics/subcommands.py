@@ -12,10 +12,9 @@ from typing import Any, Generic
 from IPython.core.error import UsageError
 
 from jupyter_memory.interface.commands import table
-from jupyter_memory.interface.commands.command import Call, Command, F, nearest, offered
-from jupyter_memory.interface.commands.front import Front
-from jupyter_memory.magics.output import say
+from jupyter_memory.interface.commands.command import Call, Command, F, Front, nearest_command, offered
 from jupyter_memory.magics.parsing import Line, LineParser
+from jupyter_memory.magics.session import say
 
 _HELP = ("?", "??", "-h", "--help")
 # Names that people try, and what to type instead.
@@ -104,7 +103,7 @@ class Subcommands(Generic[F]):
             return f" That is {_DESTROYING[name]}."
         if self.magic == "memory" and name in _ELSEWHERE:
             return f" Did you mean {_ELSEWHERE[name]}?"
-        if near := nearest(name, self.commands()):
+        if near := nearest_command(name, self.commands()):
             return f" Did you mean %{self.magic} {near}?"
         if self.magic != "memory":
             return ""

@@ -1,13 +1,41 @@
-"""What a connected program may see and do: a space, folders, the history, writing."""
+"""What a client may see, how often it may write, what it called, and what goes wrong."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from uuid import uuid4
 
+from jupyter_memory.errors import (
+    EmbedderError,
+    InputError,
+    Interrupted,
+    JupyterMemoryError,
+    NoStore,
+    QueryError,
+    StoreClosed,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+    StoreReadOnly,
+    StoreTooNew,
+    UnknownMemory,
+)
 from jupyter_memory.text.paths import plain_path
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Filters, Memory
+from jupyter_memory.types.report import Recent
+
+if TYPE_CHECKING:
+    from jupyter_memory.store.store import MemoryStore
 
 UNNAMED = "unnamed"
 _LONGEST_NAME = 40
@@ -63,3 +91,125 @@ def client_name(given: str | None) -> str:
 def source_of(client: str) -> str:
     """Return the source of the notes that a client stores, by which they are known as its own."""
     return f"mcp://{client}"
+
+
+# Errors as a connected program may read them: what happened and what to do, never a text from the store.
+
+NOT_HERE = "No memory that this client may see has {}: it may have been forgotten. Search again."
+_PERSON = "Ask the person to run `jupyter-memory doctor`"
+# The sentences of the library name paths of this machine, and may quote what was sent.
+_SENTENCES: tuple[tuple[type[JupyterMemoryError], str], ...] = (
+    (UnknownMemory, NOT_HERE.format("this id")),
+    (QueryError, "The query cannot be searched: it is empty or too long, or a filter or time in it cannot be read."),
+    (InputError, "This cannot be stored: the text is empty, or a value is not allowed."),
+    (Interrupted, "The call was stopped. Call again if it is still needed."),
+    (NoStore, "There is no memory yet. The person makes one with `jupyter-memory index FOLDER`."),
+    (StoreLocked, "Another program is writing. Wait a few seconds, then call again; searching works meanwhile."),
+    (StoreFull, "The disk is full, so nothing was stored. Tell the person."),
+    (StoreReadOnly, "The store cannot be written here. Searching may still work; tell the person."),
+    (StoreTooNew, "The store was written by a newer jupyter-memory. Ask the person to update this one."),
+    (StoreDamaged, f"The store is damaged. {_PERSON}."),
+    (StoreClosed, "The store was closed, or its file replaced. Call again."),
+    (StoreError, f"The store cannot do this. {_PERSON}."),
+    (EmbedderError, f"The model of the store cannot be used here. {_PERSON}."),
+)
+UNEXPECTED = f"Something went wrong in the memory; its log says where. {_PERSON}."
+
+
+class ToolError(JupyterMemoryError):
+    """A call that cannot be answered, with a sentence that a program can act on."""
+
+
+def sentence(error: JupyterMemoryError) -> str:
+    """Return what a program is told of an error of the library."""
+    if isinstance(error, ToolError):
+        return str(error)
+    if isinstance(error, QueryError) and error.unquoted:
+        return error.unquoted
+    return next((said for kind, said in _SENTENCES if isinstance(error, kind)), UNEXPECTED)
+
+
+# How often a program may write: so many times in a minute, and in an hour.
+
+# Seconds, and how many writes they may see: no agent has that much to say, but one in a loop has.
+LIMITS = ((60.0, 20), (3600.0, 200))
+
+
+class WriteLimit:
+    """Counts the writes of one server, whatever its clients call themselves."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._times: deque[float] = deque(maxlen=max(most for _, most in LIMITS))
+
+    @contextmanager
+    def one_write(self) -> Iterator[None]:
+        """Count what is done within as one write, unless it fails.
+
+        Raises:
+            ToolError: there were too many; it says when there may be another one.
+        """
+        taken = self._take()
+        try:
+            yield
+        except BaseException:
+            with self._lock:
+                self._times.remove(taken)
+            raise
+
+    def _take(self) -> float:
+        with self._lock:
+            now, times = self._clock(), list(self._times)
+            for seconds, most in LIMITS:
+                first = times[-most] if len(times) >= most else None
+                if first is not None and (wait := first + seconds - now) > 0:
+                    every = "a minute" if seconds == 60 else "an hour"
+                    raise ToolError(
+                        f"Nothing was changed: at most {most} changes in {every}. Try again in {round(wait) + 1} s."
+                    )
+            self._times.append(now)
+            return now
+
+
+# The record of what connected programs called, among the recent searches of a store.
+
+_LONGEST = 500
+# Calls that wait for a busy store; more are not expected while another program holds its lock.
+_WAITING = 1_000
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of a tool while it is answered: what it is about, and the memories that the program was shown."""
+
+    client: str
+    tool: str
+    about: str = ""
+    shown: list[str] = field(default_factory=list)
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def noted(self) -> Recent:
+        """Return the call as it is noted."""
+        return Recent(
+            uuid4().hex, self.about[:_LONGEST], "auto", self.at, "mcp", len(self.shown), self.client, self.tool
+        )
+
+
+class CallLog:
+    """Notes every call in the store; what a busy store does not take waits for the next call."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: deque[tuple[Recent, list[str]]] = deque(maxlen=_WAITING)
+
+    def note(self, store: MemoryStore, call: Call) -> None:
+        """Note a call, and those before it that the store was too busy for."""
+        self._waiting.append((call.noted, list(call.shown)))
+        with self._lock:
+            while self._waiting:
+                noted, shown = self._waiting[0]
+                if not store.note_call(replace(noted), shown):
+                    return
+                self._waiting.popleft()

@@ -11,8 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from jupyter_memory.config import JupyterMemory, load_config
-from jupyter_memory.mcp.bound import Bound
-from jupyter_memory.mcp.errors import ToolError
+from jupyter_memory.mcp.bound import Bound, ToolError
 
 if TYPE_CHECKING:
     from jupyter_memory.mcp.tools import Tools
@@ -84,7 +83,7 @@ def _answered(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 @cache
 def _tools() -> Tools:
     # Imported late: a server that nobody asks need load neither a store nor pydantic.
-    from jupyter_memory.interface.store_provider import StoreProvider
+    from jupyter_memory.interface.provider import StoreProvider
     from jupyter_memory.mcp.tools import Tools
 
     settings = _settings()

@@ -1,10 +1,13 @@
-"""The server of the protocol: the tools as the SDK lists and calls them, each call in a thread that can be stopped."""
+"""The server for agents, and its command."""
 
 from __future__ import annotations
 
+import logging
+import sys
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 from typing import Any, TypeVar
 
@@ -12,6 +15,7 @@ import anyio
 from anyio import CancelScope, get_cancelled_exc_class, to_thread
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
+from mcp.server.stdio import stdio_server
 from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
@@ -22,9 +26,13 @@ from mcp_types import (
 )
 from mcp_types import Tool as ListedTool
 
-from jupyter_memory.mcp.answers.budget import serialized
-from jupyter_memory.mcp.bound import client_name
+from jupyter_memory.config import JupyterMemory
+from jupyter_memory.errors import InputError
+from jupyter_memory.interface.provider import StoreProvider
+from jupyter_memory.mcp.bound import Bound, bounded_path, client_name
+from jupyter_memory.mcp.results import serialized
 from jupyter_memory.mcp.tools import Outcome, Tool, Tools
+from jupyter_memory.text.paths import is_missing
 
 NAME = "jupyter-memory"
 INSTRUCTIONS = (
@@ -114,3 +122,57 @@ async def _in_thread(tools: Tools, work: Callable[[], _T]) -> _T:
             if thread[0]:
                 tools.provider.interrupt(thread[0])
         raise
+
+
+# The command `jupyter-memory mcp`: its options as a bound, then the server over standard input and output.
+
+log = logging.getLogger(__name__)
+
+# Seconds that a call waits for another program that writes: an agent can do something else meanwhile.
+_PATIENCE = 5.0
+
+
+def run(
+    settings: JupyterMemory,
+    *,
+    read_only: bool = False,
+    space: str | None = None,
+    path: Sequence[str] = (),
+    history: bool = False,
+    forget_any: bool = False,
+) -> None:
+    """Serve the store of the settings, within what the options allow, until the agent leaves.
+
+    Raises:
+        InputError: a path or the space is empty, or a path cannot be one.
+    """
+    if space is not None and not space.strip():
+        raise InputError("--space is empty. Name the space, or leave the option out.")
+    bound = Bound(
+        space=settings.space if space is None else space,
+        paths=tuple(map(bounded_path, path)),
+        history=history,
+        writing=not read_only,
+        forgetting_any=forget_any,
+    )
+    serve(settings, bound)
+
+
+def serve(settings: JupyterMemory, bound: Bound) -> None:
+    """Answer one program over standard input and output; nothing but the protocol is written to the output."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="jupyter-memory: %(message)s")
+    for missing in filter(is_missing, bound.paths):
+        # Its memories are still there, and a disk may be away for a while; but it may also be mistyped.
+        log.warning("there is no file or folder %s: is --path right?", missing)
+    settings.busy_seconds = min(settings.busy_seconds, _PATIENCE)
+    folder = bound.paths[0] if len(bound.paths) == 1 and "://" not in bound.paths[0] else None
+    try:
+        anyio.run(partial(_serve, Tools(StoreProvider(settings, folder), bound)))
+    except* BrokenPipeError:
+        log.info("the program left before its last answer")
+
+
+async def _serve(tools: Tools) -> None:
+    server = server_of(tools)
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())

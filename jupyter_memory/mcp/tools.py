@@ -10,18 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.mcp.answers import budget
-from jupyter_memory.mcp.answers.hits import Page, Pages, page_result
-from jupyter_memory.mcp.answers.reading import get_result, parts_of
-from jupyter_memory.mcp.answers.results import (
-    ForgetResult,
-    GetResult,
-    RememberResult,
-    Result,
-    SearchResult,
-    StatusResult,
-)
-from jupyter_memory.mcp.answers.status import status_result
+from jupyter_memory.mcp import results
 from jupyter_memory.mcp.arguments import (
     MOST_HITS,
     USUAL_HITS,
@@ -33,17 +22,37 @@ from jupyter_memory.mcp.arguments import (
     SearchArguments,
     StatusArguments,
 )
-from jupyter_memory.mcp.bound import Bound, source_of
-from jupyter_memory.mcp.calls import Call, CallLog
-from jupyter_memory.mcp.errors import NOT_HERE, UNEXPECTED, ToolError, sentence
-from jupyter_memory.mcp.limits import WriteLimit
+from jupyter_memory.mcp.bound import (
+    NOT_HERE,
+    UNEXPECTED,
+    Bound,
+    Call,
+    CallLog,
+    ToolError,
+    WriteLimit,
+    sentence,
+    source_of,
+)
+from jupyter_memory.mcp.reading import get_result, parts_of
+from jupyter_memory.mcp.results import (
+    ForgetResult,
+    GetResult,
+    Page,
+    Pages,
+    RememberResult,
+    Result,
+    SearchResult,
+    StatusResult,
+    page_result,
+    status_result,
+)
 from jupyter_memory.types import Filters, Memory
 from jupyter_memory.types.search import EMPTY, NO_MATCH, UNANSWERED
 
 if TYPE_CHECKING:
-    from jupyter_memory.interface.store_provider import StoreProvider
-    from jupyter_memory.store.memory_store import MemoryStore
+    from jupyter_memory.interface.provider import StoreProvider
     from jupyter_memory.store.searching import Searching
+    from jupyter_memory.store.store import MemoryStore
 
 log = logging.getLogger(__name__)
 
@@ -237,7 +246,7 @@ class Tools:
         call.shown.append(memory.id)
         hidden = redact(f"{asked.title}\n{asked.text}")[1] if self.provider.settings.redact else 0
         result = RememberResult(id=memory.id, redacted=hidden, tokens=0)
-        return budget.stated(result, budget.cost(budget.stated(result, 999)))
+        return results.stated(result, results.cost(results.stated(result, 999)))
 
     def _forget(self, asked: ForgetArguments, call: Call) -> ForgetResult:
         memories = self._seen(asked.ids, call.client, all_of=True)
@@ -249,7 +258,7 @@ class Tools:
         with self._limit.one_write():
             forgotten = self.provider.store().forget([memory.id for memory in memories])
         result = ForgetResult(forgotten=forgotten, tokens=0)
-        return budget.stated(result, budget.cost(budget.stated(result, 999)))
+        return results.stated(result, results.cost(results.stated(result, 999)))
 
     def _status(self, asked: StatusArguments, call: Call) -> StatusResult:
         return status_result(self._part(call.client).searches.facets(), self.bound)

@@ -9,7 +9,6 @@ from hashlib import sha256
 from pathlib import PurePath
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.search.fusion import normalised
 from jupyter_memory.text.display import count_of, visible
 from jupyter_memory.text.languages import LONGEST_TOKEN, estimated_tokens
 from jupyter_memory.text.markdown import outputs_of, source_of
@@ -298,6 +297,9 @@ def _merged(hits: Iterable[Hit]) -> list[list[Hit]]:
 
 def _said(memory: Memory) -> tuple[str, str]:
     """Return the text of a memory and its outputs, without what two copies may differ in."""
+    # Imported late: it takes NumPy, and commands need a budget before anything is searched.
+    from jupyter_memory.search.fusion import normalised
+
     if memory.kind != "cell":
         return normalised(memory.text), ""
     return normalised(source_of(memory.text)), normalised(outputs_of(memory.text))

@@ -6,6 +6,6 @@ __getattr__, __dir__, __all__ = exports(
     __name__,
     {
         "extension": "load",
-        "thread_pool": "Ticket",
+        "threads": "Ticket",
     },
 )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.server.client_errors import ClientError
-from jupyter_memory.server.thread_pool import Pool, Ticket
+from jupyter_memory.server.threads import Pool, Ticket
+from jupyter_memory.server.validation import ClientError
 
 if TYPE_CHECKING:
     from jupyter_memory.types import IndexReport

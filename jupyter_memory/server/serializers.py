@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from jupyter_memory.search.profiles import Profile
-    from jupyter_memory.store.memory_store import MemoryStore
+    from jupyter_memory.store.store import MemoryStore
     from jupyter_memory.types import Answer, Explanation, Memory, Query
     from jupyter_memory.types.report import Recent
     from jupyter_memory.types.search import Trace

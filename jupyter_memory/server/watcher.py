@@ -9,12 +9,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.errors import NoStore
-from jupyter_memory.interface.watching.changes import Change, apply_changes
-from jupyter_memory.server.client_errors import ClientError
-from jupyter_memory.server.thread_pool import Pool, Ticket
+from jupyter_memory.interface.watching import Change, apply_changes
+from jupyter_memory.server.threads import Pool, Ticket
+from jupyter_memory.server.validation import ClientError
 
 if TYPE_CHECKING:
-    from jupyter_memory.interface.store_provider import StoreProvider
+    from jupyter_memory.interface.provider import StoreProvider
     from jupyter_memory.server.locations import Root
 
 SCHEMA = "https://events.jupyter.org/jupyter_server/contents_service/v1"

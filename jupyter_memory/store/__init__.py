@@ -7,7 +7,7 @@ __getattr__, __dir__, __all__ = exports(
     {
         "delegation": "keywords",
         "federation": "Vaults",
-        "memory_store": "MemoryStore frame_of open_store",
         "searching": "SearchOptions Searching changes_notice",
+        "store": "MemoryStore frame_of open_store",
     },
 )

@@ -15,7 +15,7 @@ from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.search.fusion import newer_first
 from jupyter_memory.search.profiles import vault
 from jupyter_memory.search.query.parser import parse
-from jupyter_memory.store.memory_store import MemoryStore, frame_of
+from jupyter_memory.store.store import MemoryStore, frame_of
 from jupyter_memory.types import Answer, Hit
 
 if TYPE_CHECKING:

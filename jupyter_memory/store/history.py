@@ -21,8 +21,8 @@ from jupyter_memory.storage import databases
 from jupyter_memory.storage import journal as journals
 from jupyter_memory.storage.base import Noted, RunFilter
 from jupyter_memory.storage.writing import Storage
-from jupyter_memory.store.models.choice import ModelChoice
-from jupyter_memory.store.scope import Scope
+from jupyter_memory.store.models import ModelChoice
+from jupyter_memory.store.sources import Scope
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Draft, Filters, Outcome, Run
 from jupyter_memory.types.protocols import Embedder

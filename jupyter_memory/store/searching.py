@@ -22,8 +22,8 @@ from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget, pro
 from jupyter_memory.search.query.parser import filters_from, parse
 from jupyter_memory.storage.writing import SearchStorage
 from jupyter_memory.store.delegation import keywords
-from jupyter_memory.store.models.choice import ModelChoice
-from jupyter_memory.store.scope import PartOfStore, Scope
+from jupyter_memory.store.models import ModelChoice
+from jupyter_memory.store.sources import PartOfStore, Scope
 from jupyter_memory.text.markdown import day
 from jupyter_memory.text.moments import moment
 from jupyter_memory.text.unicode import storable

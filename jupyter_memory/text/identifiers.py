@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, pairwise
+from typing import TYPE_CHECKING
 from unicodedata import is_normalized, normalize
 
-import numpy as np
-from numpy.typing import NDArray
-
 from jupyter_memory.text.paths import pure
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 # Text of scripts that are written without spaces, taken apart in the same way when indexed and when searched.
 
@@ -86,12 +88,21 @@ _MOST_SPELLED = 50_000
 # Characters of many texts that are searched at once: each takes some twenty bytes.
 _AT_ONCE = 131_072
 _DOT, _UNDERSCORE, _DIGIT, _UPPER, _LOWER = range(1, 6)
-_KINDS = np.zeros(128, np.uint8)
-_KINDS[ord(".")] = _DOT
-_KINDS[ord("_")] = _UNDERSCORE
-_KINDS[ord("0") : ord("9") + 1] = _DIGIT
-_KINDS[ord("A") : ord("Z") + 1] = _UPPER
-_KINDS[ord("a") : ord("z") + 1] = _LOWER
+# The kind of each character, as `bytes.translate` takes them.
+_KINDS = bytes(
+    _DOT
+    if one == "."
+    else _UNDERSCORE
+    if one == "_"
+    else _DIGIT
+    if one.isdigit()
+    else _UPPER
+    if one.isupper()
+    else _LOWER
+    if one.isalnum()
+    else 0
+    for one in map(chr, range(128))
+) + bytes(128)
 
 
 def parts(identifier: str) -> list[str]:
@@ -242,8 +253,10 @@ def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def _names(texts: Sequence[str]) -> list[list[str]]:
     """Return the identifiers of each plain text that may have several parts."""
+    import numpy as np
+
     together = "\n".join(("", *texts, ""))
-    begins, ends = _compounds(_KINDS[np.frombuffer(together.encode("ascii"), np.uint8)])
+    begins, ends = _compounds(np.frombuffer(together.encode("ascii").translate(_KINDS), np.uint8))
     names = [together[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
     edges = np.cumsum([0, *(len(text) + 1 for text in texts)])
     return [names[first:last] for first, last in pairwise(np.searchsorted(begins, edges).tolist())]
@@ -251,6 +264,8 @@ def _names(texts: Sequence[str]) -> list[list[str]]:
 
 def _compounds(kinds: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where identifiers begin and end that may have several parts; the first and last character are in none."""
+    import numpy as np
+
     inside = kinds >= _UNDERSCORE
     edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
     begins, ends = edges[::2], edges[1::2]

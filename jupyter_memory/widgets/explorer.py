@@ -14,8 +14,8 @@ from jupyter_memory.search.engine import Pooled
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
 from jupyter_memory.store.delegation import keywords
-from jupyter_memory.store.memory_store import MemoryStore, frame_of
 from jupyter_memory.store.searching import SearchOptions
+from jupyter_memory.store.store import MemoryStore, frame_of
 from jupyter_memory.text.display import html
 from jupyter_memory.types import Answer
 from jupyter_memory.widgets.code import ProfileCode

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
-from jupyter_memory.dataframe.panel_elements import picture
+from jupyter_memory.dataframe.frame import picture
 from jupyter_memory.text.display import html
 from jupyter_memory.types import Answer, Hit
 

@@ -6,7 +6,7 @@ import pytest
 from results import JOINING
 
 from jupyter_memory import InputError
-from jupyter_memory.dataframe import searches
+from jupyter_memory.dataframe import rows
 from jupyter_memory.text import estimated_tokens
 
 
@@ -38,7 +38,7 @@ def test_a_scan_frame_works_as_well(week_store):
 def test_an_answer_that_is_no_longer_kept_is_read_anew(found, monkeypatch):
     """An old frame gives the same sources; where its words were is not known any more."""
     kept = found.memory.context()
-    monkeypatch.setattr(searches, "_RECENT", {})
+    monkeypatch.setattr(rows, "_RECENT", {})
 
     assert found.memory.context() == kept
 

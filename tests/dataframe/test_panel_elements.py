@@ -8,7 +8,7 @@ from pictures import plot, plotting, saved
 from results import Page
 
 from jupyter_memory.dataframe import picture
-from jupyter_memory.dataframe.panel_elements import insert_button, open_button
+from jupyter_memory.dataframe.frame import insert_button, open_button
 
 CODE = "λ = rates[\"a\"]\n\tif λ < 3 and 'x' & 1:\n    print('</button><script>alert(1)</script>')\n"
 

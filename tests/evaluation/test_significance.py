@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.evaluation.significance import interval, p_value
+from jupyter_memory.evaluation.metrics import interval, p_value
 
 
 def test_an_interval_holds_the_mean_and_narrows():

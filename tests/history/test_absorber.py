@@ -10,9 +10,7 @@ from kernel_runs import run
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.history.absorber import Absorber
-from jupyter_memory.history.journal_pair import Place
-from jupyter_memory.history.recording_problems import RecordingProblems
-from jupyter_memory.history.writer import Writer
+from jupyter_memory.history.writer import Place, RecordingProblems, Writer
 from jupyter_memory.types import Run
 
 

@@ -11,8 +11,8 @@ import apsw
 import pytest
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.history import journal_pair as journals
 from jupyter_memory.history import writer
+from jupyter_memory.history import writer as journals
 from jupyter_memory.storage import Journal
 from jupyter_memory.storage import journal as files
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_memory import InputError, MemoryStore
-from jupyter_memory.history.kernel_context import environment
+from jupyter_memory.history.recorder import environment
 
 
 def journals_of(recorded) -> bytes:

@@ -12,9 +12,7 @@ import pytest
 from kernel_runs import run
 
 from jupyter_memory.history import writer as writers
-from jupyter_memory.history.journal_pair import JournalPair, Place
-from jupyter_memory.history.recording_problems import RecordingProblems
-from jupyter_memory.history.writer import Writer
+from jupyter_memory.history.writer import JournalPair, Place, RecordingProblems, Writer
 from jupyter_memory.storage import Journal
 from jupyter_memory.storage import journal as files
 from jupyter_memory.storage import journal as records

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.interface import autoload
+from jupyter_memory.interface import provider
 
 ASK = "print('loaded:', 'memsearch' in get_ipython().magics_manager.magics['line'], dir())"
 
@@ -50,7 +50,7 @@ def test_on_off_status_across_shells(home: Path) -> None:
 def test_without_the_package_the_file_is_silent(home: Path) -> None:
     """In an environment without jupyter-memory the startup file does nothing and says nothing."""
     startup = home / "ipython" / "profile_default" / "startup"
-    autoload.turn_on(startup)
+    provider.turn_on(startup)
     hide = "import sys; sys.modules['jupyter_memory'] = None"
     (startup / "00-hide.py").write_text(
         "import importlib.util as u\n_find = u.find_spec\n"
@@ -64,9 +64,9 @@ def test_without_the_package_the_file_is_silent(home: Path) -> None:
 
 def test_on_twice_and_off_twice(tmp_path: Path) -> None:
     """Turning on what is on, or off what is off, is no mistake."""
-    assert not autoload.is_on(tmp_path)
-    assert autoload.turn_on(tmp_path) == autoload.turn_on(tmp_path)
-    assert autoload.is_on(tmp_path)
-    assert autoload.turn_off(tmp_path) is True
-    assert autoload.turn_off(tmp_path) is False
+    assert not provider.is_on(tmp_path)
+    assert provider.turn_on(tmp_path) == provider.turn_on(tmp_path)
+    assert provider.is_on(tmp_path)
+    assert provider.turn_off(tmp_path) is True
+    assert provider.turn_off(tmp_path) is False
     assert list(tmp_path.iterdir()) == []

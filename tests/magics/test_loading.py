@@ -179,7 +179,7 @@ def test_two_shells_share_a_store(week) -> None:
     "module",
     [
         "pandas", "mlx.core", "dateparser", "nbformat", "numpy", "apsw", "tomllib", "webbrowser",
-        "jupyter_memory.store.memory_store",
+        "jupyter_memory.store.store",
     ],
 )  # fmt: skip
 def test_loading_is_light(home: Path, module: str) -> None:

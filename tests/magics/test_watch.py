@@ -9,16 +9,16 @@ from time import monotonic, sleep
 import pytest
 from IPython.core.error import UsageError
 
-from jupyter_memory.interface.commands import watching
+from jupyter_memory.interface.commands import store
 
 
 @pytest.fixture(autouse=True)
 def no_thread_is_left() -> Iterator[None]:
     """End the threads that a test started."""
     yield
-    for thread in watching._threads.values():
+    for thread in store._threads.values():
         thread.close()
-    watching._threads.clear()
+    store._threads.clear()
 
 
 def test_a_kernel_keeps_a_folder_up_to_date(shell, tmp_path: Path, capsys):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from locked import while_another_writes
 
-from jupyter_memory.mcp.errors import ToolError
-from jupyter_memory.mcp.limits import LIMITS, WriteLimit
+from jupyter_memory.mcp.bound import LIMITS, ToolError, WriteLimit
 
 
 def test_every_call_is_in_the_log(tools, ask, refused, week_store, week_memories):

@@ -13,7 +13,7 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.mcp import in_jupyter
-from jupyter_memory.mcp.errors import ToolError
+from jupyter_memory.mcp.bound import ToolError
 
 pytest.importorskip("pydantic", reason="the extra mcp is not installed; jupyter-server-mcp brings pydantic along")
 

@@ -126,7 +126,7 @@ def test_without_the_extra_it_says_how_to_install_it(monkeypatch, capsys):
         (missing, "pip install 'jupyter-memory[mcp]'"),
         (lambda _: "1.26.0", "and 1.26.0 is installed"),
     ):
-        monkeypatch.setattr("jupyter_memory.cli.serving.version", found)
+        monkeypatch.setattr("jupyter_memory.cli.commands.version", found)
         assert main(["mcp"]) == 1
         assert said in capsys.readouterr().err
 
@@ -138,7 +138,7 @@ def test_a_bound_that_is_empty(capsys, option, said):
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("module", ["jupyter_memory.cli.program", "jupyter_memory.cli.serving"])
+@pytest.mark.parametrize("module", ["jupyter_memory.cli.program", "jupyter_memory.cli.commands"])
 def test_the_command_line_does_not_load_the_protocol(module):
     """Other commands do not pay for the SDK."""
     code = f"import sys, {module}; print('mcp.server' in sys.modules)"
@@ -147,6 +147,6 @@ def test_the_command_line_does_not_load_the_protocol(module):
 
 def test_the_server_begins_before_it_can_search():
     """What a search needs is loaded when the server answers already."""
-    code = "import sys, jupyter_memory.mcp.command; print({'numpy', 'apsw', 'pandas', 'mlx'} & set(sys.modules))"
+    code = "import sys, jupyter_memory.mcp.server; print({'numpy', 'apsw', 'pandas', 'mlx'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

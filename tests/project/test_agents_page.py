@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_memory.cli.connecting import CONNECTING
+from jupyter_memory.cli.commands import CONNECTING
 from jupyter_memory.interface import CLIENTS, Places
 from jupyter_memory.interface.clients import plans
 from scripts.agents_exchange import PAGE, exchange, told

@@ -114,7 +114,7 @@ def test_there_is_something_to_run():
     assert {
         "jupyter_memory.types.search",
         "jupyter_memory.text.identifiers",
-        "jupyter_memory.store.memory_store",
+        "jupyter_memory.store.store",
     } <= set(modules())
     assert ROOT / "README.md" in PAGES and BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))
     assert list((ROOT / "notebooks").glob("0*.ipynb"))

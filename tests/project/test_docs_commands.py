@@ -11,8 +11,8 @@ import pytest
 
 from jupyter_memory.cli.program import cli, commands
 from jupyter_memory.interface import ADD, SEARCH, Option
+from jupyter_memory.magics.magics import IN_A_NOTEBOOK
 from jupyter_memory.magics.memeval import MEMEVAL
-from jupyter_memory.magics.memory_magics import IN_A_NOTEBOOK
 from jupyter_memory.magics.subcommands import MEMORY
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ import shells
 from jupyter_memory.cli.program import cli, commands
 from jupyter_memory.interface import ADD, SEARCH, Option
 from jupyter_memory.interface.options import BROWSE
-from jupyter_memory.magics.memory_magics import IN_A_NOTEBOOK
+from jupyter_memory.magics.magics import IN_A_NOTEBOOK
 from jupyter_memory.magics.subcommands import MEMORY
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -8,12 +8,10 @@ import pytest
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.store import Searching
-from jupyter_memory.store.activity import Activity
-from jupyter_memory.store.forgetting import Forgetting
-from jupyter_memory.store.maintenance import Maintenance
-from jupyter_memory.store.memories import Memories
+from jupyter_memory.store.maintenance import Activity, Maintenance
+from jupyter_memory.store.memories import Forgetting, Memories
 from jupyter_memory.store.sources import Sources
-from jupyter_memory.store.transfer.transfer import StoreTransfer
+from jupyter_memory.store.transfer import StoreTransfer
 
 METHODS = {
     "memories": (Memories, "add add_many get among thumbnail update pin unpin"),

@@ -14,7 +14,7 @@ from commands import PROGRAM
 from contract_writing import add, everything, read_file, seen
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.dataframe import places
+from jupyter_memory.dataframe import rows
 from jupyter_memory.storage.shared import below
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
@@ -82,8 +82,8 @@ def test_a_link_to_another_drive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     def as_on_windows(path):
         raise ValueError("path is on mount 'D:', start on mount 'C:'")
 
-    monkeypatch.setattr(places, "relpath", as_on_windows)
-    shown = places.Place(str(tmp_path / "λ.ipynb"), "c-1", "cell")._repr_html_()
+    monkeypatch.setattr(rows, "relpath", as_on_windows)
+    shown = rows.Place(str(tmp_path / "λ.ipynb"), "c-1", "cell")._repr_html_()
     assert f'href="file://{tmp_path}/%CE%BB.ipynb#cell-id=c-1"' in shown
 
 

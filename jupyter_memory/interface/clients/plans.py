@@ -1,4 +1,4 @@
-"""What connecting a client, or ending that, changes in its files."""
+"""What connecting a program changes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,25 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 from jupyter_core.paths import jupyter_config_dir
 
 from jupyter_memory.config import FILE_NAME
 from jupyter_memory.errors import ClientConfigError
-from jupyter_memory.interface.clients.clients import Client
-from jupyter_memory.interface.clients.files import Change, backup_of, decoded, encoded, read
-from jupyter_memory.interface.clients.places import Places
-from jupyter_memory.interface.clients.shapes import NAME, JsonMember, Shape
+from jupyter_memory.interface.clients.client import Client, Places
+from jupyter_memory.interface.clients.config_files import (
+    NAME,
+    ConfigChange,
+    JsonMember,
+    Shape,
+    backup_of,
+    decoded,
+    encoded,
+    read,
+)
 from jupyter_memory.text.paths import StorePath, absolute, store_at
 
 
@@ -74,11 +82,11 @@ class Setting:
         """Return whether the file turns it on, as far as that can be read."""
         return is_connected(self._shape, self.file)
 
-    def turned_on(self) -> Change | None:
+    def turned_on(self) -> ConfigChange | None:
         """Return the change that turns it on, None where it is."""
         return connection(self._shape, self.file, True)
 
-    def turned_off(self) -> Change | None:
+    def turned_off(self) -> ConfigChange | None:
         """Return the change that takes it out of the file, None where it is not there."""
         return disconnection(self._shape, self.file)
 
@@ -108,7 +116,7 @@ def is_connected(shape: Shape, path: Path) -> bool:
         return False
 
 
-def connection(shape: Shape, path: Path, entry: Any) -> Change | None:
+def connection(shape: Shape, path: Path, entry: Any) -> ConfigChange | None:
     """Return the change that puts an entry into a configuration, None where it says so already.
 
     Raises:
@@ -118,10 +126,10 @@ def connection(shape: Shape, path: Path, entry: Any) -> Change | None:
     after = _edited(path, before, lambda text: shape.with_entry(text, entry))
     if after == before:
         return None
-    return Change(path, before, after, kept=_is_but_for_us(shape, path, before))
+    return ConfigChange(path, before, after, kept=_is_but_for_us(shape, path, before))
 
 
-def disconnection(shape: Shape, path: Path) -> Change | None:
+def disconnection(shape: Shape, path: Path) -> ConfigChange | None:
     """Return the change that takes our entry out of a configuration, None where there is none.
 
     Where nothing but the entry came since, the file becomes what it was, to the last byte.
@@ -134,8 +142,8 @@ def disconnection(shape: Shape, path: Path) -> Change | None:
     if before is None or after == before:
         return None
     if _is_but_for_us(shape, path, before):
-        return Change(path, before, read(backup_of(path)), restores=True)
-    return Change(path, before, after)
+        return ConfigChange(path, before, read(backup_of(path)), restores=True)
+    return ConfigChange(path, before, after)
 
 
 def _is_but_for_us(shape: Shape, path: Path, now: bytes | None) -> bool:
@@ -177,18 +185,224 @@ def skills_folder(client: Client, places: Places, project: Path | None) -> Path 
     return None if client.skills is None else client.skills(places)
 
 
-def skill_written(folder: Path) -> Change | None:
+def skill_written(folder: Path) -> ConfigChange | None:
     """Return the change that writes the skill into a folder of skills, None where it is there."""
     path, after = skill_file(folder), skill_text().encode("utf-8")
     before = read(path)
-    return None if before == after else Change(path, before, after)
+    return None if before == after else ConfigChange(path, before, after)
 
 
-def skill_removed(folder: Path) -> Change | None:
+def skill_removed(folder: Path) -> ConfigChange | None:
     """Return the change that removes the skill from a folder of skills, None where there is none."""
     path = skill_file(folder)
     before = read(path)
     if before is None:
         return None
     # A copy stays only of what somebody changed.
-    return Change(path, before, None, kept=before == skill_text().encode("utf-8"), own_folder=True)
+    return ConfigChange(path, before, None, kept=before == skill_text().encode("utf-8"), own_folder=True)
+
+
+# What can be connected: a client with its skill, the tools inside Jupyter, or a folder of skills alone.
+
+_SETTING = Setting("jupyter_mcp")
+
+
+class Target(Protocol):
+    """Something that can be connected.
+
+    ``connection`` and ``removal`` raise ``ClientConfigError`` where a file cannot be read, or changed safely.
+    """
+
+    @property
+    def name(self) -> str:
+        """Return what is typed for it."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """Return what it is called."""
+        ...
+
+    @property
+    def file(self) -> Path:
+        """Return the file that is changed."""
+        ...
+
+    @property
+    def reads(self) -> bool:
+        """Return whether it can read the memory afterwards."""
+        ...
+
+    @property
+    def caution(self) -> str:
+        """Return what is told before the question."""
+        ...
+
+    @property
+    def done(self) -> str:
+        """Return what is told after it was connected."""
+        ...
+
+    @property
+    def removed(self) -> str:
+        """Return what is told after that was ended."""
+        ...
+
+    def is_here(self) -> bool:
+        """Return whether it seems to be installed."""
+        ...
+
+    def is_connected(self) -> bool:
+        """Return whether it is connected, as far as its file can be read."""
+        ...
+
+    def connection(self) -> list[ConfigChange]:
+        """Return the changes that connect it, none where it is connected."""
+        ...
+
+    def removal(self) -> list[ConfigChange]:
+        """Return the changes that end that, none where it is not connected."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTarget:
+    """A client, with the command of its entry; its skill is written ``with_skill`` alone, and removed in any case."""
+
+    client: Client
+    places: Places
+    project: Path | None
+    command: tuple[str, list[str]]
+    with_skill: bool
+    reads: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """Return the name by which the client is typed."""
+        return self.client.name
+
+    @property
+    def title(self) -> str:
+        """Return the name of the client."""
+        return self.client.title
+
+    @property
+    def file(self) -> Path:
+        """Return its configuration: the user's, or the project's."""
+        return config_file(self.client, self.places, self.project)
+
+    @property
+    def caution(self) -> str:
+        """Return that there is no folder for the skill that was asked for."""
+        if not self.with_skill or self._skills() is not None:
+            return ""
+        return f"{self.title} has no folder of skills: write the skill with --skill-to FOLDER."
+
+    @property
+    def done(self) -> str:
+        """Return what to do for the change to count."""
+        return f"connected. {self.client.then}"
+
+    @property
+    def removed(self) -> str:
+        """Return what to do for the removal to count."""
+        return "no longer connected. If it runs, it keeps its server until it is restarted."
+
+    def is_here(self) -> bool:
+        """Return whether it seems to be installed, and has a file of the kind that is asked for."""
+        return self.client.is_here(self.places) and (self.project is None or bool(self.client.project_file))
+
+    def is_connected(self) -> bool:
+        """Return whether its configuration names our server."""
+        return is_connected(self.client.shape, self.file)
+
+    def connection(self) -> list[ConfigChange]:
+        """Return the changes of its configuration, and of its skill if that is asked for."""
+        skills = self._skills()
+        entry = connection(self.client.shape, self.file, self.client.entry(*self.command))
+        skill = skill_written(skills) if self.with_skill and skills is not None else None
+        return [change for change in (entry, skill) if change is not None]
+
+    def removal(self) -> list[ConfigChange]:
+        """Return the changes that take out the entry and the skill."""
+        skills = self._skills()
+        entry = disconnection(self.client.shape, self.file)
+        skill = None if skills is None else skill_removed(skills)
+        return [change for change in (entry, skill) if change is not None]
+
+    def _skills(self) -> Path | None:
+        return skills_folder(self.client, self.places, self.project)
+
+
+@dataclass(frozen=True, slots=True)
+class JupyterTarget:
+    """The tools that jupyter-server-mcp offers inside Jupyter: a setting of ours."""
+
+    name: ClassVar[str] = "jupyter"
+    title: ClassVar[str] = "Agents in Jupyter"
+    reads: ClassVar[bool] = True
+    caution: ClassVar[str] = (
+        "Where jupyter-server-mcp is installed, Jupyter then offers the tools that read the memory on a port, 3001 by "
+        "default. That asks for no password: every program on this machine can read the memory through it."
+    )
+    done: ClassVar[str] = "on. Start Jupyter anew."
+    removed: ClassVar[str] = "off, at once."
+
+    @property
+    def file(self) -> Path:
+        """Return our own file of settings."""
+        return _SETTING.file
+
+    def is_here(self) -> bool:
+        """Return whether there is something to offer the tools, or they are on."""
+        return find_spec("jupyter_server_mcp") is not None or self.is_connected()
+
+    def is_connected(self) -> bool:
+        """Return whether the setting is in the file, and on."""
+        return _SETTING.is_on
+
+    def connection(self) -> list[ConfigChange]:
+        """Return the change that switches it on."""
+        change = _SETTING.turned_on()
+        return [] if change is None else [change]
+
+    def removal(self) -> list[ConfigChange]:
+        """Return the change that takes the setting away."""
+        change = _SETTING.turned_off()
+        return [] if change is None else [change]
+
+
+@dataclass(frozen=True, slots=True)
+class SkillTarget:
+    """A folder of skills that somebody named; nothing is connected by it."""
+
+    folder: Path
+    name: ClassVar[str] = ""
+    title: ClassVar[str] = "The skill"
+    reads: ClassVar[bool] = False
+    caution: ClassVar[str] = ""
+    done: ClassVar[str] = "written. Agents that read this folder find it in a new session."
+    removed: ClassVar[str] = "removed."
+
+    @property
+    def file(self) -> Path:
+        """Return the file of the skill."""
+        return skill_file(self.folder)
+
+    def is_here(self) -> bool:
+        """Return whether the folder is there."""
+        return self.folder.is_dir()
+
+    def is_connected(self) -> bool:
+        """Return whether the skill is in it."""
+        return self.file.exists()
+
+    def connection(self) -> list[ConfigChange]:
+        """Return the change that writes the skill."""
+        change = skill_written(self.folder)
+        return [] if change is None else [change]
+
+    def removal(self) -> list[ConfigChange]:
+        """Return the change that removes it."""
+        change = skill_removed(self.folder)
+        return [] if change is None else [change]

@@ -8,8 +8,7 @@ from pathlib import Path, PurePath
 from textwrap import indent
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.interface.commands.command import Call
-from jupyter_memory.interface.commands.front import Front
+from jupyter_memory.interface.commands.command import Call, Front
 from jupyter_memory.text.display import fit
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Fix, Run

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from jupyter_memory.config import load_config
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface import messages
-from jupyter_memory.interface.commands.command import Call, WrongUsage
-from jupyter_memory.interface.commands.front import Front
+from jupyter_memory.interface.commands.command import Call, Front, WrongUsage
 from jupyter_memory.interface.messages import count
 from jupyter_memory.text.display import columns
 from jupyter_memory.text.paths import make_private

@@ -1,22 +1,301 @@
-"""The commands about memories: add, index, update, search, list, explain, context, pin, unpin."""
+"""Commands about memories: hits, picks, adding, forgetting."""
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any
 
-from jupyter_memory.errors import InputError
+from jupyter_memory.errors import InputError, UnknownMemory
 from jupyter_memory.interface import messages
-from jupyter_memory.interface.commands.command import Call, SeveralErrors, WrongUsage, usage
-from jupyter_memory.interface.commands.front import Front
-from jupyter_memory.interface.commands.hits import open_picks
-from jupyter_memory.interface.commands.picks import Pick, is_rank, no_rank, picked
-from jupyter_memory.interface.options import SEARCH, filters_of, memory_of, search_of, switch_among
+from jupyter_memory.interface.commands.command import Call, Front, SeveralErrors, WrongUsage, usage
+from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget
+from jupyter_memory.text.display import WholeText, count_of
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types import Answer
+from jupyter_memory.types import Answer, Memory, Selection
+
+# The memories that are named to a command: by their ranks in the last results, by ranges of ranks, or by their ids.
+
+# An id may consist of digits; a rank is shorter.
+_RANKS = re.compile(r"(?P<first>\d{1,15})(?:[-–](?P<last>\d{1,15}))?")
+
+_ID = re.compile(r"[0-9a-f]{16}")
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """A memory that was picked, with its rank in the last results; None where it is not among them."""
+
+    memory: Memory
+    rank: int | None
+
+
+def picked(front: Front, words: Sequence[str]) -> list[Pick]:
+    """Return the memories that words name, each once, in the order in which they were named.
+
+    A word is a rank (``3``), a range (``1-3``), several of them (``1,3``) or an id.
+
+    Raises:
+        WrongUsage: a range runs backwards.
+        InputError: there are no such ranks, a word names nothing, or a memory is gone.
+        UnknownMemory: no memory has this id.
+    """
+    ids: dict[str, None] = {}
+    for word in (part for given in words for part in given.split(",") if part):
+        ranks = _RANKS.fullmatch(word)
+        ids |= dict.fromkeys([word] if ranks is None else _at(front, ranks))
+    shown = () if front.shown is None else front.shown.ids
+    return [Pick(_memory(front, one, shown), shown.index(one) + 1 if one in shown else None) for one in ids]
+
+
+def typed_ids(front: Front, call: Call, what: str) -> tuple[str, ...]:
+    """Return the ids that were typed; a rank is refused, since the person may be looking at an earlier search."""
+    for word in call.words:
+        if is_rank(word) and front.shown is not None:
+            [first, *_] = picked(front, [word])
+            meant = messages.named(first.memory, f"Rank {first.rank} of the last results is")
+            command = front.command(f"{what} {first.memory.id}")
+            raise WrongUsage(f"{word} is a rank, and an id is needed. {meant}: {command}")
+    return call.words
+
+
+def names_hits(word: str) -> bool:
+    """Return whether a word names ranks, or looks like the id of a memory."""
+    return is_rank(word) or _ID.fullmatch(word) is not None
+
+
+def is_rank(word: str) -> bool:
+    """Return whether a word names ranks, rather than a memory by its id.
+
+    >>> is_rank("3"), is_rank("1-3"), is_rank("1,2"), is_rank("3f2a9c1b2d4e5f60"), is_rank("1234567890123456")
+    (True, True, True, False, False)
+    """
+    parts = [part for part in word.split(",") if part]
+    return bool(parts) and all(map(_RANKS.fullmatch, parts))
+
+
+def _at(front: Front, ranks: re.Match[str]) -> Iterator[str]:
+    """Yield the ids that the last results have at a rank, or from one rank to another."""
+    shown = front.shown
+    if shown is None:
+        raise InputError(front.no_results)
+    first = int(ranks["first"])
+    last = first if ranks["last"] is None else int(ranks["last"])
+    if first > last:
+        raise WrongUsage(f"{ranks[0]} runs backwards: write {last}-{first}.")
+    for rank in (first, last):
+        if not 1 <= rank <= len(shown.ids):
+            raise InputError(no_rank(shown.what, len(shown.ids), rank))
+    yield from shown.ids[first - 1 : last]
+
+
+def no_rank(what: str, results: int, rank: int) -> str:
+    """Return the message that so many results have no such rank; ``what`` names them at its beginning.
+
+    >>> no_rank("The last search", 0, 1), no_rank("This search", 1, 3)
+    ('The last search has no results, so there is no rank 1.', 'This search has 1 result, so there is no rank 3.')
+    """
+    return f"{what} has {count_of(results, 'result') if results else 'no results'}, so there is no rank {rank}."
+
+
+def _memory(front: Front, memory_id: str, shown: Sequence[str]) -> Memory:
+    try:
+        return front.store.get(memory_id)
+    except UnknownMemory:
+        if memory_id not in shown:
+            if _ID.fullmatch(memory_id):
+                raise
+            raise InputError(f"{memory_id!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
+        rank = shown.index(memory_id) + 1
+        raise InputError(
+            f"Rank {rank} of the last results ({memory_id}) is gone: it was forgotten, or its file has changed. "
+            "Search again."
+        ) from None
+
+
+# The commands about single hits: open, text, tag, related, good, bad.
+
+# A tag may be a number of so many digits; any other is a rank.
+_A_YEAR = 4
+
+
+def open_(front: Front, call: Call) -> object:
+    """Open the files of hits: a notebook at the cell, another file at the line.
+
+    In a notebook this shows a link. In a terminal it opens JupyterLab if a running server has the notebook, else the
+    editor that VISUAL or EDITOR names.
+
+    Examples::
+
+        %memory open 3
+        %memory open 1 3f2a9c1b2d4e5f60
+    """
+    return open_picks(front, picked(front, call.words))
+
+
+def open_picks(front: Front, picks: Sequence[Pick]) -> object:
+    """Open the files of memories that were picked, unless one of them is in no file."""
+    for pick in picks:
+        _refuse_without_source(front, pick)
+    for pick in picks:
+        front.store.note_access(pick.memory.id)
+    return front.open([pick.memory for pick in picks])
+
+
+def text(front: Front, call: Call) -> object:
+    """Show the whole texts of hits: scan a list first, then read what is worth reading.
+
+    If you name several, a line with the title is above each text.
+
+    Examples::
+
+        %memory text 3
+        %memory text 1 3 5
+        %memory text 1-3
+        whole = %memory text 1
+    """
+    picks = picked(front, call.words)
+    for pick in picks:
+        front.store.note_access(pick.memory.id)
+    if len(picks) == 1:
+        return front.show_text(_whole(picks[0].memory))
+    return front.show_text(WholeText.joined([(_heading(pick), _whole(pick.memory)) for pick in picks]))
+
+
+def tag(front: Front, call: Call) -> None:
+    """Give hits a tag, or take it off with --remove; several tags are separated by commas.
+
+    What follows the ranks or ids is the tag. Case does not count in the one to remove.
+
+    Examples::
+
+        %memory tag 3 decision
+        %memory tag 1-3 to do
+        %memory tag 3 decision --remove
+    """
+    words, given = _picks_and_tag(call.words)
+    tags = tuple(dict.fromkeys(part.strip() for part in given.split(",") if part.strip()))
+    if not words or not tags:
+        raise WrongUsage(f"Name the hits, and then the tag: {front.command('tag 3 decision')}")
+    for pick in picked(front, words):
+        front.say(_untagged(front, pick.memory, tags) if call.values["remove"] else _tagged(front, pick.memory, tags))
+
+
+def related(front: Front, call: Call) -> object:
+    """Show the memories most like one: of the last results by its rank, or any by its id.
+
+    Examples::
+
+        %memory related 1
+        %memory related 1 -n 5
+        %memory related 3f2a9c1b2d4e5f60
+    """
+    picks = picked(front, call.words)
+    if len(picks) > 1:
+        raise WrongUsage("Name one rank: this shows what is like one memory.")
+    limit = call.values["limit"] or front.settings.limit
+    answer = front.store.related(picks[0].memory.id, limit=limit)
+    found, shown = front.show_results(answer, short=False), front.shown
+    if answer.hits and (shown is None or shown.ids != tuple(hit.memory.id for hit in answer.hits)):
+        front.hint("Ranks in other commands stay those of the last search: name these by their ids.")
+    return found
+
+
+def good(front: Front, call: Call) -> None:
+    """Note that hits were what you looked for; the ranking of the profile `vault` learns from it.
+
+    Examples::
+
+        %memory good 3
+    """
+    _judge(front, call, accepted=True)
+
+
+def bad(front: Front, call: Call) -> None:
+    """Note that hits were not what you looked for; the ranking of the profile `vault` learns from it.
+
+    Examples::
+
+        %memory bad 1-2
+    """
+    _judge(front, call, accepted=False)
+
+
+def _judge(front: Front, call: Call, *, accepted: bool) -> None:
+    shown = front.shown
+    if shown is None:
+        raise InputError(front.no_results)
+    if not shown.query:
+        raise InputError(f"{shown.what} answers no question, so no hit is right or wrong for it. Search first.")
+    picks = picked(front, call.words)
+    if strange := next((pick.memory.id for pick in picks if pick.rank is None), None):
+        raise InputError(f"{strange} is not among the results of the last search, so it answers no question.")
+    for pick in picks:
+        noted = front.store.feedback(
+            pick.memory.id, accepted, query=shown.query, query_id=shown.query_id, rank=pick.rank, profile=shown.profile
+        )
+        if not noted:
+            raise InputError("Nothing was noted, since the setting log_searches is off.")
+        front.say(messages.named(pick.memory, "noted as right:" if accepted else "noted as wrong:"))
+
+
+def _picks_and_tag(words: Sequence[str]) -> tuple[Sequence[str], str]:
+    """Return the words that name hits, and the tag behind them, which may be a year or have several words.
+
+    >>> _picks_and_tag(["1-3", "5", "to", "do"]), _picks_and_tag(["1", "2026"]), _picks_and_tag(["1", "2"])
+    ((['1-3', '5'], 'to do'), (['1'], '2026'), (['1', '2'], ''))
+    """
+    known = list(takewhile(names_hits, words))
+    if len(known) == len(words) > 1 and known[-1].isdecimal() and len(known[-1]) == _A_YEAR:
+        known.pop()
+    return known, " ".join(words[len(known) :])
+
+
+def _tagged(front: Front, memory: Memory, tags: Sequence[str]) -> str:
+    fresh = [one for one in tags if one not in memory.tags]
+    if not fresh:
+        return messages.named(memory, f"has the {_tags(tags)} already:")
+    front.store.update(memory.id, tags=[*memory.tags, *fresh])
+    return messages.named(memory, f"tagged {', '.join(fresh)}:")
+
+
+def _untagged(front: Front, memory: Memory, tags: Sequence[str]) -> str:
+    unwanted = {one.casefold() for one in tags}
+    left = [one for one in memory.tags if one.casefold() not in unwanted]
+    gone = [one for one in memory.tags if one not in left]
+    if not gone:
+        held = f"; it has {', '.join(memory.tags)}" if memory.tags else "; it has none"
+        return messages.named(memory, f"lacks the {_tags(tags)}{held}:")
+    front.store.update(memory.id, tags=left)
+    return messages.named(memory, f"no longer tagged {', '.join(gone)}:")
+
+
+def _whole(memory: Memory) -> WholeText:
+    return WholeText.of(memory.text, memory.kind, memory.lang)
+
+
+def _tags(tags: Sequence[str]) -> str:
+    return f"{'tag' if len(tags) == 1 else 'tags'} {', '.join(tags)}"
+
+
+def _refuse_without_source(front: Front, pick: Pick) -> None:
+    if not pick.memory.source:
+        named, text = messages.named(pick.memory, ""), front.command(f"text {pick.memory.id}")
+        raise InputError(f"There is no file to open:{named} is a {pick.memory.kind}. To read it: {text}")
+
+
+def _heading(pick: Pick) -> str:
+    memory = pick.memory
+    place = f" · {memory.source}:{memory.place()}" if memory.source and memory.place() else f" · {memory.source}"
+    rank = "" if pick.rank is None else f"{pick.rank}  "
+    size = count_of(memory.token_estimate, "token")
+    return f"── {rank}{memory.title or memory.id}{place if memory.source else ''} · {size}"
+
 
 # Results of a search for a prompt: as many as its budget may have room for.
 IN_CONTEXT = 20
@@ -256,3 +535,91 @@ def _check_profile(name: str | None) -> None:
 
     if name is not None:
         profile_named(name)
+
+
+# The commands forget and undo: memories go for good, or come back within a time.
+
+_ALL = 1_000_000  # more searches than a store keeps
+
+
+def forget(front: Front, call: Call) -> object:
+    """Remove memories for good, from every table and index of the store.
+
+    With the setting `undo_minutes` above 0, `undo` brings them back for that time. Until then their texts are still in
+    the file; with `--now` they go at once, with all that could be brought back.
+
+    Before several memories go that were not named by their ids, it says what they are and asks; `--yes` answers
+    beforehand, and `--dry-run` lists them and removes nothing.
+
+    Files are not changed: the next indexing remembers them again, unless a .gitignore, a .jupytermemoryignore or the
+    setting `ignore` names them.
+
+    Examples::
+
+        %memory forget 3f2a9c1b2d4e5f60
+        %memory forget --source reports/old.ipynb
+        %memory forget --tag draft --until "last year" --dry-run
+        %memory forget --searches
+        %memory forget --now
+        %memory forget --everything --yes
+    """
+    if call.values["now"] and not call.words and not any(value for name, value in call.values.items() if name != "now"):
+        gone = front.store.forgetting.finish()
+        nothing = "There was nothing that `undo` could bring back."
+        front.say(f"removed for good what `undo` could bring back: {messages.count(gone)}" if gone else nothing)
+        return None
+    with usage():
+        chosen = forget_of(call.words, call.values, datetime.now(UTC))
+    if call.values["searches"]:
+        _forget_searches(front, only_counted=call.values["dry_run"])
+        return None
+    typed_ids(front, call, "forget")
+    selection = front.store.selection(**chosen)
+    if call.values["dry_run"]:
+        return _show_selection(front, selection)
+    if (len(selection) > 1 and not chosen["ids"]) or chosen["everything"]:
+        what = messages.selected(front.store, selection)
+        loss, command = f"This would forget {what}", f"forget {call.source}"
+        if not front.confirm(f"Forget {what}?", yes=call.values["yes"], command=command, loss=loss):
+            return None
+    # What was counted, and not what fits by now: nobody was asked about the rest.
+    forgotten = front.store.forget(selection, now=call.values["now"])
+    front.say(f"forgot {messages.count(forgotten)}")
+    if forgotten and not call.values["now"] and (pending := front.store.undoable()):
+        front.hint(messages.taking_back(front.command, pending))
+    for notice in () if forgotten else messages.unforgotten(front.store, chosen):
+        front.note(notice)
+    for said in messages.still_there(forgotten, chosen["source"] or ()):
+        front.hint(said)
+    return None
+
+
+def _forget_searches(front: Front, *, only_counted: bool) -> None:
+    number = len(front.store.recent(_ALL)) if only_counted else front.store.forget_recent()
+    said = "would forget" if only_counted else "forgot"
+    front.say(f"{said} {messages.count(number, 'search', 'searches')}")
+
+
+def _show_selection(front: Front, selection: Selection) -> object:
+    """List what would be forgotten; those named by ids in the words of the other commands."""
+    front.hint(f"Nothing was forgotten. Without --dry-run these would go: {messages.selected(front.store, selection)}.")
+    if not selection.filters and not selection.everything:
+        front.say("\n".join(messages.named(front.store.get(one), "would forget") for one in selection.ids))
+        return None
+    return front.show_list(front.store.browsed(limit=len(selection) or 1, filters=selection.filters))
+
+
+def undo(front: Front, call: Call) -> None:
+    """Bring back what the last `forget` removed, within the minutes of the setting `undo_minutes`.
+
+    The setting is 0 unless you change it: what is forgotten is gone at once. While something can be brought back, its
+    texts are still in the store's file.
+
+    Examples::
+
+        %config JupyterMemory.undo_minutes = 10
+        %memory undo
+    """
+    front.say(f"brought back {messages.count(front.store.undo())}")
+    if pending := front.store.undoable():
+        front.hint(f"To bring back {pending} as well: {front.command('undo')}")

@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
-from jupyter_memory.interface.commands import (
-    fixes,
-    forgetting,
-    history,
-    hits,
-    maintenance,
-    memories,
-    models,
-    profiles,
-    team,
-    watching,
-)
-from jupyter_memory.interface.commands.command import Argument, Command, Side, offered
-from jupyter_memory.interface.commands.front import Front
+from jupyter_memory.interface.commands import fixes, history, memories, store
+from jupyter_memory.interface.commands.command import Argument, Command, Front, Side, offered
 from jupyter_memory.interface.options import (
     ADD,
     BROWSE,
@@ -51,7 +39,7 @@ _MAYBE_NAME = Argument("NAME", required=False)
 
 # In the order in which a person at a notebook meets them.
 COMMANDS: tuple[Command[Front], ...] = (
-    Command("status", maintenance.status, terminal_options=(JSON,)),
+    Command("status", store.status, terminal_options=(JSON,)),
     Command("add", memories.add, (Argument("TEXT|-", kind="text"),), ADD, offered="terminal"),
     Command(
         "index",
@@ -64,7 +52,7 @@ COMMANDS: tuple[Command[Front], ...] = (
     Command("update", memories.update, options=(RETRY,)),
     Command(
         "watch",
-        watching.in_terminal,
+        store.in_terminal,
         (Argument("PATH", many=True, required=False),),
         (OFF,),
         values="path",
@@ -72,7 +60,7 @@ COMMANDS: tuple[Command[Front], ...] = (
     ),
     Command(
         "watch",
-        watching.in_notebook,
+        store.in_notebook,
         (Argument("PATH", many=True, required=False),),
         (OFF,),
         values="path",
@@ -97,21 +85,21 @@ COMMANDS: tuple[Command[Front], ...] = (
         terminal_options=(PROFILE, JSON),
         terminal_help="Show why a memory ranks where it does for a query, or why it is not found.",
     ),
-    Command("open", hits.open_, (_PICKS,), values="id", missing=_RANKS.format("open")),
-    Command("text", hits.text, (_PICKS,), values="id", missing=_RANKS.format("text")),
+    Command("open", memories.open_, (_PICKS,), values="id", missing=_RANKS.format("open")),
+    Command("text", memories.text, (_PICKS,), values="id", missing=_RANKS.format("text")),
     Command(
         "tag",
-        hits.tag,
+        memories.tag,
         (_PICKS, Argument("TAG")),
         (REMOVE,),
         values="id",
         missing="Name the hits, and then the tag: %memory tag 3 decision",
     ),
-    Command("good", hits.good, (_PICKS,), values="id", missing=_RANKS.format("good")),
-    Command("bad", hits.bad, (_PICKS,), values="id", missing=_RANKS.format("bad")),
+    Command("good", memories.good, (_PICKS,), values="id", missing=_RANKS.format("good")),
+    Command("bad", memories.bad, (_PICKS,), values="id", missing=_RANKS.format("bad")),
     Command(
         "related",
-        hits.related,
+        memories.related,
         (_PICK,),
         (LIMIT,),
         values="id",
@@ -123,23 +111,23 @@ COMMANDS: tuple[Command[Front], ...] = (
     Command("unpin", memories.unpin, (_PICKS,), values="id", missing=_RANKS.format("unpin")),
     Command(
         "forget",
-        forgetting.forget,
+        memories.forget,
         (Argument("ID", many=True, required=False),),
         FORGET,
         values="id",
         destroys=True,
         terminal_help="Remove memories for good: by id, --source, filters or --everything; files stay as they are.",
     ),
-    Command("undo", forgetting.undo),
+    Command("undo", memories.undo),
     Command(
         "profile",
-        profiles.profile,
+        store.profile,
         values="profile",
         below=(
-            Command("list", profiles.list_, offered="terminal"),
+            Command("list", store.list_profiles, offered="terminal"),
             Command(
                 "show",
-                profiles.show,
+                store.show,
                 (_NAME,),
                 values="profile",
                 notebook_words="[NAME]",
@@ -147,35 +135,35 @@ COMMANDS: tuple[Command[Front], ...] = (
             ),
             Command(
                 "save",
-                profiles.save,
+                store.save,
                 (Argument("FILE"),),
                 values="path",
                 offered="notebook",
                 missing="Name the file to write: %memory profile save mine.toml",
             ),
         ),
-        missing=profiles.USAGE,
+        missing=store.PROFILES_USAGE,
         notebook_words="[NAME | show NAME | save FILE]",
         terminal_help="List the ranking profiles, or show every number of one.",
     ),
     Command(
         "model",
-        models.model,
+        store.model,
         options=MODEL,
         below=(
-            Command("list", models.list_, options=(JSON,)),
+            Command("list", store.list_models, options=(JSON,)),
             Command(
                 "use",
-                models.use,
+                store.use,
                 (_NAME,),
                 (FROM, DIMS, yes("do not ask before the model is fetched")),
                 values=_MODELS,
                 missing="Name the model: %memory model use nomic",
             ),
-            Command("drop", models.drop, (_MAYBE_NAME,), values=_MODELS, destroys=True),
+            Command("drop", store.drop, (_MAYBE_NAME,), values=_MODELS, destroys=True),
             Command(
                 "remove",
-                models.remove,
+                store.remove,
                 (_NAME,),
                 (yes("do not ask, not even when the store searches with it"),),
                 values=_MODELS,
@@ -183,7 +171,7 @@ COMMANDS: tuple[Command[Front], ...] = (
                 destroys=True,
             ),
         ),
-        missing=models.USAGE,
+        missing=store.MODELS_USAGE,
         notebook_words="[list | use NAME | drop [NAME] | remove NAME]",
     ),
     Command(
@@ -203,32 +191,32 @@ COMMANDS: tuple[Command[Front], ...] = (
         notebook_words="[on | off | status | clear | import [PATH]]",
         terminal_help="Show, clear or import what you ran; %memory history on, in a notebook, turns it on.",
     ),
-    Command("config", maintenance.config, offered="notebook"),
+    Command("config", store.config, offered="notebook"),
     Command(
         "autoload",
-        maintenance.autoload,
+        store.autoload,
         values=("on", "off", "status"),
         offered="notebook",
         notebook_words="on|off|status",
     ),
-    Command("doctor", maintenance.doctor),
+    Command("doctor", store.doctor),
     Command(
         "backup",
-        maintenance.backup,
+        store.backup,
         (Argument("PATH"),),
         values="path",
         missing="Name the file to write: %memory backup ~/memory-backup.sqlite",
     ),
     Command(
         "export",
-        maintenance.export,
+        store.export,
         (Argument("FOLDER"),),
         values="path",
         missing="Name a new folder: %memory export ~/memory-export",
     ),
     Command(
         "import",
-        maintenance.import_,
+        store.import_,
         (Argument("FOLDER"),),
         (UPDATE,),
         values="path",
@@ -236,7 +224,7 @@ COMMANDS: tuple[Command[Front], ...] = (
     ),
     Command(
         "copy",
-        maintenance.copy,
+        store.copy,
         (Argument("FROM"), Argument("TO")),
         COPY,
         values="path",
@@ -244,17 +232,17 @@ COMMANDS: tuple[Command[Front], ...] = (
     ),
     Command(
         "team",
-        team.team,
+        store.team,
         below=(
-            Command("grant", team.grant, (Argument("RIGHT"), Argument("ROLE", many=True)), (IN_SPACE,)),
-            Command("revoke", team.revoke, (Argument("ROLE"),), (IN_SPACE,)),
-            Command("list", team.list_),
-            Command("distribute", team.distribute),
+            Command("grant", store.grant, (Argument("RIGHT"), Argument("ROLE", many=True)), (IN_SPACE,)),
+            Command("revoke", store.revoke, (Argument("ROLE"),), (IN_SPACE,)),
+            Command("list", store.list_team),
+            Command("distribute", store.distribute),
         ),
         offered="terminal",
-        missing=team.USAGE,
+        missing=store.TEAM_USAGE,
     ),
-    Command("restore", maintenance.restore, (Argument("PATH"),), (OVERWRITE,), offered="terminal", destroys=True),
+    Command("restore", store.restore, (Argument("PATH"),), (OVERWRITE,), offered="terminal", destroys=True),
 )
 
 

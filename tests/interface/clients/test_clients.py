@@ -8,7 +8,7 @@ import pytest
 
 from jupyter_memory import ClientConfigError
 from jupyter_memory.interface import CLIENTS, Places
-from jupyter_memory.interface.clients.clients import client_of
+from jupyter_memory.interface.clients.client import client_of
 from jupyter_memory.interface.clients.plans import config_file, skills_folder
 
 HOME = Path("/home/ada")

@@ -9,7 +9,7 @@ import pytest
 
 from jupyter_memory import ClientConfigError
 from jupyter_memory.interface import backup_of
-from jupyter_memory.interface.clients.files import Change, decoded, encoded, read
+from jupyter_memory.interface.clients.config_files import ConfigChange, decoded, encoded, read
 
 
 def test_the_file_keeps_its_permissions_and_so_does_the_copy(tmp_path: Path) -> None:
@@ -17,7 +17,7 @@ def test_the_file_keeps_its_permissions_and_so_does_the_copy(tmp_path: Path) -> 
     path = tmp_path / "c.json"
     path.write_bytes(b"{}")
     path.chmod(0o640)
-    Change(path, b"{}", b"{ }").apply()
+    ConfigChange(path, b"{}", b"{ }").apply()
 
     assert path.read_bytes() == b"{ }"
     assert backup_of(path).read_bytes() == b"{}"
@@ -31,7 +31,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     target, link = tmp_path / "dotfiles" / "mcp.json", tmp_path / "mcp.json"
     target.write_bytes(b"{}")
     link.symlink_to(target)
-    Change(link, b"{}", b"{ }").apply()
+    ConfigChange(link, b"{}", b"{ }").apply()
 
     assert link.is_symlink()
     assert target.read_bytes() == b"{ }"
@@ -42,7 +42,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 def test_a_new_file_comes_with_its_folders(tmp_path: Path) -> None:
     """Where the client was never started, its folder is made; there is nothing to copy."""
     path = tmp_path / ".cursor" / "mcp.json"
-    Change(path, None, b"{}").apply()
+    ConfigChange(path, None, b"{}").apply()
 
     assert path.read_bytes() == b"{}"
     assert not backup_of(path).exists()
@@ -53,7 +53,7 @@ def test_a_file_that_was_changed_meanwhile_is_left_alone(tmp_path: Path) -> None
     path = tmp_path / "c.json"
     path.write_bytes(b'{"numStartups": 43}')
     with pytest.raises(ClientConfigError, match="changed just now"):
-        Change(path, b'{"numStartups": 42}', b"{}").apply()
+        ConfigChange(path, b'{"numStartups": 42}', b"{}").apply()
 
     assert path.read_bytes() == b'{"numStartups": 43}'
     assert not backup_of(path).exists()
@@ -65,7 +65,7 @@ def test_a_protected_file_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"{}")
     path.chmod(0o444)
     with pytest.raises(ClientConfigError, match="write-protected"):
-        Change(path, b"{}", b"{ }").apply()
+        ConfigChange(path, b"{}", b"{ }").apply()
 
     assert path.read_bytes() == b"{}"
     assert list(tmp_path.iterdir()) == [path]
@@ -77,7 +77,7 @@ def test_what_cannot_be_written_or_read_is_an_error_of_ours(tmp_path: Path) -> N
     with pytest.raises(ClientConfigError, match="cannot be used"):
         read(tmp_path)
     with pytest.raises(ClientConfigError, match="cannot be used"):
-        Change(tmp_path / "file" / "mcp.json", None, b"{}").apply()
+        ConfigChange(tmp_path / "file" / "mcp.json", None, b"{}").apply()
 
 
 def test_the_mark_at_the_beginning_of_a_file_stays() -> None:
@@ -94,7 +94,7 @@ def test_the_diff_hides_secrets_and_cuts_long_lines(tmp_path: Path) -> None:
     """What stands beside our entry may be a token, or all that a program has to say on one line."""
     token = "ghp_9mBq2XkfT7Lw4RzVc1NdYpHs6JuEaGo0Ki3Q"
     before = f'{{\n"token": "{token}",\n"a": 1\n}}\n'.encode()
-    shown = Change(tmp_path / "c.json", before, before.replace(b"1", b"2" * 5000)).diff()
+    shown = ConfigChange(tmp_path / "c.json", before, before.replace(b"1", b"2" * 5000)).diff()
 
     assert token not in shown
     assert "redacted" in shown

@@ -13,7 +13,7 @@ from client_files import ENTRY
 from jupyter_memory import ClientConfigError
 from jupyter_memory.interface import backup_of
 from jupyter_memory.interface.clients import plans
-from jupyter_memory.interface.clients.shapes import JsonItem, JsonMember, Shape, TomlTable
+from jupyter_memory.interface.clients.config_files import JsonItem, JsonMember, Shape, TomlTable
 
 SERVERS = JsonMember(("servers",), comments=True)
 EVERY: list[tuple[Shape, str]] = [

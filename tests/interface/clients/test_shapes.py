@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_memory import ClientConfigError
-from jupyter_memory.interface.clients.jsonc import JsonText
-from jupyter_memory.interface.clients.shapes import NAME, JsonItem, JsonMember, Shape, TomlTable
+from jupyter_memory.interface.clients.config_files import NAME, JsonItem, JsonMember, JsonText, Shape, TomlTable
 
 MEMBER, SERVERS = JsonMember(), JsonMember(("servers",), comments=True)
 WITH_OTHERS: list[tuple[Shape, str]] = [

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from jupyter_memory.interface import apply_changes
-from jupyter_memory.interface.watching.changes import Change
+from jupyter_memory.interface.watching import Change
 
 
 def test_a_store_does_not_follow_its_own_changes(tmp_path: Path, store: Callable) -> None:

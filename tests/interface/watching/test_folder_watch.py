@@ -13,8 +13,7 @@ from time import monotonic, sleep
 import pytest
 
 from jupyter_memory import InputError, MemoryStore
-from jupyter_memory.interface import FolderWatch, WatchThread
-from jupyter_memory.interface.watching import folder_watch
+from jupyter_memory.interface import FolderWatch, WatchThread, watching
 
 PATIENCE = 15.0
 
@@ -97,7 +96,7 @@ def test_a_folder_that_is_watched_later_is_followed_too(
     memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The list is looked at again."""
-    monkeypatch.setattr(folder_watch, "_AGAIN", 0.2)
+    monkeypatch.setattr(watching, "_AGAIN", 0.2)
     threads(memory)
     other = tmp_path / "other"
     other.mkdir()
@@ -142,7 +141,7 @@ HOLDER = """
 import sys
 from threading import Event
 from jupyter_memory import MemoryStore
-from jupyter_memory.interface.watching import folder_watch
+from jupyter_memory.interface import watching as folder_watch
 folder_watch._AGAIN = 0.2
 memory = MemoryStore(sys.argv[1])
 folder_watch.FolderWatch(lambda: memory, say=lambda text: print("waits", flush=True)).run(Event())
@@ -153,7 +152,7 @@ def test_one_process_at_a_time_follows_and_another_takes_over_when_it_is_killed(
     memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The system releases the lock of a process that dies, however it dies."""
-    monkeypatch.setattr(folder_watch, "_AGAIN", 0.2)
+    monkeypatch.setattr(watching, "_AGAIN", 0.2)
     program = [sys.executable, "-c", HOLDER, str(memory.path)]
     other = subprocess.Popen(program)
     try:

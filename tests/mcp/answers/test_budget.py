@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from jupyter_memory import JupyterMemory, MemoryStore
 from jupyter_memory.interface import StoreProvider
-from jupyter_memory.mcp.answers.budget import serialized
 from jupyter_memory.mcp.bound import Bound
+from jupyter_memory.mcp.results import serialized
 from jupyter_memory.mcp.tools import Tools
 from jupyter_memory.text import estimated_tokens
 

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tool_answers import with_shared
 
-from jupyter_memory.mcp.answers.hits import apart
-from jupyter_memory.mcp.answers.results import FoundMemory, SearchResult
+from jupyter_memory.mcp.results import FoundMemory, SearchResult, apart
 
 FOLDERS = ["/projects/week/", "/projects/week/deep/", "C:\\\\work\\\\", "https://docs.example/en/", "/", ""]
 HITS = st.lists(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.mcp.answers.budget import text_tokens
-from jupyter_memory.mcp.answers.stretches import GAP, has_any, stretches
+from jupyter_memory.mcp.reading import GAP, has_any, stretches
+from jupyter_memory.mcp.results import text_tokens
 
 FILLER = "The shops open at nine and close in the evening, as they always did.\n" * 120
 

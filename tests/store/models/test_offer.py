@@ -9,7 +9,7 @@ from calibrated import calibrated
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import CachedModel, open_embedder, take
-from jupyter_memory.store.models.offer import FAST, SLOW
+from jupyter_memory.store.models import FAST, SLOW
 
 PAGE = Path(__file__).parents[3] / "docs" / "models.md"
 
@@ -84,7 +84,7 @@ def test_not_where_mlx_does_not_run(opened, monkeypatch):
 
     with opened(0.5) as memory:
         with monkeypatch.context() as elsewhere:
-            elsewhere.setattr("jupyter_memory.store.models.offer.runs_mlx", lambda: False)
+            elsewhere.setattr("jupyter_memory.store.models.runs_mlx", lambda: False)
             assert memory.model_offer() == ""
         assert "and packages that it runs on (about 37.0 MB more), and asks first" in memory.model_offer()
 

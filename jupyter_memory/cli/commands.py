@@ -1,0 +1,387 @@
+"""Commands of the command line alone: connect, eval, mcp."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import MappingProxyType
+
+import click
+
+from jupyter_memory.config import default_path, store_path
+from jupyter_memory.errors import ClientConfigError, JupyterMemoryError, MissingExtra
+from jupyter_memory.interface.clients import plans
+from jupyter_memory.interface.clients.client import CLIENTS, Places
+from jupyter_memory.interface.clients.config_files import ConfigChange, backup_of
+from jupyter_memory.interface.clients.plans import ClientTarget, JupyterTarget, SkillTarget, Target
+from jupyter_memory.interface.commands.command import Argument, Call, Command, Front, SeveralErrors, WrongUsage, usage
+from jupyter_memory.interface.options import Option, yes
+from jupyter_memory.text.display import columns
+from jupyter_memory.text.paths import absolute, is_missing
+from jupyter_memory.text.unicode import json_text, marked
+
+_LEAVES = (
+    "A client may send what it reads from the memory to the service that runs its model, so it may leave this machine. "
+    "{history} Other stores stay closed to it. --path, --space and --read-only bound it further."
+)
+_HISTORY_WITHHELD = "The history of what you ran is withheld: --history allows it."
+_HISTORY_ALLOWED = "Because of --history, what you ran is among it."
+
+
+def connect(front: Front, call: Call) -> None:
+    """Connect the clients of agents (Claude, Copilot, Cursor, Codex, Gemini, Jupyter AI) to the memory.
+
+    Without a CLIENT, list those that are found here, and ask about each that is not connected. The change of each file
+    is shown before it is made, and a copy of the file stays beside it.
+    """
+    wanted = _Wanted.of(front, call)
+    chosen = wanted.targets() or _found(front, wanted)
+    errors, written = [], []
+    if not wanted.remove and any(target.reads for target in chosen):
+        history = _HISTORY_ALLOWED if wanted.bounds.history else _HISTORY_WITHHELD
+        front.note(_LEAVES.format(history=history) + "\n")
+    for target in chosen:
+        try:
+            written += [target] if _carry_out(front, target, wanted) else []
+        except ClientConfigError as error:
+            errors.append(str(error))
+    if not wanted.remove and any(isinstance(target, ClientTarget) for target in written):
+        _say_what_is_missing(front)
+    if errors:
+        raise SeveralErrors(errors)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What was typed."""
+
+    names: tuple[str, ...]
+    skill: bool
+    skills_folder: Path | None
+    every: tuple[Target, ...]
+    bounds: plans.Bounds
+    remove: bool
+    dry_run: bool
+    yes: bool
+
+    @classmethod
+    def of(cls, front: Front, call: Call) -> _Wanted:
+        """Return what a call asks for.
+
+        Raises:
+            WrongUsage: a name is none of a client, or what was typed does not go together.
+        """
+        values = call.values
+        project = None if values["project"] is None else absolute(values["project"])
+        bounds = plans.Bounds(
+            values["read_only"], values["space"], tuple(values["path"]), values["history"], values["forget_any"]
+        )
+        file = store_path(front.settings)
+        command = plans.command_of(None if file == default_path() else file, bounds)
+        every = [ClientTarget(client, Places(), project, command, values["skill"]) for client in CLIENTS]
+        folder = None if values["skill_to"] is None else absolute(values["skill_to"])
+        switches = [values[name] for name in ("remove", "dry_run", "yes")]
+        wanted = cls(call.words, values["skill"], folder, (*every, JupyterTarget()), bounds, *switches)
+        wanted._check(project)
+        return wanted
+
+    def targets(self) -> list[Target]:
+        """Return what was named."""
+        named = [target for name in self.names for target in self.every if target.name == name]
+        return [*named, *([SkillTarget(self.skills_folder)] if self.skills_folder is not None else [])]
+
+    def _check(self, project: Path | None) -> None:
+        known = [target.name for target in self.every]
+        if unknown := next((name for name in self.names if name not in known), None):
+            raise WrongUsage(f"There is no client {unknown!r}. There are: {', '.join(known)}.")
+        if JupyterTarget.name in self.names and (self.bounds != plans.Bounds() or project or self.skill):
+            raise WrongUsage(f"{JupyterTarget.name} is a setting, which takes none of the options for clients.")
+        if any(not given.strip() for given in (self.bounds.space, *self.bounds.paths) if given is not None):
+            raise WrongUsage("--space and --path need a name: the server would not start with an empty one.")
+        missing = [path for path in self.bounds.paths if is_missing(plans.full(path))]
+        if missing and not self.remove:
+            raise WrongUsage(f"--path: there is no file or folder {missing[0]!r}. Check its name.")
+        if self.yes and not (self.names or self.skills_folder or self.remove):
+            raise WrongUsage("With --yes, name the clients: each of them can read the memory afterwards.")
+
+
+def _found(front: Front, wanted: _Wanted) -> list[Target]:
+    """List the clients that are here, and return those to ask about: for the skill all, for --remove the connected."""
+    here = [target for target in wanted.every if target.is_here()]
+    connected = {target.name for target in here if target.is_connected()}
+    _list(front, here, connected)
+    asked_about_all = wanted.skill and not wanted.remove
+    left = [target for target in here if asked_about_all or (target.name in connected) == wanted.remove]
+    if wanted.dry_run or wanted.remove or sys.stdin.isatty():
+        return left
+    if left:
+        front.note("Name the clients to connect: jupyter-memory connect " + " ".join(target.name for target in left))
+    return []
+
+
+def _list(front: Front, here: Sequence[Target], connected: set[str]) -> None:
+    if not here:
+        front.note(f"No client is found here. These can be named: {', '.join(client.name for client in CLIENTS)}.")
+        return
+    rows = [
+        (target.name, target.title, "connected" if target.name in connected else "-", str(target.file))
+        for target in here
+    ]
+    front.say(columns([("client", "", "memory", "file"), *rows]))
+
+
+def _carry_out(front: Front, target: Target, wanted: _Wanted) -> bool:
+    """Show what changes for one client, ask, and change it; return whether anything was changed."""
+    changes = target.removal() if wanted.remove else target.connection()
+    if not changes:
+        front.say(f"{target.title}: nothing to remove." if wanted.remove else f"{target.title}: nothing to change.")
+        return False
+    for change in changes:
+        front.say(change.diff())
+    if target.caution and not wanted.remove:
+        front.note(target.caution)
+    if wanted.dry_run:
+        front.say(f"{target.title}: nothing was written (--dry-run).")
+        return False
+    if not _agreed("Remove this?" if wanted.remove else "Write this?", wanted):
+        front.note(f"{target.title}: left as it is.")
+        return False
+    for change in changes:
+        change.apply()
+        front.say(_report(change))
+    front.say(f"{target.title}: {target.removed if wanted.remove else target.done}")
+    return True
+
+
+def _agreed(question: str, wanted: _Wanted) -> bool:
+    """Ask the person at the terminal; a program has to pass ``--yes``."""
+    if wanted.yes:
+        return True
+    if not sys.stdin.isatty():
+        raise click.UsageError("There is nobody to ask, so nothing was written. Add --yes to do it.")
+    return click.confirm(marked(question), err=True)
+
+
+def _report(change: ConfigChange) -> str:
+    if change.after is None:
+        return f"removed {change.path}"
+    copy = backup_of(change.path)
+    return f"wrote {change.path}" + (f" (before: {copy})" if copy.exists() else "")
+
+
+def _say_what_is_missing(front: Front) -> None:
+    """Say what the server needs that this environment does not have."""
+    try:
+        found = version("mcp")
+    except PackageNotFoundError:
+        front.note("The server needs a package that is not installed here: pip install 'jupyter-memory[mcp]'")
+        return
+    if found.startswith(("0.", "1.")):
+        front.note(
+            f"The server needs version 2 of the package mcp, and {found} is installed here: pip install "
+            "'jupyter-memory[mcp]', in an environment of its own if another program needs the older one."
+        )
+
+
+_OPTIONS = (
+    Option(("--project",), "write the configuration of this project instead of the user's", "FOLDER", path="folder"),
+    Option(("--read-only",), "the client cannot store or forget anything"),
+    Option(("--space",), "the client sees only this space", "SPACE"),
+    Option(("--path",), "the client sees only this file, or what lies below this folder", "PATH", many=True),
+    Option(("--history",), "the client may read what you ran, too"),
+    Option(("--forget-any",), "the client may forget anything that it sees, not only its own notes"),
+    Option(("--skill",), "also write a skill that tells the agent when to search"),
+    Option(("--skill-to",), "write the skill into this folder of skills", "FOLDER"),
+    Option(("--remove",), "end the connection: take out the entry and the skill"),
+    Option(("--dry-run",), "show the changes, and write nothing"),
+    yes("do not ask before files are changed"),
+)
+CONNECTING: Mapping[str, Command[Front]] = MappingProxyType(
+    {"connect": Command("connect", connect, (Argument("CLIENT", many=True, required=False),), _OPTIONS)}
+)
+
+# The commands that measure rankings, which a terminal alone has: eval, bench.
+
+
+def eval_(front: Front, call: Call) -> None:
+    """Measure profiles on judged sets: folders with corpus.jsonl, queries.jsonl and qrels.tsv."""
+    out, profiles, by, baseline = (call.values[name] for name in ("json", "profile", "by", "baseline"))
+    _check_out(out)
+    if call.values["strength"]:
+        if profiles or by or baseline:
+            raise WrongUsage("--strength measures the profile auto: leave out --profile, --by and --baseline.")
+        _eval_strength(front, call)
+        return
+    if len(call.values["notebooks"]) > 1:
+        raise WrongUsage("Without --strength, --notebooks names one folder: measure the sets of another one by one.")
+    from jupyter_memory.evaluation.runner import arms, evaluate, table
+
+    chosen = arms(profiles)
+    if baseline is None:
+        baseline = "covalence" if "covalence" in chosen else next(iter(chosen))
+    elif baseline not in chosen:
+        chosen |= arms([baseline])
+    found = []
+    for folder in map(Path, call.words):
+        rows, notices = evaluate(
+            folder,
+            chosen,
+            call.values["embedder"],
+            notebooks=next(iter(call.values["notebooks"]), None),
+            files=call.values["files"],
+            work=_work(call),
+            by_type=by == "type",
+            folds=call.values["folds"],
+            baseline=baseline,
+            progress=True,
+        )
+        for notice in notices:
+            front.note(notice)
+        front.say(table(rows) + "\n")
+        found += rows
+    _write(front, out, [row.to_json() for row in found], "rows")
+
+
+def bench(front: Front, call: Call) -> None:
+    """Run thirty checks on a small corpus that comes with the package; the last lines count them by profile."""
+    out, profiles = call.values["json"], call.values["profile"]
+    _check_out(out)
+    from jupyter_memory.evaluation.bench import bench as run
+    from jupyter_memory.evaluation.bench import table
+    from jupyter_memory.evaluation.runner import arms
+    from jupyter_memory.search.profiles import PROFILES
+
+    with usage():
+        chosen = arms(profiles) if profiles else PROFILES
+    outcomes = run(chosen, call.values["embedder"])
+    front.say(table(outcomes))
+    rows = [
+        {
+            "profile": one.profile,
+            "category": one.check.category,
+            "query": one.check.query,
+            "passed": not one.failed,
+            "failed": one.failed,
+            "found": list(one.found),
+        }
+        for one in outcomes
+    ]
+    _write(front, out, rows, "outcomes")
+
+
+def _eval_strength(front: Front, call: Call) -> None:
+    from jupyter_memory.evaluation.answerability import answerability, table
+
+    rows = answerability(
+        [Path(word) for word in call.words],
+        call.values["embedder"],
+        notebooks=call.values["notebooks"],
+        files=call.values["files"],
+        work=_work(call),
+        progress=True,
+    )
+    front.say(table(rows))
+    _write(front, call.values["json"], [row.to_json() for row in rows], "rows")
+
+
+def _work(call: Call) -> Path | None:
+    return None if call.values["work"] is None else Path(call.values["work"])
+
+
+def _check_out(out: Path | None) -> None:
+    """Refuse a file that could not be written, before anything is measured."""
+    if out is not None and not out.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no folder {out.absolute().parent}", param_hint="--json")
+
+
+def _write(front: Front, out: Path | None, rows: Sequence[Mapping[str, object]], things: str) -> None:
+    if out is None:
+        return
+    out.write_text(json_text(rows, indent=1) + "\n", encoding="utf-8")
+    front.note(f"Wrote {len(rows)} {things} to {out}.")
+
+
+_PROFILES = Option(
+    ("-p", "--profile"),
+    "a profile, a TOML file, keyword, vector or auto-TERM; several may be given (default: all)",
+    "NAME",
+    many=True,
+)
+_EMBEDDER = Option(("--embedder",), "the model", "NAME", default="static")
+_EVAL = (
+    Option(
+        ("--notebooks",),
+        "the notebooks whose cells DIR judges; with --strength, one for all or one for each DIR",
+        "FOLDER",
+        many=True,
+        path="folder",
+    ),
+    Option(("--files",), "the folders whose files DIR judges, a question file each", "FOLDER", path="folder"),
+    _PROFILES,
+    _EMBEDDER,
+    Option(("--by",), "a row for each type of question too", "[type]", choices=("type",)),
+    Option(
+        ("--folds",),
+        "what is drawn for the intervals: whole groups or single questions",
+        "[group|query]",
+        choices=("group", "query"),
+        default="query",
+    ),
+    Option(
+        ("--baseline",),
+        "what differences are counted from  [default: covalence if it is measured, else the first]",
+        "NAME",
+    ),
+    Option(("--strength",), "measure instead how far strength and verdict can be believed"),
+    Option(("--work",), "keep the stores here for the next time", "FOLDER"),
+    Option(("--json",), "write all numbers to a file", "OUT", path="file"),
+)
+_BENCH = (_PROFILES, _EMBEDDER, Option(("--json",), "write every outcome to a file", "OUT", path="file"))
+MEASURING: Mapping[str, Command[Front]] = MappingProxyType(
+    {
+        "eval": Command("eval", eval_, (Argument("DIR", many=True),), _EVAL),
+        "bench": Command("bench", bench, options=_BENCH),
+    }
+)
+
+# The commands that start another door of the package, which a terminal alone has: mcp.
+
+# Doors do not import each other: like `python -m`, a command names the module that it starts.
+_MCP = "jupyter_memory.mcp.server"
+
+
+def mcp(front: Front, call: Call) -> None:
+    """Serve the memory to an agent over standard input and output (MCP); the agent's configuration names this command.
+
+    What an agent reads may leave this machine, with what it sends to its model. It sees no history and may store notes,
+    unless options say otherwise.
+    """
+    _refuse_another_sdk()
+    import_module(_MCP).run(front.settings, **call.values)
+
+
+def _refuse_another_sdk() -> None:
+    """Raise where the SDK is missing, or one whose version 1 another package here asks for."""
+    try:
+        found = version("mcp")
+    except PackageNotFoundError:
+        raise MissingExtra("jupyter-memory mcp", "mcp") from None
+    if found.partition(".")[0] != "2":
+        raise JupyterMemoryError(
+            f"jupyter-memory mcp needs version 2 of the package mcp, and {found} is installed. "
+            "Install jupyter-memory into an environment of its own: pip install 'jupyter-memory[mcp]'"
+        )
+
+
+_MCP_OPTIONS = (
+    Option(("--read-only",), "do not let the agent store or forget anything"),
+    Option(("--space",), "the agent sees only this space, and stores its notes there", "SPACE"),
+    Option(("--path",), "the agent sees only this file, or what lies below this folder", "PATH", many=True),
+    Option(("--history",), "let the agent see what was run, too"),
+    Option(("--forget-any",), "let the agent forget anything that it sees, not only its own notes"),
+)
+SERVING: Mapping[str, Command[Front]] = MappingProxyType({"mcp": Command("mcp", mcp, options=_MCP_OPTIONS)})

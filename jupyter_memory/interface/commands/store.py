@@ -1,0 +1,547 @@
+"""Commands about the store: its upkeep, profiles, models, team and watched folders."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from platform import platform
+from threading import Event
+from typing import TYPE_CHECKING, get_args
+
+from jupyter_memory.config import load_config, models_folder, settings, store_path
+from jupyter_memory.errors import InputError, NoStore, UnknownProfile
+from jupyter_memory.interface import messages, provider
+from jupyter_memory.interface.commands.command import Call, Front, WrongUsage, usage
+from jupyter_memory.interface.watching import FolderWatch, WatchThread
+from jupyter_memory.text.display import columns, count_of
+from jupyter_memory.text.paths import StorePath, may_exist, store_at
+from jupyter_memory.text.unicode import json_text
+
+if TYPE_CHECKING:
+    from jupyter_memory.embedders.download.cache import CachedModel
+    from jupyter_memory.interface.models import Wanted
+    from jupyter_memory.search.profiles import Profile
+    from jupyter_memory.storage.writing import Team
+    from jupyter_memory.store.store import MemoryStore
+
+
+def status(front: Front, call: Call) -> None:
+    """Show what the store holds: where it is, its memories by kind, its size, its model."""
+    # Imported late, here and below: a kernel that only searches need not wait for models and their downloads.
+    from jupyter_memory.embedders.static import arithmetic
+
+    stats = front.store.stats(sizes=True)
+    if call.values.get("json"):
+        front.say(json_text(stats, indent=2))
+    else:
+        front.say(front.with_commands(messages.status(stats, arithmetic())))
+
+
+def config(front: Front, call: Call) -> None:
+    """Show each setting, its value, and where that came from.
+
+    Set one for this session with `%config JupyterMemory.limit = 20`. To set it for good, write
+    `c.JupyterMemory.limit = 20` in jupyter_memory_config.py in the folder that `jupyter --config-dir` names.
+    """
+    front.say(messages.configuration(settings(front.settings)))
+    for problem in front.problems:
+        front.say(problem)
+
+
+def autoload(front: Front, call: Call) -> None:
+    """Load the extension in every new kernel, or stop doing so.
+
+    Examples::
+
+        %memory autoload on
+        %memory autoload off
+        %memory autoload status
+    """
+    folder = front.startup_folder
+    if folder is None:
+        raise WrongUsage("This shell has no IPython profile, so it has no startup folder.")
+    match call.words:
+        case ("on",):
+            front.say(f"on: new kernels load jupyter_memory ({provider.turn_on(folder)})")
+        case ("off",):
+            was_on = provider.turn_off(folder)
+            front.say("off: new kernels no longer load jupyter_memory" if was_on else "off, as it was")
+        case () | ("status",):
+            front.say(f"on ({provider.startup_file(folder)})" if provider.is_on(folder) else "off")
+        case _:
+            raise WrongUsage("%memory autoload is followed by on, off or status.")
+
+
+def doctor(front: Front, call: Call) -> None:
+    """Check the installation, the settings and the store; say what is wrong and how to fix it."""
+    from jupyter_memory.embedders.download.cache import CachedModel
+    from jupyter_memory.embedders.registry import MODELS
+    from jupyter_memory.storage.databases import versions
+
+    store, sqlite = front.store, versions()
+    facts = (
+        ("jupyter-memory", version("jupyter-memory")),
+        ("Python", f"{sys.version.split()[0]} on {platform(terse=True)}"),
+        ("SQLite", f"{sqlite['SQLite']}, sqlite-vec {sqlite['sqlite-vec']}"),
+        ("store", str(store.path)),
+    )
+    front.say(columns(facts))
+    models = models_folder(load_config(on_problem=lambda problem: None))
+    damaged = [damage for entry in MODELS.values() if (damage := CachedModel(models, entry).damage())]
+    if not (problems := [*front.problems, *store.doctor(), *damaged]):
+        front.say("All is well.")
+        return
+    front.say("\n".join(f"- {problem}" for problem in problems))
+    front.exit_with_error(f"{messages.count(len(problems), 'problem', 'problems')} found.")
+
+
+def backup(front: Front, call: Call) -> None:
+    """Copy the store into a new file, as it is at this moment.
+
+    Examples::
+
+        %memory backup ~/memory-2026-03.sqlite
+    """
+    front.say(f"copied to {front.store.backup(call.words[0])}")
+
+
+def restore(front: Front, call: Call) -> None:
+    """Restore the store from a backup."""
+    from jupyter_memory.store.store import MemoryStore
+
+    path = store_path(front.settings)
+    front.say(f"restored to {MemoryStore.restore(call.words[0], to=path, overwrite=call.values['overwrite'])}")
+
+
+def export(front: Front, call: Call) -> None:
+    """Write the store into a new folder as JSON lines, with the notes as Markdown, for `import` and other programs.
+
+    The texts are in clear, readable by you alone. Vectors and recent searches are left out.
+
+    Examples::
+
+        %memory export ~/memory-export
+    """
+    front.say(str(front.store.export(call.words[0])))
+
+
+def import_(front: Front, call: Call) -> None:
+    """Take in a folder that `export` wrote; it is checked whole before anything is stored.
+
+    A memory whose id is known stays as it is, or becomes what the folder says with `--update`. What the JSON lines say
+    counts, not the Markdown of the notes.
+
+    Examples::
+
+        %memory import ~/memory-export
+        %memory import --update ~/memory-export
+    """
+    report = front.store_to_fill.import_(call.words[0], update=call.values["update"], progress=front.progress)
+    front.say(str(report))
+
+
+def copy(front: Front, call: Call) -> None:
+    """Copy a store into another one, with its vectors; each is a file or the URL of a database.
+
+    The other store is made if it does not exist. Ids, tags, pins, the history of what you ran, files, feedback and
+    recent searches come along, and nothing is embedded. If it is interrupted, the same command continues it. A memory
+    whose id is known there stays as it is; with `--update`, it is overwritten.
+
+    Examples::
+
+        %memory copy ~/memory.sqlite postgresql://db.example/team
+        %memory copy --space papers ~/memory.sqlite ~/papers.sqlite
+    """
+    from jupyter_memory.store.store import MemoryStore
+
+    source, target = (store_at(word) for word in call.words)
+    if not may_exist(source):
+        raise NoStore(f"There is no store at {source}. Check the path.")
+    settings_ = front.settings
+    with MemoryStore(source, settings_.embedder, space=call.values["space"], settings=settings_) as store:
+        try:
+            report = store.copy_to(target, update=call.values["update"], progress=front.progress)
+        except KeyboardInterrupt:
+            front.interrupted("Interrupted: what was copied stays. Type the same again to go on from here.")
+            return
+    front.say(str(report))
+    if report.without_vectors:
+        front.hint(
+            f"{messages.count(report.without_vectors)} came without vectors. To write them, open that store and name "
+            "its model: `model use NAME`"
+        )
+
+
+# The commands about profiles: how results are ranked, every number of it, and another way for this session.
+
+PROFILES_USAGE = "Name one profile: %memory profile auto, or %memory profile show auto"
+
+
+def profile(front: Front, call: Call) -> None:
+    """Show the ranking profiles or every number of one, or choose one for this session: by name or as a TOML file.
+
+    Examples::
+
+        %memory profile
+        %memory profile covalence
+        %memory profile show covalence
+        %memory profile save mine.toml
+        %memory profile ./mine.toml
+    """
+    # Imported late, here and below: help and wrong usage need no profiles.
+    from jupyter_memory.search.profiles import profile_named
+
+    if len(call.words) > 1:
+        raise WrongUsage(PROFILES_USAGE)
+    for name in call.words:
+        profile_named(name)  # a mistake in it is reported before it is chosen
+        front.settings.profile = name
+    list_profiles(front, call)
+
+
+def list_profiles(front: Front, call: Call) -> None:
+    """Show the profiles; a star marks the one that the settings choose."""
+    from jupyter_memory.search.profiles import PROFILES
+
+    active = front.settings.profile
+    rows = [("*" if name == active else " ", name, one.summary) for name, one in PROFILES.items()]
+    if active not in PROFILES:
+        rows.append(("*", active, _summary(active)))
+    front.say(columns(rows))
+
+
+def show(front: Front, call: Call) -> object:
+    """Show a profile by name, or one in a TOML file: its formula and every constant."""
+    from jupyter_memory.search.profiles import profile_named
+
+    if len(call.words) > 1:
+        raise WrongUsage(PROFILES_USAGE)
+    with usage():
+        chosen = profile_named(call.words[0] if call.words else front.settings.profile)
+    if call.values.get("toml"):
+        front.say(_as_new_file(chosen).rstrip("\n"))
+    elif call.values.get("json"):
+        front.say(json_text(_to_json(chosen), indent=2))
+    else:
+        return front.show_profile(chosen)
+    return None
+
+
+def save(front: Front, call: Call) -> None:
+    """Write the profile in use into a file that can be changed; the name of the file becomes its own."""
+    from jupyter_memory.search.profiles import PROFILES, profile_named
+
+    chosen, file = profile_named(front.settings.profile), Path(call.words[0]).expanduser()
+    if file.suffix != ".toml" or file.stem in PROFILES:
+        raise WrongUsage(f"Name a new file that ends in .toml, such as my-{chosen.name}.toml")
+    if file.exists():
+        raise WrongUsage(f"{file} is there already: name a new one.")
+    file.write_text(chosen.replace(name=file.stem).to_toml(), encoding="utf-8")
+    profile_named(str(file))
+    front.say(f"{chosen.name} is written to {file}. Change it, and search with it: %memory profile {file}")
+
+
+def _as_new_file(profile: Profile) -> str:
+    """Return a profile as TOML; a file may not have the name of a profile that comes with the package."""
+    from jupyter_memory.search.profiles import PROFILES
+
+    named = profile.replace(name=f"my-{profile.name}") if profile.name in PROFILES else profile
+    return named.to_toml()
+
+
+def _to_json(profile: Profile) -> dict[str, object]:
+    from jupyter_memory.search.profiles.profile import constants
+
+    rows = [
+        {"part": one.part, "name": one.name, "form": one.form, "constant": one.constant, "value": one.value}
+        for one in constants(profile)
+    ]
+    return {"name": profile.name, "summary": profile.summary, "formula": profile.formula, "constants": rows}
+
+
+def _summary(name: str) -> str:
+    """Return the summary in a profile's file, or what is wrong with it: a setting may name a file that is gone."""
+    from jupyter_memory.search.profiles import profile_named
+
+    try:
+        return profile_named(name).summary
+    except (UnknownProfile, InputError) as error:
+        return str(error)
+
+
+# The commands about models: model list, model use, model drop, model remove.
+
+MODELS_USAGE = "%memory model is followed by nothing, list, use NAME, drop, drop NAME or remove NAME."
+
+
+def model(front: Front, call: Call) -> None:
+    """List the models, make the store search with one (fetched after asking), drop old vectors, or remove a model.
+
+    Examples::
+
+        %memory model
+        %memory model use nomic
+        %memory model use nomic --dims 512 --yes
+        %memory model use nomic --from ~/nomic-embed-text-v1.5
+        %memory model drop
+        %memory model remove nomic
+    """
+    if call.words:
+        raise WrongUsage(MODELS_USAGE)
+    list_models(front, call)
+
+
+def list_models(front: Front, call: Call) -> None:
+    """Show the models: name, size, dimensions, licence, languages, whether it is here; and what the store uses."""
+    # Imported late, here and below: a kernel that only searches need not wait for models and their downloads.
+    from jupyter_memory.interface import models
+
+    stats = None if (store := front.store_if_any) is None else store.stats()
+    rows = models.listed(models_folder(front.settings), stats)
+    if call.values["json"]:
+        front.say(json_text(rows, indent=2))
+    else:
+        front.say(front.with_commands(models.table(rows, stats)))
+
+
+def use(front: Front, call: Call) -> None:
+    """Make the store search with a model; one that is not here is fetched, after asking."""
+    from jupyter_memory.interface import models
+
+    name, path, folder = call.words[0], call.values["from"], models_folder(front.settings)
+    wanted = models.Wanted.of(name, call.values["dims"], folder)
+    cached = wanted.cached
+    if path is not None and cached is None:
+        raise WrongUsage(f"{name} names its folder itself: leave --from out.")
+    if cached is not None and not _brought(front, call, wanted, cached):
+        return
+    front.greets = False
+    with front.comparing(f"the model {wanted.name}", "%memory model use NAME, with the one before"):
+        switched = _said(front, lambda: models.switch(front.store_to_fill, wanted, folder, progress=front.progress))
+        if switched and front.settings.embedder not in ("auto", name, wanted.name):
+            front.embedder_differs(name)
+
+
+def _brought(front: Front, call: Call, wanted: Wanted, cached: CachedModel) -> bool:
+    """Install what a model needs and fetch it, as far as either is missing, after asking; return whether it is here."""
+    from jupyter_memory.interface import models
+
+    path = call.values["from"]
+    to_fetch = path is None and not wanted.is_here
+    lacking = models.lacking(cached, to_fetch=to_fetch)
+    if lacking or to_fetch:
+        question = "Install and fetch?" if lacking and to_fetch else "Install?" if lacking else "Fetch it?"
+        plan = models.plan(cached) if to_fetch else lacking
+        if not front.confirm(question, yes=call.values["yes"], command=f"model {call.source}", plan=plan):
+            return False
+    if lacking and not _said(front, lambda: models.install(cached, to_fetch=to_fetch)):
+        return False
+    if path is None and not to_fetch:
+        return True
+    return _said(front, lambda: models.get(cached, path, progress=front.progress, dimensions=wanted.dimensions))
+
+
+def drop(front: Front, call: Call) -> None:
+    """Drop the vectors of NAME, or of all models that the store does not search with, to free their space."""
+    from jupyter_memory.interface import models
+
+    front.say(models.drop(front.store, call.words[0] if call.words else None))
+
+
+def remove(front: Front, call: Call) -> None:
+    """Remove a fetched model from this machine, after asking."""
+    from jupyter_memory.interface import models
+
+    name, yes = call.words[0], call.values["yes"]
+    cached = models.Wanted.of(name, None, models_folder(front.settings)).cached
+    if cached is None:
+        raise WrongUsage(f"{name} is not a model that was fetched here: remove its folder yourself.")
+    models.check_removable(cached)
+    if not yes and (store := front.store_if_any) is not None and models.is_used(store, cached.entry):
+        raise InputError(
+            f"The store searches with {cached.entry.name}. Change it first: {front.command('model use static')}; "
+            "or add --yes, and it will be searched by words alone."
+        )
+    if front.confirm(f"Remove {cached.folder}?", yes=yes, command=f"model remove {name}"):
+        front.say(models.remove(cached))
+
+
+def _said(front: Front, act: Callable[[], str]) -> bool:
+    """Do something and say what it did; if it is interrupted, say how to go on and return False."""
+    try:
+        front.say(front.with_commands(act()))
+    except KeyboardInterrupt:
+        front.interrupted("Interrupted: the store searches as before. Type the same again to go on from here.")
+        return False
+    return True
+
+
+# The commands about who may read and write a store on a server, which a terminal alone has: team.
+
+TEAM_USAGE = "team is followed by grant, revoke, list or distribute."
+
+
+def team(front: Front, call: Call) -> None:
+    """Say who may read and write a store on a server: grant, revoke, list; the database enforces it."""
+    if call.words:
+        raise WrongUsage(TEAM_USAGE)
+    list_team(front, call)
+
+
+def grant(front: Front, call: Call) -> None:
+    """Let roles of the database read, write or own the store, or read or write one space of it."""
+    # Imported late, here and below: a kernel, which has none of these commands, must not wait for databases.
+    from jupyter_memory.storage.writing import Level
+
+    right, *roles = call.words
+    level = next((one for one in get_args(Level) if one == right), None)
+    if level is None:
+        raise WrongUsage(f"A right is one of {', '.join(get_args(Level))}, not {right!r}.")
+    space = call.values["space"]
+    with _opened(front) as opened:
+        for role in roles:
+            opened.grant(role, level, space)
+            front.say(f"{role} is {level} of {_of(space)}")
+
+
+def revoke(front: Front, call: Call) -> None:
+    """Take away the rights of a role of the database, in one space or all of them."""
+    [role] = call.words
+    with _opened(front) as opened:
+        taken = opened.revoke(role, call.values["space"])
+    front.say(f"removed {count_of(taken, 'right')} of {role}")
+
+
+def list_team(front: Front, call: Call) -> None:
+    """List who may read and write the store, as far as you may know."""
+    with _opened(front) as opened:
+        rights = opened.rights()
+    front.say(columns([("role", "right", "space"), *((one.role, one.level, _of(one.space)) for one in rights)]))
+
+
+def distribute(front: Front, call: Call) -> None:
+    """Spread the tables of the store over the machines of Citus, by space; what was spread before stays."""
+    with _opened(front) as opened:
+        made = opened.distribute()
+    front.say(f"spread {count_of(len(made), 'table')} by space" if made else "All tables are spread already.")
+
+
+@contextmanager
+def _opened(front: Front) -> Iterator[Team]:
+    from jupyter_memory.storage.databases import open_team
+
+    opened = open_team(store_at(store_path(front.settings)), busy_seconds=front.settings.busy_seconds)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def _of(space: str | None) -> str:
+    return "every space" if space is None else f"the space {space!r}" if space else "what is in no space"
+
+
+# The command watch: folders that the store follows while other programs change them.
+
+# The thread of each store that this process follows, by the store's path.
+_threads: dict[StorePath, WatchThread] = {}
+
+
+def in_terminal(front: Front, call: Call) -> None:
+    """Index folders and keep them up to date until Ctrl-C; without PATH, the folders that are watched already.
+
+    What any program adds, changes, renames or deletes there is remembered within seconds. One process at a time does so
+    for a store; another one waits for it. With `--off` the folders are no longer watched.
+    """
+    if call.values["off"]:
+        _unwatch(front, call)
+        return
+    _begin(front, call)
+    if not (folders := _watched(front.store)):
+        raise WrongUsage("Name a folder to watch: jupyter-memory watch ~/notebooks")
+    front.note(f"watching {count_of(len(folders), 'folder')}; Ctrl-C ends it")
+    try:
+        FolderWatch(
+            lambda: front.store,
+            ignore=front.settings.ignore,
+            applied=lambda made: _report(front, made),
+            say=front.note,
+            problem=lambda error: front.note(str(error)),
+        ).run(Event())
+    except KeyboardInterrupt:
+        front.note("stopped; the folders stay on the list of watched ones")
+
+
+def in_notebook(front: Front, call: Call) -> None:
+    """Index folders and keep them up to date while this kernel runs; without PATH, show what is watched.
+
+    What any program adds, changes, renames or deletes there is remembered within seconds. JupyterLab's server does so
+    too, for all folders that are watched. With `--off` the folders are no longer watched.
+
+    Examples::
+
+        %memory watch ~/notebooks
+        %memory watch
+        %memory watch --off ~/notebooks
+    """
+    if call.values["off"]:
+        _unwatch(front, call)
+        return
+    _begin(front, call)
+    store = front.store
+    if call.words:
+        _start(front, store.path)
+    folders = _watched(store)
+    thread = _threads.get(store.path)
+    if not folders:
+        front.say("No folder is watched. `%memory watch ~/notebooks` indexes one and keeps it up to date.")
+        return
+    front.say("\n".join([*folders, _state(thread)]))
+
+
+def _begin(front: Front, call: Call) -> None:
+    """Index the folders that were named, and note that they are watched."""
+    for path in call.words:
+        if not Path(path).expanduser().is_dir():
+            raise InputError(f"{path} is no folder. A folder can be watched; a single file can be indexed.")
+    for path in call.words:
+        front.say(messages.indexed(front.store_to_fill.index(path, progress=front.progress)))
+        front.store_to_fill.watch(path)
+
+
+def _unwatch(front: Front, call: Call) -> None:
+    if not call.words:
+        raise WrongUsage("Name the folder that is no longer to be watched: watch --off ~/notebooks")
+    for path in call.words:
+        front.store.watch(path, False)
+    front.say(f"no longer watched: {', '.join(call.words)}; what was indexed stays")
+
+
+def _start(front: Front, path: StorePath) -> None:
+    """Follow the folders of a store in a thread of this kernel, unless one does."""
+    if (thread := _threads.get(path)) is None or not thread.runs:
+        _threads[path] = WatchThread(FolderWatch(lambda: front.store, ignore=front.settings.ignore))
+        atexit.register(_threads[path].close)
+
+
+def _report(front: Front, made: int) -> None:
+    front.say(f"{datetime.now().astimezone():%H:%M:%S}  {count_of(made, 'change')} remembered")
+
+
+def _watched(store: MemoryStore) -> list[str]:
+    return [folder.path for folder in store.folders() if folder.watched]
+
+
+def _state(thread: WatchThread | None) -> str:
+    if thread is None:
+        return "This kernel does not follow them; JupyterLab's server does while it runs."
+    if thread.error is not None:
+        return f"This kernel no longer follows them: {thread.error}"
+    if thread.watch.waits:
+        return "Another process follows them; this kernel takes over when that ends."
+    return "This kernel follows them until it ends."

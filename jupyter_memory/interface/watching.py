@@ -1,0 +1,289 @@
+"""Folders watched for changes."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Event, Thread
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from jupyter_memory.config import companion
+from jupyter_memory.errors import InputError, JupyterMemoryError
+from jupyter_memory.text.paths import StorePath, called_before, make_private
+
+if TYPE_CHECKING:
+    from jupyter_memory.store.store import MemoryStore
+
+# Changes of files, as JupyterLab or the file system reports them, and how a store follows them.
+
+# Changed paths of a folder from which on the folder is looked through at once, as after a checkout.
+_MANY = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file or folder to look at: it was written, is gone, or has moved here from ``old``."""
+
+    path: Path
+    old: Path | None = None
+
+
+def apply_changes(
+    store: MemoryStore, changes: Sequence[Change], problems: list[Exception], ignore: Sequence[str] = ()
+) -> int:
+    """Update a store after changes: moves of all files that it knows, other changes in the folders that are watched.
+
+    A file that moved keeps its memories with their ids, tags and pins. What goes wrong with one file is added to
+    ``problems``, and the others are applied. Return how many changes made a difference to the store.
+    """
+    made = 0
+    # Lab names files by the folder that a link leads to; they may be known by the name of the link.
+    names = [folder.path for folder in store.folders()]
+    changes = [_as_known(change, names) for change in changes]
+    for change in changes:
+        if change.old is not None:
+            made += _try(partial(store.rename, change.old, change.path), problems)
+    # After the renaming: a folder that is watched may have moved itself.
+    watched = [Path(folder.path) for folder in store.folders() if folder.watched]
+    touched = _touched([change.path for change in changes], watched)
+    # What is there first: a file that was renamed is found under its new name before the old one is forgotten.
+    for path, folder in sorted(_summed_up(touched).items(), key=lambda place: not os.path.lexists(place[0])):
+        made += _try(partial(_look_at, store, path, folder, ignore), problems)
+    return made
+
+
+def _as_known(change: Change, names: Sequence[str]) -> Change:
+    old = None if change.old is None else called_before(change.old, names)
+    return Change(called_before(change.path, names), old)
+
+
+def _look_at(store: MemoryStore, path: Path, folder: Path, ignore: Sequence[str]) -> int:
+    if not path.exists():
+        # Saved a moment ago it may be gone already, or have another name.
+        return store.forget_gone(path)
+    # A store in a folder that is watched changes whenever a change is noted.
+    if (isinstance(store.path, Path) and path.samefile(store.path)) or not _is_wanted(path, folder, ignore):
+        return 0
+    report = store.index(path, progress=False)
+    return report.files + report.forgotten + report.moved
+
+
+def _touched(paths: Sequence[Path], watched: Sequence[Path]) -> dict[Path, Path]:
+    """Return the paths to look at, each with its watched folder: the path itself, or watched folders below it."""
+    touched: dict[Path, Path] = {}
+    for path in paths:
+        above = next((folder for folder in watched if path.is_relative_to(folder)), None)
+        below = {folder: folder for folder in watched if folder.is_relative_to(path)}
+        touched |= below if above is None else {path: above}
+    return touched
+
+
+def _summed_up(touched: Mapping[Path, Path]) -> dict[Path, Path]:
+    """Return the paths to look at; where very many of a folder changed, the folder takes their place."""
+    counts = Counter(touched.values())
+    return {folder if counts[folder] > _MANY else path: folder for path, folder in touched.items()}
+
+
+def _try(step: Callable[[], int], problems: list[Exception]) -> int:
+    """Return 1 if a step did something, 0 if nothing was to do or it failed."""
+    try:
+        return min(step(), 1)
+    except (JupyterMemoryError, OSError) as error:
+        problems.append(error)
+        return 0
+
+
+def _is_wanted(path: Path, folder: Path, ignore: Sequence[str]) -> bool:
+    # Imported late: the server starts without what reads files.
+    from jupyter_memory.ingest.discovery import is_wanted
+
+    return is_wanted(path, folder, ignore=ignore)
+
+
+# One process at a time does so for a store: it holds a lock beside the store, which the system releases when the
+# process ends. Any other process waits for the lock and reads meanwhile.
+
+# Milliseconds of quiet after which changes are applied, and after which they are applied in any case.
+_QUIET, _LONGEST = 200, 2_000
+# Seconds after which the list of watched folders, or the lock, is looked at again.
+_AGAIN = 5.0
+
+
+class FolderWatch:
+    """Follows the watched folders of a store in the thread that calls ``run``."""
+
+    def __init__(
+        self,
+        store: Callable[[], MemoryStore],
+        *,
+        ignore: Sequence[str] = (),
+        admits: Callable[[str], bool] = lambda path: True,
+        applied: Callable[[int], object] = lambda made: None,
+        say: Callable[[str], object] = lambda text: None,
+        problem: Callable[[Exception], object] = lambda error: None,
+    ) -> None:
+        """Follow the folders that ``admits`` is true for.
+
+        ``applied`` is called with how many changes made a difference, ``say`` with news, ``problem`` with errors.
+        """
+        self._store = store
+        self._ignore = ignore
+        self._admits = admits
+        self._applied = applied
+        self._say = say
+        self._problem = problem
+        # Whether another process follows the folders of this store.
+        self.waits = False
+
+    def run(self, stop: Event) -> None:
+        """Follow the folders until ``stop`` is set.
+
+        Raises:
+            InputError: the system cannot watch so many folders.
+        """
+        while not stop.is_set():
+            with _lease(self._store().path) as held:
+                if held:
+                    self.waits = False
+                    self._follow(stop)
+                elif not self.waits:
+                    self.waits = True
+                    self._say("Another process watches the folders of this store; this one takes over when it ends.")
+            if self.waits:
+                stop.wait(_AGAIN)
+
+    def _follow(self, stop: Event) -> None:
+        """Follow the folders, with each list of them anew, until ``stop`` is set or the store is another one."""
+        store = self._store()
+        while not stop.is_set() and self._store() is store:
+            folders = self._folders(store)
+            if not folders:
+                stop.wait(_AGAIN)
+                continue
+            looked, unseen = monotonic(), sorted(folders)
+            for paths in self._changes(folders, stop):
+                # Only now, since the system reports changes from here on: what happened while nobody watched.
+                self._apply(store, [Change(path) for path in (*unseen, *sorted(map(Path, paths)))])
+                unseen = []
+                if monotonic() - looked >= _AGAIN or stop.is_set():
+                    looked = monotonic()
+                    if self._store() is not store or self._folders(store) != folders:
+                        break
+
+    def _folders(self, store: MemoryStore) -> frozenset[Path]:
+        listed = [Path(folder.path) for folder in store.folders() if folder.watched and self._admits(folder.path)]
+        return frozenset(path for path in listed if path.exists())
+
+    def _changes(self, folders: frozenset[Path], stop: Event) -> Iterator[set[str]]:
+        """Yield the paths that changed, and now and then none."""
+        # Imported late: most kernels and commands watch nothing.
+        from watchfiles import watch
+
+        try:
+            for changes in watch(
+                *folders,
+                watch_filter=lambda change, path: _may_matter(Path(path), folders),
+                debounce=_LONGEST,
+                step=_QUIET,
+                stop_event=stop,
+                rust_timeout=_LONGEST // 4,
+                yield_on_timeout=True,
+                ignore_permission_denied=True,
+            ):
+                yield {path for _, path in changes}
+        except (OSError, RuntimeError) as error:
+            raise InputError(_why_not(error)) from None
+
+    def _apply(self, store: MemoryStore, changes: list[Change]) -> None:
+        if not changes:
+            return
+        problems: list[Exception] = []
+        try:
+            made = apply_changes(store, changes, problems, self._ignore)
+        except (JupyterMemoryError, OSError) as error:
+            # A store that is busy or was replaced: the next change, or the next start, finds what is left.
+            made = 0
+            problems.append(error)
+        for problem in problems:
+            self._problem(problem)
+        if made:
+            self._applied(made)
+
+
+class WatchThread:
+    """A thread that follows the watched folders of a store until ``close`` is called or the process ends."""
+
+    def __init__(self, watch: FolderWatch) -> None:
+        self.watch = watch
+        self.error: Exception | None = None
+        self._stop = Event()
+        self._thread = Thread(target=self._run, name="jupyter-memory watch", daemon=True)
+        self._thread.start()
+
+    @property
+    def runs(self) -> bool:
+        """Return whether it still runs."""
+        return self._thread.is_alive()
+
+    def close(self, patience: float = 2.0) -> None:
+        """End the thread; wait for it up to so many seconds."""
+        self._stop.set()
+        self._thread.join(patience)
+
+    def _run(self) -> None:
+        try:
+            self.watch.run(self._stop)
+        except (JupyterMemoryError, OSError) as error:
+            self.error = error
+
+
+def _may_matter(path: Path, folders: Collection[Path]) -> bool:
+    """Return whether a change may concern a store: nothing hidden, no file of a kind that nobody reads."""
+    # Imported late: a server starts without what reads files.
+    from jupyter_memory.ingest.discovery import is_never_wanted
+    from jupyter_memory.ingest.readers.registry import known_readers, suffix_of
+
+    parts = next((path.relative_to(folder).parts for folder in folders if path.is_relative_to(folder)), ())
+    if any(is_never_wanted(part, is_folder=True) for part in parts[:-1]):
+        return False
+    if parts and is_never_wanted(parts[-1], is_folder=False):
+        return False
+    # What has no suffix, or an unknown one, may be a folder, also one that is gone.
+    return suffix_of(path) in known_readers().suffixes or not path.is_file()
+
+
+@contextmanager
+def _lease(store: StorePath) -> Iterator[bool]:
+    """Hold the lock beside a store; yield whether it is held."""
+    from filelock import FileLock, Timeout
+
+    beside = companion(store)
+    make_private(beside.parent)
+    lock = FileLock(beside.with_name(f".{beside.name}.watch"), timeout=0, mode=0o600)
+    try:
+        lock.acquire()
+    except Timeout:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()
+
+
+def _why_not(error: Exception) -> str:
+    if "limit" in str(error).lower() or "space" in str(error).lower():
+        return (
+            "The system watches no more folders. Watch a smaller folder, raise the limit (sudo sysctl "
+            "fs.inotify.max_user_watches=524288), or set WATCHFILES_FORCE_POLLING=1."
+        )
+    return (
+        f"The folders cannot be watched here ({type(error).__name__}). Set WATCHFILES_FORCE_POLLING=1 to look at them "
+        "again and again instead."
+    )

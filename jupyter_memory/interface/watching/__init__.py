@@ -1,1 +1,0 @@
-"""Keeping watched folders up to date while other programs change them."""

@@ -1,0 +1,213 @@
+"""The magics %memsearch, %memadd, %memfix, %memeval and %memory."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
+
+from jupyter_memory.interface import messages
+from jupyter_memory.interface.options import ADD, SEARCH, Option, memory_of, search_of, switch_among
+from jupyter_memory.magics import memeval
+from jupyter_memory.magics.memfix import FIX_PARSER, MemFix
+from jupyter_memory.magics.parsing import Line, LineParser, without_semicolon
+from jupyter_memory.magics.session import Session, as_frame, note, one_line_errors, say
+from jupyter_memory.magics.subcommands import MEMORY, MEMORY_HELP
+from jupyter_memory.types import Answer, Memory
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from jupyter_memory.widgets import MemoryExplorer
+
+IN_A_NOTEBOOK = (
+    Option(("--var",), "the query is the value of this variable", "NAME"),
+    Option(("--widget",), "a slider for every weight of the profile, and a table that follows them"),
+)
+
+SEARCH_PARSER = LineParser(
+    "memsearch",
+    """Search what you wrote, ran or saved, by meaning and by exact words; the result is a DataFrame.
+
+    Every point of a score is in its `contrib_…` columns, and `df.memory.explain(1)` puts them into words. Quoted words
+    are looked for as a phrase. Without words, the newest memories are shown.
+
+    Examples::
+
+        %memsearch how did we normalise the prices?
+        %memsearch "left join" --tag decision --since "last month"
+        df = %memsearch -n 20 --kind cell --path reports drop duplicates
+        %memsearch --var question
+        %memsearch --widget how do I merge frames
+
+        %%memsearch -n 5
+        a longer question,
+        over several lines
+    """,
+    (*SEARCH, *IN_A_NOTEBOOK),
+    "query",
+)
+ADD_PARSER = LineParser(
+    "memadd",
+    """Remember a text; secrets in it are redacted before it is stored.
+
+    Examples::
+
+        %memadd prices are net of tax --tag decision
+        note = %memadd --title "Müller's λ" --on yesterday "we set λ to 0.3"
+
+        %%memadd --title "Cleaning steps" --pin
+        1. drop duplicates
+        2. fill gaps
+    """,
+    ADD,
+    "text",
+)
+
+
+class Remembered(str):
+    """The line that says what was remembered; ``memory`` is the memory."""
+
+    memory: Memory
+
+    @classmethod
+    def of(cls, memory: Memory, began: datetime) -> Remembered:
+        """Return the line for a memory that was to be remembered from then on."""
+        line = cls(messages.remembered(memory, began))
+        line.memory = memory
+        return line
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _documented(doc: str) -> Callable[[Any], Any]:
+    """Give a magic the help that its parser writes, which `%memsearch?` shows."""
+
+    def decorate(function: Any) -> Any:
+        function.__doc__ = doc
+        return function
+
+    return decorate
+
+
+@magics_class
+class MemoryMagics(Magics):
+    """The memory of a notebook: search it, add to it, look after it."""
+
+    def __init__(self, shell: InteractiveShell, session: Session) -> None:
+        super().__init__(shell)
+        self.session = session
+        self.fixing = MemFix(session)
+
+    @no_var_expand
+    @needs_local_scope
+    @line_cell_magic
+    @_documented(SEARCH_PARSER.help)
+    def memsearch(
+        self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None
+    ) -> pd.DataFrame | MemoryExplorer | None:
+        with one_line_errors():
+            if SEARCH_PARSER.is_call_for_help(line):
+                say(SEARCH_PARSER.help)
+                return None
+            parsed = SEARCH_PARSER.parse(line)
+            names = ChainMap(dict(local_ns or {}), self.session.shell.user_ns)
+            self.session.note_unexpanded(line, names, "To search for the value of a variable, use --var NAME.")
+            query, silent = self._query(parsed, cell, names)
+            if said := switch_among(parsed.words, SEARCH):
+                note(said)
+            found: pd.DataFrame | MemoryExplorer | None = None
+            if parsed.values["widget"]:
+                found = self._explorer(query, parsed.values)
+            if found is None:
+                answer = self._answer(query, parsed.values)
+                found = as_frame(answer, "scan" if parsed.values["scan"] else "full")
+        return None if silent else found
+
+    def _explorer(self, query: str, values: dict[str, Any]) -> MemoryExplorer | None:
+        """Return the result with sliders; where nothing can show them, write a note and return None."""
+        if values["scan"]:
+            raise UsageError("--widget shows whole rows and --scan short ones: leave one of them out.")
+        if not self.session.shell.has_trait("kernel"):
+            note("Sliders need a notebook; this is the result without them.")
+            return None
+        # Imported late: a kernel without sliders need not wait for ipywidgets.
+        from jupyter_memory.widgets import explore
+
+        session, arguments = self.session, search_of(values, datetime.now(UTC))
+        explorer = explore(session.store, query, **{"profile": session.settings.profile, **arguments})
+        session.searched(explorer.answer)
+        return explorer
+
+    def _query(self, line: Line, cell: str | None, known: Mapping[str, Any]) -> tuple[str, bool]:
+        """Return the query and whether the result is silenced: from the line, the cell's body or a known variable."""
+        given = [source for source in (line.words, cell, line.values["var"]) if source]
+        if len(given) > 1:
+            raise UsageError("The query is given twice: write it once, in the line, below it, or as --var NAME.")
+        if cell is not None:
+            body, silent = without_semicolon(cell)
+            return body, silent or line.silent
+        if (name := line.values["var"]) is None:
+            return line.query, line.silent
+        if name not in known:
+            raise UsageError(f"There is no variable {name} for --var.")
+        value = known[name]
+        if not isinstance(value, str):
+            raise UsageError(f"--var takes a variable that holds text; {name} is of type {type(value).__name__}.")
+        return value, line.silent
+
+    def _answer(self, query: str, values: dict[str, Any]) -> Answer:
+        session, arguments = self.session, search_of(values, datetime.now(UTC))
+        if not query.strip() and values["var"] is None:
+            session.latest = session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])
+            return session.latest
+        answer = session.store.hits(query, **{"profile": session.settings.profile, **arguments})
+        session.searched(answer)
+        return answer
+
+    @no_var_expand
+    @line_cell_magic
+    @_documented(ADD_PARSER.help)
+    def memadd(self, line: str, cell: str | None = None) -> Remembered | None:
+        with one_line_errors():
+            if ADD_PARSER.is_call_for_help(line):
+                say(ADD_PARSER.help)
+                return None
+            parsed = ADD_PARSER.parse(line)
+            if cell is not None and parsed.words:
+                raise UsageError(f"The text belongs below the line of %%memadd; for a title write: --title {line}")
+            text = parsed.text if cell is None else cell.strip("\n")
+            add = 'To remember a value: from jupyter_memory import open_store; open_store().add(f"…").'
+            self.session.note_unexpanded(line, self.session.shell.user_ns, add)
+            if not text.strip():
+                raise UsageError("There is nothing to remember: %memadd is followed by a text.")
+            began = datetime.now(UTC)
+            memory = self.session.store_to_fill.add(text, **memory_of(parsed.values, datetime.now(UTC)))
+            if parsed.values["pin"]:
+                memory = self.session.store_to_fill.pin(memory.id)
+        return None if parsed.silent else Remembered.of(memory, began)
+
+    @no_var_expand
+    @line_magic
+    @_documented(FIX_PARSER.help)
+    def memfix(self, line: str) -> pd.DataFrame | None:
+        with one_line_errors():
+            return self.fixing.run(line)
+
+    @line_magic
+    @_documented(memeval.MEMEVAL_HELP)
+    def memeval(self, line: str) -> Any:
+        with one_line_errors():
+            return memeval.MEMEVAL.run(self.session, line)
+
+    @line_magic
+    @_documented(MEMORY_HELP)
+    def memory(self, line: str) -> Any:
+        with one_line_errors():
+            return MEMORY.run(self.session, line)

@@ -1,0 +1,283 @@
+"""Texts read in pieces that fit."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import log
+
+from jupyter_memory.mcp.bound import ToolError
+from jupyter_memory.mcp.results import GetResult, ReadMemory, cost, cut_end, place_of, stated, text_cost, text_tokens
+from jupyter_memory.search.prompt import CAUTION, Quotes, quotes_for, reads_like_instructions, seen
+from jupyter_memory.text.identifiers import bigrams
+from jupyter_memory.text.languages import STOP_WORDS
+from jupyter_memory.types import Memory
+
+# Which stretches of a long text have most of some words: an answer is often in more than one place of a page.
+
+Stretch = tuple[int, int]
+# What stands between two stretches, and what it costs with its line breaks.
+GAP = "\n[…]\n"
+_GAP_COST = 6
+# Tokens in which no block has room.
+_LEAST = 20
+# Characters of a block: about 100 tokens, unless its only line has more, up to three times as many.
+_BLOCK, _LONG_LINES = 400, 3
+_WORD = re.compile(r"\w{2,}")
+# Words with equal beginnings are mostly forms of one.
+_BEGINNING = 6
+# Characters before words that stand in a text as they were asked for.
+_LEAD = 400
+# More of a text is not looked through, from the place on that has most of the words.
+_SEARCHED = 400_000
+_WINDOW, _MOST_PLACES = 400, 2_000
+
+
+def stretches(text: str, words: str, tokens: int, shown: Callable[[str], str]) -> list[Stretch]:
+    """Return the stretches of a text that have most of these words, in their order, with so many tokens at most.
+
+    A text that has the words as they are written has one stretch, around them. Of any other, blocks of lines are
+    taken: those with the most words, where rarer ones count more, and where words are near by as well.
+    """
+    if (at := _written(text, words)) >= 0:
+        return _around(text, at, tokens, shown)
+    asked = _asked(words)
+    start = _searched_from(text, asked)
+    for size in (_BLOCK, _BLOCK // 4):
+        blocks = _blocks(text, start, size)
+        worth = _worth([_beginnings(text[start:end].lower()) & asked for start, end in blocks])
+        places = sorted(range(len(blocks)), key=lambda place: (-worth[place], place))
+        best = [blocks[place] for place in places if worth[place]]
+        if chosen := _chosen(text, best, tokens, shown):
+            return _joined(sorted(chosen))
+    return _cut(text, best[0][0], tokens, shown) if best else []
+
+
+def _chosen(text: str, best: Sequence[Stretch], tokens: int, shown: Callable[[str], str]) -> list[Stretch]:
+    """Return the blocks that have room, the best first; none if not even the best has."""
+    chosen: list[Stretch] = []
+    for start, end in best:
+        cost = text_tokens(shown(text[start:end])) + _GAP_COST
+        if cost <= tokens:
+            chosen.append((start, end))
+            tokens -= cost
+        elif not chosen or tokens < _LEAST:
+            break
+    return chosen
+
+
+def has_any(text: str, words: str) -> bool:
+    """Return whether a text has any of these words.
+
+    >>> has_any("first line\\nsecond line", "Seconds"), has_any("first line", "λλ")
+    (True, False)
+    """
+    return not _asked(words).isdisjoint(_beginnings(text.lower())) or _written(text, words) >= 0
+
+
+def _written(text: str, words: str) -> int:
+    """Return where a text has words as they are written, -1 where it does not."""
+    wanted, folded = words.strip().strip("…").lower(), text.lower()
+    return folded.find(wanted) if wanted and len(folded) == len(text) else -1
+
+
+def _asked(words: str) -> frozenset[str]:
+    """Return the beginnings of the words that tell something; of all if none does."""
+    beginnings = _beginnings(words.lower())
+    return beginnings - _STOPPED or beginnings
+
+
+def _beginnings(words: str) -> frozenset[str]:
+    """Return the beginnings of words, and pairs of characters where a language writes no blanks between words."""
+    return frozenset(word[:_BEGINNING] for word in _WORD.findall(words)).union(bigrams(words))
+
+
+_STOPPED = frozenset(word[:_BEGINNING] for word in STOP_WORDS)
+
+
+def _around(text: str, at: int, tokens: int, shown: Callable[[str], str]) -> list[Stretch]:
+    """Return the stretch that begins some lines before a place."""
+    start = text.rfind("\n", 0, max(0, at - _LEAD) if at > _LEAD else at) + 1
+    return _cut(text, max(start, at - _LEAD), tokens, shown)
+
+
+def _cut(text: str, start: int, tokens: int, shown: Callable[[str], str]) -> list[Stretch]:
+    end = cut_end(text, start, tokens, shown)
+    return [(start, end)] if end > start else []
+
+
+def _searched_from(text: str, asked: frozenset[str]) -> int:
+    """Return from where on a text is looked through: a very long one, from before the place with most of the words."""
+    if len(text) <= _SEARCHED:
+        return 0
+    found = ((word.start(), word[0].lower()[:_BEGINNING]) for word in _WORD.finditer(text))
+    places = list(islice((one for one in found if one[1] in asked), _MOST_PLACES))
+    best, best_at, last = 0, 0, 0
+    for first, (at, _) in enumerate(places):
+        while last < len(places) and places[last][0] <= at + _WINDOW:
+            last += 1
+        held = len({word for _, word in places[first:last]})
+        if held > best:
+            best, best_at = held, at
+    return max(0, best_at - _SEARCHED // 2)
+
+
+def _blocks(text: str, start: int, size: int) -> list[Stretch]:
+    """Return a text from ``start`` on in blocks of whole lines; only a line that is very long is cut, between words."""
+    blocks: list[Stretch] = []
+    at, stop = start, min(len(text), start + _SEARCHED)
+    while at < stop:
+        end = _line_end(text, at, stop, _LONG_LINES * size)
+        if blocks and end - blocks[-1][0] <= size:
+            blocks[-1] = (blocks[-1][0], end)
+        else:
+            blocks.append((at, end))
+        at = end
+    return blocks
+
+
+def _line_end(text: str, at: int, stop: int, longest: int) -> int:
+    end = text.find("\n", at, stop) + 1 or stop
+    if end - at <= longest:
+        return end
+    return text.rfind(" ", at + 1, at + longest) + 1 or at + longest
+
+
+def _worth(held: Sequence[frozenset[str]]) -> list[float]:
+    """Return what each block is worth by its words, and half of what the better of its neighbours is."""
+    blocks = len(held)
+    counts = Counter(word for words in held for word in words)
+    own = [sum(log(1 + blocks / counts[word]) for word in words) for words in held]
+    beside = [max(own[max(0, place - 1) : place] + own[place + 1 : place + 2], default=0.0) for place in range(blocks)]
+    return [mine + other / 2 for mine, other in zip(own, beside, strict=True)]
+
+
+def _joined(chosen: Sequence[Stretch]) -> list[Stretch]:
+    """Return stretches in which those that touch are one."""
+    found: list[Stretch] = []
+    for start, end in chosen:
+        if found and found[-1][1] == start:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
+    return found
+
+
+# Tokens of the parts that have the words which are looked for. What is not longer is told whole.
+_AROUND = 900
+# What is told beside a text: all that names it, a short form of that, or its id alone.
+_NAMED, _SHORT, _BARE = range(3)
+# Tokens of a text in which too little is said for so much beside it.
+_LITTLE = 60
+_NOTHING_AROUND = "Some texts do not have the words of around: they are shown from their beginning."
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A memory, and what is asked for of its text: what follows ``start``, or the parts that have the words ``around``.
+
+    ``most`` bounds the tokens of the text, if they are bounded.
+    """
+
+    memory: Memory
+    start: int = 0
+    around: str | None = None
+    most: int | None = None
+
+    def shown(self, room: int) -> list[Stretch]:
+        """Return the stretches that are told where there is room for so many tokens; none if nothing fits."""
+        text, room = self.memory.text, max(0, room if self.most is None else min(room, self.most))
+        if self.around is not None:
+            return stretches(text, self.around, room, seen)
+        end = cut_end(text, self.start, room, seen)
+        return [(self.start, end)] if end > self.start or self.start == len(text) else []
+
+
+def parts_of(memories: Sequence[Memory], around: str | None, offset: int) -> tuple[list[Part], str | None]:
+    """Return what is asked for of each memory, and a note if the words of ``around`` are nowhere in one.
+
+    Raises:
+        ToolError: the offset is beyond the end of a text.
+    """
+    if offset and (around is not None or len(memories) != 1):
+        raise ToolError("offset: it goes with one id, and without around.")
+    if around is None:
+        if offset > len(memories[0].text):
+            raise ToolError("offset: the text ends before it. Use the next_offset of an answer.")
+        return [Part(memory, offset) for memory in memories], None
+    # What is short enough is whole: its beginning says as much as the words.
+    long = [memory for memory in memories if text_cost(memory.text) > _AROUND]
+    without = [memory for memory in long if not has_any(memory.text, around)]
+    parts = [
+        Part(memory, around=None if memory in without else around, most=_AROUND) if memory in long else Part(memory)
+        for memory in memories
+    ]
+    return parts, _NOTHING_AROUND if without else None
+
+
+def get_result(parts: Sequence[Part], missing: Sequence[str], note: str | None, max_tokens: int) -> GetResult:
+    """Return the texts that are asked for, in their order; the last that has room is cut, and the rest named.
+
+    Raises:
+        ToolError: nothing of the first text has room.
+    """
+    quotes = quotes_for(part for one in parts for part in (one.memory.text, one.memory.title, one.memory.source))
+    ids = [one.memory.id for one in parts]
+    read: list[ReadMemory] = []
+
+    def answer(memories: Sequence[ReadMemory]) -> GetResult:
+        left = ids[len(memories) :]
+        made = GetResult(
+            memories=list(memories), left=left or None, missing=list(missing) or None, note=note, rule=quotes.rule,
+            tokens=0,
+        )  # fmt: skip
+        return stated(made, max_tokens)
+
+    for part in parts:
+        # The first text is told with less beside it, before little or nothing of it is told.
+        for level in (_NAMED,) if read else (_NAMED, _SHORT, _BARE):
+            room = max_tokens - cost(answer([*read, _largest(part, quotes, level)]))
+            shown = part.shown(room) if room >= 0 else []
+            if room >= _LITTLE or (shown and shown[-1][1] == len(part.memory.text)):
+                break
+        if not shown:
+            break
+        read.append(_read(part, shown, quotes, level))
+        if part.most is None and shown[-1][1] < len(part.memory.text):
+            break
+    whole = answer(read)
+    needed = cost(whole)
+    if not read or needed > max_tokens:
+        raise ToolError("max_tokens: it is too little for any of the text. Ask for more tokens, or for fewer ids.")
+    return stated(whole, needed)
+
+
+def _read(part: Part, shown: Sequence[Stretch], quotes: Quotes, level: int) -> ReadMemory:
+    memory = part.memory
+    said = GAP.join(memory.text[start:end].rstrip("\n") for start, end in shown[:-1])
+    start, end = shown[-1]
+    text = f"{said}{GAP if said else ''}{memory.text[start:end]}"
+    named = place_of(memory, memory.location, quotes, short=level > _NAMED)
+    if level == _BARE:
+        named = {name: value for name, value in named.items() if name in ("id", "caution")}
+    if reads_like_instructions(text):
+        named["caution"] = CAUTION
+    extent = _extent(shown[0][0], shown[-1][1], part) if len(text) < len(memory.text) else {}
+    return ReadMemory.model_validate({**named, "text": quotes.text(text), **extent})
+
+
+def _extent(start: int, end: int, part: Part) -> dict[str, object]:
+    """Return which characters of a text are told that is not told whole."""
+    length = len(part.memory.text)
+    goes_on = part.around is None and end < length
+    return {"start": start, "end": end, "length": length, "next_offset": end if goes_on else None}
+
+
+def _largest(part: Part, quotes: Quotes, level: int) -> ReadMemory:
+    """Return what is told of a memory beside its text, at its longest: its room is reserved before the text is cut."""
+    length = len(part.memory.text)
+    longest = {"start": length, "end": length, "length": length, "next_offset": length, "caution": CAUTION}
+    return _read(part, [(length, length)], quotes, level).model_copy(update=longest)

@@ -1,0 +1,235 @@
+"""Errors that a store has seen, and what mended them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from jupyter_memory.errors import InputError
+from jupyter_memory.search.fixes import AFTER, EARLIER, KnownErrors
+from jupyter_memory.storage.writing import Storage
+from jupyter_memory.store.history import History
+from jupyter_memory.store.searching import Searching
+from jupyter_memory.store.sources import Scope
+from jupyter_memory.text.errors import message_words, read_traceback
+from jupyter_memory.text.markdown import outputs_of, source_of
+from jupyter_memory.types import Answer, Filters, Fix, FixKind, Memory, Run, RunError
+
+# Errors in the outputs of saved notebooks and in notes, as runs that can be compared with others.
+
+# The profile that searches words alone: no model is loaded for an error.
+_BY_WORDS = "covalence"
+_WORDS = 30
+_MOST_ERRORS = 50
+# What a note says of an error: its name, and its message in the same line.
+_TOLD = re.compile(r"(?<![\w.])((?:\w++\.)*+[A-Z]\w{0,80}(?:Error|Exception|Warning|Interrupt))\b[:,]?[ \t]*([^\n]*)")
+
+
+class StoredErrors:
+    """The errors of one type in a store's cells and notes; each has a session of its own, by the name of its place."""
+
+    def __init__(self, storage: Storage, searching: Searching, scope: Scope) -> None:
+        self._storage = storage
+        self._searching = searching
+        self._scope = scope
+        self._notebooks: dict[str, list[Run]] = {}
+        self._notes: dict[str, Run] = {}
+
+    def like(self, error: RunError) -> list[Run]:
+        """Return cells of saved notebooks that failed with this type of error, and notes that tell of one."""
+        words = sorted(message_words(error.message))[:_WORDS]
+        query = " ".join((error.name.rpartition(".")[2], *words))
+        filters = Filters(kind=("cell", "note"))
+        answer = self._searching.hits(query, filters=filters, profile=_BY_WORDS, limit=_MOST_ERRORS, time=False)
+        found = (self._failed(hit.memory, error) for hit in answer.hits)
+        return [run for run in found if run is not None]
+
+    def kind_of(self, run: Run) -> FixKind:
+        """Return whether a run is a cell or a note from here, or of the history."""
+        return "cell" if run.session in self._notebooks else "note" if run.session in self._notes else "history"
+
+    def around(self, run: Run) -> tuple[Sequence[Run], Sequence[Run]]:
+        """Return the cells before and after one in its notebook; after the error of a note comes the note."""
+        if run.session in self._notes:
+            return (), (self._notes[run.session],)
+        cells = self._notebooks[run.session]
+        return [one for one in cells if one.number < run.number], [one for one in cells if one.number > run.number]
+
+    def _failed(self, memory: Memory, new: RunError) -> Run | None:
+        error = _error_of(memory)
+        if error is None or error.name.rpartition(".")[2] != new.name.rpartition(".")[2]:
+            return None
+        if memory.kind == "note":
+            if _tells_of(memory.text, new):
+                error = new
+            self._notes[memory.id] = Run(memory.text, memory.event_at, memory.id, 2, "ok", memory_id=memory.id)
+            return Run("", memory.event_at, memory.id, 1, "error", error=error, language="", memory_id=memory.id)
+        if memory.source not in self._notebooks:
+            self._notebooks[memory.source] = list(self._cells(memory))
+        # Cells of two formats may have one index: the memory is the same.
+        return next((run for run in self._notebooks[memory.source] if run.memory_id == memory.id), None)
+
+    def _cells(self, memory: Memory) -> Iterator[Run]:
+        """Yield the code cells of the notebook of a memory, in their order, as if they had run so."""
+        filters = self._scope.bound(Filters(kind=("cell",), path=(memory.source,)))
+        with self._storage.snapshot() as snapshot:
+            cells = snapshot.memories(snapshot.keys(filters)).values()
+        for cell in sorted(cells, key=_place):
+            if cell.source == memory.source and cell.metadata.get("cell_type") != "markdown":
+                yield _as_run(cell)
+
+
+def _as_run(cell: Memory) -> Run:
+    error = _error_of(cell)
+    return Run(
+        source=source_of(cell.text),
+        started=cell.event_at,
+        session=cell.source,
+        number=_place(cell) + 1,
+        outcome="ok" if error is None else "error",
+        error=error,
+        notebook=cell.source,
+        cell_id=cell.location,
+        language=cell.lang,
+        memory_id=cell.id,
+    )
+
+
+def _place(cell: Memory) -> int:
+    index = cell.metadata.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def _tells_of(note: str, error: RunError) -> bool:
+    """Return whether a note has all the words of an error's message, as one has that says more in the same line."""
+    words = message_words(error.message)
+    return bool(words) and words <= message_words(note)
+
+
+def _error_of(memory: Memory) -> RunError | None:
+    """Return the error that a cell's outputs end with, or that a note tells of."""
+    text = memory.text if memory.kind == "note" else outputs_of(memory.text)
+    if raised := read_traceback(text):
+        return RunError(raised.name, raised.message, text)
+    told = _TOLD.search(text) if memory.kind == "note" else None
+    return RunError(told[1], told[2]) if told else None
+
+
+# The newest failed runs that an error is compared with: at most a second of work.
+_MOST = 200
+# Two runs of one source that began so closely together are one, noted by two clocks.
+_AT_ONCE = timedelta(milliseconds=100)
+
+
+class Fixes:
+    """What mended errors like a new one."""
+
+    def __init__(self, storage: Storage, history: History, searching: Searching, scope: Scope) -> None:
+        self._storage = storage
+        self._history = history
+        self._searching = searching
+        self._scope = scope
+
+    def of_run(self, run: Run, before: Sequence[Run] = (), limit: int = 3) -> list[Fix]:
+        """Return what mended the errors most like that of a run, the best first; nothing if none is alike.
+
+        Parameters
+        ----------
+        run : Run
+            It failed: its ``error`` has the exception.
+        before : sequence of Run
+            The earlier runs of its session, in their order: they tell where its variables came from.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from datetime import UTC, datetime, timedelta
+        >>> from jupyter_memory import MemoryStore
+        >>> from jupyter_memory.types import Run, RunError
+        >>> store = MemoryStore(tempfile.mkdtemp() + "/memory.sqlite", embedder=None)
+        >>> now, error = datetime.now(UTC), RunError("KeyError", "'id'")
+        >>> failed = Run("left.merge(right, on='id')", now, "monday", 1, "error", error=error)
+        >>> later = now + timedelta(minutes=1)
+        >>> mended = Run("left.merge(right, left_on='id', right_on='nr')", later, "monday", 2, "ok")
+        >>> store.history.record([failed, mended])
+        2
+        >>> again = Run("pd.merge(rows, names, on='id')", now, "tuesday", 1, "error", error=error)
+        >>> [fix.mended.source for fix in store.fixes.of_run(again)]
+        ["left.merge(right, left_on='id', right_on='nr')"]
+        >>> store.close()
+        """
+        known, stored = self._known(run)
+        found = known.fixes(run, before, limit)
+        return [replace(fix, kind=stored.kind_of(fix.failed)) for fix in found]
+
+    def similar(self, run: Run, before: Sequence[Run] = ()) -> list[Run]:
+        """Return the earlier runs with an error like that of a run, the likest first, whether it was mended or not."""
+        known, _ = self._known(run)
+        return known.similar(run, before)
+
+    def of_traceback(self, text: str, limit: int = 3) -> list[Fix]:
+        """Return what mended the errors most like the one that a traceback ends with, as ``of_run`` does.
+
+        Raises
+        ------
+        InputError
+            The text is no traceback of Python.
+        """
+        return self.of_run(self.run_of(text), limit=limit)
+
+    def run_of(self, traceback: str) -> Run:
+        """Return the run that failed with a traceback, as far as that shows it.
+
+        Raises
+        ------
+        InputError
+            The text is no traceback of Python.
+        """
+        raised = read_traceback(traceback)
+        if raised is None:
+            raise InputError(
+                "The text is no traceback of Python that can be read: it ends with a line such as KeyError: 'a'."
+            )
+        place = raised.of_user
+        error = RunError(raised.name.rpartition(".")[2], raised.message, traceback)
+        return Run(place.source if place else "", datetime.now(UTC), "", 0, "error", error=error)
+
+    def answer(self, fixes: Sequence[Fix]) -> Answer:
+        """Return the memories of fixes as an answer, in their order, for what goes on from the last search."""
+        with self._storage.snapshot() as snapshot:
+            keys = [snapshot.key_of(fix.mended.memory_id) for fix in fixes]
+            known = snapshot.memories(keys)
+        return self._searching.listed([known[key] for key in keys])
+
+    def _known(self, run: Run) -> tuple[KnownErrors, StoredErrors]:
+        """Return the earlier errors of the type of a run's; none where the run was interrupted."""
+        error = run.error
+        if error is None:
+            raise InputError("The run has no error: fixes are looked up for an exception.")
+        stored = StoredErrors(self._storage, self._searching, self._scope)
+
+        def around(one: Run) -> tuple[Sequence[Run], Sequence[Run]]:
+            return self._around(one) if stored.kind_of(one) == "history" else stored.around(one)
+
+        if error.is_interruption:
+            return KnownErrors((), around), stored
+        failed = [one for one in self._failed(error) if not _same(one, run)]
+        return KnownErrors([*failed, *stored.like(error)], around), stored
+
+    def _failed(self, error: RunError) -> list[Run]:
+        return self._history.runs(error=error.name.rpartition(".")[2], limit=_MOST)
+
+    def _around(self, run: Run) -> tuple[Sequence[Run], Sequence[Run]]:
+        """Return the runs before and after one in its session, as many as are looked at."""
+        session, started = run.session, run.started
+        before = self._history.runs(session=session, before=started, limit=EARLIER)
+        after = self._history.runs(session=session, after=started, oldest_first=True, limit=AFTER)
+        return before[::-1], after
+
+
+def _same(one: Run, other: Run) -> bool:
+    """Return whether two runs are one: the history may know it by another session and number than who asks."""
+    known = bool(one.session) and (one.session, one.number) == (other.session, other.number)
+    return known or (abs(one.started - other.started) < _AT_ONCE and one.source.strip() == other.source.strip())

@@ -1,1 +1,0 @@
-"""How errors were mended before: in the history, in saved notebooks, and in notes."""

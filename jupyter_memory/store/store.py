@@ -1,0 +1,294 @@
+"""MemoryStore: the class through which everything else uses a store. Its methods come from its parts."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self, Unpack
+from weakref import WeakValueDictionary
+
+from jupyter_memory.config import JupyterMemory, load_config, models_folder, store_path
+from jupyter_memory.embedders import check_name
+from jupyter_memory.embedders.lifecycle import computing
+from jupyter_memory.errors import InputError, QueryError
+from jupyter_memory.search.confidence import calibrate
+from jupyter_memory.search.engine import QueryVectors, SearchEngine
+from jupyter_memory.search.profiles import Profile, profile_named
+from jupyter_memory.storage.databases import open_storage
+from jupyter_memory.store.delegation import delegated, keywords
+from jupyter_memory.store.fixes import Fixes
+from jupyter_memory.store.history import History
+from jupyter_memory.store.maintenance import Activity, Maintenance
+from jupyter_memory.store.memories import Forgetting, Get, Memories
+from jupyter_memory.store.models import ModelChoice
+from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions
+from jupyter_memory.store.sources import PartOfStore, Scope, Sources
+from jupyter_memory.store.transfer import StoreTransfer
+from jupyter_memory.text.paths import DatabaseAddress, StorePath, absolute, may_exist, store_at
+from jupyter_memory.types import Answer, Filters
+from jupyter_memory.types.protocols import Embedder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class MemoryStore:
+    """A store of memories in one SQLite file, or a database. ``history`` has what you ran, ``fixes`` mended errors.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, or the URL of a database, without a password. A new file is readable by you alone, as is its folder.
+    embedder : str, Embedder or None, default "auto"
+        What turns text into vectors. ``"auto"`` is the model that the store was written with; in a new store it is
+        nomic if that is on this machine, else the bundled static model. None searches by words alone.
+    profile : str or Profile, default "auto"
+        How hits are ranked unless a search names another profile.
+    space : str, optional
+        New memories go into this space, and searches see only this space.
+    settings : JupyterMemory, optional
+        The other settings; those of Jupyter's config path if left out.
+    folder : str or Path, optional
+        Where relative paths in a query begin (``path:notes/``); the working folder if left out.
+
+    Raises
+    ------
+    StoreDamaged, StoreTooNew, StoreReadOnly
+        The file is not a store, is of a newer major version, or cannot be created.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> store = MemoryStore(tempfile.mkdtemp() + "/memory.sqlite")
+    >>> memory = store.add("We scaled the prices to zero mean.", title="Prices", tags=["decision"])
+    >>> store.search("how were prices normalised")["title"].tolist()
+    ['Prices']
+    >>> store.close()
+    """
+
+    def __init__(
+        self,
+        path: str | Path | DatabaseAddress,
+        embedder: str | Embedder | None = "auto",
+        profile: str | Profile = "auto",
+        space: str | None = None,
+        *,
+        settings: JupyterMemory | None = None,
+        folder: str | Path | None = None,
+    ) -> None:
+        settings = settings if settings is not None else load_config()
+        self._profile = profile_named(profile)  # a misspelt name raises before a file is created
+        if isinstance(embedder, str):
+            check_name(embedder)
+        self.path, self.space = store_at(path), space or ""
+        computing.release_after(settings.idle_minutes)
+        storage = open_storage(self.path, busy_seconds=settings.busy_seconds, space=self.space)
+        scope = Scope(storage, self.space, "" if folder is None else str(absolute(folder)))
+        query_vectors, calibrated = QueryVectors(storage, settings), partial(calibrate, storage)
+        engine = SearchEngine(storage, query_vectors.vector)
+        model = ModelChoice(storage, embedder, settings.dimensions, models_folder(settings), calibrate=calibrated)
+        self.memories = Memories(storage, model, settings, scope)
+        self.forgetting = Forgetting(storage, settings, scope)
+        self.sources = Sources(storage, model, settings, self.space)
+        self.searching = Searching(storage, engine, model, query_vectors, settings, self._profile, scope)
+        self.activity = Activity(storage, settings)
+        self.maintenance = Maintenance(storage, model, scope, settings)
+        self.transfer = StoreTransfer(storage, model, settings, self.space)
+        self.history = History(storage, model, settings, scope)
+        self.fixes = Fixes(storage, self.history, self.searching, scope)
+        self._storage, self._model, self._closed = storage, model, False
+        _ALIVE[self.path] = self
+        self.history.catch_up()
+        self.forgetting.expire()
+
+    def __repr__(self) -> str:
+        return f"MemoryStore({str(self.path)!r}{', closed' if self._closed else ''})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def replaced(self) -> bool:
+        """Return whether its file was moved, removed or replaced after it was opened: nothing more is written to it."""
+        return self._storage.replaced
+
+    @property
+    def closed(self) -> bool:
+        """Return whether the store was closed."""
+        return self._closed
+
+    @property
+    def profile(self) -> Profile:
+        """Return how hits are ranked unless a search names another profile."""
+        return self._profile
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Return what the store has to say about itself: read-only, no write-ahead log, brought to a new version."""
+        return self.maintenance.notices
+
+    @property
+    def greeting(self) -> str:
+        """Return which model a store that was just made chose for itself, empty for a store that was there before."""
+        return self.maintenance.greeting
+
+    @keywords(SearchOptions)
+    def search(
+        self, query: str, *, mode: Literal["full", "scan"] = "full", **options: Unpack[SearchOptions]
+    ) -> pd.DataFrame:
+        """Return the best memories for a query as a DataFrame, one row each, with where every point came from.
+
+        Parameters
+        ----------
+        query : str
+            A question or words; ``"quoted words"`` are looked for as a phrase.
+        limit : int, optional
+            How many hits; the setting of that name, 10 unless changed, if left out.
+        profile : str or Profile, optional
+            How hits are ranked; the store's if left out.
+        filters : Filters or mapping, optional
+            What a memory must be: ``tag, kind, path, lang, tier, space, session, since, until``; each a value or
+            several, any of them enough.
+        since, until, now : str, date or datetime, optional
+            Bounds of the event time, such as ``"2026-03-01"`` or ``"last week"``; a day given as ``until`` is included.
+            ``now`` is the moment that ages are counted from.
+        tags : sequence of str, domain : str
+            Evidence for profiles that read it; nothing is left out for it.
+        mode : {"full", "scan"}
+            ``"scan"`` gives few columns, with an estimate of the tokens that each text costs.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by rank; ``df.memory`` explains it.
+
+        Raises
+        ------
+        QueryError
+            The query is empty, or a filter cannot be read.
+        """
+        if mode not in ("full", "scan"):
+            raise QueryError(f"mode is 'full' or 'scan', not {mode!r}.")
+        return frame_of(self.searching.hits(query, **options), mode)
+
+    @keywords(BrowseOptions)
+    def browse(self, **options: Unpack[BrowseOptions]) -> pd.DataFrame:
+        """Return memories without a question: core, note, mcp, file, history, the newest first within each."""
+        return frame_of(self.searching.browsed(**options))
+
+    hits = delegated("searching", Searching.hits)
+    browsed = delegated("searching", Searching.browsed)
+    trace = delegated("searching", Searching.trace)
+    pooled = delegated("searching", Searching.pooled)
+    explain = delegated("searching", Searching.explain)
+    explain_in = delegated("searching", Searching.explain_in)
+    related = delegated("searching", Searching.related)
+    related_to = delegated("searching", Searching.related_to)
+    listed = delegated("searching", Searching.listed)
+    context = delegated("searching", Searching.context)
+
+    add = delegated("memories", Memories.add)
+    add_many = delegated("memories", Memories.add_many)
+    get: Get = delegated("memories", Memories.get)  # type: ignore[arg-type,assignment]  # it would keep one overload of two
+    among = delegated("memories", Memories.among)
+    thumbnail = delegated("memories", Memories.thumbnail)
+    update = delegated("memories", Memories.update)
+    pin = delegated("memories", Memories.pin)
+    unpin = delegated("memories", Memories.unpin)
+    selection = delegated("forgetting", Forgetting.selection)
+    forget = delegated("forgetting", Forgetting.forget)
+    undo = delegated("forgetting", Forgetting.undo)
+    undoable = delegated("forgetting", Forgetting.undoable)
+
+    index = delegated("sources", Sources.index)
+    folders = delegated("sources", Sources.folders)
+    watch = delegated("sources", Sources.watch)
+    remove_folder = delegated("sources", Sources.remove_folder)
+    forget_gone = delegated("sources", Sources.forget_gone)
+    stale = delegated("sources", Sources.stale)
+    rename = delegated("sources", Sources.rename)
+
+    note_search = delegated("activity", Activity.note_search)
+    note_call = delegated("activity", Activity.note_call)
+    note_access = delegated("activity", Activity.note_access)
+    recent = delegated("activity", Activity.recent)
+    forget_recent = delegated("activity", Activity.forget_recent)
+    feedback = delegated("activity", Activity.feedback)
+    feedbacks = delegated("activity", Activity.feedbacks)
+
+    stats = delegated("maintenance", Maintenance.stats)
+    count = delegated("maintenance", Maintenance.count)
+    known = delegated("maintenance", Maintenance.known)
+    tags = delegated("maintenance", Maintenance.tags)
+    doctor = delegated("maintenance", Maintenance.doctor)
+    reembed = delegated("maintenance", Maintenance.reembed)
+    drop_vectors = delegated("maintenance", Maintenance.drop_vectors)
+    rebuild = delegated("maintenance", Maintenance.rebuild)
+    model_offer = delegated("maintenance", Maintenance.model_offer)
+    backup = delegated("maintenance", Maintenance.backup)
+    export = delegated("transfer", StoreTransfer.export)
+    import_ = delegated("transfer", StoreTransfer.import_)
+    copy_to = delegated("transfer", StoreTransfer.copy_to)
+    restore = staticmethod(Maintenance.restore)
+
+    def part(self, filters: Filters) -> Searching:
+        """Return the searches of what filters let through: hits, verdicts and notices as if there were nothing else."""
+        return self.searching.within(PartOfStore(self._storage, self.memories.bound(filters)))
+
+    def interrupt(self, thread_id: int) -> bool:
+        """Stop the search that a thread (``threading.get_ident()``) makes in this store; it raises ``Interrupted``.
+
+        Returns whether the thread was reading. If not, nothing happens, and its next steps are not stopped.
+        """
+        return self._storage.interrupt(thread_id)
+
+    def close(self) -> None:
+        """Close the store; closing it again does nothing."""
+        self._closed = True
+        self.searching.close()
+        self.forgetting.close()
+        self._storage.close()
+
+
+_ALIVE: WeakValueDictionary[StorePath, MemoryStore] = WeakValueDictionary()
+_OPENED: dict[StorePath, MemoryStore] = {}
+
+
+def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None = None) -> MemoryStore:
+    """Return the user's store, or the one at ``path`` (a file or a URL), with the settings of Jupyter's config path.
+
+    Within a process the same path gives the same object, until it is closed, its file replaced or ``settings`` given.
+    """
+    chosen = settings if settings is not None else load_config()
+    where = store_at(path if path is not None else store_path(chosen))
+    known = _OPENED.get(where) if settings is None else None
+    if known is not None and known.replaced:
+        known.close()
+    if known is None or known.closed:
+        known = MemoryStore(where, chosen.embedder, chosen.profile, chosen.space or None, settings=chosen)
+        if settings is None:
+            _OPENED[where] = known
+    return known
+
+
+def _store_of(path: str) -> MemoryStore:
+    """Return an open store by its path, for the accessor of a DataFrame that came from it."""
+    known = _ALIVE.get(where := store_at(path))
+    if known is not None and not (known.closed or known.replaced):
+        return known
+    if not may_exist(where):
+        raise InputError(f"The store of this result, {path}, is not there any more.")
+    return open_store(path)
+
+
+def frame_of(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataFrame:
+    """Return the hits of an answer as a DataFrame whose accessor knows this process's open stores."""
+    # Imported late: pandas takes longer to load than a search.
+    from jupyter_memory.dataframe.accessor import register_store
+    from jupyter_memory.dataframe.frame import to_frame, to_scan_frame
+
+    register_store(_store_of)
+    return to_frame(answer) if mode == "full" else to_scan_frame(answer)

@@ -1,0 +1,391 @@
+"""Memories from a store to another."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
+from itertools import groupby
+from pathlib import Path
+
+from jupyter_memory.config import JupyterMemory
+from jupyter_memory.errors import EmbedderUnavailable, EmbeddingMismatch, InputError, StoreReadOnly
+from jupyter_memory.ingest.pictures import Quota, quota_of
+from jupyter_memory.ingest.preparation import prepare
+from jupyter_memory.runtime import batches, shown
+from jupyter_memory.storage.base import Model, Prepared
+from jupyter_memory.storage.databases import open_storage
+from jupyter_memory.storage.writing import Arriving, Contents, NotedFile, Storage, Stored
+from jupyter_memory.store import records
+from jupyter_memory.store.models import ModelChoice
+from jupyter_memory.store.records import Arrival, ExportedFolder, looked_up
+from jupyter_memory.text.paths import DatabaseAddress, StorePath, absolute, store_at
+from jupyter_memory.text.unicode import json_text
+from jupyter_memory.types import Memory
+from jupyter_memory.types.memory import NO_PICTURES
+from jupyter_memory.types.protocols import Embedder, Vectors
+from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, PictureReport
+
+# Copies a store into another one, with the vectors that it has: from a file to a server, back, or wherever.
+
+# Memories that are stored in one transaction, and files. In a file, other writers wait for its end; on a server they do
+# not, and each transaction costs more.
+_COPIED_TOGETHER, _ON_SERVER, _FILES = 128, 1_000, 1_000
+# Seconds that a search waits for another writer before it is noted.
+_PATIENCE = 30.0
+
+
+def copied(
+    source: Storage, target: StorePath, space: str, *, busy_seconds: float, update: bool, progress: bool
+) -> CopyReport:
+    """Copy what a store holds in a space, or all of it if that is empty, into the store at ``target``.
+
+    Raises:
+        InputError: it is the same store.
+        EmbeddingMismatch: the other store has the vectors of another model; nothing is copied.
+        StoreReadOnly: the other store may not be written into, or not in each of the spaces.
+    """
+    if _is_same(source.path, target):
+        raise InputError(f"{target} is the store itself. Name another one to copy it to.")
+    filled = open_storage(target, busy_seconds=busy_seconds)
+    try:
+        with source.transfer.contents(space) as contents:
+            return _Filling(filled, contents, update).run(progress, searches=not space)
+    finally:
+        filled.close()
+
+
+class _Filling:
+    """Puts the contents of one store into another one."""
+
+    def __init__(self, target: Storage, contents: Contents, update: bool) -> None:
+        self._target = target
+        self._contents = contents
+        self._update = update
+        model = contents.model()
+        self._embedder = None if model is None else StoredModel(model)
+        self._without_vectors = 0
+
+    def run(self, progress: bool, *, searches: bool) -> CopyReport:
+        """Copy everything; return what became of it."""
+        self._check_rights()
+        self._take_model()
+        became: Counter[str] = Counter()
+        together = _COPIED_TOGETHER if isinstance(self._target.path, Path) else _ON_SERVER
+        for some in shown(batches(self._contents.memories(), together), progress, "Copying"):
+            try:
+                became.update(self._put(some))
+            except StoreReadOnly:
+                if not became.total():
+                    raise
+                # The right was taken away meanwhile.
+                raise StoreReadOnly(
+                    f"Your role may no longer write all of this into {self._target.path}. {became.total():,} memories "
+                    "were copied before; the same command goes on from there."
+                ) from None
+        self._target.transfer.finish()
+        for files in batches(self._contents.files(), _FILES):
+            self._target.transfer.note(files, (), ())
+        # A folder is followed on the machine that has it: those who share a server have others.
+        watches = isinstance(self._target.path, Path)
+        folders = [one._replace(watched=one.watched and watches) for one in self._contents.folders()]
+        self._target.transfer.note((), folders, list(self._contents.feedback()))
+        copied = self._copy_searches() if searches else 0
+        return CopyReport(
+            str(self._target.path), ImportReport(**became, pictures=PictureReport()), self._without_vectors, copied
+        )
+
+    def _check_rights(self) -> None:
+        """Refuse before anything is copied what would be refused in the middle.
+
+        Raises:
+            StoreReadOnly: there is a space into which the other store lets this person write nothing.
+        """
+        if refused := self._target.transfer.refused(self._contents.spaces()):
+            raise StoreReadOnly(
+                f"Your role may not write into {len(refused)} of the spaces in {self._target.path}, so nothing was "
+                "copied. Copy one space with `copy --space NAME`, or ask the owner of the store for the right."
+            )
+
+    def _take_model(self) -> None:
+        """Let the other store have the same model, and the trust in it if the store is new.
+
+        Raises:
+            EmbeddingMismatch: it has another one.
+        """
+        if self._embedder is None:
+            return
+        with self._target.snapshot() as snapshot:
+            active, is_empty = snapshot.active_model(), not snapshot.newest_chunk()
+        if active is not None and active.fingerprint != self._embedder.fingerprint:
+            raise EmbeddingMismatch(
+                f"{self._target.path} was written with {active.name} ({active.dimensions} dimensions), and the store "
+                f"to copy with {self._embedder.name} ({self._embedder.dimensions}), so nothing was copied. Change the "
+                "model of one of them with `model use`, or copy into a new store."
+            )
+        model = self._target.transfer.begin(self._embedder)
+        if is_empty and (measured := self._contents.calibration()) is not None:
+            self._target.writer.keep_calibration(model, measured.chunks, measured.value)
+
+    def _put(self, some: Sequence[Stored]) -> Counter[str]:
+        """Store a batch of memories; return what became of them."""
+        known, left = looked_up(self._target, [(one.memory.id, one.draft) for one in some])
+        wanted = [one for one in some if one.memory.id not in left]
+        # What stays as it is comes without its vectors: it is there for its runs alone.
+        new = [one for one in wanted if self._update or one.memory.id not in known]
+        prepared = dict(zip((one.memory.id for one in new), self._contents.prepared(new), strict=True))
+        ready = [(one, prepared.get(one.memory.id)) for one in wanted]
+        became: Counter[str] = Counter(left_out=len(left))
+        # Within a call, either all have vectors or none has, and so with tokens; the order of the memories stays.
+        for (embedded, _), group in groupby(ready, lambda pair: _has(pair[1])):
+            together = list(group)
+            arriving = [_arriving(one, with_) for one, with_ in together]
+            done = self._target.transfer.put(arriving, self._embedder if embedded else None, update=self._update)
+            became.update(done)
+            self._without_vectors += 0 if embedded else sum(one != "kept" for one in done)
+        return became
+
+    def _copy_searches(self) -> int:
+        """Note the searches that the other store lacks; return how many."""
+        with self._target.snapshot() as snapshot:
+            lacking = [one for one in self._contents.searches() if not snapshot.query_of(one.search.query_id)]
+        for search, hits in lacking:
+            self._target.writer.note_search(search, hits, _PATIENCE)
+        return len(lacking)
+
+
+class StoredModel:
+    """A model that wrote vectors somewhere, as the embedder of a store that takes them over; it embeds nothing."""
+
+    threshold = 0.0
+
+    def __init__(self, model: Model) -> None:
+        self.name = model.name
+        self.dimensions = model.dimensions
+        self.fingerprint = model.fingerprint
+
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        """Raise: there is nothing here that embeds."""
+        raise EmbedderUnavailable(f"{self.name} is not open: its vectors are copied as they are.")
+
+    def embed_query(self, text: str, /) -> Vectors:
+        """Raise: there is nothing here that embeds."""
+        raise EmbedderUnavailable(f"{self.name} is not open: its vectors are copied as they are.")
+
+
+def _arriving(one: Stored, prepared: Prepared | None) -> Arriving:
+    memory = one.memory
+    ready = prepared or Prepared(one.draft, None)
+    return Arriving(memory.id, ready, memory.indexed_at, memory.accessed, one.runs)
+
+
+def _has(prepared: Prepared | None) -> tuple[bool, bool]:
+    """Return whether a memory comes with vectors, and whether it comes with tokens."""
+    return (False, False) if prepared is None else (prepared.vectors is not None, bool(len(prepared.tokens)))
+
+
+def _is_same(one: StorePath, other: StorePath) -> bool:
+    if isinstance(one, Path) and isinstance(other, Path):
+        return one == other or (one.exists() and other.exists() and one.samefile(other))
+    return one == other
+
+
+# Memories that are stored in one transaction.
+_TOGETHER = 128
+# What has no place in the name of a file, and characters of a title that have one.
+_NO_NAME, _LONGEST = re.compile(r"[^\w]+"), 60
+
+
+class StoreTransfer:
+    """Export, import and copies of one store, in its space."""
+
+    def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, space: str) -> None:
+        self._storage = storage
+        self._model = model
+        self._settings = settings
+        self._space = space
+
+    def export(self, folder: str | Path) -> ExportReport:
+        """Write the store into a new folder as JSON lines, with the notes as Markdown, and return what it holds.
+
+        Of a store with a space, this is what the space holds. ``import_`` brings all of it back: ids, pins, tags,
+        times, texts, pictures, the history, what is known of indexed files, feedback. Vectors are computed anew. The
+        texts are in clear, readable by you alone. Recent searches are left out.
+
+        Raises
+        ------
+        InputError
+            The folder is not empty, or cannot be written.
+        """
+        target = absolute(folder)
+        with records.new_folder(target) as filled, self._storage.transfer.contents(self._space) as contents:
+            return _written(filled, target, contents)
+
+    def import_(self, folder: str | Path, *, update: bool = False, progress: bool = True) -> ImportReport:
+        """Take in a folder that ``export`` wrote, and return what became of its memories.
+
+        The whole folder is checked before anything is stored. Memories are then stored in batches; if the import is
+        interrupted, the same call continues it. What the JSON lines say counts, not the Markdown of the notes. A memory
+        whose content is there under another id gives that one its tags and pin. Cells and parts of a file that this
+        store has indexed itself are left out where they differ, since the store knows the file better.
+
+        Parameters
+        ----------
+        update : bool, default False
+            Whether a memory whose id is known becomes what the folder says; otherwise it stays as it is.
+
+        Raises
+        ------
+        InputError
+            It is no exported folder, or a line in it is wrong; the error names file and line.
+        """
+        path = absolute(folder)
+        found = ExportedFolder(path, redacting=self._settings.redact)
+        self._model.for_writing()  # raises before anything is stored, where the model does not fit
+        quota = quota_of(self._storage, self._settings, self._space)
+        became: Counter[str] = Counter()
+        for some in shown(found.memories(_TOGETHER), progress, "Importing"):
+            became.update(self._model.writing(partial(self._put, some, update, quota)))
+            if quota is not None:
+                quota.written()
+        pictures = PictureReport() if quota is None else quota.report
+        # What has no room now is read from the files themselves later.
+        complete = quota is not None and not pictures.left_out
+        for batch in batches(map(records.to_file, records.lines(path, records.FILES)), 1_000):
+            noted = batch if complete else [NotedFile(space, replace(one, pictures=False)) for space, one in batch]
+            self._storage.transfer.note(noted, (), ())
+        folders = [records.to_folder(one) for one in records.lines(path, records.FOLDERS)]
+        feedback = [records.to_feedback(one) for one in records.lines(path, records.FEEDBACK)]
+        self._storage.transfer.note((), folders, feedback)
+        if became["added"] or became["updated"]:
+            self._model.calibrate()
+        return ImportReport(**became, pictures=pictures)
+
+    def copy_to(
+        self, target: str | Path | DatabaseAddress, *, update: bool = False, progress: bool = True
+    ) -> CopyReport:
+        """Copy this store into another one, which is made if it does not exist, and return what became of its memories.
+
+        ``target`` is a file or the URL of a database. Ids, times, tags, pins, the history of what you ran, pictures,
+        files, folders, feedback and vectors come along; nothing is embedded. Recent searches come along too, unless
+        the store has a space: they belong to none. The store is read as it is at this moment. Memories are stored in
+        batches; if the copy is interrupted, the same call continues it. A memory whose content is there under another
+        id gives that one its tags and pin. Cells and parts of a file that the other store has indexed itself are left
+        out where they differ.
+
+        Parameters
+        ----------
+        update : bool, default False
+            Whether a memory whose id is known there becomes what it is here; otherwise it stays as it is.
+
+        Raises
+        ------
+        InputError
+            It is the same store.
+        EmbeddingMismatch
+            The other store has the vectors of another model; nothing is copied.
+        """
+        busy = self._settings.busy_seconds
+        return copied(self._storage, store_at(target), self._space, busy_seconds=busy, update=update, progress=progress)
+
+    def _put(
+        self, some: Sequence[Arrival], update: bool, quota: Quota | None, embedder: Embedder | None
+    ) -> Counter[str]:
+        """Store memories in one transaction, with the pictures that there is room for; return what became of them."""
+        known, left = looked_up(self._storage, [(one.stored.memory.id, one.draft) for one in some])
+        wanted = [_without_pictures(one, known) for one in some if one.stored.memory.id not in left]
+        # What stays as it is needs no vectors.
+        new = [one for one in wanted if update or one.stored.memory.id not in known]
+        ready = dict(
+            zip((one.stored.memory.id for one in new), prepare([one.draft for one in new], embedder), strict=True)
+        )
+        prepared = _fitting([ready.get(one.stored.memory.id) or Prepared(one.draft, None) for one in wanted], quota)
+        arriving = [
+            Arriving(memory.id, of_it, memory.indexed_at, memory.accessed, one.runs)
+            for one, of_it in zip(wanted, prepared, strict=True)
+            for memory in (one.stored.memory,)
+        ]
+        became = self._storage.transfer.put(arriving, embedder, update=update) if arriving else []
+        return Counter(became) + Counter(left_out=len(left))
+
+
+def _without_pictures(one: Arrival, known: Mapping[str, Memory]) -> Arrival:
+    """Return what arrives without pictures if the memory that is there has some: they need no room."""
+    there = known.get(one.stored.memory.id)
+    if there is None or not there.thumbnails:
+        return one
+    return replace(one, draft=replace(one.draft, pictures=NO_PICTURES))
+
+
+def _fitting(prepared: Sequence[Prepared], quota: Quota | None) -> Sequence[Prepared]:
+    """Return memories with the pictures that there is room for, without any if none are kept."""
+    if quota is None:
+        return [replace(one, draft=replace(one.draft, pictures=NO_PICTURES)) for one in prepared]
+    quota.begin(())
+    return quota.fitting(prepared)[0]
+
+
+def _written(filled: Path, target: Path, contents: Contents) -> ExportReport:
+    """Write what a store holds into a folder that becomes ``target``."""
+    (filled / records.NOTES).mkdir(0o700)
+    records.write_text(filled / records.IGNORE, "*\n")
+    counts: Counter[str] = Counter()
+    with_runs = filled / records.RUNS
+    memories = records.write_lines(filled / records.MEMORIES, _memories(filled, contents, counts))
+    runs = records.write_lines(with_runs, _runs(contents))
+    pictures = records.write_lines(filled / records.PICTURES, _pictures(contents))
+    files = records.write_lines(filled / records.FILES, map(records.of_file, contents.files()))
+    folders = records.write_lines(filled / records.FOLDERS, map(records.of_folder, contents.folders()))
+    feedback = records.write_lines(filled / records.FEEDBACK, map(records.of_feedback, contents.feedback()))
+    report = ExportReport(target, memories, counts["notes"], runs, files, folders, feedback, pictures)
+    records.write_text(filled / records.ABOUT, json_text(_about(report), indent=2) + "\n")
+    return report
+
+
+def _about(report: ExportReport) -> dict[str, object]:
+    names = ("memories", "notes", "runs", "pictures", "files", "folders", "feedback")
+    return {
+        "format": records.FORMAT,
+        "version": records.VERSION,
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "by": f"jupyter-memory {version('jupyter-memory')}",
+        "counts": {name: getattr(report, name) for name in names},
+        "read": "`import` reads the .jsonl files; the Markdown in notes/ is a copy for other programs.",
+    }
+
+
+def _memories(filled: Path, contents: Contents, counts: Counter[str]) -> Iterator[dict[str, object]]:
+    for stored in contents.memories():
+        memory = stored.memory
+        if memory.kind == "note":
+            records.write_text(filled / records.NOTES / _note_name(memory), _note_markdown(memory))
+            counts["notes"] += 1
+        yield records.of_memory(stored)
+
+
+def _runs(contents: Contents) -> Iterator[dict[str, object]]:
+    return (records.of_run(run) for stored in contents.memories() for run in stored.runs)
+
+
+def _pictures(contents: Contents) -> Iterator[dict[str, object]]:
+    return (record for stored in contents.memories() for record in records.of_pictures(stored))
+
+
+def _note_name(memory: Memory) -> str:
+    """Return the name of a note's file: its title and its id."""
+    words = _NO_NAME.sub("-", memory.title)[:_LONGEST].strip("-_").lower()
+    # A name counts in bytes, of which a character may take four.
+    name = words.encode()[: 2 * _LONGEST].decode(errors="ignore")
+    return f"{name}-{memory.id}.md" if name else f"{memory.id}.md"
+
+
+def _note_markdown(memory: Memory) -> str:
+    """Return a note as Markdown; a JSON string is one of YAML, too."""
+    fields = {"id": memory.id, "title": memory.title, "tags": list(memory.tags), "date": memory.event_at.isoformat()}
+    front = "\n".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items() if value)
+    return f"---\n{front}\n---\n\n{memory.text}\n"
