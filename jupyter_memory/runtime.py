@@ -40,7 +40,7 @@ def _bar(**how: Any) -> Iterator[Any]:
     """Show a bar for the time of a block."""
     from tqdm.auto import tqdm
 
-    if not _is_widget(tqdm):
+    if not any(one.__module__ == "tqdm.notebook" for one in tqdm.__mro__):
         with tqdm(**how, leave=False) as bar:
             yield bar
         return
@@ -53,11 +53,6 @@ def _bar(**how: Any) -> Iterator[Any]:
         finally:
             # A notebook keeps its outputs. Without this it would keep a dead widget, an error when it is reopened.
             place.update({"text/plain": ""}, raw=True)
-
-
-def _is_widget(kind: type) -> bool:
-    """Return whether a kind of bar is a widget of a notebook."""
-    return any(one.__module__ == "tqdm.notebook" for one in kind.__mro__)
 
 
 def _is_seen() -> bool:

@@ -360,12 +360,7 @@ def mcp(front: Front, call: Call) -> None:
     What an agent reads may leave this machine, with what it sends to its model. It sees no history and may store notes,
     unless options say otherwise.
     """
-    _refuse_another_sdk()
-    import_module(_MCP).run(front.settings, **call.values)
 
-
-def _refuse_another_sdk() -> None:
-    """Raise where the SDK is missing, or one whose version 1 another package here asks for."""
     try:
         found = version("mcp")
     except PackageNotFoundError:
@@ -375,6 +370,8 @@ def _refuse_another_sdk() -> None:
             f"jupyter-memory mcp needs version 2 of the package mcp, and {found} is installed. "
             "Install jupyter-memory into an environment of its own: pip install 'jupyter-memory[mcp]'"
         )
+
+    import_module(_MCP).run(front.settings, **call.values)
 
 
 _MCP_OPTIONS = (

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from io import StringIO, TextIOWrapper
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
@@ -185,11 +185,10 @@ _AS_IN_JSON = "jupyter_memory.as_in_json"
 def commands() -> dict[str, Command[Front]]:
     """Return the commands of the terminal by name: those that notebooks share, and those of a terminal alone."""
     rows = {**table.commands_of("terminal"), **CONNECTING, **SERVING, **MEASURING}
-    return {name: rows[name] for name in sorted(rows, key=lambda name: (name not in _ORDER, _place(name)))}
-
-
-def _place(name: str) -> int:
-    return _ORDER.index(name) if name in _ORDER else 0
+    return {
+        name: rows[name]
+        for name in sorted(rows, key=lambda name: (name not in _ORDER, (_ORDER.index(name) if name in _ORDER else 0)))
+    }
 
 
 class Commands(click.Group):
@@ -244,7 +243,8 @@ def cli(context: click.Context, file: str | None, no_color: bool) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return 0, 1 after a failure, 2 after wrong usage, 130 after Ctrl-C."""
-    _escape_what_it_lacks(sys.stdout)
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors=_AS_IN_JSON)
     try:
         code = cli.main(arguments, prog_name="jupyter-memory", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as help_:
@@ -270,12 +270,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (JupyterMemoryError, OSError) as error:
         return _failed(1, str(error))
     return code if isinstance(code, int) else 0
-
-
-def _escape_what_it_lacks(output: TextIO | None) -> None:
-    """Let an output whose encoding lacks a character, such as code page 1252, write it as JSON does: ``\\u03bb``."""
-    if isinstance(output, TextIOWrapper) and output.errors == "strict":
-        output.reconfigure(errors=_AS_IN_JSON)
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:

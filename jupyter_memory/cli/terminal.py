@@ -104,18 +104,22 @@ def _about(hit: Hit, cells: int) -> str:
         about.append(f"file {hit.freshness}")
     if memory.source:
         left = room - sum(width(part) + len(_DOT) for part in about)
-        about.insert(2, fit_end(_short(memory.source) + (f":{hit.location}" if hit.location else ""), left))
+        path = memory.source
+        home = str(Path("~").expanduser())
+        about.insert(
+            2,
+            fit_end(
+                ("~" + path[len(home) :] if path != home and is_at_or_below(path, home) else path)
+                + (f":{hit.location}" if hit.location else ""),
+                left,
+            ),
+        )
     return _DOT.join(about)
 
 
 def _day(hit: Hit) -> str:
     """Return the local day on which it happened."""
     return hit.memory.event_at.astimezone().date().isoformat()
-
-
-def _short(path: str) -> str:
-    home = str(Path("~").expanduser())
-    return "~" + path[len(home) :] if path != home and is_at_or_below(path, home) else path
 
 
 INTERRUPTED = 130

@@ -68,15 +68,12 @@ def contribution_chart(breakdown: pd.DataFrame) -> altair.Chart:
         .encode(
             x=altair.X("sum(contribution)", title="score"),
             y=altair.Y("hit", sort=None, title=None, axis=altair.Axis(labelLimit=420)),
-            color=altair.Color("signal", sort=signals, scale=altair.Scale(scheme=_scheme(len(signals)))),
+            color=altair.Color(
+                "signal", sort=signals, scale=altair.Scale(scheme="tableau10" if len(signals) <= 10 else "tableau20")
+            ),
             tooltip=["signal", "value", "contribution"],
         )
     )
-
-
-def _scheme(number: int) -> str:
-    """Return a colour scheme in which no two of so many signals look alike."""
-    return "tableau10" if number <= 10 else "tableau20"
 
 
 # A rank is shorter, also as text.
@@ -161,7 +158,15 @@ class MemoryAccessor:
     def open(self, rank: Rank = 1) -> Place:
         """Return where the memory of a row comes from: in a notebook a link that opens it at the cell."""
         row = self._row(rank)
-        place = self._place(row, rank)
+        if row.get("source"):
+            place = Place(str(row["source"]), str(row.get("location", "")), str(row.get("kind", "")))
+        else:
+            memory = _store(search_of(row, self._searches)).get(str(row["memory_id"]))
+            if not memory.source:
+                raise InputError(
+                    f"Rank {rank} is a {memory.kind} without a source; df.memory.text({rank}) shows it whole."
+                )
+            place = Place(memory.source, memory.place(), memory.kind)
         self._note_access(row)
         return place
 
@@ -237,14 +242,6 @@ class MemoryAccessor:
             answer = store.listed(memories)
         query = replace(answer.query, text=questions, written=questions)
         return replace(answer, query=query, verdict=surest(search["verdict"] for search in searches))
-
-    def _place(self, row: pd.Series[Any], rank: Rank) -> Place:
-        if row.get("source"):
-            return Place(str(row["source"]), str(row.get("location", "")), str(row.get("kind", "")))
-        memory = _store(search_of(row, self._searches)).get(str(row["memory_id"]))
-        if not memory.source:
-            raise InputError(f"Rank {rank} is a {memory.kind} without a source; df.memory.text({rank}) shows it whole.")
-        return Place(memory.source, memory.place(), memory.kind)
 
     def _note_access(self, row: pd.Series[Any]) -> None:
         # A row that names its source can be opened without its store.

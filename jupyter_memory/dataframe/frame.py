@@ -350,7 +350,9 @@ def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
     styler = table.style.format(escape="html", na_rep="").format(forms, na_rep="", subset=list[Hashable](forms))
     for label, memory_id in _pictured(frame) if "title" in shown else ():
         # Each picture belongs to one row, which a form for the whole column would not know.
-        styler = styler.format(_with_picture(memory_id), subset=([label], ["title"]))
+        styler = styler.format(
+            lambda title, of=memory_id: f"{html(str(title))}{picture(of, str(title))}", subset=([label], ["title"])
+        )
     # Prices in dollars are no formulas.
     styler = styler.set_table_attributes('class="tex2jax_ignore mathjax_ignore"')
     styler = styler.set_table_styles([{"selector": selector, "props": props} for selector, props in _STYLES])
@@ -359,11 +361,6 @@ def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
     if "score" in shown:
         styler = _barred(styler, table, ["score"])
     return _barred(styler, table, contributions)
-
-
-def _with_picture(memory_id: str) -> Callable[[object], str]:
-    """Return what shows a title with the place of a picture below it."""
-    return lambda title: f"{html(str(title))}{picture(memory_id, str(title))}"
 
 
 def _pictured(frame: pd.DataFrame) -> list[tuple[Hashable, str]]:

@@ -183,21 +183,7 @@ def fill(model: nn.Module, weights: Mapping[str, mx.array], config: Mapping[str,
     Raises:
         EmbedderUnavailable: tensors are missing, surplus, of another shape or not numbers; they are named.
     """
-    _check(weights, model, config, folder)
-    if on_cpu():
-        weights = {name: value.astype(mx.float32) for name, value in _dequantised(weights, config).items()}
-    else:
-        weights = {name: _halved(value) for name, value in weights.items()}
-        if "quantization" in config:
-            _quantise(model, config, weights)
-    model.load_weights(list(weights.items()))
-    mx.eval(model.parameters())
-    _check_numbers(weights, folder)
-    mx.clear_cache()
 
-
-def _check(weights: Mapping[str, mx.array], model: nn.Module, config: Mapping[str, Any], folder: Path) -> None:
-    """Refuse tensors that are missing, surplus or of another shape."""
     expected = dict(nn.utils.tree_flatten(model.parameters()))
     quantised = {name.removesuffix(".scales") for name in weights if name.endswith(".scales")}
     if quantised and "quantization" not in config:
@@ -218,6 +204,17 @@ def _check(weights: Mapping[str, mx.array], model: nn.Module, config: Mapping[st
         raise EmbedderUnavailable(
             f"The weights in {folder} are not those of the model in its config.json; {'; '.join(problems)}."
         )
+
+    if on_cpu():
+        weights = {name: value.astype(mx.float32) for name, value in _dequantised(weights, config).items()}
+    else:
+        weights = {name: _halved(value) for name, value in weights.items()}
+        if "quantization" in config:
+            _quantise(model, config, weights)
+    model.load_weights(list(weights.items()))
+    mx.eval(model.parameters())
+    _check_numbers(weights, folder)
+    mx.clear_cache()
 
 
 def _dequantised(weights: Mapping[str, mx.array], config: Mapping[str, Any]) -> dict[str, mx.array]:

@@ -80,7 +80,21 @@ def _load(path: str) -> ctypes.CDLL:
     except OSError as error:
         if "libgfortran" not in str(error):
             raise
-        _lend_fortran()
+        # A wheel's libraries carry a name of their own (``libgfortran-f7379c93.so.5.0.0``), and the system's
+        # is often not installed. The copy with the common name lives in memory only.
+        for helper in _files_of("mlx-cpu", "libquadmath"):
+            ctypes.CDLL(str(helper))
+        for file in _files_of("mlx-cpu", "libgfortran"):
+            own = file.name.encode() + b"\0"
+            content = file.read_bytes().replace(own, b"libgfortran.so.5\0".ljust(len(own), b"\0"))
+            memory = os.memfd_create("libgfortran.so.5")
+            try:
+                with open(memory, "wb", closefd=False) as copy:
+                    copy.write(content)
+                ctypes.CDLL(f"/proc/self/fd/{memory}")
+            finally:
+                os.close(memory)
+
         library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
     if not hasattr(library, "cblas_sgemm") or not hasattr(library, "openblas_set_num_threads"):
         raise OSError(f"{path} has no cblas_sgemm")
@@ -104,26 +118,6 @@ def _needs_avx512(file: Path) -> bool:
         return False
     content = file.read_bytes()
     return b"SKYLAKEX" in content and b"DYNAMIC_ARCH" not in content
-
-
-def _lend_fortran() -> None:
-    """Load the Fortran runtime that comes inside MLX's wheel under its common name, which OpenBLAS asks for.
-
-    A wheel's libraries carry a name of their own (``libgfortran-f7379c93.so.5.0.0``), and the system's is often not
-    installed. The copy with the common name lives in memory only.
-    """
-    for helper in _files_of("mlx-cpu", "libquadmath"):
-        ctypes.CDLL(str(helper))
-    for file in _files_of("mlx-cpu", "libgfortran"):
-        own = file.name.encode() + b"\0"
-        content = file.read_bytes().replace(own, b"libgfortran.so.5\0".ljust(len(own), b"\0"))
-        memory = os.memfd_create("libgfortran.so.5")
-        try:
-            with open(memory, "wb", closefd=False) as copy:
-                copy.write(content)
-            ctypes.CDLL(f"/proc/self/fd/{memory}")
-        finally:
-            os.close(memory)
 
 
 def _files_of(distribution: str, start: str) -> list[Path]:

@@ -34,7 +34,16 @@ def load(folder: Path, recipe: Recipe) -> Any:
             f"The model in {folder} is of the type {recipe.kind!r}, and mlx-embeddings runs {', '.join(known)}."
         )
     try:
-        words = _older_words(folder)
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        rope = config.get("rope_parameters") or {}
+        bases = {kind: one["rope_theta"] for kind, one in rope.items() if isinstance(one, dict) and "rope_theta" in one}
+        found = {"rope_theta": rope.get("rope_theta")}
+        if "full_attention" in bases:
+            found |= {"rope_theta": bases["full_attention"], "global_rope_theta": bases["full_attention"]}
+        if "sliding_attention" in bases:
+            found |= dict.fromkeys(("rope_local_base_freq", "local_rope_theta"), bases["sliding_attention"])
+        words = {name: value for name, value in found.items() if value is not None and name not in config}
+
         model = utils.load_model(folder, model_config=words, get_model_classes=_classes, path_to_repo=str(folder))
     except UNREADABLE as broken:
         raise EmbedderUnavailable(
@@ -88,19 +97,6 @@ def _quicken(model: Any) -> None:
         # A module is a dictionary of its parts. This one is BERT's; the others compute it within a function.
         if isinstance(module.get("intermediate_act_fn"), nn.GELU):
             module.intermediate_act_fn = cpu_math.gelu
-
-
-def _older_words(folder: Path) -> dict[str, Any]:
-    """Return the rotary bases, which transformers 5 writes under new keys, under the keys that mlx-embeddings reads."""
-    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    rope = config.get("rope_parameters") or {}
-    bases = {kind: one["rope_theta"] for kind, one in rope.items() if isinstance(one, dict) and "rope_theta" in one}
-    found = {"rope_theta": rope.get("rope_theta")}
-    if "full_attention" in bases:
-        found |= {"rope_theta": bases["full_attention"], "global_rope_theta": bases["full_attention"]}
-    if "sliding_attention" in bases:
-        found |= dict.fromkeys(("rope_local_base_freq", "local_rope_theta"), bases["sliding_attention"])
-    return {name: value for name, value in found.items() if value is not None and name not in config}
 
 
 def _classes(config: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -149,22 +149,18 @@ def _vectors(ids: mx.array, mask: mx.array | None, *, model: Any, dense: Sequenc
     if recipe.kind in DENSE_INSIDE:
         inside: mx.array = model(ids, attention_mask=mask).text_embeds.astype(mx.float32)
         return inside
-    vectors = pool(_hidden(model, ids, mask, recipe.kind), mask, recipe.pooling)
-    for layer in dense:
-        vectors = layer(vectors)
-    return vectors
-
-
-def _hidden(model: Any, ids: mx.array, mask: mx.array, kind: str) -> mx.array:
-    """Return the vectors of all tokens, ``(rows, tokens, width)``."""
     # The whole model returns what it has already pooled, or pools on the way.
-    if kind == "modernbert":
+    if recipe.kind == "modernbert":
         found: mx.array = model.model(ids, attention_mask=mask)["last_hidden_state"]
-    elif kind == "qwen3":
+    elif recipe.kind == "qwen3":
         found = model.model(ids, attention_mask=mask)
     else:
         found = model(ids, attention_mask=mask).last_hidden_state
-    return found
+    vectors = pool(found, mask, recipe.pooling)
+
+    for layer in dense:
+        vectors = layer(vectors)
+    return vectors
 
 
 def _tokenizer(folder: Path, max_tokens: int) -> Tokenizer:
@@ -294,19 +290,16 @@ def open_mlx(name: str, dimensions: int | None = None) -> MlxEmbedder:
     given = name.removeprefix(PREFIX).strip()
     if not given:
         raise UnknownEmbedder('Say which model: "mlx:FOLDER" or "mlx:owner/repository".')
-    _check_extra(name)
+    if find_spec("mlx_embeddings") is None:
+        raise EmbedderUnavailable(
+            f"The model {name!r} needs mlx-embeddings. Install it with: pip install 'jupyter-memory[models]'"
+        )
+
     folder = Path(given).expanduser()
     if folder.is_dir():
         folder = folder.resolve()
         return MlxEmbedder(f"{PREFIX}{folder}", folder, dimensions or 0)
     return MlxEmbedder(f"{PREFIX}{given}", _cached(given), dimensions or 0)
-
-
-def _check_extra(name: str) -> None:
-    if find_spec("mlx_embeddings") is None:
-        raise EmbedderUnavailable(
-            f"The model {name!r} needs mlx-embeddings. Install it with: pip install 'jupyter-memory[models]'"
-        )
 
 
 def _cached(repository: str) -> Path:

@@ -182,7 +182,16 @@ class StaticEmbedder:
         for start in range(0, len(texts), _BLOCK):
             block = texts[start : start + _BLOCK]
             table = _model()
-            means = partial(_means, table, *_sums(table, block), unknown(), self.dimensions)
+
+            sums = np.zeros((len(block), table.width), dtype=np.float32)
+            counts = np.zeros((len(block), 1), dtype=np.float32)
+            for owners, pieces in _calls(block):
+                found = _whole(owners, tokens(pieces))
+                there = np.unique(owners)
+                sums[there] += table.run(partial(sum_tokens, table, found.ids, found.ends, _POOLING))
+                counts[there] += found.counts[:, None]
+            means = partial(_means, table, *(sums, counts), unknown(), self.dimensions)
+
             vectors[start : start + len(block)] = table.run(means)
         return vectors
 
@@ -231,18 +240,6 @@ def _spoken(table: TokenTable, sums: Floats, counts: Floats, nothing: int) -> tu
     if not empty.any():
         return sums, counts
     return np.where(empty[:, None], table.total(np.array([nothing])), sums), np.maximum(counts, 1)
-
-
-def _sums(table: TokenTable, texts: Sequence[str]) -> tuple[Floats, Floats]:
-    """Return ``(len(texts), 256)``, the sum of the vectors of each text's tokens, and how many tokens each has."""
-    sums = np.zeros((len(texts), table.width), dtype=np.float32)
-    counts = np.zeros((len(texts), 1), dtype=np.float32)
-    for owners, pieces in _calls(texts):
-        found = _whole(owners, tokens(pieces))
-        there = np.unique(owners)
-        sums[there] += table.run(partial(sum_tokens, table, found.ids, found.ends, _POOLING))
-        counts[there] += found.counts[:, None]
-    return sums, counts
 
 
 def _whole(owners: Sequence[int], pieces: Tokens) -> Tokens:

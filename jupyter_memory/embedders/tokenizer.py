@@ -414,12 +414,9 @@ def chunk_tokens(chunks: Iterable[tuple[str, str]]) -> tuple[Tokens, list[ChunkT
     parts = tokens(map(storable, chain.from_iterable(chunks)))
     # A head ends where a line ends, and so does a token.
     whole = Tokens(parts.ids, parts.ends[1::2])
-    return whole, _by_chunk(whole, parts.counts[::2])
 
-
-def _by_chunk(found: Tokens, heads: NDArray[np.int64]) -> list[ChunkTokens]:
-    """Return what a store keeps of chunks, given their tokens and how many of these each chunk's head has."""
-    ids, ends, counts = found.ids, found.ends, found.counts
+    heads = parts.counts[::2]
+    ids, ends, counts = whole.ids, whole.ends, whole.counts
     begins = ends - counts
     chunk = np.repeat(np.arange(ends.size, dtype=np.int64), counts)
     place = np.arange(len(ids), dtype=np.int64)
@@ -435,7 +432,7 @@ def _by_chunk(found: Tokens, heads: NDArray[np.int64]) -> list[ChunkTokens]:
     order[begins[chunk] + (keys & (1 << _PLACE) - 1)] = firsts - bounds[chunk]
     narrow, different = order.astype(np.uint8), different.astype(np.uint16)
     texts = zip((begins + heads).tolist(), ends.tolist(), strict=True)
-    return [
+    return whole, [
         ChunkTokens(different[begin:end], (narrow if end - begin <= FEW else order)[text:stop].tobytes())
         for (begin, end), (text, stop) in zip(pairwise(bounds.tolist()), texts, strict=True)
     ]
@@ -488,22 +485,20 @@ class TokenVectors:
         unknown = ids[~self._known[ids]]
         if unknown.size:
             # Two threads may write the same; a row is known only once it is there.
-            rows = _singles(self._halves[unknown])
+            numbers = self._halves[unknown]
+            # Exponent and fraction move to where 32 bits have them; the sign, which fills what the shift leaves, stays
+            # on top.
+            bits = numbers.view(np.int16).astype(np.int32)
+            bits <<= 13
+            bits &= _SIGN_AND_VALUE
+            singles = bits.view(np.float32)
+            singles *= _BIAS
+            rows = singles
+
             lengths = np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
             self._units[unknown] = rows / lengths
             self._lengths[unknown] = lengths
             self._known[unknown] = True
-
-
-def _singles(numbers: NDArray[np.float16]) -> NDArray[np.float32]:
-    """Return finite numbers of 16 bits in 32: NumPy itself converts one at a time, and takes twice as long."""
-    # Exponent and fraction move to where 32 bits have them; the sign, which fills what the shift leaves, stays on top.
-    bits = numbers.view(np.int16).astype(np.int32)
-    bits <<= 13
-    bits &= _SIGN_AND_VALUE
-    singles = bits.view(np.float32)
-    singles *= _BIAS
-    return singles
 
 
 @cache

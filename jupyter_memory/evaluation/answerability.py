@@ -140,7 +140,12 @@ def answerability(
             if judged.unanswerable:
                 rows += _halves(judged, stores[place], progress)
             else:
-                rows.append(_measured(judged, stores[place], _others(judged, place, sets, stores), progress))
+                own = stores[place]
+                others = _others(judged, place, sets, stores)
+                questions = shown(judged.questions, progress, f"Asking {judged.name}")
+                triples = [(*_asked(own[one.group], one), _asked(others[one.group], one)[0]) for one in questions]
+                right, found, other = zip(*triples, strict=True)
+                rows.append(Answerability(judged.name, right, other, found))
     return [*rows, *_together(rows)]
 
 
@@ -181,13 +186,6 @@ def _others(
         return {group: stores[place][groups[number - 1]] for number, group in enumerate(groups)}
     after = (place + 1) % len(sets)
     return {groups[0]: stores[after][sets[after].groups[0]]}
-
-
-def _measured(judged: JudgedSet, own: Mapping[str, Bed], others: Mapping[str, Bed], progress: bool) -> Answerability:
-    questions = shown(judged.questions, progress, f"Asking {judged.name}")
-    triples = [(*_asked(own[one.group], one), _asked(others[one.group], one)[0]) for one in questions]
-    right, found, other = zip(*triples, strict=True)
-    return Answerability(judged.name, right, other, found)
 
 
 def _halves(judged: JudgedSet, own: Mapping[str, Bed], progress: bool) -> Iterator[Answerability]:

@@ -72,7 +72,9 @@ def beds(
                 if sources is None:
                     named = _fill(store, documents, progress)
                 else:
-                    _index(store, sources, progress)
+                    report = store.index(sources, progress=progress)
+                    if report.failed:
+                        raise InputError(f"{report.failed[0][0]} cannot be read: {report.failed[0][1]}")
                     named = (_cells if judged.unit == "cell" else _files)(store, sources, judged, group)
                 opened[group] = Bed(store, named)
             yield opened
@@ -119,15 +121,14 @@ def _sources(judged: JudgedSet, group: str, notebooks: Path | None, files: Path 
     return files / group
 
 
-def _index(store: MemoryStore, folder: Path, progress: bool) -> None:
-    report = store.index(folder, progress=progress)
-    if report.failed:
-        raise InputError(f"{report.failed[0][0]} cannot be read: {report.failed[0][1]}")
-
-
 def _files(store: MemoryStore, folder: Path, judged: JudgedSet, group: str) -> dict[str, str]:
     """Name each memory by its file: by the end of its path that is judged, or else by the whole path."""
-    ends = {end: _end(end) for question in judged.questions if question.group == group for end in question.grades}
+    ends = {
+        end: ("/" + end.removeprefix("src/"))
+        for question in judged.questions
+        if question.group == group
+        for end in question.grades
+    }
     paths = [f"/{path.relative_to(folder.parent).as_posix()}" for path in folder.rglob("*") if path.is_file()]
     if missing := [end for end, last in ends.items() if not any(path.endswith(last) for path in paths)]:
         raise InputError(
@@ -140,11 +141,6 @@ def _files(store: MemoryStore, folder: Path, judged: JudgedSet, group: str) -> d
     return named
 
 
-def _end(judged: str) -> str:
-    """Return how the path of a judged file ends: in a repository a package may be in ``src``, installed it is not."""
-    return "/" + judged.removeprefix("src/")
-
-
 def _cells(store: MemoryStore, notebooks: Path, judged: JudgedSet, _group: str) -> dict[str, str]:
     """Name each cell ``notebook#index``, by its place in the file, and any other file ``name#0``."""
     judged_names = {name.rpartition("#")[0] for question in judged.questions for name in question.grades}
@@ -154,18 +150,14 @@ def _cells(store: MemoryStore, notebooks: Path, judged: JudgedSet, _group: str) 
     named = {}
     for memory in (hit.memory for hit in store.browsed(limit=10**9).hits):
         if memory.kind == "cell" and memory.source not in places:
-            places[memory.source] = _places(Path(memory.source))
+            path = Path(memory.source)
+            cells = nbformat.reader.reads(path.read_text(encoding="utf-8"))["cells"]
+            places[memory.source] = {f"#{place}": place for place in range(len(cells))} | {
+                cell["id"]: place for place, cell in enumerate(cells) if cell.get("id")
+            }
         place = places[memory.source][memory.location] if memory.kind == "cell" else 0
         named[memory.id] = f"{Path(memory.source).name}#{place}"
     return named
-
-
-def _places(path: Path) -> dict[str, int]:
-    """Return the index of each cell of a notebook by its location: its id, or ``#index`` where it has none."""
-    cells = nbformat.reader.reads(path.read_text(encoding="utf-8"))["cells"]
-    return {f"#{place}": place for place in range(len(cells))} | {
-        cell["id"]: place for place, cell in enumerate(cells) if cell.get("id")
-    }
 
 
 def _digest(documents: tuple[Document, ...], embedder: str | Embedder, sources: Path | None) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from secrets import token_hex
 from stat import S_ISREG
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 from traitlets import Bunch
@@ -57,14 +57,10 @@ class KernelContext:
 
     def tags(self) -> tuple[str, ...]:
         """Return the tags of the cell that runs, where the front end sends them, as JupyterLab and Notebook do."""
-        tags = self._metadata().get("tags")
-        return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
-
-    def _metadata(self) -> Mapping[str, Any]:
-        """Return what came with the request to run the cell: in JupyterLab the whole metadata of the cell."""
         request = {} if self._kernel is None else self._kernel.parent_header
         metadata = request.get("metadata") if isinstance(request, Mapping) else None
-        return metadata if isinstance(metadata, Mapping) else {}
+        tags = (metadata if isinstance(metadata, Mapping) else {}).get("tags")
+        return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
 
 
 def _kernel_of(shell: InteractiveShell) -> ZMQInteractiveShell | None:
@@ -315,7 +311,15 @@ class Recorder:
         self._running.append(_Running(info, run, perf_counter(), last_shown()))
 
     def _end(self, result: ExecutionResult | None) -> None:
-        ended = self._ended(result)
+        if result is None or result.info is None:
+            ended = self._running[-1] if self._running else None
+        else:
+            same = [one for one in self._running if one.info is result.info]
+            # After a fault outside of the cell's code, IPython makes up another description of the cell.
+            alike = [
+                one for one in self._running if result.info.store_history and one.run.source == result.info.raw_cell
+            ]
+            ended = next(reversed(same or alike), None)
         if ended is None or self._writer is None:
             return
         self._running.remove(ended)
@@ -323,15 +327,6 @@ class Recorder:
         self._writer.end(self._outcome(replace(ended.run, seconds=perf_counter() - ended.begun), result, ended.shown))
         # The error of this cell is none of the cell that ran it.
         self._running = [replace(one, shown=last_shown()) for one in self._running]
-
-    def _ended(self, result: ExecutionResult | None) -> _Running | None:
-        """Return the cell that a result belongs to: cells may run cells, and not all of them are recorded."""
-        if result is None or result.info is None:
-            return self._running[-1] if self._running else None
-        same = [one for one in self._running if one.info is result.info]
-        # After a fault outside of the cell's code, IPython makes up another description of the cell.
-        alike = [one for one in self._running if result.info.store_history and one.run.source == result.info.raw_cell]
-        return next(reversed(same or alike), None)
 
     def _outcome(self, run: Run, result: ExecutionResult | None, shown_before: BaseException | None) -> Run:
         before = None if result is None else result.error_before_exec

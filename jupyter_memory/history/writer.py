@@ -325,7 +325,12 @@ class Writer:
         if self.journals.has_memory and len(run.source) < _LONG:
             self._tried(partial(self._note, run, tags, self._later))
         elif len(self._queue) < _ROOM:
-            self._wait_for(run, tags)
+            is_late = self._done < self._wanted
+            self._wanted = run.number
+            self._put(partial(self._begin, run, tags))
+            until = monotonic() + (0 if is_late else _PATIENCE)
+            while self._done < run.number and (left := until - monotonic()) > 0:
+                self._note_taken.wait(left)
         else:
             self._lose()
 
@@ -352,15 +357,6 @@ class Writer:
         self._put(None)
         self._thread.join(patience)
         return not self._thread.is_alive()
-
-    def _wait_for(self, run: Run, tags: Sequence[str]) -> None:
-        """Let the thread note a run, and wait a moment for it; nobody waits behind a note that is late already."""
-        is_late = self._done < self._wanted
-        self._wanted = run.number
-        self._put(partial(self._begin, run, tags))
-        until = monotonic() + (0 if is_late else _PATIENCE)
-        while self._done < run.number and (left := until - monotonic()) > 0:
-            self._note_taken.wait(left)
 
     def _begin(self, run: Run, tags: Sequence[str]) -> None:
         self._tried(partial(self._note, run, tags, self._copy))

@@ -148,7 +148,9 @@ def split(
     begins = starts(encodable(text)).tolist()
     done = 0
     for begin, end in _cut(text, begins, capacity - _SLACK, overlap, lang, blocks):
-        start, end = _trimmed(text, begin, end)
+        match = _BLANK.match(text, begin, end)
+        word = match.end() if match else begin
+        start, end = max(begin, text.rfind("\n", begin, word) + 1), begin + len(text[begin:end].rstrip())
         # A stretch that ends where the one before did, but for blank lines, adds nothing.
         if start < end and end > done:
             done = end
@@ -164,7 +166,7 @@ def _cut(
     blocks: Sequence[Block],
 ) -> Iterator[tuple[int, int]]:
     """Yield stretches that may overlap; ``begins`` is where each token begins."""
-    places = _places(lang)
+    places = (re.compile(_PLACES[lang]), *_ANYWHERE) if lang in _PLACES else _ANYWHERE
     for begin, end in _joined(stretches(lang, blocks, len(text)), begins):
         yield from _cut_one(text, begin, end, begins, size, overlap, places)
 
@@ -201,11 +203,6 @@ def _cut_one(
     yield begin, stop
 
 
-def _places(lang: str) -> tuple[re.Pattern[str], ...]:
-    """Return the patterns of places where a stretch may end, strongest first."""
-    return (re.compile(_PLACES[lang]), *_ANYWHERE) if lang in _PLACES else _ANYWHERE
-
-
 def _last_place(text: str, low: int, high: int, places: tuple[re.Pattern[str], ...]) -> int:
     """Return the last of the strongest places in ``text[low:high]``, or ``high`` where there is none."""
     for place in places:
@@ -222,10 +219,3 @@ def _first_place(text: str, low: int, high: int, places: tuple[re.Pattern[str], 
         if match:
             return match.end()
     return low
-
-
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a stretch without the blank lines around it, but with its first indentation."""
-    match = _BLANK.match(text, start, end)
-    word = match.end() if match else start
-    return max(start, text.rfind("\n", start, word) + 1), start + len(text[start:end].rstrip())

@@ -13,7 +13,7 @@ from hashlib import sha1, sha256
 from pathlib import Path
 from shutil import which
 from threading import Timer
-from typing import IO, Any
+from typing import Any
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.text.moments import parse_moment
@@ -151,7 +151,11 @@ def last_commits(paths: Iterable[Path]) -> dict[Path, datetime]:
     _work_tree.cache_clear()
     found: dict[Path, datetime] = {}
     for top, files in trees.items():
-        found |= _in_tree(git, top, files)
+        wanted = {path.relative_to(top).as_posix(): path for path in files}
+        below = os.path.commonpath(list(wanted)) or "."
+        committed = _committed(git, top, below)
+        unchanged = {name for name, path in wanted.items() if name in committed and _is_blob(path, committed[name])}
+        found |= {wanted[name]: when for name, when in _changes(git, top, below, unchanged)}
     return found
 
 
@@ -161,19 +165,6 @@ def _work_tree(folder: Path) -> Path | None:
     if (folder / ".git").exists():
         return folder
     return None if folder == folder.parent else _work_tree(folder.parent)
-
-
-def _in_tree(git: str, top: Path, files: list[Path]) -> dict[Path, datetime]:
-    wanted = {path.relative_to(top).as_posix(): path for path in files}
-    below = _common(wanted)
-    committed = _committed(git, top, below)
-    unchanged = {name for name, path in wanted.items() if name in committed and _is_blob(path, committed[name])}
-    return {wanted[name]: when for name, when in _changes(git, top, below, unchanged)}
-
-
-def _common(names: Iterable[str]) -> str:
-    """Return the folder, or the one file, that all these names are at or below."""
-    return os.path.commonpath(list(names)) or "."
 
 
 def _committed(git: str, top: Path, below: str) -> Mapping[str, str]:
@@ -237,18 +228,15 @@ def _output(git: str, top: Path, *arguments: str) -> Generator[str]:
     timer.start()
     try:
         assert process.stdout is not None
-        yield from _entries(process.stdout)
+
+        rest = b""
+        while data := process.stdout.read(65_536):
+            *whole, rest = (rest + data).split(b"\0")
+            yield from map(os.fsdecode, whole)
     finally:
         timer.cancel()
         process.kill()
         process.communicate()
-
-
-def _entries(pipe: IO[bytes]) -> Iterator[str]:
-    rest = b""
-    while data := pipe.read(65_536):
-        *whole, rest = (rest + data).split(b"\0")
-        yield from map(os.fsdecode, whole)
 
 
 def _environment() -> dict[str, str]:

@@ -46,19 +46,15 @@ class DisconnectedDrives:
         if named is None:
             return path.anchor or str(path)
         # The way to a drive may be a link, which is there also while the drive is not.
-        led_to = self._end_of(named)
+        if named not in self._led_to:
+            self._led_to[named] = Path(os.path.realpath(named))
+        led_to = self._led_to[named]
         top = self._nearest_existing(led_to) or led_to
-        if _keeps_drives(top):
+        if not top.is_mount() if top.parent in _BY_USER else top in _PLACES:
             return str(named / path.relative_to(named).parts[0] if top == led_to else named)
         emptied = self._emptied(top) if top == led_to else None
         indexed = None if state.indexed_at is None else state.indexed_at * 1000
         return str(named) if emptied is not None and indexed is not None and emptied < indexed - _STEP_NS else None
-
-    def _end_of(self, folder: Path) -> Path:
-        """Return where a folder is, with all links followed."""
-        if folder not in self._led_to:
-            self._led_to[folder] = Path(os.path.realpath(folder))
-        return self._led_to[folder]
 
     def _nearest_existing(self, folder: Path) -> Path | None:
         """Return a folder, or the nearest one above it, that exists."""
@@ -80,12 +76,6 @@ class DisconnectedDrives:
         if folder not in self._empty:
             self._empty[folder] = _changed(folder) if not any(_entries(folder)) else None
         return self._empty[folder]
-
-
-def _keeps_drives(folder: Path) -> bool:
-    if folder.parent in _BY_USER:
-        return not folder.is_mount()
-    return folder in _PLACES
 
 
 def _entries(folder: Path) -> Iterator[bool]:
@@ -289,21 +279,17 @@ class MissingFiles:
             return None
         old = _taken(self._inside.get(new.content_hash, []), Path(new.path).name)
         if old is None and new.path not in self._known:
-            old = self._same_elsewhere(new) or self._edited(new, drafts)
+            if self._outside is None:
+                self._outside = _by_content(self._known_elsewhere())
+            like = self._outside.get(new.content_hash, [])
+            like[:] = [path for path in like if path != new.path and self._is_gone(self._known_elsewhere()[path])]
+            old = _taken(like, Path(new.path).name) or self._edited(new, drafts)
         if old is not None:
             self.paths.pop(old, None)
             self._left.pop(old, None)
             if self._similar is not None:
                 self._similar.take(old)
         return old
-
-    def _same_elsewhere(self, new: FileState) -> str | None:
-        """Return a missing file that was indexed from elsewhere and held the same."""
-        if self._outside is None:
-            self._outside = _by_content(self._known_elsewhere())
-        like = self._outside.get(new.content_hash, [])
-        like[:] = [path for path in like if path != new.path and self._is_gone(self._known_elsewhere()[path])]
-        return _taken(like, Path(new.path).name)
 
     def _edited(self, new: FileState, drafts: Sequence[Draft]) -> str | None:
         """Return a missing file that held much of the same."""

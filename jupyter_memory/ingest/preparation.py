@@ -66,7 +66,19 @@ def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Dra
     given["event_at"] = given["event_at"] or now
     given["text"] = given.get("text", "")
     given["tags"] = _tags(given.get("tags", ()))
-    given["metadata"] = _json(given.get("metadata", {}))
+
+    metadata = given.get("metadata", {})
+    try:
+        if not isinstance(metadata, Mapping):
+            raise TypeError
+        written = json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False)
+        copy: dict[str, Any] = json.loads(encodable(written))
+    except (TypeError, ValueError, RecursionError):
+        raise InputError(
+            "metadata must be a mapping of JSON values: strings, numbers, lists, mappings, true, false, null."
+        ) from None
+    given["metadata"] = copy
+
     given["space"] = given.get("space") or space
     return clean(Draft(**given), redacting=redacting)
 
@@ -142,7 +154,9 @@ def prepare(
     vectors: Vectors | None = None
     if embedder is not None:
         vectors = np.concatenate(parts) if parts else _embedded(_texts(chunked), embedder, known or {})
-    words = _idents(chunked)
+    words = ident_columns(
+        [f"{draft.title}\n{draft.text[chunk.start : chunk.end]}" for draft in chunked for chunk in draft.chunks]
+    )
     ends = list(accumulate((len(draft.chunks) for draft in chunked), initial=0))
     return [
         Prepared(
@@ -164,13 +178,6 @@ def _embedded(texts: Sequence[str], embedder: Embedder, known: Mapping[str, Vect
         return vectors
     every = {**known, **dict(zip(new, vectors, strict=True))}
     return np.stack([every[text] for text in texts])
-
-
-def _idents(chunked: Sequence[Draft]) -> list[str]:
-    """Return the column ``ident`` of all chunks."""
-    return ident_columns(
-        [f"{draft.title}\n{draft.text[chunk.start : chunk.end]}" for draft in chunked for chunk in draft.chunks]
-    )
 
 
 def _texts(chunked: Sequence[Draft]) -> list[str]:
@@ -205,19 +212,6 @@ def _tags(value: Any) -> tuple[str, ...]:
     if len(tags) > MOST_TAGS:
         raise InputError(f"A memory has up to {MOST_TAGS:,} tags; these are {len(tags):,}. Put the rest in the text.")
     return tags
-
-
-def _json(metadata: Any) -> dict[str, Any]:
-    try:
-        if not isinstance(metadata, Mapping):
-            raise TypeError
-        written = json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False)
-        copy: dict[str, Any] = json.loads(encodable(written))
-    except (TypeError, ValueError, RecursionError):
-        raise InputError(
-            "metadata must be a mapping of JSON values: strings, numbers, lists, mappings, true, false, null."
-        ) from None
-    return copy
 
 
 # Reads a file of a known kind into drafts, free of secrets.

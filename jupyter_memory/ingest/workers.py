@@ -100,7 +100,12 @@ def serve() -> None:
     os.dup2(2, 1)  # what a library prints is no result
     with suppress(EOFError, BrokenPipeError):
         task: Task = pickle.load(requests)  # noqa: S301 - from the process that started this one
-        embedder = _embedder(task.dimensions)
+        if not task.dimensions:
+            embedder = None
+        else:
+            from jupyter_memory.embedders.static import StaticEmbedder
+
+            embedder = StaticEmbedder(task.dimensions)
         # What is made here is sent or kept, so there is next to nothing to collect.
         gc.freeze()
         gc.set_threshold(100_000)
@@ -109,14 +114,6 @@ def serve() -> None:
             # In one piece: the reader would wait for its turn after each of the pieces that pickle makes.
             results.write(pickle.dumps(prepare_files(paths, task, embedder), pickle.HIGHEST_PROTOCOL))
             results.flush()
-
-
-def _embedder(dimensions: int) -> Embedder | None:
-    if not dimensions:
-        return None
-    from jupyter_memory.embedders.static import StaticEmbedder
-
-    return StaticEmbedder(dimensions)
 
 
 def packed(prepared: Sequence[Prepared]) -> Packed:
@@ -318,20 +315,17 @@ def _started(task: Task) -> Worker:
     )
     assert process.stdin is not None and process.stdout is not None
     worker = Worker(process, process.stdin, process.stdout)
-    _widen(worker.results)
-    with suppress(OSError):
-        worker.send(task)
-    return worker
 
-
-def _widen(pipe: IO[bytes]) -> None:
-    """Let a pipe hold a whole result, where the system can: the worker goes on while nobody reads."""
     if sys.platform == "linux":
         import fcntl
 
         # More than a user may have of it is refused.
         with suppress(OSError):
-            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
+            fcntl.fcntl(worker.results, fcntl.F_SETPIPE_SZ, _PIPE)
+
+    with suppress(OSError):
+        worker.send(task)
+    return worker
 
 
 def _read_of(path: Path) -> int:

@@ -6,7 +6,7 @@ import os
 import shlex
 import subprocess
 import webbrowser
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -36,7 +36,12 @@ def open_file(path: str, place: str) -> str:
     where = f"{path}:{place}" if place else path
     if not editor:
         return f"{where}\nTo open it in an editor, name one in the variable EDITOR; JupyterLab opens it while it runs."
-    _run(editing(editor, path, place))
+    command = editing(editor, path, place)
+    try:
+        subprocess.run(command, check=False)  # noqa: S603  the user's own editor
+    except OSError as error:
+        raise InputError(f"The editor {command[0]} cannot be started: {error.strerror}. Set EDITOR.") from None
+
     return f"opened {where}"
 
 
@@ -99,13 +104,6 @@ def _words(editor: str) -> list[str]:
 
 def _browsed(address: str) -> str:
     return f"opened {address}" if webbrowser.open(address) else f"{address}\nNo browser was found to open it."
-
-
-def _run(command: Sequence[str]) -> None:
-    try:
-        subprocess.run(command, check=False)  # noqa: S603  the user's own editor
-    except OSError as error:
-        raise InputError(f"The editor {command[0]} cannot be started: {error.strerror}. Set EDITOR.") from None
 
 
 def _servers() -> list[dict[str, Any]]:

@@ -151,30 +151,27 @@ class FolderWatch:
             with _lease(self._store().path) as held:
                 if held:
                     self.waits = False
-                    self._follow(stop)
+
+                    store = self._store()
+                    while not stop.is_set() and self._store() is store:
+                        folders = self._folders(store)
+                        if not folders:
+                            stop.wait(_AGAIN)
+                            continue
+                        looked, unseen = monotonic(), sorted(folders)
+                        for paths in self._changes(folders, stop):
+                            # Only now, since the system reports changes from here on: what happened unwatched.
+                            self._apply(store, [Change(path) for path in (*unseen, *sorted(map(Path, paths)))])
+                            unseen = []
+                            if monotonic() - looked >= _AGAIN or stop.is_set():
+                                looked = monotonic()
+                                if self._store() is not store or self._folders(store) != folders:
+                                    break
                 elif not self.waits:
                     self.waits = True
                     self._say("Another process watches the folders of this store; this one takes over when it ends.")
             if self.waits:
                 stop.wait(_AGAIN)
-
-    def _follow(self, stop: Event) -> None:
-        """Follow the folders, with each list of them anew, until ``stop`` is set or the store is another one."""
-        store = self._store()
-        while not stop.is_set() and self._store() is store:
-            folders = self._folders(store)
-            if not folders:
-                stop.wait(_AGAIN)
-                continue
-            looked, unseen = monotonic(), sorted(folders)
-            for paths in self._changes(folders, stop):
-                # Only now, since the system reports changes from here on: what happened while nobody watched.
-                self._apply(store, [Change(path) for path in (*unseen, *sorted(map(Path, paths)))])
-                unseen = []
-                if monotonic() - looked >= _AGAIN or stop.is_set():
-                    looked = monotonic()
-                    if self._store() is not store or self._folders(store) != folders:
-                        break
 
     def _folders(self, store: MemoryStore) -> frozenset[Path]:
         listed = [Path(folder.path) for folder in store.folders() if folder.watched and self._admits(folder.path)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import get_ident
@@ -161,7 +161,22 @@ class MemFix:
         if line.words:
             raise UsageError(f"%memfix takes options alone; there is: {line.text}")
         if (rank := line.values["insert"]) is not None:
-            self._insert(rank)
+            fixes = self._shown or self._found(self._session.store_if_any, max(rank, _LIMIT))
+            if not 1 <= rank <= len(fixes):
+                raise UsageError(
+                    f"There is no fix {rank}. "
+                    + (
+                        ("There is one fix." if len(fixes) == 1 else f"There are fixes 1 to {len(fixes)}.")
+                        if fixes
+                        else NOTHING_ALIKE
+                    )
+                )
+            fix = fixes[rank - 1]
+            if fix.kind == "note":
+                raise UsageError(f"Fix {rank} is a note, not code: %memfix shows its text.")
+            self._session.shell.set_next_input(fix.mended.source)
+            self._session.store.note_access(fix.mended.memory_id)
+
             return None
         limit = line.values["limit"]
         if limit is not None and limit < 1:
@@ -203,17 +218,6 @@ class MemFix:
                 "The history is empty, so only saved notebooks and notes were searched. To fill it: %memory history on"
             )
 
-    def _insert(self, rank: int) -> None:
-        """Put a fix into the next cell: of those shown last, or else of what is found now."""
-        fixes = self._shown or self._found(self._session.store_if_any, max(rank, _LIMIT))
-        if not 1 <= rank <= len(fixes):
-            raise UsageError(f"There is no fix {rank}. " + (_ranks(fixes) if fixes else NOTHING_ALIKE))
-        fix = fixes[rank - 1]
-        if fix.kind == "note":
-            raise UsageError(f"Fix {rank} is a note, not code: %memfix shows its text.")
-        self._session.shell.set_next_input(fix.mended.source)
-        self._session.store.note_access(fix.mended.memory_id)
-
     def _hint(self) -> None:
         """Say after an exception that a fix is known, if the setting asks for that."""
         self._shown = []
@@ -228,7 +232,3 @@ class MemFix:
             return
         if found:
             note("You mended an error like this one before: %memfix shows how.")
-
-
-def _ranks(fixes: Sequence[Fix]) -> str:
-    return "There is one fix." if len(fixes) == 1 else f"There are fixes 1 to {len(fixes)}."

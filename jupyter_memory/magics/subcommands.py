@@ -56,7 +56,14 @@ class Subcommands(Generic[F]):
             name, rest = name.rstrip("?"), "?"
         if name not in commands:
             raise UsageError(f"There is no %{self.magic} {name}.{self._guess(name)} There are: {', '.join(commands)}.")
-        return self._run(commands[name], front, rest)
+        command = commands[name]
+        parser = _parser(self.magic, command)
+        if parser.is_call_for_help(rest):
+            return say(parser.help)
+        line = parser.parse(rest)
+        chosen, call = self._called(command, line)
+        result = chosen.run(front, call)
+        return None if line.silent else result
 
     def overview(self) -> str:
         """Return a line for each subcommand."""
@@ -69,15 +76,6 @@ class Subcommands(Generic[F]):
                 call = ""
             lines += [f"{left:{_CALL_WIDTH}}  {right}" for left, right in zip_longest([call], summary, fillvalue="")]
         return "\n".join(lines) + f"\n\n`%{self.magic} NAME --help` shows its help."
-
-    def _run(self, command: Command[F], front: F, source: str) -> Any:
-        parser = _parser(self.magic, command)
-        if parser.is_call_for_help(source):
-            return say(parser.help)
-        line = parser.parse(source)
-        chosen, call = self._called(command, line)
-        result = chosen.run(front, call)
-        return None if line.silent else result
 
     def _called(self, command: Command[F], line: Line) -> tuple[Command[F], Call]:
         """Return the command that a line calls, one below it if its first word names one, and the call.

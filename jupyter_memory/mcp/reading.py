@@ -43,7 +43,8 @@ def stretches(text: str, words: str, tokens: int, shown: Callable[[str], str]) -
     taken: those with the most words, where rarer ones count more, and where words are near by as well.
     """
     if (at := _written(text, words)) >= 0:
-        return _around(text, at, tokens, shown)
+        start = text.rfind("\n", 0, max(0, at - _LEAD) if at > _LEAD else at) + 1
+        return _cut(text, max(start, at - _LEAD), tokens, shown)
     asked = _asked(words)
     start = _searched_from(text, asked)
     for size in (_BLOCK, _BLOCK // 4):
@@ -96,12 +97,6 @@ def _beginnings(words: str) -> frozenset[str]:
 
 
 _STOPPED = frozenset(word[:_BEGINNING] for word in STOP_WORDS)
-
-
-def _around(text: str, at: int, tokens: int, shown: Callable[[str], str]) -> list[Stretch]:
-    """Return the stretch that begins some lines before a place."""
-    start = text.rfind("\n", 0, max(0, at - _LEAD) if at > _LEAD else at) + 1
-    return _cut(text, max(start, at - _LEAD), tokens, shown)
 
 
 def _cut(text: str, start: int, tokens: int, shown: Callable[[str], str]) -> list[Stretch]:

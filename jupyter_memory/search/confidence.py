@@ -65,7 +65,12 @@ class Coverage:
                 slip = _places(word.near, head) or _places(word.near, body)
                 anywhere += word.weight * (_NEAR if slip else _in_parts(word, held))
         total = anywhere + sum(weight for weight, _ in scattered)
-        return (total + anywhere + _closest(scattered, self._stretch)) / (2 * self._whole)
+        starts = {place for _, places in scattered for place in places}
+        return (
+            total
+            + anywhere
+            + max((_weight_in(range(start, start + self._stretch), scattered) for start in starts), default=0.0)
+        ) / (2 * self._whole)
 
 
 def missing_share(words: Sequence[AskedWord], *, names: bool = False) -> float:
@@ -99,12 +104,6 @@ def _in_parts(word: AskedWord, held: Collection[str]) -> float:
     if any(len(row) == 1 and row[0] in held for row in word.rows):
         return 1.0
     return _IN_PARTS * sum(part in held for part in word.parts) / len(word.parts) if word.parts else 0.0
-
-
-def _closest(scattered: Sequence[tuple[float, Sequence[int]]], stretch: int) -> float:
-    """Return the greatest weight of words that one stretch of the text holds."""
-    starts = {place for _, places in scattered for place in places}
-    return max((_weight_in(range(start, start + stretch), scattered) for start in starts), default=0.0)
 
 
 def _weight_in(stretch: range, scattered: Sequence[tuple[float, Sequence[int]]]) -> float:
@@ -188,7 +187,7 @@ class Confidence:
     def parts(self) -> tuple[float, ...]:
         """Return what the constants but the intercept are multiplied by, in the order in which strength adds it up."""
         max_sim = self._usual_max_sim if self.max_sim is None else self.max_sim
-        margin = self._usual_margin(max_sim) if self.margin is None else self.margin
+        margin = (-0.2 + 1.92 * self.coverage + 0.48 * max_sim) if self.margin is None else self.margin
         return (
             -log(1 + _UNCOVERED - self.coverage),
             max_sim,
@@ -203,10 +202,6 @@ class Confidence:
     def _usual_max_sim(self) -> float:
         """Return the value that goes with the coverage, by linear regression over the same questions."""
         return 0.3 + 0.62 * self.coverage
-
-    def _usual_margin(self, max_sim: float) -> float:
-        """Return the margin that goes with the other two, by linear regression over the same questions."""
-        return -0.2 + 1.92 * self.coverage + 0.48 * max_sim
 
 
 def verdict(strength: float) -> Verdict:

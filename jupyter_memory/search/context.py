@@ -260,7 +260,19 @@ class Samples:
         known = self._samples.get("", key)
         if known is not None and known[0] <= size <= known[0] * _GROWTH:
             return known[1]
-        sample = self._draw(snapshot, model)
+        chunks = snapshot.sample(SAMPLE)
+        of_chunks: Mapping[int, ChunkTokens] = self.tokens(snapshot, chunks)
+        token_counts = np.zeros(len(token_vectors()), np.int32)
+        for ids in of_chunks.values():
+            token_counts[ids.different] += 1
+        vectors, owners = np.empty((0, 1), np.float32), np.zeros(0, np.int64)
+        if model is not None:
+            _, owners, vectors = snapshot.vectors(model, chunks)
+        half = len(vectors) // 2
+        pairs = np.einsum("ij,ij->i", vectors[:half], vectors[half : 2 * half])
+        typical = float(np.mean([len(ids.different) for ids in of_chunks.values()])) if of_chunks else 1.0
+        sample = Sample(vectors, token_counts, len(chunks), typical, Background.of(pairs), owners)
+
         self._samples.put("", key, (size, sample))
         return sample
 
@@ -286,20 +298,6 @@ class Samples:
         if not ids.size or len(sample.vectors) < 2:
             return {}
         return dict(zip(ids.tolist(), hubness(vectors, memories, sample.vectors, sample.owners).tolist(), strict=True))
-
-    def _draw(self, snapshot: Snapshot, model: Model | None) -> Sample:
-        chunks = snapshot.sample(SAMPLE)
-        of_chunks: Mapping[int, ChunkTokens] = self.tokens(snapshot, chunks)
-        token_counts = np.zeros(len(token_vectors()), np.int32)
-        for ids in of_chunks.values():
-            token_counts[ids.different] += 1
-        vectors, owners = np.empty((0, 1), np.float32), np.zeros(0, np.int64)
-        if model is not None:
-            _, owners, vectors = snapshot.vectors(model, chunks)
-        half = len(vectors) // 2
-        pairs = np.einsum("ij,ij->i", vectors[:half], vectors[half : 2 * half])
-        typical = float(np.mean([len(ids.different) for ids in of_chunks.values()])) if of_chunks else 1.0
-        return Sample(vectors, token_counts, len(chunks), typical, Background.of(pairs), owners)
 
 
 def hubness(vectors: Floats, memories: Keys, sample: Floats, owners: Keys) -> Floats:

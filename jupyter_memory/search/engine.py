@@ -434,17 +434,15 @@ class QueryVectors:
             self._waiting.clear()
         elif not self._settings.cache_queries:
             self._waiting.clear()
-            self._empty()
+
+            with self._storage.snapshot() as snapshot:
+                stored = snapshot.has_query_vectors()
+            if stored:
+                with suppress(StoreError):
+                    self._storage.writer.clear_query_vectors()
         elif self._waiting:
             waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
             try:
                 self._storage.writer.keep_query_vectors(waiting)
             except StoreError:
                 self._waiting.extendleft(reversed(waiting))
-
-    def _empty(self) -> None:
-        with self._storage.snapshot() as snapshot:
-            stored = snapshot.has_query_vectors()
-        if stored:
-            with suppress(StoreError):
-                self._storage.writer.clear_query_vectors()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import isnan
 
 from jupyter_memory.search.context import Labelled, Reasoned
-from jupyter_memory.search.fusion import Fused, newer_first
+from jupyter_memory.search.fusion import newer_first
 from jupyter_memory.search.pipeline import Result, Scored, contributions
 from jupyter_memory.search.profiles.profile import PROFILES, Profile
 from jupyter_memory.types import Answer, Evidence, Filters, Hit, Listed, Memory, Ranking, Trace
@@ -117,18 +117,17 @@ def ranks_without(scored: Scored, profile: Profile, keys: Collection[int]) -> di
     whole = contributions(scored, profile)
     for term in whole.contributions:
         left = {name: values for name, values in whole.contributions.items() if name != term}
-        totals = _totals(replace(whole, contributions=left), profile)
+
+        fused = replace(whole, contributions=left)
+        for process in profile.steps:
+            fused = process(fused)
+        totals = fused.totals()
+
         ordered = sorted(totals, key=lambda key: (-totals[key], *age[key]))
         ranks = {key: rank for rank, key in enumerate(ordered, start=1)}
         for key in keys & ranks.keys():
             found[key][term] = ranks[key]
     return found
-
-
-def _totals(fused: Fused, profile: Profile) -> dict[int, float]:
-    for process in profile.steps:
-        fused = process(fused)
-    return fused.totals()
 
 
 def traced(answer: Answer, result: Result, profile: Profile) -> Trace:

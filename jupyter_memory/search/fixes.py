@@ -69,7 +69,11 @@ def failure(run: Run, before: Sequence[Run], trees: Trees) -> Failure:
     statement = statement_at(module, _line(run.source, raised)) if module is not None else None
     words = words_of(node for one in (*modules, module) if one is not None for node in ast.walk(one))
     if module is None or statement is None:
-        code, made = _tokens(run.source, raised), frozenset[str]()
+        place = raised.of_user if raised else None
+        code, made = (
+            frozenset(_TOKEN.findall(place.source if place and place.source else run.source[:_LONGEST])),
+            frozenset[str](),
+        )
         words = Words(words.own | code, words.within)
     else:
         earlier = [one for part in modules for one in part.body]
@@ -96,12 +100,6 @@ def _line(source: str, raised: Raised | None) -> int | None:
 def _cells(raised: Raised | None) -> Iterator[Frame]:
     for one in (raised, *raised.before) if raised else ():
         yield from (frame for frame in one.frames if frame.is_cell)
-
-
-def _tokens(source: str, raised: Raised | None) -> frozenset[str]:
-    """Return the words and signs of the line that failed, where Python cannot read the cell."""
-    place = raised.of_user if raised else None
-    return frozenset(_TOKEN.findall(place.source if place and place.source else source[:_LONGEST]))
 
 
 # What mended a failed run: a later run of its session that did its work, or changed what it worked on.
@@ -145,13 +143,12 @@ def _changing(failed: Run, until: Sequence[Run], trees: Trees) -> Run | None:
 
 def _score(failed: Run, later: Run, trees: Trees) -> float:
     same_cell = bool(failed.cell_id) and failed.cell_id == later.cell_id
-    return _kept(failed, later) + _CHANGES * _changes(later, failed, trees) + _SAME_CELL * same_cell
-
-
-def _kept(failed: Run, later: Run) -> float:
-    """Return the share of the words of a failed source that a later one has; all of them if the source is not known."""
     mine, its = (Counter(_ANY_WORD.findall(run.source[:_LONGEST_LIKENED])) for run in (failed, later))
-    return (mine & its).total() / mine.total() if mine else 1.0
+    return (
+        ((mine & its).total() / mine.total() if mine else 1.0)
+        + _CHANGES * _changes(later, failed, trees)
+        + _SAME_CELL * same_cell
+    )
 
 
 def _changes(run: Run, failed: Run, trees: Trees) -> bool:

@@ -222,15 +222,6 @@ def contributions(scored: Scored, profile: Profile) -> Fused:
 
 
 def _in_order(fused: Fused, profile: Profile, terms: Sequence[Term], scored: Scored) -> list[Ranked]:
-    table = _table(fused, profile, terms, scored)
-    totals = table.totals()
-    kept = {one.key: totals.get(one.key, 0.0) for one in fused.candidates if one.key not in fused.duplicates}
-    best = best_first([one for one in fused.candidates if one.key in kept], kept)
-    return [Ranked(rank, one, kept[one.key], table) for rank, one in enumerate(best, start=1)]
-
-
-def _table(fused: Fused, profile: Profile, terms: Sequence[Term], scored: Scored) -> Table:
-    """Return the evidence of all candidates: a column for each term, and for each signal that no term reads."""
     rankings, order = scored.rankings, dict(scored.rankings)
     completing = {one.name: retriever for one in profile.signals if (retriever := completes(one)) is not None}
     order |= {name: rankings[retriever] for name, retriever in completing.items()}
@@ -245,7 +236,12 @@ def _table(fused: Fused, profile: Profile, terms: Sequence[Term], scored: Scored
     found: dict[str, Mapping[int, ScoredChunk]] = {
         name: {one.memory: one for one in ones} for name, ones in scored.retrieved.items()
     }
-    return Table(columns, found, rankings)
+    table = Table(columns, found, rankings)
+
+    totals = table.totals()
+    kept = {one.key: totals.get(one.key, 0.0) for one in fused.candidates if one.key not in fused.duplicates}
+    best = best_first([one for one in fused.candidates if one.key in kept], kept)
+    return [Ranked(rank, one, kept[one.key], table) for rank, one in enumerate(best, start=1)]
 
 
 @dataclass(slots=True)

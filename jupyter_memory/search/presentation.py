@@ -48,7 +48,22 @@ def snippet(text: str, spans: Sequence[Span], width: int = WIDTH) -> tuple[str, 
     ``spans`` are ``[start, end)`` in code points of ``text``, in order; without any, the text is shown from its
     beginning.
     """
-    return cut(*_flatten(text, spans), width)
+
+    place = {}
+    length = at = 0
+    blank = True  # white space follows white space, or nothing
+    for mark in sorted({edge for span in spans for edge in span}):
+        piece = text[at:mark]
+        words = piece.split()
+        if words:
+            length += sum(map(len, words)) + len(words) - 1 + (piece[0].isspace() and not blank)
+            blank = False
+        if piece and not blank and piece[-1].isspace():
+            length += 1
+            blank = True
+        place[mark] = length
+        at = mark
+    return cut(*(" ".join(text.split()), [(place[a], place[b]) for a, b in spans if place[b] > place[a]]), width)
 
 
 def cut(
@@ -80,25 +95,6 @@ def with_literal(text: str, spans: Sequence[Span], literals: Sequence[str]) -> l
         else:
             merged.append((start, end))
     return merged
-
-
-def _flatten(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
-    """Fold white space, and move the spans with the words they mark."""
-    place = {}
-    length = at = 0
-    blank = True  # white space follows white space, or nothing
-    for mark in sorted({edge for span in spans for edge in span}):
-        piece = text[at:mark]
-        words = piece.split()
-        if words:
-            length += sum(map(len, words)) + len(words) - 1 + (piece[0].isspace() and not blank)
-            blank = False
-        if piece and not blank and piece[-1].isspace():
-            length += 1
-            blank = True
-        place[mark] = length
-        at = mark
-    return " ".join(text.split()), [(place[a], place[b]) for a, b in spans if place[b] > place[a]]
 
 
 def thickest(text: str, spans: Sequence[Span], width: int = WIDTH) -> Span:
@@ -337,7 +333,7 @@ def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[H
         Hit(
             rank=rank,
             memory=memory,
-            snippet=_beginning(memory),
+            snippet=_snippet(memory, memory.text[:1000], ())[0],
             highlights=(),
             location=memory.place(),
             score=nan,
@@ -369,11 +365,6 @@ def in_order(counts: dict[str, int]) -> dict[str, int]:
 def _snippet(memory: Memory, text: str, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
     """Return what is shown of a part of a memory: lines of code, or a stretch of prose."""
     return code_snippet(text, spans) if is_code(memory.kind, memory.lang) else snippet(text, spans)
-
-
-def _beginning(memory: Memory) -> str:
-    """Return what is shown of a memory that was not searched for; it may be a book."""
-    return _snippet(memory, memory.text[:1000], ())[0]
 
 
 def _bm25(one: Ranked) -> float:
@@ -616,10 +607,7 @@ def _foreign_language(query: Query, corpus: Corpus) -> str | None:
         return LANGUAGES[asked.language].name
     pairs = [pair for pair in query.terms.ident if len(pair) > 1]
     if len(pairs) >= _PAIRS and not any(corpus.frequencies(pairs).values()):
-        return _written_in("".join(pairs))
+        text = "".join(pairs)
+        scripts = {name(character, "").split(" ")[0] for character in text}
+        return next((language for script, language in _SCRIPTS.items() if script in scripts), None)
     return None
-
-
-def _written_in(text: str) -> str | None:
-    scripts = {name(character, "").split(" ")[0] for character in text}
-    return next((language for script, language in _SCRIPTS.items() if script in scripts), None)

@@ -222,7 +222,14 @@ def status(service: Service) -> dict[str, Any]:
     store, notices = None, list(service.problems)
     try:
         store = service.provider.store()
-        said = _of_store(store)
+
+        stats = store.stats()
+        said = {
+            "store": {name: stats[name] for name in ("memories", "files", "bytes", "read_only")},
+            "model": stats["model"],
+            "folders": serializers.folders(store),
+            "history": store.history.status(),
+        }
     except NoStore:
         said = {}
     except JupyterMemoryError as error:
@@ -279,16 +286,6 @@ def sizes(store: MemoryStore) -> dict[str, Any]:
     """Return ``ISizes``."""
     stats = store.stats(sizes=True)
     return {name: stats[name] for name in ("bytes", "held", "budget", "sizes")}
-
-
-def _of_store(store: MemoryStore) -> dict[str, Any]:
-    stats = store.stats()
-    return {
-        "store": {name: stats[name] for name in ("memories", "files", "bytes", "read_only")},
-        "model": stats["model"],
-        "folders": serializers.folders(store),
-        "history": store.history.status(),
-    }
 
 
 # Indexing: jobs, and the folders that were indexed or are watched.

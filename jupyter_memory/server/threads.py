@@ -143,18 +143,16 @@ class Pool:
         until = monotonic() + wait
         for thread in threads:
             thread.join(max(0.0, until - monotonic()))
-        self._refuse_all()
-        for thread in threads:
-            self._queue.put(None)  # those before may have been taken out with the line
-            if interrupt is not None and thread.ident is not None:
-                interrupt(thread.ident)
-
-    def _refuse_all(self) -> None:
         with suppress(Empty):
             while True:
                 ticket = self._queue.get_nowait()
                 if ticket is not None:
                     ticket.refuse(_stopping())
+
+        for thread in threads:
+            self._queue.put(None)  # those before may have been taken out with the line
+            if interrupt is not None and thread.ident is not None:
+                interrupt(thread.ident)
 
     def _work(self) -> None:
         # Whichever thread wakes takes whichever call is next; that there are as many as calls is all that counts.

@@ -31,7 +31,9 @@ def open_storage(path: StorePath, *, busy_seconds: float, space: str = "") -> St
         StoreError: the server does not answer, or does not let this user in.
     """
     if isinstance(path, DatabaseAddress):
-        return _on_server(path, busy_seconds, space)
+        with _driver():
+            from jupyter_memory.storage.postgres.storage import open_postgres
+        return open_postgres(path, busy_seconds=busy_seconds, space=space)
     return SqliteStorage(Database(path, busy_seconds=busy_seconds))
 
 
@@ -51,12 +53,6 @@ def open_team(path: StorePath, *, busy_seconds: float) -> Team:
     with _driver():
         from jupyter_memory.storage.postgres.team import PostgresTeam
     return PostgresTeam(path, busy_seconds=busy_seconds)
-
-
-def _on_server(address: DatabaseAddress, busy_seconds: float, space: str) -> Storage:
-    with _driver():
-        from jupyter_memory.storage.postgres.storage import open_postgres
-    return open_postgres(address, busy_seconds=busy_seconds, space=space)
 
 
 @contextmanager

@@ -72,7 +72,17 @@ def sqlite_tables(path: Path) -> ForeignTables:
     """
     try:
         with closing(open_file(path, read_only=True, frozen=True)) as connection:
-            _harden(connection)
+            connection.enable_load_extension(False)
+            for option, value in (
+                (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1),
+                (apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+                (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
+            ):
+                connection.config(option, value)
+            for limit, most in _LIMITS:
+                connection.limit(limit, most)
+            connection.execute("pragma mmap_size = 0; pragma cell_size_check = on")
+
             if connection.pragma("application_id") == APPLICATION_ID:
                 return ForeignTables()
             return _tables(connection, path.stat().st_size <= _COUNTED)
@@ -84,20 +94,6 @@ def _reason(error: apsw.Error) -> str:
     if isinstance(error, apsw.NotADBError):
         return "The file is no SQLite database, or it is encrypted."
     return f"SQLite cannot read the file's tables ({type(error).__name__}); it is damaged, or being written just now."
-
-
-def _harden(connection: apsw.Connection) -> None:
-    """Let the schema of a hostile file neither call functions nor change anything, nor ask for much."""
-    connection.enable_load_extension(False)
-    for option, value in (
-        (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1),
-        (apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
-        (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
-    ):
-        connection.config(option, value)
-    for limit, most in _LIMITS:
-        connection.limit(limit, most)
-    connection.execute("pragma mmap_size = 0; pragma cell_size_check = on")
 
 
 def _tables(connection: apsw.Connection, counting: bool) -> ForeignTables:
@@ -253,7 +249,17 @@ def ipython_runs(path: Path) -> Iterator[Run]:
     if not os.path.isfile(path):  # noqa: PTH113  it does not raise in a folder that nobody may look into
         raise InputError(f"There is no file {path}. In IPython, get_ipython().history_manager.hist_file names it.")
     with _errors_of(path), closing(_opened(path)) as connection:
-        for session in _sessions(connection):
+        found: list[_Session] = []
+        latest = _EPOCH
+        rows: Any = connection.execute(
+            "select session, cast(start as blob) from sessions where typeof(session) = 'integer' order by session"
+        ).fetchall()
+        for number, start in rows:
+            written = bytes(start or b"").decode("utf-8", "replace")
+            # A session without a start began after the one before.
+            latest = _time(written) or latest
+            found.append(_Session(number, f"ipython {number} {written}".strip(), latest))
+        for session in found:
             yield from _lines(connection, session)
 
 
@@ -277,20 +283,6 @@ def _connected(path: Path, how: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _sessions(connection: sqlite3.Connection) -> list[_Session]:
-    found: list[_Session] = []
-    latest = _EPOCH
-    rows: Any = connection.execute(
-        "select session, cast(start as blob) from sessions where typeof(session) = 'integer' order by session"
-    ).fetchall()
-    for number, start in rows:
-        written = bytes(start or b"").decode("utf-8", "replace")
-        # A session without a start began after the one before.
-        latest = _time(written) or latest
-        found.append(_Session(number, f"ipython {number} {written}".strip(), latest))
-    return found
 
 
 def _lines(connection: sqlite3.Connection, session: _Session) -> Iterator[Run]:

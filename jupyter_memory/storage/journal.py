@@ -9,7 +9,7 @@ import re
 import stat
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, fields, replace
 from datetime import datetime
@@ -279,7 +279,34 @@ def runs(data: bytes) -> list[Run]:
 
     A record that cannot be read is left out. Of one that a newer version wrote, the known fields are read.
     """
-    return list(_joined(_records(data)).values())
+
+    payloads = _records(data)
+    found: dict[_Key, Run] = {}
+    for payload in payloads:
+        with suppress(
+            AttributeError, KeyError, TypeError, ValueError
+        ):  # a newer version may write records of another form
+            record = json.loads(payload)
+            key = (record["session"], record["number"])
+            if record["outcome"] not in _OUTCOMES:
+                raise ValueError("an unknown outcome")
+            if "source" in record:
+                known = {name: value for name, value in record.items() if name in _FIELDS}
+                found.setdefault(
+                    key,
+                    Run(
+                        **{
+                            **known,
+                            "started": datetime.fromisoformat(record["started"]),
+                            "error": _error(record["error"]),
+                        }
+                    ),
+                )
+            elif key in found:
+                found[key] = replace(
+                    found[key], outcome=record["outcome"], seconds=record["seconds"], error=_error(record["error"])
+                )
+    return list(found.values())
 
 
 def _framed(record: Mapping[str, Any]) -> bytes:
@@ -308,35 +335,6 @@ def _payload(data: bytes, place: int) -> bytes | None:
     begin = place + _HEAD.size
     payload = data[begin : begin + length]
     return payload if len(payload) == length and zlib.crc32(payload) == checksum else None
-
-
-def _joined(payloads: Iterable[bytes]) -> dict[_Key, Run]:
-    """Return the runs that records of beginnings and endings tell of."""
-    found: dict[_Key, Run] = {}
-    for payload in payloads:
-        with suppress(
-            AttributeError, KeyError, TypeError, ValueError
-        ):  # a newer version may write records of another form
-            _join(found, json.loads(payload))
-    return found
-
-
-def _join(found: dict[_Key, Run], record: Mapping[str, Any]) -> None:
-    """Add a run that begins, or how one ended."""
-    key = (record["session"], record["number"])
-    if record["outcome"] not in _OUTCOMES:
-        raise ValueError("an unknown outcome")
-    if "source" in record:
-        found.setdefault(key, _run(record))
-    elif key in found:
-        found[key] = replace(
-            found[key], outcome=record["outcome"], seconds=record["seconds"], error=_error(record["error"])
-        )
-
-
-def _run(record: Mapping[str, Any]) -> Run:
-    known = {name: value for name, value in record.items() if name in _FIELDS}
-    return Run(**{**known, "started": datetime.fromisoformat(record["started"]), "error": _error(record["error"])})
 
 
 def _error(record: Mapping[str, str] | None) -> RunError | None:

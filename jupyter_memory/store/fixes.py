@@ -62,7 +62,8 @@ class StoredErrors:
         if error is None or error.name.rpartition(".")[2] != new.name.rpartition(".")[2]:
             return None
         if memory.kind == "note":
-            if _tells_of(memory.text, new):
+            words = message_words(new.message)
+            if bool(words) and words <= message_words(memory.text):
                 error = new
             self._notes[memory.id] = Run(memory.text, memory.event_at, memory.id, 2, "ok", memory_id=memory.id)
             return Run("", memory.event_at, memory.id, 1, "error", error=error, language="", memory_id=memory.id)
@@ -100,12 +101,6 @@ def _as_run(cell: Memory) -> Run:
 def _place(cell: Memory) -> int:
     index = cell.metadata.get("index")
     return index if isinstance(index, int) else 0
-
-
-def _tells_of(note: str, error: RunError) -> bool:
-    """Return whether a note has all the words of an error's message, as one has that says more in the same line."""
-    words = message_words(error.message)
-    return bool(words) and words <= message_words(note)
 
 
 def _error_of(memory: Memory) -> RunError | None:

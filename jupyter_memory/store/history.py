@@ -61,7 +61,11 @@ class History:
         """Note runs, each in its own space."""
         changed = 0
         for batch in batches(runs, _TOGETHER):
-            waiting: Sequence[_Drafted] = self._drafts(batch)
+            redacting = self._settings.redact
+            wanted = (run for run in batch if not self._rules.exclude(run.source))
+            found = (drafted(run, space=run.space, redacting=redacting) for run in wanted)
+            waiting: Sequence[_Drafted] = [one for one in found if one is not None]
+
             while waiting:
                 noted = self._model.writing(partial(self._note, waiting))
                 changed += noted.changed
@@ -183,13 +187,6 @@ class History:
     def _since(self) -> datetime | None:
         days = self._settings.history_days
         return datetime.now(UTC) - timedelta(days=days) if days else None
-
-    def _drafts(self, runs: Iterable[Run]) -> list[_Drafted]:
-        """Return runs as they are stored with the drafts of their texts, without those that stay out."""
-        redacting = self._settings.redact
-        wanted = (run for run in runs if not self._rules.exclude(run.source))
-        found = (drafted(run, space=run.space, redacting=redacting) for run in wanted)
-        return [one for one in found if one is not None]
 
     def _note(self, drafts: Sequence[_Drafted], embedder: Embedder | None) -> Noted:
         """Note runs; texts that the store lacks are prepared first, outside of the transaction."""

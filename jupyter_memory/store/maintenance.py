@@ -257,7 +257,11 @@ class Activity:
                 hidden = replace(search, query=self._hidden(search.query))
                 self._storage.writer.note_search(hidden, memory_ids, _PATIENCE)
             else:
-                self._leave_no_searches()
+                # Not every count of use is looked for here: this happens at each search.
+                with self._storage.snapshot() as snapshot:
+                    noted = snapshot.recent_searches(1) or snapshot.feedback()
+                if noted:
+                    self.forget_recent()
         except StoreError:
             return False
         return True
@@ -332,13 +336,6 @@ class Activity:
         """Return the feedback on hits, the newest first."""
         with self._storage.snapshot() as snapshot:
             return snapshot.feedback()
-
-    def _leave_no_searches(self) -> None:
-        # Not every count of use is looked for here: this happens at each search.
-        with self._storage.snapshot() as snapshot:
-            noted = snapshot.recent_searches(1) or snapshot.feedback()
-        if noted:
-            self.forget_recent()
 
     def _hidden(self, text: str) -> str:
         return redact(text)[0] if self._settings.redact else text

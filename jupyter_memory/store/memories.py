@@ -174,7 +174,15 @@ class Memories:
         kept = {name for name in _NEVER_EMPTY if preparation.is_missing(changes.get(name))}
         changes = {name: value for name, value in changes.items() if name not in kept}
         draft = replace(self._draft({**preparation.record_of(memory), **changes}), location=memory.location)
-        self._refuse_copy(draft, memory)
+
+        with self._storage.snapshot() as snapshot:
+            [key] = snapshot.same_content([draft])
+            if key is not None and key != snapshot.key_of(memory.id):
+                other = snapshot.memories([key])[key]
+                raise InputError(
+                    f"Nothing was changed: memory {other.id} says the same already. Forget one of the two instead."
+                )
+
         values, writer = _values(draft, changes), self._storage.writer
         # The date of a note is among the words that are searched.
         redated = "event_at" in changes and memory.kind == "note"
@@ -195,16 +203,6 @@ class Memories:
     def unpin(self, memory_id: str) -> Memory:
         """Take the pin off a memory, which then has the tier again that it was stored with."""
         return self._storage.writer.update(memory_id, {"pinned": False})
-
-    def _refuse_copy(self, draft: Draft, memory: Memory) -> None:
-        """Keep a change from making one memory the copy of another."""
-        with self._storage.snapshot() as snapshot:
-            [key] = snapshot.same_content([draft])
-            if key is not None and key != snapshot.key_of(memory.id):
-                other = snapshot.memories([key])[key]
-                raise InputError(
-                    f"Nothing was changed: memory {other.id} says the same already. Forget one of the two instead."
-                )
 
     def _in_place(self, draft: Draft, memory: Memory) -> Draft:
         """Return the new words of what came from a document with the place in it that they still have."""
@@ -374,20 +372,17 @@ class Forgetting:
         if not self._storage.read_only:
             # A store that is busy, closed or damaged is left to whoever opens it next: nobody asked for this.
             with suppress(StoreError):
-                self._drop_expired()
+                self._storage.forgotten.drop(datetime.now(UTC))
+                left = [one.until for one in self._storage.forgotten.pending("")]
+                if left:
+                    wait = max(0.0, (min(left) - datetime.now(UTC)).total_seconds()) + _LATER
+                    self._timer = Timer(wait, _expire, [ref(self)])
+                    self._timer.daemon = True
+                    self._timer.start()
 
     def close(self) -> None:
         """Wait no longer; whoever opens the store next removes what can no longer be taken back."""
         self._stop()
-
-    def _drop_expired(self) -> None:
-        self._storage.forgotten.drop(datetime.now(UTC))
-        left = [one.until for one in self._storage.forgotten.pending("")]
-        if left:
-            wait = max(0.0, (min(left) - datetime.now(UTC)).total_seconds()) + _LATER
-            self._timer = Timer(wait, _expire, [ref(self)])
-            self._timer.daemon = True
-            self._timer.start()
 
     def _forget(self, chosen: Sequence[str] | Filters, among: Sequence[str] | None, everything: bool, now: bool) -> int:
         minutes = 0.0 if now else self._settings.undo_minutes

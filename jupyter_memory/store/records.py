@@ -168,7 +168,11 @@ def to_memory(record: Fields) -> Stored:
         metadata=record.mapping("metadata"),
         accessed=record.integer("accessed"),
     )
-    return Stored(memory, memory.tier, _chunks(record, len(text)))
+    length = len(text)
+    found = record.values.get("chunks", [])
+    if not isinstance(found, list):
+        raise record.wrong("chunks", "a list")
+    return Stored(memory, memory.tier, tuple(_chunk(record, one, length) for one in found))
 
 
 def of_run(run: Run) -> dict[str, Any]:
@@ -333,13 +337,6 @@ def _id(record: Fields, name: str) -> str:
     if not _ID.fullmatch(found := record.text(name)):
         raise record.wrong(name, "an id of letters and digits")
     return found
-
-
-def _chunks(record: Fields, length: int) -> tuple[Chunk, ...]:
-    found = record.values.get("chunks", [])
-    if not isinstance(found, list):
-        raise record.wrong("chunks", "a list")
-    return tuple(_chunk(record, one, length) for one in found)
 
 
 def _chunk(record: Fields, value: Sequence[Any], length: int) -> Chunk:
@@ -545,20 +542,7 @@ class ExportedFolder:
         self._runs: dict[str, list[int]] = defaultdict(list)
         self._pictures: dict[str, list[int]] = defaultdict(list)
         about(path)
-        self.count = self._check()
 
-    def memories(self, together: int) -> Iterator[list[Arrival]]:
-        """Yield the memories in their order, so many at a time."""
-        for some in batches(map(to_memory, lines(self._path, MEMORIES)), together):
-            ids = [stored.memory.id for stored in some]
-            runs, pictures = self._runs_of(ids), self._pictures_of(ids)
-            yield [
-                Arrival(stored, self._draft(stored, pictures[id_]), runs[id_])
-                for stored, id_ in zip(some, ids, strict=True)
-            ]
-
-    def _check(self) -> int:
-        """Read everything once; return how many memories there are."""
         kinds: dict[str, str] = {}
         for record in lines(self._path, MEMORIES):
             memory = to_memory(record).memory
@@ -577,7 +561,17 @@ class ExportedFolder:
             to_folder(record)
         for record in lines(self._path, FEEDBACK):
             to_feedback(record)
-        return len(kinds)
+        self.count = len(kinds)
+
+    def memories(self, together: int) -> Iterator[list[Arrival]]:
+        """Yield the memories in their order, so many at a time."""
+        for some in batches(map(to_memory, lines(self._path, MEMORIES)), together):
+            ids = [stored.memory.id for stored in some]
+            runs, pictures = self._runs_of(ids), self._pictures_of(ids)
+            yield [
+                Arrival(stored, self._draft(stored, pictures[id_]), runs[id_])
+                for stored, id_ in zip(some, ids, strict=True)
+            ]
 
     def _check_pictures(self, ids: Collection[str]) -> None:
         for place, record in located(self._path, PICTURES):

@@ -269,21 +269,17 @@ class Scope:
         """Return filters as they hold in this store, with paths by the names that it knows; see ``_by_known_names``."""
         found = from_folder(filters, self.folder) if self.folder else filters
         found = found.with_defaults(space=(self.space,)) if self.space else found
-        found = _as_stored(found, self.storage)
+        if not any(found.names(name) for name in _ANY_CASE):
+            found = found
+        else:
+            with self.storage.snapshot() as snapshot:
+                spelt: dict[str, dict[str, list[str]]] = {}
+                for facet in ("tag", "lang"):
+                    of_facet = spelt.setdefault(facet, {})
+                    for value in snapshot.facet_values(facet):
+                        of_facet.setdefault(value.casefold(), []).append(value)
+            found = _spelt(found, spelt)
         return _by_known_names(found, self.storage, self.space, every_name=every_name)
-
-
-def _as_stored(filters: Filters, storage: SearchStorage) -> Filters:
-    """Return filters that have each tag and language as the store writes it, whatever their case."""
-    if not any(filters.names(name) for name in _ANY_CASE):
-        return filters
-    with storage.snapshot() as snapshot:
-        spelt: dict[str, dict[str, list[str]]] = {}
-        for facet in ("tag", "lang"):
-            of_facet = spelt.setdefault(facet, {})
-            for value in snapshot.facet_values(facet):
-                of_facet.setdefault(value.casefold(), []).append(value)
-    return _spelt(filters, spelt)
 
 
 def _spelt(filters: Filters, known: Mapping[str, Mapping[str, Sequence[str]]]) -> Filters:

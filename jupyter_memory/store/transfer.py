@@ -73,7 +73,14 @@ class _Filling:
 
     def run(self, progress: bool, *, searches: bool) -> CopyReport:
         """Copy everything; return what became of it."""
-        self._check_rights()
+
+        # Raises: StoreReadOnly: there is a space into which the other store lets this person write nothing.
+        if refused := self._target.transfer.refused(self._contents.spaces()):
+            raise StoreReadOnly(
+                f"Your role may not write into {len(refused)} of the spaces in {self._target.path}, so nothing was "
+                "copied. Copy one space with `copy --space NAME`, or ask the owner of the store for the right."
+            )
+
         self._take_model()
         became: Counter[str] = Counter()
         together = _COPIED_TOGETHER if isinstance(self._target.path, Path) else _ON_SERVER
@@ -99,18 +106,6 @@ class _Filling:
         return CopyReport(
             str(self._target.path), ImportReport(**became, pictures=PictureReport()), self._without_vectors, copied
         )
-
-    def _check_rights(self) -> None:
-        """Refuse before anything is copied what would be refused in the middle.
-
-        Raises:
-            StoreReadOnly: there is a space into which the other store lets this person write nothing.
-        """
-        if refused := self._target.transfer.refused(self._contents.spaces()):
-            raise StoreReadOnly(
-                f"Your role may not write into {len(refused)} of the spaces in {self._target.path}, so nothing was "
-                "copied. Copy one space with `copy --space NAME`, or ask the owner of the store for the right."
-            )
 
     def _take_model(self) -> None:
         """Let the other store have the same model, and the trust in it if the store is new.
@@ -224,7 +219,41 @@ class StoreTransfer:
         """
         target = absolute(folder)
         with records.new_folder(target) as filled, self._storage.transfer.contents(self._space) as contents:
-            return _written(filled, target, contents)
+            (filled / records.NOTES).mkdir(0o700)
+            records.write_text(filled / records.IGNORE, "*\n")
+            counts: Counter[str] = Counter()
+            with_runs = filled / records.RUNS
+            memories = records.write_lines(filled / records.MEMORIES, _memories(filled, contents, counts))
+            runs = records.write_lines(
+                with_runs, (records.of_run(run) for stored in contents.memories() for run in stored.runs)
+            )
+            pictures = records.write_lines(
+                filled / records.PICTURES,
+                (record for stored in contents.memories() for record in records.of_pictures(stored)),
+            )
+            files = records.write_lines(filled / records.FILES, map(records.of_file, contents.files()))
+            folders = records.write_lines(filled / records.FOLDERS, map(records.of_folder, contents.folders()))
+            feedback = records.write_lines(filled / records.FEEDBACK, map(records.of_feedback, contents.feedback()))
+            report = ExportReport(target, memories, counts["notes"], runs, files, folders, feedback, pictures)
+
+            names = ("memories", "notes", "runs", "pictures", "files", "folders", "feedback")
+            records.write_text(
+                filled / records.ABOUT,
+                json_text(
+                    {
+                        "format": records.FORMAT,
+                        "version": records.VERSION,
+                        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+                        "by": f"jupyter-memory {version('jupyter-memory')}",
+                        "counts": {name: getattr(report, name) for name in names},
+                        "read": "`import` reads the .jsonl files; the Markdown in notes/ is a copy for other programs.",
+                    },
+                    indent=2,
+                )
+                + "\n",
+            )
+
+            return report
 
     def import_(self, folder: str | Path, *, update: bool = False, progress: bool = True) -> ImportReport:
         """Take in a folder that ``export`` wrote, and return what became of its memories.
@@ -330,62 +359,26 @@ def _fitting(prepared: Sequence[Prepared], quota: Quota | None) -> Sequence[Prep
     return quota.fitting(prepared)[0]
 
 
-def _written(filled: Path, target: Path, contents: Contents) -> ExportReport:
-    """Write what a store holds into a folder that becomes ``target``."""
-    (filled / records.NOTES).mkdir(0o700)
-    records.write_text(filled / records.IGNORE, "*\n")
-    counts: Counter[str] = Counter()
-    with_runs = filled / records.RUNS
-    memories = records.write_lines(filled / records.MEMORIES, _memories(filled, contents, counts))
-    runs = records.write_lines(with_runs, _runs(contents))
-    pictures = records.write_lines(filled / records.PICTURES, _pictures(contents))
-    files = records.write_lines(filled / records.FILES, map(records.of_file, contents.files()))
-    folders = records.write_lines(filled / records.FOLDERS, map(records.of_folder, contents.folders()))
-    feedback = records.write_lines(filled / records.FEEDBACK, map(records.of_feedback, contents.feedback()))
-    report = ExportReport(target, memories, counts["notes"], runs, files, folders, feedback, pictures)
-    records.write_text(filled / records.ABOUT, json_text(_about(report), indent=2) + "\n")
-    return report
-
-
-def _about(report: ExportReport) -> dict[str, object]:
-    names = ("memories", "notes", "runs", "pictures", "files", "folders", "feedback")
-    return {
-        "format": records.FORMAT,
-        "version": records.VERSION,
-        "written": datetime.now(UTC).isoformat(timespec="seconds"),
-        "by": f"jupyter-memory {version('jupyter-memory')}",
-        "counts": {name: getattr(report, name) for name in names},
-        "read": "`import` reads the .jsonl files; the Markdown in notes/ is a copy for other programs.",
-    }
-
-
 def _memories(filled: Path, contents: Contents, counts: Counter[str]) -> Iterator[dict[str, object]]:
     for stored in contents.memories():
         memory = stored.memory
         if memory.kind == "note":
-            records.write_text(filled / records.NOTES / _note_name(memory), _note_markdown(memory))
+            words = _NO_NAME.sub("-", memory.title)[:_LONGEST].strip("-_").lower()
+            # A name counts in bytes, of which a character may take four.
+            name = words.encode()[: 2 * _LONGEST].decode(errors="ignore")
+            fields = {
+                "id": memory.id,
+                "title": memory.title,
+                "tags": list(memory.tags),
+                "date": memory.event_at.isoformat(),
+            }
+            front = "\n".join(
+                f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items() if value
+            )
+            records.write_text(
+                filled / records.NOTES / (f"{name}-{memory.id}.md" if name else f"{memory.id}.md"),
+                f"---\n{front}\n---\n\n{memory.text}\n",
+            )
+
             counts["notes"] += 1
         yield records.of_memory(stored)
-
-
-def _runs(contents: Contents) -> Iterator[dict[str, object]]:
-    return (records.of_run(run) for stored in contents.memories() for run in stored.runs)
-
-
-def _pictures(contents: Contents) -> Iterator[dict[str, object]]:
-    return (record for stored in contents.memories() for record in records.of_pictures(stored))
-
-
-def _note_name(memory: Memory) -> str:
-    """Return the name of a note's file: its title and its id."""
-    words = _NO_NAME.sub("-", memory.title)[:_LONGEST].strip("-_").lower()
-    # A name counts in bytes, of which a character may take four.
-    name = words.encode()[: 2 * _LONGEST].decode(errors="ignore")
-    return f"{name}-{memory.id}.md" if name else f"{memory.id}.md"
-
-
-def _note_markdown(memory: Memory) -> str:
-    """Return a note as Markdown; a JSON string is one of YAML, too."""
-    fields = {"id": memory.id, "title": memory.title, "tags": list(memory.tags), "date": memory.event_at.isoformat()}
-    front = "\n".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items() if value)
-    return f"---\n{front}\n---\n\n{memory.text}\n"

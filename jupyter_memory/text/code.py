@@ -529,23 +529,20 @@ def look(source: str) -> list[str]:
 def _seen(node: ast.AST) -> Iterator[str]:
     """Yield what a call or a mapping, which stands for keywords in plotly, says of a plot."""
     if isinstance(node, ast.Call):
-        yield from _of_method(node)
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if name in _CALLS:
+            yield _CALLS[name]
+        if name in _SCALES and node.args and _constant(node.args[0]) == "log":
+            yield _LOG
+        if name == "resolve_scale":
+            independent = [one.arg for one in node.keywords if _constant(one.value) == "independent"]
+            yield from (_INDEPENDENT[arg] for arg in independent if arg in _INDEPENDENT)
+
         for keyword in node.keywords:
             yield from _of_value(keyword.arg, keyword.value)
     elif isinstance(node, ast.Dict):
         for key, value in zip(node.keys, node.values, strict=True):
             yield from _of_value(_constant(key), value)
-
-
-def _of_method(call: ast.Call) -> Iterator[str]:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    if name in _CALLS:
-        yield _CALLS[name]
-    if name in _SCALES and call.args and _constant(call.args[0]) == "log":
-        yield _LOG
-    if name == "resolve_scale":
-        independent = [one.arg for one in call.keywords if _constant(one.value) == "independent"]
-        yield from (_INDEPENDENT[arg] for arg in independent if arg in _INDEPENDENT)
 
 
 def _of_value(name: object, value: ast.expr) -> Iterator[str]:

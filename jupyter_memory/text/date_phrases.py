@@ -680,9 +680,18 @@ def _part_of(match: re.Match[str], other: Named) -> Named | None:
 def _pieces(unit: str, start: datetime, end: datetime, nth: int | None) -> list[Period]:
     """Return the weeks, weekends, weekdays, quarters or halves of a period; for its last week ``nth`` is None."""
     if unit == "week":
-        return _weeks(start, end, nth)
+        week = timedelta(days=7)
+        if nth is None:
+            return [Period(end - week, end)]
+        firsts = [start + number * week for number in range(-(-(end - start) // week))]
+        return [Period(first, min(first + week, end)) for first in firsts]
     if unit == "half":
-        return _halves(start, end)
+        months = (end.year - start.year) * 12 + end.month - start.month
+        if months > 1:
+            middle = whole("day", shifted(start, months // 2, "month") + (months % 2) * timedelta(days=15)).start
+        else:
+            middle = whole("day", start + (end - start) / 2).start
+        return [Period(start, middle), Period(middle, end)]
     if unit == "quarter":
         quarters = [shifted(start, number, "quarter") for number in range(5)]
         return [Period(*ends) for ends in pairwise(quarters)] if quarters[-1] == end else []
@@ -690,25 +699,6 @@ def _pieces(unit: str, start: datetime, end: datetime, nth: int | None) -> list[
     days = 2 if unit == "weekend" else 1
     firsts = [first + number * timedelta(weeks=1) for number in range(-(-(end - first) // timedelta(weeks=1)))]
     return [Period(day, day + timedelta(days=days)) for day in firsts]
-
-
-def _weeks(start: datetime, end: datetime, nth: int | None) -> list[Period]:
-    """Return the weeks counted from the first day, or the last seven days if ``nth`` is None."""
-    week = timedelta(days=7)
-    if nth is None:
-        return [Period(end - week, end)]
-    firsts = [start + number * week for number in range(-(-(end - start) // week))]
-    return [Period(first, min(first + week, end)) for first in firsts]
-
-
-def _halves(start: datetime, end: datetime) -> list[Period]:
-    """Return the two halves; a year and a quarter are halved by months."""
-    months = (end.year - start.year) * 12 + end.month - start.month
-    if months > 1:
-        middle = whole("day", shifted(start, months // 2, "month") + (months % 2) * timedelta(days=15)).start
-    else:
-        middle = whole("day", start + (end - start) / 2).start
-    return [Period(start, middle), Period(middle, end)]
 
 
 _BESIDE: tuple[tuple[str, Reader], ...] = (

@@ -91,10 +91,6 @@ def age(moment: datetime, now: datetime) -> str:
     days = (now.astimezone().date() - moment.astimezone().date()).days
     if days == 0 or seconds < 6 * _HOUR:
         return _ago(int(seconds // _HOUR), "hour")
-    return _in_days(days)
-
-
-def _in_days(days: int) -> str:
     weeks, months = days // 7, int(days / 30.44)
     if days == 1:
         return "yesterday"

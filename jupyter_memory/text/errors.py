@@ -138,7 +138,10 @@ def _bounded(text: str) -> str:
 def _exception(text: str) -> Raised | None:
     """Return the one exception that a text without chains shows."""
     if _GROUP.search(text):
-        return _group(text)
+        first, *others = _parts(text)
+        whole = _exception(first.removeprefix("Exception Group "))
+        inner = [one for part in others[:_MOST_INNER] for one in [_exception(part)] if one is not None]
+        return None if whole is None else replace(whole, inner=tuple(inner))
     header = _HEADER.search(text)
     lines = text[header.end() :].split("\n") if header else text.split("\n")
     frames, end = _frames(lines)
@@ -164,7 +167,10 @@ def _frames(lines: Sequence[str]) -> tuple[list[Frame], int]:
         source, line, length = _shown(lines[first + 1 : last])
         of_cell = _CELL_LINE.search(found["function"] or "")
         number = line or found.groupdict().get("line") or (of_cell and of_cell[1])
-        frames.append(Frame(_file(found), _function(found), int(number) if number else None, source))
+        file = found.groupdict().get("file") or ""
+        frames.append(
+            Frame("" if _CELL_FILE.search(file) else file, _function(found), int(number) if number else None, source)
+        )
         end = first + 1 + length
     return frames, end
 
@@ -173,11 +179,6 @@ def _frame_start(line: str) -> re.Match[str] | None:
     if len(line) > 4_000:
         return None
     return next((found for pattern in _FRAMES if (found := pattern.match(line))), None)
-
-
-def _file(found: re.Match[str]) -> str:
-    file = found.groupdict().get("file") or ""
-    return "" if _CELL_FILE.search(file) else file
 
 
 def _function(found: re.Match[str]) -> str:
@@ -218,14 +219,6 @@ def _few(frames: Sequence[Frame]) -> tuple[Frame, ...]:
     """Return the frames without the middle of very many."""
     half = _MOST_FRAMES // 2
     return tuple(frames if len(frames) <= _MOST_FRAMES else (*frames[:half], *frames[-half:]))
-
-
-def _group(text: str) -> Raised | None:
-    """Return a group of exceptions, which Python draws with bars; the inner ones of a group in it are among its own."""
-    first, *others = _parts(text)
-    whole = _exception(first.removeprefix("Exception Group "))
-    inner = [one for part in others[:_MOST_INNER] for one in [_exception(part)] if one is not None]
-    return None if whole is None else replace(whole, inner=tuple(inner))
 
 
 def _parts(text: str) -> list[str]:

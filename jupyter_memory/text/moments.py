@@ -144,11 +144,6 @@ def _last_hours(phrase: str, now: datetime) -> Period | None:
     return None if match is None else Period(now.astimezone(UTC) - timedelta(hours=cardinal(match[1]) or 0), now)
 
 
-def _on_utc(moment: datetime, now: datetime, local: datetime) -> datetime:
-    """Count hours on the clock of UTC."""
-    return now.astimezone(UTC) - (local - moment)
-
-
 def _phrase(phrase: str, now: datetime, local: datetime) -> Period | None:
     """Read one English phrase; rare ones are left to dateparser."""
     if _NO_TIME_OF_DAY.match(phrase):
@@ -164,7 +159,7 @@ def _phrase(phrase: str, now: datetime, local: datetime) -> Period | None:
     if period != "time":
         return whole(period, moment)
     if _HOURS_AGO.search(phrase):
-        moment = _on_utc(moment, now, local)
+        moment = now.astimezone(UTC) - (local - moment)
     return Period(moment, moment)
 
 

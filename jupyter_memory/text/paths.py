@@ -289,7 +289,21 @@ def database_address(written: str | Path) -> DatabaseAddress:
         raise InputError(f"{scheme}: is followed by two slashes: give a URL as a string, since Path() takes one away.")
     # `ada:@` is a user without a password.
     rest = re.sub(r"^([^:/?@]*):@", r"\1@", plain[match.end() :])
-    _check(rest)
+
+    # Raises: InputError: it is one.
+    place, _, query = rest.partition("?")
+    authority, slash, _ = place.partition("/")
+    user, at, hosts = authority.rpartition("@")
+    names = [unquote(part.partition("=")[0]).strip().lower() for part in query.split("&")]
+    if (at and ":" in user) or not _SECRETS.isdisjoint(names):
+        raise InputError(f"The URL of the store holds a password, which would be shown and stored. {_ELSEWHERE}")
+    odd = any(not _HOST.fullmatch(host) for host in hosts.split(",")) or (slash and "@" in place[len(authority) :])
+    if odd or not rest.isprintable() or " " in rest:
+        raise InputError(
+            "The URL of the store is not spelt as PostgreSQL does: postgresql://USER@HOST:PORT/DATABASE?NAME=VALUE. "
+            "Write other characters as %40 for @, %3A for :, %2F for /."
+        )
+
     return DatabaseAddress(f"postgresql://{rest}")
 
 
@@ -308,23 +322,3 @@ def may_exist(place: StorePath) -> bool:
     """Return whether a store may be at a place: of a server, only opening it can tell."""
     # A file that may not be read is no error here.
     return isinstance(place, DatabaseAddress) or os.path.exists(place)  # noqa: PTH110
-
-
-def _check(rest: str) -> None:
-    """Refuse a URL with a password, or one in which a password may hide, since it is not spelt as libpq reads it.
-
-    Raises:
-        InputError: it is one.
-    """
-    place, _, query = rest.partition("?")
-    authority, slash, _ = place.partition("/")
-    user, at, hosts = authority.rpartition("@")
-    names = [unquote(part.partition("=")[0]).strip().lower() for part in query.split("&")]
-    if (at and ":" in user) or not _SECRETS.isdisjoint(names):
-        raise InputError(f"The URL of the store holds a password, which would be shown and stored. {_ELSEWHERE}")
-    odd = any(not _HOST.fullmatch(host) for host in hosts.split(",")) or (slash and "@" in place[len(authority) :])
-    if odd or not rest.isprintable() or " " in rest:
-        raise InputError(
-            "The URL of the store is not spelt as PostgreSQL does: postgresql://USER@HOST:PORT/DATABASE?NAME=VALUE. "
-            "Write other characters as %40 for @, %3A for :, %2F for /."
-        )

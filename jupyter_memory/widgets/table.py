@@ -89,12 +89,9 @@ def _memory(hit: Hit) -> str:
     details = html(" · ".join(part for part in about if part))
     look = ' class="jp-MemoryExplorer-code"' if "\n" in hit.snippet else ""
     shown = picture(memory.id, memory.title) if memory.thumbnails else ""
-    return f'{title}<div{look}>{_marked(hit)}</div>{shown}<div class="jp-MemoryExplorer-about">{details}</div>'
-
-
-def _marked(hit: Hit) -> str:
-    """Return the snippet with the words that matched marked."""
-    return "".join(_stretches(hit))
+    return (
+        f'{title}<div{look}>{"".join(_stretches(hit))}</div>{shown}<div class="jp-MemoryExplorer-about">{details}</div>'
+    )
 
 
 def _stretches(hit: Hit) -> Iterator[str]:

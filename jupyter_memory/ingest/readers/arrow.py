@@ -36,24 +36,19 @@ def read(path: Path, /) -> Document:
     if first.startswith(_OLD_FEATHER):
         raise InputError("The file is in version 1 of Feather, whose columns cannot be read alone. Write it anew.")
     if first.startswith(_PARQUET):
-        return _parquet(path)
+        # Not with `pre_buffer` or as a dataset: only the footer is read.
+        with parquet.ParquetFile(path) as opened:
+            rows, schema = opened.metadata.num_rows, opened.schema_arrow
+        return _document("Parquet", schema, rows)
     if first == _ARROW:
-        return _arrow(path)
-    return _stream(path)
-
-
-def _parquet(path: Path) -> Document:
-    # Not with `pre_buffer` or as a dataset: only the footer is read.
-    with parquet.ParquetFile(path) as opened:
-        rows, schema = opened.metadata.num_rows, opened.schema_arrow
-    return _document("Parquet", schema, rows)
-
-
-def _arrow(path: Path) -> Document:
-    format_ = "Feather" if path.suffix.lower() == ".feather" else "Arrow"
-    with pa.OSFile(str(path)) as source, ipc.open_file(source) as opened:
-        schema = opened.schema
-    return _document(format_, schema, *_rows(path))
+        format_ = "Feather" if path.suffix.lower() == ".feather" else "Arrow"
+        with pa.OSFile(str(path)) as source, ipc.open_file(source) as opened:
+            schema = opened.schema
+        return _document(format_, schema, *_rows(path))
+    if path.suffix.lower() not in (".arrow", ".arrows"):
+        raise InputError("The file is damaged, or neither Parquet nor Feather; its first bytes are of another format.")
+    with pa.OSFile(str(path)) as source, ipc.open_stream(source) as opened:
+        return _document("Arrow", opened.schema, None)
 
 
 def _rows(path: Path) -> tuple[int | None, bool]:
@@ -68,14 +63,6 @@ def _rows(path: Path) -> tuple[int | None, bool]:
     except (pa.ArrowException, MemoryError):
         return None, False
     return ends[0] * max(0, batches - 1) + ends[1], batches > 2
-
-
-def _stream(path: Path) -> Document:
-    """Return the schema with which a stream of batches begins."""
-    if path.suffix.lower() not in (".arrow", ".arrows"):
-        raise InputError("The file is damaged, or neither Parquet nor Feather; its first bytes are of another format.")
-    with pa.OSFile(str(path)) as source, ipc.open_stream(source) as opened:
-        return _document("Arrow", opened.schema, None)
 
 
 def _document(format_: str, schema: pa.Schema, rows: int | None, estimated: bool = False) -> Document:

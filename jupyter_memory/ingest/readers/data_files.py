@@ -159,7 +159,12 @@ class DelimitedReader:
         begun = sample(path)
         if not begun.text.strip():
             return Document((), "data")
-        lines = _table_lines(begun)
+        lines = io.StringIO(begun.text).readlines()
+        while lines and (not lines[0].strip() or lines[0].startswith("#")):
+            del lines[0]
+        if not begun.whole and len(lines) > 1:
+            del lines[-1]
+
         separator = max(self.separators, key=lambda one: _fit(lines[:_FEW], one))
         rows = _rows(lines, separator)
         if not rows:
@@ -184,16 +189,6 @@ def _table(rows: Sequence[Sequence[str]], lines: Sequence[str], begun: Sample) -
         width=width,
         at_least=begun.cut_short,
     )
-
-
-def _table_lines(begun: Sample) -> list[str]:
-    """Return the lines of the table, without comments above it and without a last line that is not all there."""
-    lines = io.StringIO(begun.text).readlines()
-    while lines and (not lines[0].strip() or lines[0].startswith("#")):
-        del lines[0]
-    if not begun.whole and len(lines) > 1:
-        del lines[-1]
-    return lines
 
 
 def _fit(lines: Sequence[str], separator: str) -> tuple[bool, float, int]:
@@ -313,11 +308,11 @@ def _is_mapping(level: _Level) -> bool:
 
 
 def _said(types: Sequence[str]) -> str:
-    return type_of_all(types) if set(types) <= {BOOLEAN, EMPTY, INTEGER, NUMBER, TEXT} else _mixed(types)
-
-
-def _mixed(types: Sequence[str]) -> str:
-    return " or ".join(dict.fromkeys(type_ for type_ in types if type_ != EMPTY))
+    return (
+        type_of_all(types)
+        if set(types) <= {BOOLEAN, EMPTY, INTEGER, NUMBER, TEXT}
+        else " or ".join(dict.fromkeys(type_ for type_ in types if type_ != EMPTY))
+    )
 
 
 def _type(value: Any) -> str:

@@ -178,7 +178,15 @@ def archive(path: Path, main: str, what: str) -> Iterator[zipfile.ZipFile]:
             raise InputError(f"The file is no {what}: its first bytes are of another format.")
     try:
         with zipfile.ZipFile(path) as found:
-            _check(found, main, what)
+            members = found.infolist()
+            if main not in found.namelist():
+                raise InputError(f"The file is an archive, but no {what}.")
+            # What a member is said to hold is the most that zipfile takes out of it.
+            if len(members) > _MEMBERS or sum(member.file_size for member in members) > _MOST_BYTES:
+                raise InputError(
+                    f"More than {_MOST_BYTES // 1_000_000:,} MB would come out of the file, so it is not unpacked."
+                )
+
             yield found
     except zipfile.BadZipFile:
         raise InputError(f"The file is damaged, so it is no {what} that can be read.") from None
@@ -188,17 +196,6 @@ def _of_compound(encrypted: bool, what: str) -> str:
     if encrypted:
         return f"The {what} is protected by a password. Save it without one to have it read."
     return f"The file is in the format of before 2007. Save the {what} in the newer format to have it read."
-
-
-def _check(found: zipfile.ZipFile, main: str, what: str) -> None:
-    members = found.infolist()
-    if main not in found.namelist():
-        raise InputError(f"The file is an archive, but no {what}.")
-    # What a member is said to hold is the most that zipfile takes out of it.
-    if len(members) > _MEMBERS or sum(member.file_size for member in members) > _MOST_BYTES:
-        raise InputError(
-            f"More than {_MOST_BYTES // 1_000_000:,} MB would come out of the file, so it is not unpacked."
-        )
 
 
 # Reads a PowerPoint presentation with python-pptx, slide by slide, with its notes.

@@ -43,7 +43,18 @@ def serve(memory: int) -> None:
     """Answer requests until nobody asks any more, or until standard input closes."""
     results = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
-    _limit(memory)
+
+    import resource
+
+    for kind, most in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        # macOS takes no limit of memory.
+        with suppress(ValueError, OSError):
+            resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
+
     # A time that is over ends the process, even within a library that does not return to Python.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     while select.select([sys.stdin.buffer], (), (), _IDLE)[0]:
@@ -56,19 +67,6 @@ def serve(memory: int) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         results.write(answer)
         results.flush()
-
-
-def _limit(memory: int) -> None:
-    import resource
-
-    for kind, most in (
-        (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        # macOS takes no limit of memory.
-        with suppress(ValueError, OSError):
-            resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
 
 
 def answer_to(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -195,7 +193,14 @@ class Isolation:
 
     def _answer(self, request: bytes, seconds: float) -> dict[str, Any]:
         for _ in range(2):
-            child = self._running()
+            if self._child is not None and self._owner != os.getpid():
+                self._child = None  # that of the process from which this one was forked
+            if self._child is None:
+                if not self._owner:
+                    atexit.register(self._at_exit)
+                self._child, self._owner = _started(self._memory), os.getpid()
+            child = self._child
+
             try:
                 with suppress(BrokenPipeError):
                     child.requests.write(request)
@@ -218,15 +223,6 @@ class Isolation:
         if ended == -signal.SIGALRM:
             return f"The file was not read within {seconds:g} seconds: it is very large, or made to take forever."
         return "The file made its reader crash; it is damaged, or needs too much memory."
-
-    def _running(self) -> _Child:
-        if self._child is not None and self._owner != os.getpid():
-            self._child = None  # that of the process from which this one was forked
-        if self._child is None:
-            if not self._owner:
-                atexit.register(self._at_exit)
-            self._child, self._owner = _started(self._memory), os.getpid()
-        return self._child
 
     def _at_exit(self) -> None:
         # Without the lock: a thread that waits for a file holds it to the end.

@@ -315,7 +315,17 @@ class NotebookReader:
         """
         notebook, now = _load(path.read_bytes()), datetime.now(UTC)
         ids = _Ids(notebook)
-        raw, kernel = _cells(notebook), _language(notebook)
+
+        # nbformat.reads would also validate, and log what it dislikes with the user's text.
+        major, _ = _version(notebook)
+        cells = notebook.get("cells") if major >= 4 else _upgraded(notebook, major)
+        if major > 4 or not isinstance(cells, list):
+            raise InputError(
+                f"The notebook's cells cannot be read (format {major}; formats up to 4 are known). "
+                "Save it in format 4 with Jupyter."
+            )
+        raw, kernel = cells, _language(notebook)
+
         parts = []
         for one in placed(_known(raw), self.hide):
             cell, stored = one.cell, raw[one.cell.index]
@@ -360,19 +370,6 @@ def _version(notebook: Mapping[str, Any]) -> tuple[int, int]:
     if not isinstance(major, int) or isinstance(major, bool):
         major = 4 if "cells" in notebook else 3
     return major, minor if isinstance(minor, int) else 0
-
-
-def _cells(notebook: dict[str, Any]) -> list[Any]:
-    """Return the cells in format 4."""
-    # nbformat.reads would also validate, and log what it dislikes with the user's text.
-    major, _ = _version(notebook)
-    cells = notebook.get("cells") if major >= 4 else _upgraded(notebook, major)
-    if major > 4 or not isinstance(cells, list):
-        raise InputError(
-            f"The notebook's cells cannot be read (format {major}; formats up to 4 are known). "
-            "Save it in format 4 with Jupyter."
-        )
-    return cells
 
 
 def _upgraded(notebook: dict[str, Any], major: int) -> list[Any]:

@@ -202,19 +202,14 @@ class ScriptReader:
             OSError: the file cannot be read.
         """
         text = read_text(path)
-        if self.language in _MINIFIED_IN:
-            _refuse_minified(text)
+        is_long = len(text) > _MINIFIED and len(text) > _LONG_LINES * (text.count("\n") + 1)
+        if self.language in _MINIFIED_IN and is_long:
+            raise InputError(
+                f"The code is minified ({len(text):,} characters on {text.count(chr(10)) + 1:,} lines). "
+                "Index its source; leave this file out with a line in .jupytermemoryignore."
+            )
         if (cells := cells_of(text, self.comment)) is not None:
             found = document(cells, self.language, path.name, self.hide)
             if found is not None:
                 return found
         return Document((Part(text, line=1),) if text.strip() else (), self.language)
-
-
-def _refuse_minified(text: str) -> None:
-    """Refuse a program that was packed into a few endless lines: nobody wrote it, and nobody would find their way."""
-    if len(text) > _MINIFIED and len(text) > _LONG_LINES * (text.count("\n") + 1):
-        raise InputError(
-            f"The code is minified ({len(text):,} characters on {text.count(chr(10)) + 1:,} lines). "
-            "Index its source; leave this file out with a line in .jupytermemoryignore."
-        )

@@ -303,7 +303,8 @@ def header_of(rows: Sequence[Row]) -> Row | None:
     like_names = sum(map(_is_like_name, written)) / len(written)
     if like_names == 1:
         return first
-    if _stands_apart(names, below):
+    types = types_of(below, len(names))
+    if any(type_ not in (TEXT, EMPTY) for name, type_ in zip(names, types, strict=True) if name):
         return first if like_names >= 0.25 or (len(below) >= _ENOUGH and not _reads_as_data(names, below)) else None
     return first if like_names >= 0.5 else None
 
@@ -327,12 +328,6 @@ def _is_like_name(name: str) -> bool:
         return True
     words = re.findall(r"[^\W\d_]+", bare.lower())
     return bool(words) and len(words) <= 5 and any(word in _COMMON for word in words)
-
-
-def _stands_apart(names: Row, below: Sequence[Row]) -> bool:
-    """Return whether a text is above a column of numbers, dates or the like."""
-    types = types_of(below, len(names))
-    return any(type_ not in (TEXT, EMPTY) for name, type_ in zip(names, types, strict=True) if name)
 
 
 def _reads_as_data(names: Row, below: Sequence[Row]) -> bool:

@@ -178,7 +178,8 @@ def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
     while number < len(lines):
         found = _chunk_at(lines[number], bare)
         if found is None:
-            number = _after_fence(lines, number)
+            opened = _OPEN.fullmatch(lines[number].strip()) if lines[number][:1] in _FENCES else None
+            number = number + 1 if opened is None else _closing(lines, number, opened["fence"]) + 1
             continue
         for prose in _prose(lines, begin, number):
             yield replace(prose, index=index)
@@ -248,12 +249,6 @@ def _closing(lines: list[str], opening: int, fence: str) -> int:
         if bare.startswith(fence) and not bare.strip(fence[0]):
             return number
     return len(lines)
-
-
-def _after_fence(lines: list[str], number: int) -> int:
-    """Return the line after this one, or after the block of prose that it opens with a fence."""
-    opened = _OPEN.fullmatch(lines[number].strip()) if lines[number][:1] in _FENCES else None
-    return number + 1 if opened is None else _closing(lines, number, opened["fence"]) + 1
 
 
 def _without_options(lines: list[str]) -> tuple[str, Mapping[str, Any], int]:
@@ -467,7 +462,17 @@ class HtmlReader:
             lines = [line.rstrip() for line in "".join(section.pieces).split("\n")]
             text = _GAP.sub("\n\n", "\n".join(lines)).strip()
             if text:
-                location = _location(section, seen)
+                name = (
+                    section.anchor
+                    or _SLUG.sub("-", section.path[-1].text if section.path else "").strip("-").lower()[:80]
+                )
+                number, unique = 1, name
+                while unique in seen:
+                    number += 1
+                    unique = f"{name}-{number}"
+                seen.add(unique)
+                location = unique
+
                 names = tuple(heading.text for heading in section.path)
                 parts.append(Part(text, location=location, line=section.line, headings=names))
         return Document(tuple(parts), "html", title=page.title)
@@ -492,17 +497,6 @@ def _closed(text: str) -> str:
     pieces.append(text[at : max(at, last + 1)])
     pieces.append(text[max(at, last + 1) :].replace("<", "&lt;"))
     return "".join(pieces)
-
-
-def _location(section: _Section, seen: set[str]) -> str:
-    """Return the name of a section within its page, different from those before it."""
-    name = section.anchor or _SLUG.sub("-", section.path[-1].text if section.path else "").strip("-").lower()[:80]
-    number, unique = 1, name
-    while unique in seen:
-        number += 1
-        unique = f"{name}-{number}"
-    seen.add(unique)
-    return unique
 
 
 class _Page(HTMLParser):
@@ -548,7 +542,12 @@ class _Page(HTMLParser):
             if not self._depth:
                 self._silent = ""
         elif tag in _HEADINGS and self._heading is not None:
-            self._close_heading(_HEADINGS[tag])
+            level = _HEADINGS[tag]
+            text = _BLANK.sub(" ", "".join(self._heading or ())).strip(" ¶#")
+            self._heading = None
+            section, before = self.sections[-1], self.sections[-2].path
+            section.path = descend(before, Heading(0, 0, level, text)) if text else before
+            section.pieces.append("\n\n")
         else:
             self._pre = max(0, self._pre - (tag == "pre"))
             if tag not in _INLINE and tag not in _ROWS:
@@ -562,10 +561,3 @@ class _Page(HTMLParser):
             if self._heading is not None:
                 self._heading.append(data)
             self.sections[-1].pieces.append(data if self._pre else _BLANK.sub(" ", data))
-
-    def _close_heading(self, level: int) -> None:
-        text = _BLANK.sub(" ", "".join(self._heading or ())).strip(" ¶#")
-        self._heading = None
-        section, before = self.sections[-1], self.sections[-2].path
-        section.path = descend(before, Heading(0, 0, level, text)) if text else before
-        section.pieces.append("\n\n")

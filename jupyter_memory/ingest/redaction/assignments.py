@@ -79,7 +79,9 @@ _STOPS = ".:!?"
 def assigned(text: str, low: str) -> Iterator[tuple[int, int, str]]:
     """Yield the values assigned to names of secrets."""
     for name in _names(low):
-        found = _QUOTED.match(text, name.end()) or _bare(text, name)
+        found = _QUOTED.match(text, name.end()) or (
+            None if "\n" in text[name.start("sign") : name.end()] else _BARE.match(text, name.end())
+        )
         if found is None or (name["sign"] == "," and not name["quote"]):
             continue
         form = str(found.lastgroup)
@@ -113,11 +115,6 @@ def _names(low: str) -> Iterator[re.Match[str]]:
         if name:
             done = name.end()
             yield name
-
-
-def _bare(text: str, name: re.Match[str]) -> re.Match[str] | None:
-    """Return the value without quotes after a name, if it is on the same line: the next line is other code."""
-    return None if "\n" in text[name.start("sign") : name.end()] else _BARE.match(text, name.end())
 
 
 def _is_secret(value: str, what: str, sign: str) -> bool:
@@ -225,7 +222,11 @@ def columns(text: str, low: str) -> Iterator[tuple[int, int, str]]:
     for name in _COLUMN.finditer(low):
         if name.start() < done:
             continue
-        begin = _begin(low, name.start())
+        place = name.start()
+        since = max(0, place - _WIDTH)
+        found = ((low.rfind(mark, since, place), len(mark)) for mark in ("\n", "\\n", '": "'))
+        begin = max((since, *(at + length for at, length in found if at >= 0)))
+
         header = _line(low, begin)
         if header is None or header.end() < name.end():
             continue
@@ -241,13 +242,6 @@ def columns(text: str, low: str) -> Iterator[tuple[int, int, str]]:
             value = text[start:end]
             if is_spoken(value) or is_scrambled(value) or is_noise(value):
                 yield start, end, "password"
-
-
-def _begin(low: str, place: int) -> int:
-    """Return where the line with a place begins, also within a string of JSON."""
-    since = max(0, place - _WIDTH)
-    found = ((low.rfind(mark, since, place), len(mark)) for mark in ("\n", "\\n", '": "'))
-    return max((since, *(at + length for at, length in found if at >= 0)))
 
 
 def _line(text: str, begin: int) -> re.Match[str] | None:

@@ -241,7 +241,9 @@ def with_table(text: str, path: KeyPath, values: Mapping[str, Any]) -> str:
         after = text + gap + f"[{'.'.join(path)}]{newline}" + "".join(written)
     else:
         begin, end, _ = found
-        kept = [line for line in _statements(lines[begin + 1 : end]) if not _sets(line, values)]
+        kept = [
+            line for line in _statements(lines[begin + 1 : end]) if not bool(tomllib.loads(line).keys() & values.keys())
+        ]
         after = "".join([*lines[: begin + 1], *written, *kept, *lines[end:]])
     return _checked_toml(after, before, path, {**(value_at(before, path) or {}), **values})
 
@@ -296,10 +298,6 @@ def _statements(lines: list[str]) -> Iterator[str]:
         if _is_whole(lines[begin:end]):
             yield "".join(lines[begin:end])
             begin = end
-
-
-def _sets(statement: str, values: Mapping[str, Any]) -> bool:
-    return bool(tomllib.loads(statement).keys() & values.keys())
 
 
 def _is_whole(lines: list[str]) -> bool:
@@ -569,23 +567,21 @@ class ConfigChange:
             if read(self.path) != self.before:
                 raise ClientConfigError(f"{self.path} was changed just now, so it was left as it is. Try again.")
             target = Path(os.path.realpath(self.path))
-            _refuse_protected(target)
+            if target.exists() and not (target.stat().st_mode & 0o222 and os.access(target, os.W_OK)):
+                raise PermissionError(13, "it is write-protected")
             copy = backup_of(self.path)
             if self.before is not None and not (self.kept or self.restores):
                 _replace(copy, self.before, target)
             if self.after is None:
-                self._remove()
+                self.path.unlink()
+                folder = self.path.parent
+                if self.own_folder and not any(folder.iterdir()):
+                    folder.rmdir()
             else:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 _replace(target, self.after, target)
             if self.restores:
                 copy.unlink(missing_ok=True)
-
-    def _remove(self) -> None:
-        self.path.unlink()
-        folder = self.path.parent
-        if self.own_folder and not any(folder.iterdir()):
-            folder.rmdir()
 
 
 def backup_of(path: Path) -> Path:
@@ -642,12 +638,6 @@ def _named(path: Path) -> Iterator[None]:
         raise ClientConfigError(f"{path} cannot be used, and was left as it is: {why}.") from None
 
 
-def _refuse_protected(target: Path) -> None:
-    """Refuse a file that nobody may write: replacing it would need the permission of its folder alone."""
-    if target.exists() and not (target.stat().st_mode & 0o222 and os.access(target, os.W_OK)):
-        raise PermissionError(13, "it is write-protected")
-
-
 def _replace(path: Path, data: bytes, like: Path) -> None:
     """Write a whole file, with the permissions and the owner of another if that exists, and put it in place at once."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
@@ -660,14 +650,9 @@ def _replace(path: Path, data: bytes, like: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         if mode is not None:
-            _own(temporary, like)
+            if os.name == "posix" and (found := like.stat()).st_uid != temporary.stat().st_uid:
+                os.chown(temporary, found.st_uid, found.st_gid)
             temporary.chmod(mode)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _own(temporary: Path, like: Path) -> None:
-    """Give a file the owner of another, as where an administrator runs the command."""
-    if os.name == "posix" and (found := like.stat()).st_uid != temporary.stat().st_uid:
-        os.chown(temporary, found.st_uid, found.st_gid)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import takewhile
-from typing import Any
 
 from jupyter_memory.errors import InputError, UnknownMemory
 from jupyter_memory.interface import messages
@@ -141,7 +140,9 @@ def open_(front: Front, call: Call) -> object:
 def open_picks(front: Front, picks: Sequence[Pick]) -> object:
     """Open the files of memories that were picked, unless one of them is in no file."""
     for pick in picks:
-        _refuse_without_source(front, pick)
+        if not pick.memory.source:
+            named, text = messages.named(pick.memory, ""), front.command(f"text {pick.memory.id}")
+            raise InputError(f"There is no file to open:{named} is a {pick.memory.kind}. To read it: {text}")
     for pick in picks:
         front.store.note_access(pick.memory.id)
     return front.open([pick.memory for pick in picks])
@@ -283,12 +284,6 @@ def _tags(tags: Sequence[str]) -> str:
     return f"{'tag' if len(tags) == 1 else 'tags'} {', '.join(tags)}"
 
 
-def _refuse_without_source(front: Front, pick: Pick) -> None:
-    if not pick.memory.source:
-        named, text = messages.named(pick.memory, ""), front.command(f"text {pick.memory.id}")
-        raise InputError(f"There is no file to open:{named} is a {pick.memory.kind}. To read it: {text}")
-
-
 def _heading(pick: Pick) -> str:
     memory = pick.memory
     place = f" · {memory.source}:{memory.place()}" if memory.source and memory.place() else f" · {memory.source}"
@@ -362,7 +357,13 @@ def search(front: Front, call: Call) -> None:
     with usage():
         query, arguments = call.text("The query"), search_of(call.values, datetime.now(UTC))
         _check_profile(call.values["profile"])
-        tokens = _context_tokens(call.values)
+        # Raises: WrongUsage: the results are wanted in two forms, or no source has room.
+        if call.values["context"] is None:
+            tokens = None
+        else:
+            if other := next((name for name in ("json", "scan") if call.values[name]), None):
+                raise WrongUsage(f"--context prints a text for a prompt, and --{other} a list: leave one of them out.")
+            tokens = _tokens(str(call.values["context"]))
         rank = call.values["open"]
         if rank is not None and (tokens is not None or call.values["json"]):
             raise WrongUsage("--open opens a result, and --json and --context print them: leave one of them out.")
@@ -379,13 +380,9 @@ def search(front: Front, call: Call) -> None:
     else:
         front.show_results(answer, short=call.values["scan"])
     if rank is not None:
-        _open(front, answer, rank)
-
-
-def _open(front: Front, answer: Answer, rank: int) -> None:
-    if rank > len(answer.hits):
-        raise InputError(no_rank("This search", len(answer.hits), rank))
-    open_picks(front, [Pick(answer.hits[rank - 1].memory, rank)])
+        if rank > len(answer.hits):
+            raise InputError(no_rank("This search", len(answer.hits), rank))
+        open_picks(front, [Pick(answer.hits[rank - 1].memory, rank)])
 
 
 def list_(front: Front, call: Call) -> object:
@@ -419,7 +416,11 @@ def explain(front: Front, call: Call) -> None:
     """
     words = call.words
     if len(words) == 1 and words[0].isdecimal():
-        why = front.store.explain_in(*_at_rank(front, int(words[0])))
+        rank = int(words[0])
+        ranked = front.ranked or _last(front)
+        if not 1 <= rank <= len(ranked.hits):
+            raise WrongUsage(no_rank("The last search", len(ranked.hits), rank))
+        why = front.store.explain_in(*(ranked, ranked.hits[rank - 1].memory.id))
     elif len(words) >= 2:
         profile = call.values.get("profile")
         with usage():
@@ -484,19 +485,6 @@ def _index(front: Front, path: str, *, retry: bool) -> bool:
     return True
 
 
-def _context_tokens(values: Mapping[str, Any]) -> int | None:
-    """Return the tokens of a text for a prompt, None where none is wanted.
-
-    Raises:
-        WrongUsage: the results are wanted in two forms, or no source has room.
-    """
-    if values["context"] is None:
-        return None
-    if other := next((name for name in ("json", "scan") if values[name]), None):
-        raise WrongUsage(f"--context prints a text for a prompt, and --{other} a list: leave one of them out.")
-    return _tokens(str(values["context"]))
-
-
 def _tokens(word: str) -> int:
     """Return a number of tokens as it was typed.
 
@@ -514,14 +502,6 @@ def _last(front: Front) -> Answer:
     if front.last is None:
         raise WrongUsage("There is no search yet: run %memsearch first.")
     return front.last
-
-
-def _at_rank(front: Front, rank: int) -> tuple[Answer, str]:
-    """Return what was ranked last, by a search or by `related`, and the id of the memory with a rank in it."""
-    ranked = front.ranked or _last(front)
-    if not 1 <= rank <= len(ranked.hits):
-        raise WrongUsage(no_rank("The last search", len(ranked.hits), rank))
-    return ranked, ranked.hits[rank - 1].memory.id
 
 
 def _id_of(front: Front, word: str) -> str:

@@ -226,7 +226,17 @@ def show(front: Front, call: Call) -> object:
     if call.values.get("toml"):
         front.say(_as_new_file(chosen).rstrip("\n"))
     elif call.values.get("json"):
-        front.say(json_text(_to_json(chosen), indent=2))
+        from jupyter_memory.search.profiles.profile import constants
+
+        rows = [
+            {"part": one.part, "name": one.name, "form": one.form, "constant": one.constant, "value": one.value}
+            for one in constants(chosen)
+        ]
+        front.say(
+            json_text(
+                {"name": chosen.name, "summary": chosen.summary, "formula": chosen.formula, "constants": rows}, indent=2
+            )
+        )
     else:
         return front.show_profile(chosen)
     return None
@@ -252,16 +262,6 @@ def _as_new_file(profile: Profile) -> str:
 
     named = profile.replace(name=f"my-{profile.name}") if profile.name in PROFILES else profile
     return named.to_toml()
-
-
-def _to_json(profile: Profile) -> dict[str, object]:
-    from jupyter_memory.search.profiles.profile import constants
-
-    rows = [
-        {"part": one.part, "name": one.name, "form": one.form, "constant": one.constant, "value": one.value}
-        for one in constants(profile)
-    ]
-    return {"name": profile.name, "summary": profile.summary, "formula": profile.formula, "constants": rows}
 
 
 def _summary(name: str) -> str:

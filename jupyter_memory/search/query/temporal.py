@@ -133,10 +133,7 @@ def named_sessions(text: str, place: int) -> TemporalExpression | None:
 
 
 def _ago(match: re.Match[str]) -> Sessions | None:
-    return _back(cardinal(match["n"]))
-
-
-def _back(count: int | None) -> Sessions | None:
+    count = cardinal(match["n"])
     return Sessions(count, count, from_newest=True) if count else None
 
 

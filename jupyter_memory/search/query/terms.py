@@ -65,7 +65,10 @@ def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tup
     """
     fixed = as_they_are(query) | {one.word for one in query.terms.forms}
     if set(columns) == set(COLUMNS):
-        fixed |= _held_words(query.terms.words[:CHECKED], snapshot.corpus)
+        words = query.terms.words[:CHECKED]
+        of_each = {word: snapshot.corpus.words(word) for word in words}
+        found = snapshot.corpus.frequencies(chain.from_iterable(of_each.values()))
+        fixed |= {word for word, of_it in of_each.items() if all(found[stem] for stem in of_it)}
     stems_tried: dict[str, None] = {}
     notices = []
     for word in query.terms.words[:CHECKED]:
@@ -133,13 +136,6 @@ def _is_meant(word: str, stem: str) -> bool:
 
 def _american(stem: str) -> str:
     return _BRITISH.sub(lambda found: _AMERICAN[found[0]], stem).translate(_HISSING)
-
-
-def _held_words(words: Sequence[str], corpus: Corpus) -> set[str]:
-    """Return those of these words whose stems chunks hold, whichever column they are in."""
-    of_each = {word: corpus.words(word) for word in words}
-    found = corpus.frequencies(chain.from_iterable(of_each.values()))
-    return {word for word, of_it in of_each.items() if all(found[stem] for stem in of_it)}
 
 
 def _alike(snapshot: Snapshot, stem: str, allowed: int) -> dict[str, int]:
@@ -264,19 +260,16 @@ def _held(word: str, language: Prose, corpus: Corpus) -> list[str]:
 def _with_compounds(found: WordForms, word: str, corpus: Corpus) -> WordForms:
     """Return the forms of a German word with its compounds, and with its parts where the store has it in no form."""
     own = set(chain.from_iterable(map(corpus.words, (word, *found.inflected))))
-    counted = corpus.frequencies(_longer(own, corpus) - own)
-    best = sorted((stem for stem in counted if stem.isalpha()), key=lambda stem: (-counted[stem], stem))
-    parts = () if any(corpus.frequencies(own).values()) else _compound_parts(word, corpus)
-    return replace(found, compounds=tuple(best[:_COMPOUNDS]), parts=parts)
 
-
-def _longer(stems: Collection[str], corpus: Corpus) -> set[str]:
-    """Return the words of a store that begin or end with any of these, and have some more letters."""
-    telling = tuple(stem for stem in stems if len(stem) >= _PART)
+    telling = tuple(stem for stem in own if len(stem) >= _PART)
     longer = {term for stem in telling for term in corpus.beginning(stem) if len(term) >= len(stem) + _REST}
     if telling and corpus.chunks <= _SMALL:
         longer.update(corpus.ending(telling))
-    return longer
+    counted = corpus.frequencies(longer - own)
+
+    best = sorted((stem for stem in counted if stem.isalpha()), key=lambda stem: (-counted[stem], stem))
+    parts = () if any(corpus.frequencies(own).values()) else _compound_parts(word, corpus)
+    return replace(found, compounds=tuple(best[:_COMPOUNDS]), parts=parts)
 
 
 def _compound_parts(word: str, corpus: Corpus) -> tuple[str, ...]:
@@ -374,16 +367,6 @@ def _spellings(name: str) -> list[str]:
     return [name, *plainer(name), *together]
 
 
-def _is_number(name: str) -> bool:
-    """Return whether a word is a number, which may stand in a memory with other digits: it was rounded."""
-    return not any(letter.isalpha() for letter in name)
-
-
-def _is_name(name: str) -> bool:
-    """Return whether a word is a name: an identifier, or no word of everyday language."""
-    return is_compound(name) or not is_everyday(name)
-
-
 @dataclass(frozen=True, slots=True)
 class _Held:
     """What a store holds of words."""
@@ -429,8 +412,10 @@ def _asked_name(name: str, before: str, after: str, held: _Held, forms: WordForm
     near: tuple[Row, ...] = tuple((stem,) for stem in forms.compounds)
     if looked_up and not near and not forms.parts and not held.count(spellings):
         near = held.near(name)
-    is_missed = looked_up and not near and not forms.parts and not _is_number(name)
-    asked = _asked(name, spellings, held, near=near, is_name=_is_name(name), is_missed=is_missed)
+    is_missed = looked_up and not near and not forms.parts and any(letter.isalpha() for letter in name)
+    asked = _asked(
+        name, spellings, held, near=near, is_name=is_compound(name) or not is_everyday(name), is_missed=is_missed
+    )
     return replace(asked, parts=forms.parts) if forms.parts else asked
 
 

@@ -330,7 +330,8 @@ class DefinedNames:
             for one in context
             if one.memory.kind == "file" and one.key in definitions
         }
-        usual = _usual(list(found.values()))
+        values = list(found.values())
+        usual = min(_USUAL_AT_MOST, float(np.mean(values) + np.std(values))) if values else 0.0
         return {key: value - usual for key, value in found.items()}
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
@@ -342,10 +343,6 @@ class DefinedNames:
 
 def _names(definitions: Definitions) -> str:
     return f"{definitions.defined} {definitions.nested}"
-
-
-def _usual(values: list[float]) -> float:
-    return min(_USUAL_AT_MOST, float(np.mean(values) + np.std(values))) if values else 0.0
 
 
 _FOLDER = 0.5

@@ -393,17 +393,13 @@ class LengthPenalty:
         found = {}
         for one in context:
             characters = len(one.memory.text)
-            size = SHORT if _is_meant(one.memory) else characters
+            size = SHORT if (one.memory.kind == "note" and one.memory.session is None) else characters
             if size < SHORT:
                 size = len(one.memory.text.encode())
             found[one.key] = size_evidence(
                 size, len(tokens[one.chunk].different) if characters >= _CANNOT_BE_LONG else 0
             )
         return found
-
-
-def _is_meant(memory: Memory) -> bool:
-    return memory.kind == "note" and memory.session is None
 
 
 def size_evidence(size: int, tokens: int) -> float:

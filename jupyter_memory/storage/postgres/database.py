@@ -258,7 +258,19 @@ def migrate(connection: psycopg.Connection, address: DatabaseAddress, steps: Seq
             # Checked again under the lock: another process may have taken these steps meanwhile.
             before = _checked_version(connection, address, steps)
             if not before:
-                _make_schema(connection, address)
+                found = connection.execute(_EXTENSION).fetchone()
+                if found is None:
+                    _add_vectors(connection, address)
+                    found = connection.execute(_EXTENSION).fetchone()
+                assert found is not None
+                version = str(found[0])
+                if tuple(int(part) for part in version.split(".")[:2]) < _OLDEST_VECTORS:
+                    raise StoreError(
+                        f"The database at {address} has pgvector {version}, and the index of vectors needs 0.8 or "
+                        "newer. Have the owner of the server install it, and run in this database: alter extension vector update"
+                    )
+                connection.execute(f"create schema if not exists {SCHEMA}")
+                connection.execute(f"create table {SCHEMA}.schema_version (version integer primary key)")
             for step in steps:
                 if step.version > before:
                     connection.execute(step.sql.encode())
@@ -286,22 +298,6 @@ def _checked_version(connection: psycopg.Connection, address: DatabaseAddress, s
             "Upgrade with: pip install --upgrade jupyter-memory"
         )
     return version
-
-
-def _make_schema(connection: psycopg.Connection, address: DatabaseAddress) -> None:
-    found = connection.execute(_EXTENSION).fetchone()
-    if found is None:
-        _add_vectors(connection, address)
-        found = connection.execute(_EXTENSION).fetchone()
-    assert found is not None
-    version = str(found[0])
-    if tuple(int(part) for part in version.split(".")[:2]) < _OLDEST_VECTORS:
-        raise StoreError(
-            f"The database at {address} has pgvector {version}, and the index of vectors needs 0.8 or newer. Have the "
-            "owner of the server install it, and run in this database: alter extension vector update"
-        )
-    connection.execute(f"create schema if not exists {SCHEMA}")
-    connection.execute(f"create table {SCHEMA}.schema_version (version integer primary key)")
 
 
 def _add_vectors(connection: psycopg.Connection, address: DatabaseAddress) -> None:
@@ -540,7 +536,11 @@ class Database:
         self._shared: weakref.WeakSet[psycopg.Connection] = weakref.WeakSet()
         with translate_errors(address), self._pool.connection(lambda _: None) as (connection, _):
             self.created = migrate(connection, address, tuple(steps) if steps is not None else migrations())
-            self.read_only = not _may_write(connection)
+
+            row = connection.execute(
+                f"select has_table_privilege('{SCHEMA}.memories', 'insert') and not pg_is_in_recovery()"
+            ).fetchone()
+            self.read_only = not (row is not None and bool(row[0]))
 
     @contextmanager
     def read(self) -> Iterator[Session]:
@@ -675,13 +675,6 @@ class Database:
         """Make the settings for a transaction whose server process others have used."""
         if connection in self._shared:
             connection.execute(_settings(local=True).encode())
-
-
-def _may_write(connection: psycopg.Connection) -> bool:
-    row = connection.execute(
-        f"select has_table_privilege('{SCHEMA}.memories', 'insert') and not pg_is_in_recovery()"
-    ).fetchone()
-    return row is not None and bool(row[0])
 
 
 def _end(connection: psycopg.Connection, *, closing: bool = False) -> None:

@@ -337,7 +337,16 @@ def _noted(
     """Note runs within one transaction."""
     session = changes.session
     seen = rows.noted(session, [run for run, _ in runs])
-    memories = _memories(changes, [draft for run, draft in runs if run_key(run) not in seen], fresh, embedder)
+
+    drafts = [draft for run, draft in runs if run_key(run) not in seen]
+    wanted = dict.fromkeys(map(_text, drafts))
+    known = rows.texts_known(changes.session, wanted)
+    new = [one for one in fresh if (text := _text(one.draft)) in wanted and text not in known]
+    if new:
+        keys = changes.add(new, changes.model(embedder), datetime.now(UTC))
+        known |= {_text(one.draft): key for one, key in zip(new, keys, strict=True)}
+    memories = known
+
     changes.lock_known([*memories.values()])
     touched: list[int] = []
     failed: list[int] = []
@@ -357,19 +366,6 @@ def _noted(
     rows.describe(session, dict.fromkeys(touched))
     changes.index_errors(dict.fromkeys(failed))
     return Noted(len(touched), left)
-
-
-def _memories(
-    changes: Changes, drafts: Sequence[Draft], fresh: Sequence[Prepared], embedder: Embedder | None
-) -> dict[_Text, int]:
-    """Return the memories of texts; those that are new are written."""
-    wanted = dict.fromkeys(map(_text, drafts))
-    known = rows.texts_known(changes.session, wanted)
-    new = [one for one in fresh if (text := _text(one.draft)) in wanted and text not in known]
-    if new:
-        keys = changes.add(new, changes.model(embedder), datetime.now(UTC))
-        known |= {_text(one.draft): key for one, key in zip(new, keys, strict=True)}
-    return known
 
 
 def _text(draft: Draft) -> _Text:

@@ -339,7 +339,12 @@ def keep_reserve(store: Path) -> None:
             wanted = min(_RESERVE, (free + there) // 2)
             if wanted > 2 * there:
                 reserve.unlink(missing_ok=True)
-                _fill(reserve, wanted)
+
+                file = os.open(reserve, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+                try:
+                    os.write(file, os.urandom(wanted))
+                finally:
+                    os.close(file)
 
 
 def with_room(database: Database, forget: Callable[[], Result]) -> Result:
@@ -395,15 +400,6 @@ def _make_room(database: Database) -> None:
 def _reserve_of(store: Path) -> Path:
     store = Path(os.path.realpath(store))
     return store.with_name(f".{store.name}.reserve")
-
-
-def _fill(reserve: Path, size: int) -> None:
-    """Make the file; bytes that no file system can compress."""
-    file = os.open(reserve, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    try:
-        os.write(file, os.urandom(size))
-    finally:
-        os.close(file)
 
 
 def _empty_log(database: Database) -> None:

@@ -43,19 +43,14 @@ def copied(connection: apsw.Connection, target: Path) -> Iterator[Path]:
             copy.execute("begin exclusive; commit")
             with copy.backup("main", connection, "main") as pages:
                 pages.step()
-            _drop_forgotten(copy)
+            if copy.execute("select exists (select 1 from forgotten)").get:
+                copy.execute("delete from forgotten")
+                copy.execute("vacuum")
             copy.pragma("journal_mode", "delete")
             yield partial
     finally:
         for file in (partial, *(partial.with_name(partial.name + ending) for ending in ("-wal", "-journal"))):
             file.unlink(missing_ok=True)
-
-
-def _drop_forgotten(copy: apsw.Connection) -> None:
-    """Remove for good what the store could still take back: a copy holds nothing that was forgotten."""
-    if copy.execute("select exists (select 1 from forgotten)").get:
-        copy.execute("delete from forgotten")
-        copy.execute("vacuum")
 
 
 def copy_into(connection: apsw.Connection, target: Path) -> None:

@@ -258,7 +258,10 @@ class Turn:
         """End the wait, and take back its announcement."""
         sign, self._sign = self._sign, None
         if sign is not None:
-            _unlock(sign)
+            # Not by closing alone: a child that was forked meanwhile has the descriptor, too.
+            with suppress(OSError):
+                fcntl.flock(sign, fcntl.LOCK_UN)
+            os.close(sign)
 
 
 def let_others_go_first(path: Path) -> None:
@@ -300,13 +303,6 @@ def _somebody_waits(folder: Path) -> bool:
             return True
         fcntl.flock(descriptor, fcntl.LOCK_UN)
     return False
-
-
-def _unlock(descriptor: int) -> None:
-    # Not by closing alone: a child that was forked meanwhile has the descriptor, too.
-    with suppress(OSError):
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-    os.close(descriptor)
 
 
 # The traces that removed rows leave in a store: in the keyword index, in the file and in its log.
@@ -409,7 +405,29 @@ class Database:
         self.diagnosis = Diagnosis(path, self._refuse_replaced)
         self._closed = False
         self._begin()
-        self._prepare()
+
+        with translate_errors(self.path), ExitStack() as unless_ready:
+            self._file.make()
+            unless_ready.callback(self.close)
+            connection = self.connection
+            if not self._file.read_only:
+                sweep(self.path)
+                copy = migrate(connection, self.path, self._steps)
+                if copy is not None:
+                    self.notices.append(
+                        f"The store was upgraded to a new version. {copy.name} is a copy of the old store."
+                    )
+            elif version_of(connection) < self._steps[-1].version:
+                raise StoreReadOnly(
+                    f"{self.path} must first be upgraded to this version of jupyter-memory, but it is read-only. "
+                    "Make it writable, or choose another path."
+                )
+            self._file.remember(connection)
+            self._file.drop_journal()
+            if scrubbing.pending(connection) is not None:
+                self.scrub(patience=_BRIEFLY)
+            unless_ready.pop_all()
+
         self.read_only, self.created = self._file.read_only, self._file.created
 
     @property
@@ -444,7 +462,16 @@ class Database:
                 with self.interrupts.open_to(connection):
                     yield connection
             finally:
-                self._end_reading(connection)
+                with suppress(apsw.ConnectionClosedError):
+                    if connection.is_interrupted:
+                        del self._local.connection
+                        connection.close(True)
+                    # A rollback would undo temporary tables that the search made, and so invalidate SQLite's schema
+                    # cache and every prepared statement.
+                    if connection.in_transaction:
+                        with suppress(apsw.Error):
+                            connection.execute("commit")
+                _undo(connection)
 
     @contextmanager
     def write(self, *, yielding: bool = False) -> Iterator[apsw.Connection]:
@@ -547,19 +574,6 @@ class Database:
                     self._close(connection, leaving_log=overwritten)
                 self._connections.clear()
 
-    def _end_reading(self, connection: apsw.Connection) -> None:
-        """End a transaction; a connection that stays interrupted by unread rows is closed, and reopened when needed."""
-        with suppress(apsw.ConnectionClosedError):
-            if connection.is_interrupted:
-                del self._local.connection
-                connection.close(True)
-            # A rollback would undo temporary tables that the search made, and so invalidate SQLite's schema cache and
-            # every prepared statement.
-            if connection.in_transaction:
-                with suppress(apsw.Error):
-                    connection.execute("commit")
-        _undo(connection)
-
     def _close(self, connection: apsw.Connection, *, leaving_log: bool) -> None:
         begun = monotonic()
         # A connection that another thread still uses is closed when that thread ends.
@@ -586,26 +600,6 @@ class Database:
             _PARENTS.extend(self._connections)
             self._begin()
 
-    def _prepare(self) -> None:
-        """Create or open the file, choose its journal, and migrate its schema."""
-        with translate_errors(self.path), ExitStack() as unless_ready:
-            self._file.make()
-            unless_ready.callback(self.close)
-            connection = self.connection
-            if not self._file.read_only:
-                sweep(self.path)
-                self._migrate(connection)
-            elif version_of(connection) < self._steps[-1].version:
-                raise StoreReadOnly(
-                    f"{self.path} must first be upgraded to this version of jupyter-memory, but it is read-only. "
-                    "Make it writable, or choose another path."
-                )
-            self._file.remember(connection)
-            self._file.drop_journal()
-            if scrubbing.pending(connection) is not None:
-                self.scrub(patience=_BRIEFLY)
-            unless_ready.pop_all()
-
     def _connect(self) -> apsw.Connection:
         """Return a new connection, which closing the store closes, also while it is made."""
         with ExitStack() as unless_ready:
@@ -617,11 +611,6 @@ class Database:
                 self._connections.add(connection)
             unless_ready.pop_all()
         return connection
-
-    def _migrate(self, connection: apsw.Connection) -> None:
-        copy = migrate(connection, self.path, self._steps)
-        if copy is not None:
-            self.notices.append(f"The store was upgraded to a new version. {copy.name} is a copy of the old store.")
 
     @property
     def replaced(self) -> bool:
@@ -673,7 +662,11 @@ class BackgroundReader:
         another search: then the caller's connection does the work.
         """
         state = version(connection)
-        begun = self._executor().submit(self._read, state, work)
+
+        # A forked child has no threads.
+        if self._threads is None or self._process != os.getpid():
+            self._threads, self._process = ThreadPoolExecutor(1, "jupyter-memory-read"), os.getpid()
+        begun = self._threads.submit(self._read, state, work)
 
         def result() -> Result:
             if begun.cancel():
@@ -726,9 +719,3 @@ class BackgroundReader:
                 return (work(connection),) if version(connection) == state else None
         except StoreError:
             return None  # the caller meets the same error and reports it
-
-    def _executor(self) -> ThreadPoolExecutor:
-        # A forked child has no threads.
-        if self._threads is None or self._process != os.getpid():
-            self._threads, self._process = ThreadPoolExecutor(1, "jupyter-memory-read"), os.getpid()
-        return self._threads

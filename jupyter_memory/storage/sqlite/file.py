@@ -390,7 +390,12 @@ class StoreFile:
                 connection.close()
                 if self.read_only or not self.has_log:
                     raise
-                self._leave_log()
+                with closing(self._open()) as alone:
+                    alone.pragma("locking_mode", "exclusive")
+                    check_version(alone, self.path, self._versions)
+                    alone.pragma("journal_mode", "truncate")
+                self._give_up_log()
+
                 connection = unless_ready.enter_context(closing(self._open()))
                 self._configure(connection, patience)
             unless_ready.pop_all()
@@ -509,14 +514,6 @@ class StoreFile:
             for ending in ("-wal", "-shm"):
                 beside(self.path, ending).unlink(missing_ok=True)
         self.note("Another file was copied over this store while it was open. Its log was removed.", True)
-
-    def _leave_log(self) -> None:
-        """Turn a file that was written with a write-ahead log into one without: a connection alone can read the log."""
-        with closing(self._open()) as alone:
-            alone.pragma("locking_mode", "exclusive")
-            check_version(alone, self.path, self._versions)
-            alone.pragma("journal_mode", "truncate")
-        self._give_up_log()
 
     def _give_up_log(self) -> None:
         """Use an ordinary journal: this file system cannot do better (network homes)."""

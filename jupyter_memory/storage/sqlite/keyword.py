@@ -368,26 +368,22 @@ class ReadAhead:
         if version(connection) != self.index:
             return False
         if self._last is not None:
-            self._scan_vocabulary(connection, self._last)
+            open_word_counts(connection)
+            rows: list[Any] = connection.execute(
+                "select term, doc from temp.word_counts where term > ? limit ?", (self._last, _SLICE)
+            ).fetchall()
+            # A search leaves out what more than half of the chunks hold.
+            most = min(_LARGEST, connection.execute("select coalesce(max(id), 0) from chunks").get // 2)
+            self._frequent += [(chunks, stem) for stem, chunks in rows if _LEAST <= chunks <= most]
+            self._last = rows[-1][0] if len(rows) == _SLICE else None
+            if self._last is None:
+                left_out = self._stop_words(connection)
+                self._frequent = sorted(one for one in self._frequent if one[1] not in left_out)
         elif self._frequent and self._room() >= self._frequent[-1][0]:
             self._read(connection, self._frequent.pop()[1])
         else:
             self.done = True
         return not self.done
-
-    def _scan_vocabulary(self, connection: apsw.Connection, last: str) -> None:
-        """Find the frequent words in the next part of the vocabulary."""
-        open_word_counts(connection)
-        rows: list[Any] = connection.execute(
-            "select term, doc from temp.word_counts where term > ? limit ?", (last, _SLICE)
-        ).fetchall()
-        # A search leaves out what more than half of the chunks hold.
-        most = min(_LARGEST, connection.execute("select coalesce(max(id), 0) from chunks").get // 2)
-        self._frequent += [(chunks, stem) for stem, chunks in rows if _LEAST <= chunks <= most]
-        self._last = rows[-1][0] if len(rows) == _SLICE else None
-        if self._last is None:
-            left_out = self._stop_words(connection)
-            self._frequent = sorted(one for one in self._frequent if one[1] not in left_out)
 
 
 # The weight of a match of another spelling, where a match of the word itself has 1.
@@ -413,9 +409,17 @@ def search(
     known = cache.of(connection) if cache is not None and not filters else None
     owners = ChunkOwners() if cache is None else cache.owners
     if terms.respelled or terms.forms:
-        return _with_filters(
-            connection, terms, weights, filters, count, known or WordScoreCache().uncounted(connection), owners
-        )
+        words = known or WordScoreCache().uncounted(connection)
+        scored = _with_others(connection, terms, weights, words)
+        chunks, scores = scored.chunks, scored.scores
+        if filters:
+            where, parameters = condition(filters)
+            fitting = connection.execute(
+                f"select chunks.id from chunks join memories on memories.key = chunks.memory where {where}", parameters
+            )
+            fits = np.isin(chunks, np.fromiter((chunk for (chunk,) in fitting), np.int64))
+            chunks, scores = chunks[fits], scores[fits]
+        return best_memories(connection, ScoredChunks(chunks, scores), count, owners)
     if known is None:
         return _at_once(connection, without_common(connection, terms, weights), weights, filters, count)
     return best_memories(connection, _summed(connection, terms, weights, known), count, owners)
@@ -472,28 +476,6 @@ def _at_once(
         asked *= 4
 
 
-def _with_filters(
-    connection: apsw.Connection,
-    terms: Terms,
-    weights: Mapping[str, float],
-    filters: Filters,
-    count: int,
-    words: WordScores,
-    owners: ChunkOwners,
-) -> list[ScoredChunk]:
-    """Return the best memories where some words have other forms or spellings."""
-    scored = _with_others(connection, terms, weights, words)
-    chunks, scores = scored.chunks, scored.scores
-    if filters:
-        where, parameters = condition(filters)
-        fitting = connection.execute(
-            f"select chunks.id from chunks join memories on memories.key = chunks.memory where {where}", parameters
-        )
-        fits = np.isin(chunks, np.fromiter((chunk for (chunk,) in fitting), np.int64))
-        chunks, scores = chunks[fits], scores[fits]
-    return best_memories(connection, ScoredChunks(chunks, scores), count, owners)
-
-
 def _with_others(
     connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], words: WordScores
 ) -> ScoredChunks:
@@ -542,7 +524,18 @@ def scores_of(
         return _among(connection, without_common(connection, terms, weights), weights, memories)
     else:
         among = _summed(connection, terms, weights, known).among
-    return _by_memory(connection, among, memories)
+    owners: dict[int, int] = dict(
+        connection.execute(
+            "select id, memory from chunks where memory in (select value from json_each(?))",
+            (json.dumps(list(memories)),),
+        )
+    )
+    scored = among(np.fromiter(owners, np.int64, len(owners)))
+    best: dict[int, float] = {}
+    for chunk, value in zip(scored.chunks.tolist(), scored.scores.tolist(), strict=True):
+        memory = owners[chunk]
+        best[memory] = max(value, best.get(memory, value))
+    return best
 
 
 def _among(
@@ -566,24 +559,6 @@ def _among(
         {"match": match, "memories": json.dumps(list(memories))},
     )
     return {memory: float(score) for memory, score in rows if score > 0}
-
-
-def _by_memory(
-    connection: apsw.Connection, among: Callable[[Keys], ScoredChunks], memories: Sequence[int]
-) -> dict[int, float]:
-    """Return the best score of each of these memories that has any; ``among`` gives the scored ones of some chunks."""
-    owners: dict[int, int] = dict(
-        connection.execute(
-            "select id, memory from chunks where memory in (select value from json_each(?))",
-            (json.dumps(list(memories)),),
-        )
-    )
-    scored = among(np.fromiter(owners, np.int64, len(owners)))
-    best: dict[int, float] = {}
-    for chunk, value in zip(scored.chunks.tolist(), scored.scores.tolist(), strict=True):
-        memory = owners[chunk]
-        best[memory] = max(value, best.get(memory, value))
-    return best
 
 
 def highlights(

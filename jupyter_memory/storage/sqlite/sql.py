@@ -112,7 +112,24 @@ def _clauses(filters: Filters, parameters: dict[str, Any], depth: str) -> Iterat
 def _has(facet: str, values: tuple[str, ...], parameters: dict[str, Any], name: str) -> str:
     """Return the condition that a memory has one of these values."""
     if facet == "path":
-        return _below(name, [below(form) for path in values for form in spellings(path)], parameters)
+        # A few are written out, which is the fastest way; SQLite plans hundreds for seconds, so these are
+        # looked up in turn.
+        places = [below(form) for path in values for form in spellings(path)]
+        if len(places) > _FEW:
+            parameters[name] = json.dumps(places)
+            at, low, high = (f"json_extract(place.value, '$[{i}]')" for i in range(3))
+            found = f"select held.key from json_each(:{name}) as place cross join memories as held"
+            return (
+                f"memories.key in ({found} on held.source = {at} "
+                f"union all {found} on held.source >= {low} and held.source < {high})"
+            )
+        clauses = []
+        for i, place in enumerate(places):
+            names = [f"{name}_{i}_{part}" for part in ("at", "low", "high")]
+            parameters.update(zip(names, place, strict=True))
+            at, low, high = names
+            clauses.append(f"memories.source = :{at} or (memories.source >= :{low} and memories.source < :{high})")
+        return "(" + " or ".join(clauses) + ")"
     # One parameter, however many values: SQLite takes only so many of them.
     parameters[name] = json.dumps(values)
     listed = f"select value from json_each(:{name})"
@@ -120,25 +137,3 @@ def _has(facet: str, values: tuple[str, ...], parameters: dict[str, Any], name: 
         return f"memories.key in (select memory from tags where tag in ({listed}))"
     column = SHOWN_TIER if facet == "tier" else f"memories.{facet}"
     return f"({column} in ({listed}))"
-
-
-def _below(name: str, places: Sequence[tuple[str, str, str]], parameters: dict[str, Any]) -> str:
-    """Return the condition that a source is at or below one of some places.
-
-    A few are written out, which is the fastest way; SQLite plans hundreds for seconds, so these are looked up in turn.
-    """
-    if len(places) > _FEW:
-        parameters[name] = json.dumps(places)
-        at, low, high = (f"json_extract(place.value, '$[{i}]')" for i in range(3))
-        found = f"select held.key from json_each(:{name}) as place cross join memories as held"
-        return (
-            f"memories.key in ({found} on held.source = {at} "
-            f"union all {found} on held.source >= {low} and held.source < {high})"
-        )
-    clauses = []
-    for i, place in enumerate(places):
-        names = [f"{name}_{i}_{part}" for part in ("at", "low", "high")]
-        parameters.update(zip(names, place, strict=True))
-        at, low, high = names
-        clauses.append(f"memories.source = :{at} or (memories.source >= :{low} and memories.source < :{high})")
-    return "(" + " or ".join(clauses) + ")"

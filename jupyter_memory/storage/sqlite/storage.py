@@ -60,7 +60,12 @@ def restore(source: Path, to: Path, *, overwrite: bool) -> None:
         reader = open_file(source, read_only=True)
         try:
             # First, so that nobody allows a store to be overwritten by a file that is not one.
-            _check(reader, source)
+            check_version(reader, source, (migrations()[0].version, migrations()[-1].version))
+            if version_of(reader) == 0:
+                raise apsw.CorruptError("the file is empty")
+            if reader.execute("pragma quick_check(1)").get != "ok":
+                raise apsw.CorruptError("quick_check found damage")
+
             if os.path.lexists(to) and not overwrite:
                 raise InputError(
                     f"{to} exists already. Say overwrite=True (--overwrite) to put the backup in its place."
@@ -71,15 +76,6 @@ def restore(source: Path, to: Path, *, overwrite: bool) -> None:
             reader.close()
 
 
-def _check(reader: apsw.Connection, source: Path) -> None:
-    """Refuse a backup that is empty or damaged."""
-    check_version(reader, source, (migrations()[0].version, migrations()[-1].version))
-    if version_of(reader) == 0:
-        raise apsw.CorruptError("the file is empty")
-    if reader.execute("pragma quick_check(1)").get != "ok":
-        raise apsw.CorruptError("quick_check found damage")
-
-
 def _put(reader: apsw.Connection, to: Path) -> None:
     """Copy a store next to ``to``, then move the copy into its place."""
     try:
@@ -88,7 +84,29 @@ def _put(reader: apsw.Connection, to: Path) -> None:
         raise InputError(f"No store can be made at {to}: {error.strerror}.") from None
     sweep(to)
     with _errors_of(to), copied(reader, to) as fresh:
-        _take_place(fresh, to)
+        if to.exists():
+            with translate_errors(to):
+                guard = open_file(to)
+                try:
+                    # An exclusive lock in WAL mode is granted only to the file's one connection.
+                    guard.pragma("locking_mode", "exclusive")
+                    guard.pragma("journal_mode", "delete")
+                    guard.execute("begin exclusive")
+                    guard.execute("rollback")
+                except apsw.BusyError:
+                    raise StoreOpen(
+                        f"{to} is open, here or in another program. Close it first: shut down the kernels "
+                        "that use it, or call store.close()."
+                    ) from None
+                except (apsw.NotADBError, apsw.CorruptError):
+                    pass  # a damaged store is what a backup is for
+                finally:
+                    guard.close()
+        # Before the copy is there: if this is killed, SQLite must not take the old log for that of the copy.
+        for leftover in ("-wal", "-shm", "-journal"):
+            to.with_name(to.name + leftover).unlink(missing_ok=True)
+        fresh.replace(to)
+        sync_folder(to)
 
 
 @contextmanager
@@ -100,33 +118,6 @@ def _errors_of(target: Path) -> Iterator[None]:
         except OSError as error:
             cure = "" if target.parent.is_dir() else f" Make the folder {target.parent} first, or name another."
             raise InputError(f"No file can be made at {target}: {error.strerror}.{cure}") from None
-
-
-def _take_place(fresh: Path, to: Path) -> None:
-    """Move a file to a store's place, unless somebody has that store open."""
-    if to.exists():
-        with translate_errors(to):
-            guard = open_file(to)
-            try:
-                # An exclusive lock in WAL mode is granted only to the file's one connection.
-                guard.pragma("locking_mode", "exclusive")
-                guard.pragma("journal_mode", "delete")
-                guard.execute("begin exclusive")
-                guard.execute("rollback")
-            except apsw.BusyError:
-                raise StoreOpen(
-                    f"{to} is open, here or in another program. Close it first: shut down the kernels "
-                    "that use it, or call store.close()."
-                ) from None
-            except (apsw.NotADBError, apsw.CorruptError):
-                pass  # a damaged store is what a backup is for
-            finally:
-                guard.close()
-    # Before the copy is there: if this is killed, SQLite must not take the old log for that of the copy.
-    for leftover in ("-wal", "-shm", "-journal"):
-        to.with_name(to.name + leftover).unlink(missing_ok=True)
-    fresh.replace(to)
-    sync_folder(to)
 
 
 class SqliteStorage:

@@ -57,7 +57,27 @@ class SqliteForgotten:
             if found is None:
                 return 0
             number, count, at, changeset = found
-            _take_back(changes, changeset, at)
+
+            connection = changes.connection
+            reverse = _read(connection, changeset)
+            twins = _without_twins(changes, reverse.lost)
+            changes.remove_keywords(reverse.chunks)
+            apsw.Changeset.apply(apsw.Changeset.invert(changeset), connection, conflict=_settle)
+            back = [one.key for one in reverse.lost]
+            changes.put_keywords(sorted({*reverse.chunks, *memories.chunks_of(connection, back)}))
+            for key, draft in twins:
+                changes.merge(key, draft)
+            # Of texts that were forgotten for good since, the runs stay away.
+            connection.execute("delete from runs where memory not in (select key from memories)")
+            rows = connection.execute(
+                "select distinct memory from runs where memory in (select value from json_each(?))",
+                (json.dumps(list(reverse.ran)),),
+            )
+            ran = [int(str(row[0])) for row in rows]
+            runs.describe(connection, ran)
+            changes.index_errors(ran)
+            _read_again(connection, back, at)
+
             self._vectors.outdate_caches(changes.connection)
             changes.connection.execute("delete from forgotten where number = ?", (number,))
         return int(count)
@@ -129,28 +149,6 @@ class _Reverse:
     ran: set[int]
 
 
-def _take_back(changes: Changes, changeset: bytes, at: int) -> None:
-    connection = changes.connection
-    reverse = _read(connection, changeset)
-    twins = _without_twins(changes, reverse.lost)
-    changes.remove_keywords(reverse.chunks)
-    apsw.Changeset.apply(apsw.Changeset.invert(changeset), connection, conflict=_settle)
-    back = [one.key for one in reverse.lost]
-    changes.put_keywords(sorted({*reverse.chunks, *memories.chunks_of(connection, back)}))
-    for key, draft in twins:
-        changes.merge(key, draft)
-    # Of texts that were forgotten for good since, the runs stay away.
-    connection.execute("delete from runs where memory not in (select key from memories)")
-    rows = connection.execute(
-        "select distinct memory from runs where memory in (select value from json_each(?))",
-        (json.dumps(list(reverse.ran)),),
-    )
-    ran = [int(str(row[0])) for row in rows]
-    runs.describe(connection, ran)
-    changes.index_errors(ran)
-    _read_again(connection, back, at)
-
-
 def _read(connection: apsw.Connection, changeset: bytes) -> _Reverse:
     """Return what a changeset says of memories, chunks and runs."""
     columns = {
@@ -184,7 +182,11 @@ def _without_twins(changes: Changes, lost: list[_Lost]) -> list[tuple[int, Draft
     # The rows that runs belong to from here on follow within this transaction.
     connection.execute("pragma defer_foreign_keys = on")
     for one in lost:
-        for twin in _twins(connection, one):
+        _, kind, space, _, content = one.identity
+        same = set(memories.find_known(connection, [one.identity])) | {memories.key_of(connection, one.id)}
+        for twin in (
+            same | set(runs.texts_known(connection, [(content, space)]).values()) if kind == "history" else same
+        ):
             if twin is not None:
                 memory = memories.load(connection, [twin])[twin]
                 connection.execute("update runs set memory = ? where memory = ?", (one.key, twin))
@@ -193,13 +195,6 @@ def _without_twins(changes: Changes, lost: list[_Lost]) -> list[tuple[int, Draft
                 draft = Draft(memory.text, tags=memory.tags, metadata=memory.metadata, pinned=memory.pinned)
                 given.append((one.key, draft))
     return given
-
-
-def _twins(connection: apsw.Connection, lost: _Lost) -> set[int | None]:
-    """Return the keys of memories with its id or its content; what was run has the same content in any notebook."""
-    _, kind, space, _, content = lost.identity
-    same = set(memories.find_known(connection, [lost.identity])) | {memories.key_of(connection, lost.id)}
-    return same | set(runs.texts_known(connection, [(content, space)]).values()) if kind == "history" else same
 
 
 def _settle(reason: int, change: apsw.TableChange) -> int:

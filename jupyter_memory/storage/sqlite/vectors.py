@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol, Self
@@ -161,18 +161,15 @@ def best_memories(connection: apsw.Connection, scored: Ranked, count: int, owner
     """Return the best ``count`` memories among scored chunks, each by its best chunk; only those are looked up."""
     keys, asked = owners.of(connection), count + 16
     while True:
-        rows = _with_owners(connection, scored.top(asked), keys)
+        scores = scored.top(asked)
+        owned = [(keys.item(chunk), chunk, score) for chunk, score in scores.items() if chunk < keys.size]
+        often = Counter(scores.values())
+        tied = _ages(connection, [memory for memory, _, score in owned if often[score] > 1])
+        rows = [Row(memory, chunk, score, *tied.get(memory, (0, ""))) for memory, chunk, score in owned if memory]
+
         if is_settled(rows, asked, count):
             return cut(rows, count)
         asked *= 4
-
-
-def _with_owners(connection: apsw.Connection, scores: Mapping[int, float], keys: Keys) -> list[Row]:
-    """Return chunks with their memories, and with what decides between equal scores where there are any."""
-    owned = [(keys.item(chunk), chunk, score) for chunk, score in scores.items() if chunk < keys.size]
-    often = Counter(scores.values())
-    tied = _ages(connection, [memory for memory, _, score in owned if often[score] > 1])
-    return [Row(memory, chunk, score, *tied.get(memory, (0, ""))) for memory, chunk, score in owned if memory]
 
 
 def _ages(connection: apsw.Connection, memories: Sequence[int]) -> dict[int, tuple[int, str]]:
@@ -331,7 +328,15 @@ class VectorIndex:
     ) -> list[ScoredChunk]:
         """Return the best ``count`` memories by cosine, each by its best chunk; none below ``threshold``."""
         floor = -2.0 if threshold is None else threshold
-        allowed = self._allowed(connection, filters)
+        if not filters:
+            allowed = None
+        else:
+            where, parameters = condition(filters)
+            rows = connection.execute(
+                f"select chunks.id from chunks join memories on memories.key = chunks.memory where {where}",
+                parameters,
+            )
+            allowed = np.fromiter((row[0] for row in rows), np.int64)
         known = self._codes(connection, model)
         ids, of = known.ids if allowed is None else allowed, known.of
         if ids.size <= EXACT:
@@ -381,16 +386,6 @@ class VectorIndex:
     def outdate_caches(self, connection: apsw.Connection) -> None:
         """Make every process read its codes anew."""
         connection.execute("update counters set value = value + 1 where name = 'removals'")
-
-    def _allowed(self, connection: apsw.Connection, filters: Filters) -> NDArray[np.int64] | None:
-        if not filters:
-            return None
-        where, parameters = condition(filters)
-        rows = connection.execute(
-            f"select chunks.id from chunks join memories on memories.key = chunks.memory where {where}",
-            parameters,
-        )
-        return np.fromiter((row[0] for row in rows), np.int64)
 
     def _codes(self, connection: apsw.Connection, model: Model) -> _Codes:
         """Return the codes as of this transaction, reading only what is new unless something was removed."""

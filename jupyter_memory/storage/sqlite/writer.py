@@ -346,7 +346,36 @@ class SqliteRunLog:
 
     def note(self, runs: Sequence[tuple[Run, Draft]], fresh: Sequence[Prepared], embedder: Embedder | None, /) -> Noted:
         with self._transactions.changing() as changes:
-            return _noted(changes, runs, fresh, embedder)
+            connection = changes.connection
+            seen = rows.noted(connection, [run for run, _ in runs])
+
+            drafts = [draft for run, draft in runs if run_key(run) not in seen]
+            wanted = dict.fromkeys(map(_text, drafts))
+            known = rows.texts_known(changes.connection, wanted)
+            new = [one for one in fresh if (text := _text(one.draft)) in wanted and text not in known]
+            if new:
+                keys = changes.add(new, changes.model(embedder), datetime.now(UTC))
+                known |= {_text(one.draft): key for one, key in zip(new, keys, strict=True)}
+            memories = known
+
+            touched: list[int] = []
+            failed: list[int] = []
+            left: list[int] = []
+            for place, (run, draft) in enumerate(runs):
+                if run_key(run) in seen:
+                    memory = rows.end(connection, run)
+                elif (memory := memories.get(_text(draft))) is None:
+                    left.append(place)
+                else:
+                    rows.insert(connection, memory, run)
+                    seen.add(run_key(run))
+                if memory is not None:
+                    touched.append(memory)
+                    if run.error is not None:
+                        failed.append(memory)
+            rows.describe(connection, dict.fromkeys(touched))
+            changes.index_errors(dict.fromkeys(failed))
+            return Noted(len(touched), left)
 
     def find(self, wanted: RunFilter, limit: int, /, *, oldest_first: bool = False) -> list[Run]:
         with self._database.read() as connection:
@@ -376,46 +405,6 @@ class SqliteRunLog:
             return len(keys)
 
         return self._transactions.removed(remove)
-
-
-def _noted(
-    changes: Changes, runs: Sequence[tuple[Run, Draft]], fresh: Sequence[Prepared], embedder: Embedder | None
-) -> Noted:
-    """Note runs within one transaction."""
-    connection = changes.connection
-    seen = rows.noted(connection, [run for run, _ in runs])
-    memories = _memories(changes, [draft for run, draft in runs if run_key(run) not in seen], fresh, embedder)
-    touched: list[int] = []
-    failed: list[int] = []
-    left: list[int] = []
-    for place, (run, draft) in enumerate(runs):
-        if run_key(run) in seen:
-            memory = rows.end(connection, run)
-        elif (memory := memories.get(_text(draft))) is None:
-            left.append(place)
-        else:
-            rows.insert(connection, memory, run)
-            seen.add(run_key(run))
-        if memory is not None:
-            touched.append(memory)
-            if run.error is not None:
-                failed.append(memory)
-    rows.describe(connection, dict.fromkeys(touched))
-    changes.index_errors(dict.fromkeys(failed))
-    return Noted(len(touched), left)
-
-
-def _memories(
-    changes: Changes, drafts: Sequence[Draft], fresh: Sequence[Prepared], embedder: Embedder | None
-) -> dict[_Text, int]:
-    """Return the memories of texts; those that are new are written."""
-    wanted = dict.fromkeys(map(_text, drafts))
-    known = rows.texts_known(changes.connection, wanted)
-    new = [one for one in fresh if (text := _text(one.draft)) in wanted and text not in known]
-    if new:
-        keys = changes.add(new, changes.model(embedder), datetime.now(UTC))
-        known |= {_text(one.draft): key for one, key in zip(new, keys, strict=True)}
-    return known
 
 
 def _text(draft: Draft) -> _Text:
