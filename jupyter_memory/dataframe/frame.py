@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from html import escape
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Self
@@ -339,6 +340,10 @@ _OF_COLUMN = {
 }
 
 
+def _with_picture(memory_id: str, title: object) -> str:
+    return f"{html(str(title))}{picture(memory_id, str(title))}"
+
+
 def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
     """Return a result as a styled table, every text escaped; with ``evidence`` all numbers, a bar a contribution."""
     shown = list(frame.columns) if evidence else _worth_showing(frame)
@@ -350,9 +355,7 @@ def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
     styler = table.style.format(escape="html", na_rep="").format(forms, na_rep="", subset=list[Hashable](forms))
     for label, memory_id in _pictured(frame) if "title" in shown else ():
         # Each picture belongs to one row, which a form for the whole column would not know.
-        styler = styler.format(
-            lambda title, of=memory_id: f"{html(str(title))}{picture(of, str(title))}", subset=([label], ["title"])
-        )
+        styler = styler.format(partial(_with_picture, memory_id), subset=([label], ["title"]))
     # Prices in dollars are no formulas.
     styler = styler.set_table_attributes('class="tex2jax_ignore mathjax_ignore"')
     styler = styler.set_table_styles([{"selector": selector, "props": props} for selector, props in _STYLES])

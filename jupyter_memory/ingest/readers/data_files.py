@@ -41,7 +41,6 @@ from jupyter_memory.ingest.readers.tables import (
     without_preamble,
 )
 from jupyter_memory.ingest.readers.text import MARKS
-from jupyter_memory.storage.databases import foreign_tables
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet
@@ -333,6 +332,9 @@ def read_database(path: Path, /) -> Document:
     Raises:
         InputError: the file is no such database, or it cannot be read.
     """
+    # Imported late: only the process that parses needs SQLite.
+    from jupyter_memory.storage.databases import foreign_tables
+
     found = foreign_tables(path)
     format_ = "SQLite" if _is_sqlite(path) else "DuckDB"
     tables = [

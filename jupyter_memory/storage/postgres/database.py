@@ -267,7 +267,8 @@ def migrate(connection: psycopg.Connection, address: DatabaseAddress, steps: Seq
                 if tuple(int(part) for part in version.split(".")[:2]) < _OLDEST_VECTORS:
                     raise StoreError(
                         f"The database at {address} has pgvector {version}, and the index of vectors needs 0.8 or "
-                        "newer. Have the owner of the server install it, and run in this database: alter extension vector update"
+                        "newer. Have the owner of the server install it, and run in this database: "
+                        "alter extension vector update"
                     )
                 connection.execute(f"create schema if not exists {SCHEMA}")
                 connection.execute(f"create table {SCHEMA}.schema_version (version integer primary key)")
