@@ -1,4 +1,4 @@
-"""What the tests of ingestion share: notebooks written as raw JSON."""
+"""What the tests of ingestion share: notebooks written as raw JSON, files that are read, folders that are indexed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from jupyter_memory.ingest import Document, known_readers
 
 # A Saturday; noon, so that it is one in most of the world's time zones.
 WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -30,3 +32,35 @@ def notebook(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[..., Document]:
+    """Return what the reader of a file finds in it; with content, the file is written first."""
+
+    def of(file: str | Path, content: str | bytes | None = None) -> Document:
+        path = tmp_path / file
+        if content is not None:
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return known_readers().reader_of(path).read(path)
+
+    return of
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "wöche"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def index(store: Callable[..., Any]) -> Callable[[Path], Any]:
+    """Index a folder into one store, which is its ``memory``, and return the report."""
+    memory = store()
+
+    def indexed(path: Path) -> Any:
+        return memory.index(path, progress=False)
+
+    indexed.memory = memory
+    return indexed

@@ -20,6 +20,7 @@ from pictures import plot, plotting, saved
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.embedders import StaticEmbedder
+from jupyter_memory.ingest import known_readers
 
 LONG = "The λ of the Poisson model fell in Zürich; FileSyncService.flush() ran at 1.0.21.\n" * 60
 # Two cores are enough for a worker; a single one is not.
@@ -28,7 +29,7 @@ CORES = {True: {0, 1}, False: {0}}
 
 @pytest.fixture
 def folder(tmp_path):
-    """A week's folder with one secret, a file that is no notebook, an empty one, one in UTF-16, and plots.
+    """A week's folder with a secret, a file that is no notebook, an empty one, one in UTF-16, a database, and plots.
 
     Notebooks with large metadata make it worth a worker, and more portions than may lie ready at a time.
     """
@@ -43,12 +44,16 @@ def folder(tmp_path):
     (root / "broken.ipynb").write_text("{", encoding="utf-8")
     (root / "empty.md").write_text("", encoding="utf-8")
     (root / "old.txt").write_bytes("Umsätze".encode("utf-16"))
+    with closing(apsw.Connection(str(root / "crm.sqlite"))) as connection:
+        connection.execute("create table invoices(invoice_no integer)")
     return root
 
 
 @pytest.fixture
-def workers(monkeypatch):
+def workers(folder, monkeypatch):
     """The worker processes that were started; set ``fate`` to a function that is called with each."""
+    # The process in which this one parses databases is no worker; each worker has another one.
+    known_readers().reader_of(folder / "crm.sqlite").read(folder / "crm.sqlite")
 
     class Started(list):
         fate = staticmethod(lambda process: None)
@@ -105,7 +110,7 @@ def test_the_same_store(folder, tmp_path, workers, monkeypatch):
 
     assert said(alone.path) == said(together.path) and further(alone) == further(together)
     assert np.allclose(vectors(alone), vectors(together), atol=1e-6) and len(vectors(alone))
-    assert reports[0].files == reports[1].files == 40
+    assert reports[0].files == reports[1].files == 41
     assert (reports[0].failed, reports[0].redacted) == (reports[1].failed, reports[1].redacted)
     assert [Path(path).name for path, _ in reports[1].failed] == ["broken.ipynb"]
     assert (reports[1].redacted, reports[1].pictures.kept) == (1, 2)
@@ -157,8 +162,8 @@ def test_workers_that_do_not_work(folder, tmp_path, workers, fate):
     workers.fate = fate
     with MemoryStore(tmp_path / "memory.sqlite", embedder=StaticEmbedder(64)) as store:
         report = store.index(folder, progress=False)
-        assert (report.files, len(report.failed), len(workers)) == (40, 1, 1)
-        assert store.index(folder, progress=False).unchanged == 40
+        assert (report.files, len(report.failed), len(workers)) == (41, 1, 1)
+        assert store.index(folder, progress=False).unchanged == 41
 
 
 def test_workers_that_are_killed_on_the_way(folder, tmp_path, workers):
@@ -170,14 +175,14 @@ def test_workers_that_are_killed_on_the_way(folder, tmp_path, workers):
                 worker.kill()
 
     with MemoryStore(tmp_path / "killed.sqlite", embedder=StaticEmbedder(64)) as store:
-        assert store.index(folder, progress=kill).files == 40 and workers
+        assert store.index(folder, progress=kill).files == 41 and workers
 
 
 def test_a_file_that_changes_meanwhile(folder, tmp_path, workers):
     """What was prepared of a file as it was is not taken for what it is."""
 
     def rewrite(done, files):
-        if done == 33:  # it is in the portion of the first notes, and is one of the last files
+        if done == 34:  # it is in the portion of the first notes, and is one of the last files
             (folder / "note_5.md").write_text("Rewritten in Genève.", encoding="utf-8")
 
     with MemoryStore(tmp_path / "memory.sqlite", embedder=StaticEmbedder(64)) as store:
