@@ -24,10 +24,12 @@ __getattr__, __dir__, __all__ = exports(
         "names": "MOST_OF_FILE MOST_TAGS short short_path without_file words_within",
         "outlines.blocks": "Block around",
         "outlines.outline": "outline stretches",
-        "paths": "absolute called_before inside is_at_or_below is_from_root is_missing make_private normal pure",
+        "paths": (
+            "absolute called_before inside is_at_or_below is_from_root is_missing make_private normal pure spelling"
+        ),
         "rendering.colours": "Paint coloured has_colours",
         "rendering.listing": "Entry listing",
-        "rendering.markdown": "first_words is_markdown",
+        "rendering.markdown": "first_words is_markdown plain",
         "rendering.whole_text": "WholeText",
         "structure": (
             "LINE context day embedded_head embedding_text first_line heading_of headings_above is_position "
@@ -35,7 +37,7 @@ __getattr__, __dir__, __all__ = exports(
         ),
         "unicode": "clean encodable json_text marked storable without_data",
         "words.cjk": "bigrams runs telling_bigrams without_cjk",
-        "words.inflection": "SHORTEST halves is_form",
+        "words.inflection": "SHORTEST forms halves is_form",
         "words.prose": "LANGUAGES Prose asked_in without_elision",
         "words.stopwords": "STOP_WORDS",
         "words.token_estimate": "estimated_tokens",

@@ -133,6 +133,14 @@ def test_the_chunks_of_a_document_have_their_heading_path() -> None:
     assert [chunk.line for chunk in draft.chunks] == [LONG.count("\n", 0, chunk.start) + 1 for chunk in draft.chunks]
 
 
+def test_a_heading_path_leads_down() -> None:
+    """A place has the headings above it, each of a higher level than the next; one that begins there counts."""
+    text = "".join(f"{heads}\n\n{PROSE * 2}" for heads in ("intro", "# A\n\n## B", "# C", "### D"))
+    [draft] = with_chunks(Draft(text=text, kind="file", lang="markdown", context="a.md"))
+    places = {chunk.context.partition("\n")[2]: None for chunk in draft.chunks}
+    assert [place for place in places if place] == ["A", "A > B", "C", "C > D"]
+
+
 def test_what_is_above_or_no_document() -> None:
     """What stands above the first heading belongs to it; the chunks of a cell share what its notebook says."""
     preamble = Draft(text="---\ntags: [λ]\n---\n\n# Prices\n\nText", kind="file", lang="markdown", context="a.md")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from unicodedata import normalize
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jupyter_memory.search.query.parser import terms
+from jupyter_memory.search import parse
 from jupyter_memory.text import (
     IDENTIFIER,
     bigrams,
@@ -119,7 +120,7 @@ def test_what_is_looked_for_is_what_was_indexed(pieces, more):
     """An identifier stands in the column whole and in parts, even where CJK text touches it."""
     name = "".join(pieces)
     column = ident_column(name + more).lower().split()
-    whole, in_parts, *each = terms(name).words
+    whole, in_parts, *each = parse(name, now=datetime.now(UTC)).terms.words
 
     assert whole in column
     assert in_parts in " ".join(column)

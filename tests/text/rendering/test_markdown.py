@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.text import first_words, is_markdown
-from jupyter_memory.text.rendering.markdown import plain
+from jupyter_memory.text import first_words, is_markdown, plain
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory.text import halves, is_form
-from jupyter_memory.text.words.inflection import forms
+from jupyter_memory.text import forms, halves, is_form
 
 _GERMAN = [
     ("Preise", "Preis"),
