@@ -91,7 +91,6 @@ def test_the_signature_is_the_one_of_the_documents():
     """The names that scripts depend on are those of the interface."""
     add = " ".join(inspect.signature(MemoryStore.add).parameters)
     forget = " ".join(inspect.signature(MemoryStore.forget).parameters)
-
     assert add == (
         "self text title tags tier kind source event_at severity domain valid_from valid_until session space metadata"
     )

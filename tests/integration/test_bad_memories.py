@@ -34,7 +34,6 @@ def test_odd_text(store, text):
     record = dict.fromkeys(("title", "source", "domain", "session", "space"), text)
     added = memory.add(text, tags=[text], metadata={text: [text]}, **record)
     kept = memory.get(added.id)
-
     expected = "".join("�" if "\ud800" <= c <= "\udfff" else c for c in text.replace("\0", ""))
     assert kept.text == expected and kept == added
     assert {kept.domain, kept.session, kept.space, kept.source} == {expected}
@@ -66,7 +65,6 @@ def test_a_megabyte_of_text(store, text):
     """A megabyte in one memory, with spaces or without, is stored whole, found, and forgotten."""
     memory = store()
     added = memory.add(text, title="Big")
-
     assert memory.get(added.id).text == text
     assert memory.stats()["chunks"] > 300
     # A run of one letter is a word that no vocabulary holds.
@@ -124,7 +122,6 @@ def test_a_record_that_is_wrong(week_store, record):
 def test_an_update_that_makes_a_copy(week_store, week_memories):
     """A memory cannot become the copy of another; both stay."""
     one, other = week_memories["Poisson λ"], week_memories["Scaling the prices"]
-
     with pytest.raises(InputError, match="says the same already"):
         week_store.update(one.id, text=other.text, title=other.title)
     assert week_store.get(one.id) == one and week_store.doctor() == []
@@ -135,6 +132,5 @@ def test_times_without_a_zone_are_local(store):
     memory = store(embedder=None)
     naive = memory.add("λ", event_at=datetime(2026, 3, 2, 9, 0))
     aware = memory.add("ü", event_at=datetime(2026, 3, 2, 9, 0, tzinfo=timezone(timedelta(hours=5))))
-
     assert naive.event_at == datetime(2026, 3, 2, 9, 0).astimezone(UTC)
     assert aware.event_at == datetime(2026, 3, 2, 4, 0, tzinfo=UTC)

@@ -22,7 +22,6 @@ def test_a_loop_of_folders(store, tmp_path):
     (tmp_path / "notes" / "up").symlink_to(tmp_path / "notes")
     (tmp_path / "notes" / "self").symlink_to(tmp_path / "notes" / "self")
     memory = store()
-
     assert memory.index(tmp_path / "notes", progress=False).files == 1
     assert memory.stats()["files"] == 1
 
@@ -36,7 +35,6 @@ def test_files_without_anything_in_them(store, tmp_path, embedder):
         (tmp_path / "notes" / name).touch()
     memory = store(embedder=embedder)
     first, again = (memory.index(tmp_path / "notes", progress=False) for _ in range(2))
-
     assert (first.cells, first.failed, again.files, again.failed) == (0, (), 0, ())
     assert memory.stats()["memories"] == 0 and memory.doctor() == []
 
@@ -51,7 +49,6 @@ def test_file_names_that_are_no_text(store, tmp_path):
     memory = store()
     first = memory.index(tmp_path, progress=False)
     again = memory.index(tmp_path, progress=False)
-
     assert memory.hits("tax").hits
     assert first.files + len(first.failed) + len(first.skipped) >= 2
     assert again.forgotten == 0 and memory.doctor() == []

@@ -28,7 +28,6 @@ def test_a_query_that_is_no_text(week_store, query):
 def test_a_query_that_says_little(week_store, query):
     """Stop words, marks and FTS5's syntax are searched as they stand, and an answer comes."""
     answer = week_store.hits(query)
-
     assert answer.query.text and len(answer.hits) <= 10
     assert week_store.stats()["memories"] == 10
 

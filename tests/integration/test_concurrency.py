@@ -179,7 +179,6 @@ def test_a_process_that_is_killed_while_writing(week_store):
     process = SPAWN.Process(target=die_writing, args=(week_store.path, begun))
     process.start()
     process.join(300)
-
     assert begun.is_set() and process.exitcode != 0
     week_store.add("goes on")
     assert week_store._storage.database.connection.execute("select count(*) from counters where name = 'half'").get == 0

@@ -65,7 +65,6 @@ def test_a_store_grows_with_a_long_heading_as_with_any_text(tmp_path):
 def test_a_long_name_of_a_note_is_stored_short(store, names):
     """A note of many chunks repeats its title and tags with each: what is longer than 200 characters ends with …."""
     memory = store().add("Net of λ tax. " * 2_000, **names)
-
     kept = [name for name in (memory.title, *memory.tags) if name]
     assert kept and all(len(name) <= 200 and name.endswith("…") for name in kept)
 
@@ -84,7 +83,6 @@ def test_a_long_heading_is_found_and_shown(tmp_path, store):
     )
     memory = store()
     memory.index(tmp_path / "files", progress=False)
-
     hit = memory.hits("ferries of Genève").hits[0]
     assert [hit.snippet[start:end] for start, end in hit.highlights] == ["Ferries", "Genève"]
     assert hit.context.startswith("Prices > tariff tariff") and hit.context.endswith("…") and len(hit.context) < 220
@@ -117,7 +115,6 @@ def test_half_a_secret_is_not_kept_in_a_short_name(tmp_path, store):
     memory = store()
     memory.index(tmp_path / "secret.ipynb", progress=False)
     added = memory.add("net of tax", title=heading, tags=[heading])
-
     shown = [hit.memory for hit in memory.browsed(limit=10).hits]
     assert len(shown) == 3 and "…" in added.title
     assert not any("ghp_" in name for one in shown for name in (one.title, one.text, *one.tags))

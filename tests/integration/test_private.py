@@ -101,7 +101,6 @@ def test_a_whole_session_without_a_network(everywhere):
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         timeout=100,
     )
-
     assert found.returncode == 0, found.stderr
     assert found.stdout.strip() == "[]"
     assert SECRET not in found.stderr

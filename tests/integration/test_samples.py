@@ -90,7 +90,6 @@ def test_outputs_of_every_sort_occur() -> None:
     streams = {output.name for output in every if output.output_type == "stream"}
     errors = {output.ename for output in every if output.output_type == "error" and output.traceback}
     images = [output.data["image/png"] for output in every if "image/png" in output.get("data", {})]
-
     assert streams == {"stdout", "stderr"}
     assert {"KeyError", "MergeError", "ValueError"} <= errors
     assert images
@@ -162,6 +161,5 @@ def test_the_words_of_the_question_are_not_in_the_answer(remembered: MemoryStore
     """The way prices were normalised is found first although nobody in the archive wrote that word."""
     words = "".join(path.read_text(encoding="utf-8").lower() for path in NOTEBOOKS + NOTES)
     first = remembered.hits("how did we normalise the prices last month").hits[0]
-
     assert "normali" not in words
     assert "We rescaled the tariffs to zero mean and unit variance" in first.memory.text

@@ -42,7 +42,6 @@ def test_bars_are_for_people(monkeypatch, working):
         written[stream.isatty()] = stream.getvalue()
     monkeypatch.setattr(sys, "stderr", None)
     working()
-
     assert "ing: " in written[True]
     assert written[False] == ""
 
@@ -53,7 +52,6 @@ def test_a_script_is_not_told_of_progress(tmp_path, capfd):
     with MemoryStore(tmp_path / "m.sqlite") as store:
         assert len(store.add_many(NOTES)) == 2
         assert store.index(tmp_path / "notes.md").files == 1
-
     assert capfd.readouterr().err == ""
 
 
@@ -68,7 +66,6 @@ def test_a_saved_notebook_keeps_no_bar(tmp_path):
     ).execute()
     shown = [dict(output.data) for output in cell.outputs if output.output_type == "display_data"]
     bars = notebook.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"].values()
-
     assert "FloatProgressModel" in {state["model_name"] for state in bars}
     assert shown == [{"text/plain": ""}]
     assert "1 file indexed" in "".join(output.get("text", "") for output in cell.outputs)

@@ -1,4 +1,4 @@
-"""Identifiers and CJK text, taken apart in the same way when indexed and when searched."""
+"""Identifiers, names and CJK text, taken apart in the same way when indexed and when searched."""
 
 from __future__ import annotations
 
@@ -14,12 +14,16 @@ from jupyter_memory.search import parse
 from jupyter_memory.text import (
     IDENTIFIER,
     bigrams,
+    context,
     ident_column,
     ident_columns,
     is_compound,
     parts,
     plainer,
+    short,
+    short_path,
     without_cjk,
+    words_within,
 )
 
 STRETCHES = (
@@ -88,7 +92,6 @@ def test_bigrams(text, expected):
 def test_cjk_and_the_rest_make_the_text(text):
     """What is not left over by without_cjk is in the bigrams."""
     left = without_cjk(text)
-
     assert bigrams(left) == []
     assert set("".join(bigrams(text))) | set(left) >= set(text)
 
@@ -121,7 +124,6 @@ def test_what_is_looked_for_is_what_was_indexed(pieces, more):
     name = "".join(pieces)
     column = ident_column(name + more).lower().split()
     whole, in_parts, *each = parse(name, now=datetime.now(UTC)).terms.words
-
     assert whole in column
     assert in_parts in " ".join(column)
     assert set(each) <= set(column)
@@ -146,7 +148,6 @@ def test_identifiers_in_a_text(text, expected):
 def test_decomposed_hangul_is_indexed_as_composed():
     """Text in the form that macOS gives file names (NFD) has the bigrams and words of the same text composed."""
     text = "서울 가격표 für Zürich_Größe"
-
     assert ident_column(normalize("NFD", text)) == ident_column(text)
     assert "가격" in ident_column(normalize("NFD", text)).split()
 
@@ -188,7 +189,6 @@ def test_in_portions():
     """Many texts, which are looked through portion by portion, have the columns that they have one by one."""
     texts = [f"load_prices(week_{number}).meanPrice" for number in range(10_000)]
     columns = ident_columns(texts)
-
     assert columns == [ident_column(text) for text in texts]
     assert "loadprices" in columns[0]
 
@@ -199,3 +199,44 @@ def test_a_run_of_underscores_is_looked_at_once(text):
     """The pattern finds what a plain one finds that looks at each underscore again."""
     plain = re.compile(r"[^\W_]\w*(?:\.\w+)*|_+[^\W_]\w*")
     assert IDENTIFIER.findall(text) == plain.findall(text)
+
+
+CUT = "…"
+# Characters of a name.
+LONGEST = 200
+
+
+def heading_path(headings):
+    return context("", headings)
+
+
+@given(st.text(max_size=2 * LONGEST))
+def test_a_short_name_stays_and_a_long_one_is_cut(name):
+    """A name of up to 200 characters stays as it is; a longer one keeps its beginning, and a mark says so."""
+    assert len(short(name)) <= LONGEST and len(short_path(name)) <= LONGEST
+    if len(name) <= LONGEST:
+        assert short(name) == short_path(name) == name
+    else:
+        assert short(name)[-1:] == CUT and name.startswith(short(name)[:-1])
+        assert short_path(name)[:1] == CUT and name.endswith(short_path(name)[1:])
+
+
+@given(st.lists(st.text(min_size=1, max_size=400), min_size=1, max_size=40))
+def test_a_heading_path_has_a_limit_and_leads_to_its_place(headings):
+    """A path of any depth has at most 2,000 characters, begins at the top, and ends at the heading of the place."""
+    path = heading_path(headings)
+    assert len(path) <= 2_000
+    if path != " > ".join(headings):
+        assert path.startswith(short(headings[0])) and path.endswith(f" > {short(headings[-1])}")
+
+
+def test_a_path_of_six_headings_is_never_thinned():
+    """Markdown has six levels: each of them stays visible, however long it is."""
+    assert heading_path(["Prices " * 1_000] * 6).count(" > ") == 5
+
+
+@given(st.text(st.sampled_from("ab "), max_size=60), st.integers(0, 60))
+def test_words_are_left_out_whole(text, length):
+    """What does not fit is left out by the word: the beginning of a secret is a secret."""
+    kept = words_within(text, length)
+    assert set(kept.removesuffix(CUT).split()) <= set(text.split())

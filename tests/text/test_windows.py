@@ -60,7 +60,6 @@ def test_files_and_folders_of_a_store(storage) -> None:
         read_file(storage, "fit(λ)", path=str(folder / "a.ipynb"))
         storage.writer.note_folder(str(folder), "", datetime(2026, 3, 6, tzinfo=UTC))
     storage.writer.note_folder(str(week / "below"), "", datetime(2026, 3, 6, tzinfo=UTC))
-
     assert list(seen(storage, lambda snapshot: snapshot.files_under(str(week), ""))) == [str(week / "a.ipynb")]
     assert seen(storage, lambda snapshot: snapshot.folder_above(str(week / "b" / "c.md"), "")) == str(week)
     assert {one.path for one in seen(storage, lambda snapshot: snapshot.folders(""))} == {str(week), str(other)}

@@ -1,4 +1,4 @@
-"""Tracebacks as they are printed for real, by IPython in each of its modes and by Python, and what is none."""
+"""Errors: tracebacks as they are printed, and what two errors of one cause have in common."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from io import StringIO
 import pytest
 import shells
 
-from jupyter_memory.text import read_traceback
+from jupyter_memory.text import Raised, Words, message_words, quoted, read_traceback, signature
 
 LOADS = "import json\ntext = '{'\njson.loads(text)"
 CHAIN = "try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    raise ValueError('bad 3') from error"
@@ -36,7 +36,6 @@ def printed(shell, cell, mode="Context"):
 def test_frames_of_a_library_and_of_the_cell(shell, mode, capsys):
     """Whatever IPython shows of an error, the cell's line is found, and the library's functions, by their modules."""
     raised = read_traceback(printed(shell, LOADS, mode))
-
     assert raised.name.endswith("JSONDecodeError")
     assert raised.message.startswith("Expecting property name enclosed in double quotes")
     assert (raised.of_user.is_cell, raised.of_user.line, raised.of_user.source) == (True, 3, "json.loads(text)")
@@ -51,7 +50,6 @@ def test_python_s_own_traceback_says_the_same(shell):
     """What Python prints and what IPython prints of one error have the same frames."""
     text = printed(shell, LOADS)
     own = "".join(traceback.format_exception(shell.user_ns.get("unused") or _raised(shell, LOADS)))
-
     assert read_traceback(own).of_libraries[0].function == read_traceback(text).of_libraries[0].function
     assert read_traceback(own).of_user.source == "json.loads(text)"
 
@@ -64,14 +62,12 @@ def _raised(shell, cell):
 def test_mode_that_shows_no_frames(shell):
     """In the minimal mode there is one line, and it is read."""
     raised = read_traceback(printed(shell, LOADS, "Minimal"))
-
     assert (raised.name, raised.frames) == ("JSONDecodeError", ())
 
 
 def test_chain_ends_with_the_last_exception(shell):
     """The exception that counts is the last one; the one before it is kept."""
     raised = read_traceback(printed(shell, CHAIN))
-
     assert (raised.name, raised.message) == ("ValueError", "bad 3")
     assert [(one.name, one.message) for one in raised.before] == [("ZeroDivisionError", "division by zero")]
 
@@ -79,7 +75,6 @@ def test_chain_ends_with_the_last_exception(shell):
 def test_group_holds_its_exceptions(shell, capfd):
     """A group, which IPython leaves Python to print, is read with what it holds."""
     raised = read_traceback("".join(traceback.format_exception(_raised(shell, GROUP))))
-
     assert (raised.name, raised.message) == ("ExceptionGroup", "many (2 sub-exceptions)")
     assert [(one.name, one.message) for one in raised.inner] == [("ValueError", "a 1"), ("KeyError", "'z'")]
     assert raised.of_user.source == GROUP
@@ -88,7 +83,6 @@ def test_group_holds_its_exceptions(shell, capfd):
 def test_syntax_error_has_its_line(shell):
     """A cell that Python could not read never ran, and yet its line is known."""
     raised = read_traceback(printed(shell, "x = 1\nvalues = [1 2]"))
-
     assert (raised.name, raised.message) == ("SyntaxError", "invalid syntax. Perhaps you forgot a comma?")
     assert (raised.of_user.line, raised.of_user.source) == (2, "values = [1 2]")
 
@@ -96,7 +90,6 @@ def test_syntax_error_has_its_line(shell):
 def test_message_of_several_lines_is_whole(shell):
     """A message with lines, colons and blanks in it, and a note, is kept as it is."""
     cell = "error = ValueError('first\\nsecond: x\\n\\nthird')\nerror.add_note('a note')\nraise error"
-
     assert read_traceback(printed(shell, cell)).message == "first\nsecond: x\n\nthird\na note"
 
 
@@ -104,7 +97,6 @@ def test_deep_recursion_is_bounded():
     """Of 5,000 frames two hundred are kept, the outermost and the innermost."""
     frames = "".join(f'  File "/home/ida/deep.py", line {line}, in f{line}\n    f()\n' for line in range(5_000))
     raised = read_traceback(f"Traceback (most recent call last):\n{frames}RecursionError: too deep")
-
     assert (raised.name, len(raised.frames)) == ("RecursionError", 200)
     assert (raised.frames[0].function, raised.frames[-1].function) == ("f0", "f4999")
 
@@ -115,7 +107,6 @@ def test_long_text_is_read_at_both_ends(size):
     raised = read_traceback(
         f'Traceback (most recent call last):\n  File "a.py", line 2\n    f()\nValueError: {"x" * size}'
     )
-
     assert raised.name == "ValueError" and len(raised.message) <= 4_000
 
 
@@ -133,7 +124,6 @@ def test_long_text_is_read_at_both_ends(size):
 def test_what_is_no_traceback_of_python_is_said_to_be_none(text):
     """Tracebacks of R, Julia and others, prose and bytes give nothing: their name and message are compared alone."""
     raised = read_traceback(text)
-
     assert raised is None or not raised.frames
 
 
@@ -150,5 +140,65 @@ def test_what_is_no_traceback_of_python_is_said_to_be_none(text):
 def test_module_of_a_file_is_the_same_on_every_machine(text, module):
     """Where a package is installed says nothing of the error."""
     [frame] = read_traceback(f'  File "{text}", line 3, in call\n    x()\nValueError: no').frames
-
     assert (frame.module, frame.is_library) == (module, True)
+
+
+NOTHING = Words(frozenset(), frozenset())
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("could not convert string to float: '12,500'", "could not convert string to float: '24,330'"),
+        ("[Errno 2] No such file or directory: '/data/a b.csv'", "[Errno 2] No such file or directory: 'x.txt'"),
+        (
+            "Length of values (3) does not match length of index (4)",
+            "Length of values (9) does not match length of index (1)",
+        ),
+        ("Can't pickle <f at 0x7f61a47d2c00>", "Can't pickle <f at 0x1>"),
+        ("\"['SAAB'] not in index\"", "'[2012] not in index'"),
+        (
+            "'Axes' object has no attribute 'set_zlabel'. Did you mean: 'set_xlabel'?",
+            "'Axes' object has no attribute 'b'",
+        ),
+    ],
+)
+def test_numbers_names_and_paths_are_alike(one, other):
+    """Messages that differ in numbers, quoted names, paths and addresses alone have the same words."""
+    assert signature("E", one, None, NOTHING).words == signature("E", other, None, NOTHING).words
+
+
+def test_dimensions_are_words():
+    """A digit within a word says something: "2D" is no number."""
+    assert {"2d", "1d"} <= message_words("Expected 2D array, got 1D array instead: array=[1. 2.].")
+
+
+def test_names_of_ones_own_are_not_the_library_s():
+    """Of the quoted names those remain that the code does not call its own."""
+    own = Words(frozenset({"price"}), frozenset({"city"}))
+    assert signature("KeyError", "'price' and 'city' of 'DataFrame'", None, own).named == {"DataFrame"}
+
+
+def test_list_of_what_would_be_right_is_not_named():
+    """A message that lists what could be meant names nothing by it."""
+    message = "'x' is not a valid value; supported values are 'a', 'b', 'c', 'd'"
+    assert signature("ValueError", message, None, NOTHING).named == frozenset()
+
+
+def test_module_of_a_type_is_left_out():
+    """Python prints a type with its module, and IPython without."""
+    assert signature("json.decoder.JSONDecodeError", "x", None, NOTHING).name == "JSONDecodeError"
+
+
+def test_apostrophe_opens_no_quote():
+    """The apostrophe of "can't" is no quotation mark."""
+    assert quoted("can't decode 'utf-8', won't try") == ["utf-8"]
+
+
+def test_group_is_what_it_holds():
+    """Groups of one message differ by the exceptions that they hold."""
+    keys, values = (
+        signature("ExceptionGroup", "many (1 sub-exception)", Raised("ExceptionGroup", "", inner=(one,)), NOTHING)
+        for one in (Raised("KeyError", "'a'"), Raised("ValueError", "no number: 'a'"))
+    )
+    assert keys.words ^ values.words == {"keyerror", "valueerror", "no", "number"}
