@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from growing import SHAPES, exponent, written
+from plugins import write_package
 
 from jupyter_memory import InputError, MemoryStore
-from jupyter_memory.ingest import prepare
-from jupyter_memory.ingest.readers.base import Document, Part
-from jupyter_memory.ingest.reading import drafts_of, read_file
+from jupyter_memory.ingest import prepare, read_file
 
 # Linear is 1, and quadratic is 2. A store has pages, and an index has levels.
 MOST = 1.35
@@ -90,14 +88,27 @@ def test_a_long_heading_is_found_and_shown(tmp_path, store):
     assert memory.index(tmp_path / "files", progress=False).unchanged == 1
 
 
-def test_names_that_any_reader_gives_are_stored_short(tmp_path):
-    """A reader may give each of many parts the same long title, headings, words above it, tags and language."""
-
-    def stored(parts: int) -> int:
+REPEATING = """
+from jupyter_memory.ingest import Document, Part
+class Log:
+    suffixes = (".repeating",)
+    def read(self, path):
+        parts = int(path.read_text())
         long = "Prices net of tax " * parts
         part = Part("net of λ tax", headings=(long,) * 3 + ("Tariffs",) * parts, above="p" * len(long), language=long)
-        document = Document((part,) * parts, title=long, tags=(long, *(f"tag {i}" for i in range(parts))))
-        drafts = drafts_of(document, tmp_path / "a.log", title=long, when=datetime.now(UTC))
+        return Document((part,) * parts, title=long, tags=(long, *(f"tag {i}" for i in range(parts))))
+"""
+
+
+def test_names_that_any_reader_gives_are_stored_short(tmp_path, monkeypatch):
+    """A reader may give each of many parts the same long title, headings, words above it, tags and language."""
+    write_package(tmp_path, "repeating", "repeating", REPEATING, "jupyter_memory.readers", {"log": "repeating:Log"})
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def stored(parts: int) -> int:
+        path = tmp_path / "a.repeating"
+        path.write_text(str(parts))
+        drafts = read_file(path, root=tmp_path)
         names = [(one.title, one.context, one.lang, *one.tags, *one.metadata["file_tags"]) for one in drafts]
         return sum(len(name) for of_part in names for name in of_part)
 

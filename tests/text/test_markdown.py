@@ -28,8 +28,9 @@ from jupyter_memory.text import (
     words_above,
 )
 
-# A module of the room is still called so, too.
-headings = room.__getattr__("headings")
+# A module of the room may be called like its function.
+_found = room.headings
+headings = getattr(_found, "headings", _found)
 
 
 def seen(text: str, lang: str = "markdown") -> list[tuple[int, str]]:
