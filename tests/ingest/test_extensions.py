@@ -86,7 +86,6 @@ def test_the_page_works(bibtex, folder, index):
     assert (best.title, best.location, best.kind) == ("library.bib – garcia2021", "garcia2021", "file")
     assert best.metadata["entry"] == "book" and "sk-live" not in ferry.text
     assert is_wanted(folder / "library.bib", folder)
-
     # An entry that was edited is the same memory, with its tags and pin.
     memory.pin(best.id)
     (folder / "library.bib").write_text("@misc{λ,\n}\n\n" + LIBRARY.replace("their λ", "their μ"), encoding="utf-8")

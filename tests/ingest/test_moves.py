@@ -110,7 +110,6 @@ def test_ids_that_tell_little(index, folder, ids):
     (folder / "preise.ipynb").write_text(book(["import os", "os.listdir()", "weather = 3", "λ()"], ids))
     report = index(folder)
     assert (report.moved, report.forgotten) == (0, 1)
-
     other, third = folder / "other.ipynb", folder / "third.ipynb"
     other.write_text(book(ids=ids))
     index(folder)
@@ -131,7 +130,6 @@ def test_a_document_that_was_renamed_and_edited(index, folder):
     new.parent.mkdir()
     new.write_text(LONGER)
     assert index(folder).moved == 1 and kept(memory, new)[""] == first
-
     new.unlink()
     others = (f"In week {n} all went well, says Müller." for n in "23456")
     (folder / "next.md").write_text("\n\n".join([*DIARY[:2], *others]))

@@ -168,7 +168,6 @@ def test_secrets_do_not_come_along(notebook, draft, tmp_path):
     assert SECRET not in repr(drafts) and drafts[1].text.endswith("Zürich")
     assert [one.metadata.get("redacted") for one in drafts] == [2, 2, None]
     assert SECRET in repr(read_file(path, root=tmp_path, redacting=False))
-
     tagged = f"---\ntags: [λ, ghp_{SECRET}]\n---\nZürich"
     found = draft("keys.md", tagged)
     assert SECRET not in repr(found) + found.text
