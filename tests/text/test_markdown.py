@@ -37,67 +37,35 @@ def seen(text: str, lang: str = "markdown") -> list[tuple[int, str]]:
     return [(heading.level, heading.text) for heading in headings(text, lang)]
 
 
-def test_atx_and_setext_headings_are_read() -> None:
-    """Both ways to write a Markdown heading count, whatever decorates them."""
-    text = (
-        "# Prices in Zürich #\n\nText\n\nCleaning the λ\n==============\n\n## **Outliers** <a id='o'></a>\nEnd\n---\n"
-    )
-    assert seen(text) == [(1, "Prices in Zürich"), (1, "Cleaning the λ"), (2, "Outliers"), (2, "End")]
-
-
 @pytest.mark.parametrize(
-    "text",
+    ("text", "found"),
     [
-        "```python\n# a comment\n```",
-        "~~~~\n# inside\n```\n# still inside\n~~~~",
-        "```\n# never closed",
-        "#no space",
-        "####### seven",
-        "    # indented code",
-        "- item\n---",
-        "| a | b |\n---",
-        "text\n\n---\n",
-        "* * *\n---",
-        "#\n",
+        # Both ways to write a heading count, whatever decorates them.
+        ("# Prices in Zürich #\n\nText\n\nThe λ\n=====", [(1, "Prices in Zürich"), (1, "The λ")]),
+        ("## **Outliers** <a id='o'></a>\nEnd\n---\n", [(2, "Outliers"), (2, "End")]),
+        # Links stand for their text, tags and emphasis go, names and comparisons stay.
+        ("# See [the *docs*](http://x.y) on `price_eur` <br> if a < b", [(1, "See the docs on price_eur if a < b")]),
+        # Comments in code, rules, lists and tables are not headings.
+        *((text, []) for text in ("```python\n# a comment\n```", "~~~~\n# inside\n```\n# still inside\n~~~~")),
+        *((text, []) for text in ("```\n# never closed", "#no space", "####### seven", "    # indented code")),
+        *((text, []) for text in ("- item\n---", "| a | b |\n---", "text\n\n---\n", "* * *\n---", "#\n")),
+        ("```\n# no\n```\n# Yes\n", [(1, "Yes")]),
+        # The last key of a front matter is none; without a key behind it the first line is a rule.
+        ("---\ntitle: Prices\ntags: [λ]\n---\n\n# Prices\n", [(1, "Prices")]),
+        ("---\n\nHello\n\n# Prices\n\n---\n", [(1, "Prices")]),
     ],
 )
-def test_what_only_looks_like_a_heading_is_none(text: str) -> None:
-    """Comments in code, rules, lists and tables are not headings."""
-    assert seen(text) == []
+def test_headings_of_markdown(text: str, found: list[tuple[int, str]]) -> None:
+    """A heading has its level and its text, as a reader sees it."""
+    assert seen(text) == found
 
 
-def test_a_heading_after_a_fence_counts_again() -> None:
-    """A closed code block ends."""
-    assert seen("```\n# no\n```\n# Yes\n") == [(1, "Yes")]
-
-
-def test_front_matter_is_no_heading() -> None:
-    """The last key of a front matter is not the text of a heading, though a line of hyphens follows."""
-    text = "---\ntitle: Prices\ntags: [λ]\n---\n\n# Prices\n"
-    assert front_matter(text) == "---\ntitle: Prices\ntags: [λ]\n---\n"
-    assert seen(text) == [(1, "Prices")]
-
-
-def test_a_rule_at_the_top_is_no_front_matter() -> None:
-    """Without a key behind it the first line is a rule, and the headings after it count."""
-    assert seen("---\n\nHello\n\n# Prices\n\n---\n") == [(1, "Prices")]
-
-
-def test_restructured_text_orders_its_adornments_by_first_use() -> None:
-    """In reStructuredText the first adornment seen is level one, over- and underlined ones apart."""
+def test_headings_of_other_languages() -> None:
+    """In reStructuredText the first adornment is level one, over- and underlined ones apart; code has no headings."""
     text = "======\nGuide\n======\n\nPrices\n------\n\ntext\n\nOutliers\n~~~~~~~~\n\nTax\n---\n\nshort\n--\n"
     assert seen(text, "rst") == [(1, "Guide"), (2, "Prices"), (3, "Outliers"), (2, "Tax")]
-
-
-def test_other_languages_have_no_headings() -> None:
-    """A Python comment is no heading."""
     assert seen("# Prices\n", "python") == []
-
-
-def test_plain_text_of_markdown() -> None:
-    """In a heading, links stand for their text, tags and emphasis go, names and comparisons stay."""
-    text = "# See [the *docs*](http://x.y/z) on `price_eur` <br> if a < b > c"
-    assert seen(text) == [(1, "See the docs on price_eur if a < b > c")]
+    assert front_matter("---\ntitle: Prices\n---\n\n# Prices\n") == "---\ntitle: Prices\n---\n"
 
 
 @pytest.mark.parametrize(
@@ -113,9 +81,7 @@ def test_hostile_text_takes_no_time(piece: str, lang: str) -> None:
     assert time.process_time() - begun < 20
 
 
-@pytest.fixture
-def when() -> datetime:
-    return datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -125,21 +91,17 @@ def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     time.tzset()
 
 
-def test_every_part_has_a_line(when: datetime) -> None:
-    """Name, heading path, the Markdown above and the date come in this order."""
-    made = context("02_prices.ipynb", ["Prices", "Zürich"], "We *drop* the λ outliers.", when)
-    assert made.split("\n") == ["02_prices.ipynb", "Prices > Zürich", "We drop the λ outliers.", day(when)]
-
-
-def test_empty_parts_are_left_out() -> None:
-    """There is no line for what is not known."""
+def test_every_part_of_a_prefix_has_a_line() -> None:
+    """Name, heading path, the Markdown above and the date come in this order; what is not known has no line."""
+    made = context("02_prices.ipynb", ["Prices", "Zürich"], "We *drop* the λ outliers.", WHEN)
+    assert made.split("\n") == ["02_prices.ipynb", "Prices > Zürich", "We drop the λ outliers.", day(WHEN)]
     assert context("notes.md", []) == "notes.md"
-
-
-def test_sixty_words_of_the_markdown_above() -> None:
-    """Of a long explanation only the first sixty words place a cell."""
-    above = " ".join(f"w{number}" for number in range(100))
-    assert context("a", [], above).split("\n")[1].split(" ") == [f"w{number}" for number in range(60)]
+    # Of a long explanation only the first sixty words place a cell.
+    words = [f"w{number}" for number in range(100)]
+    assert context("a", [], " ".join(words)).split("\n")[1].split(" ") == words[:60]
+    # A chunk's prefix is its document's with the heading path as the second line.
+    assert under("notes.md\nSaturday", ["A", "B"]) == "notes.md\nA > B\nSaturday"
+    assert (under("notes.md", ["A"]), under("notes.md\nSaturday", [])) == ("notes.md\nA", "notes.md\nSaturday")
 
 
 def test_the_date_is_english_and_local(zone: pytest.MonkeyPatch) -> None:
@@ -160,53 +122,27 @@ def test_the_date_is_english_and_local(zone: pytest.MonkeyPatch) -> None:
     assert day(late) == "Saturday 21 November 2026"
 
 
-def test_headings_go_behind_the_name() -> None:
-    """A chunk's prefix is its document's with the heading path as the second line."""
-    assert under("notes.md\nSaturday 21 November 2026", ["A", "B"]) == "notes.md\nA > B\nSaturday 21 November 2026"
-    assert under("notes.md", ["A"]) == "notes.md\nA"
-    assert under("notes.md\nSaturday", []) == "notes.md\nSaturday"
-
-
 @pytest.mark.parametrize(
-    ("headings", "above", "title", "kind", "found"),
+    ("headings", "above", "title", "kind", "path", "heading"),
     [
-        (["Prices", "Zürich", "λ"], "We drop outliers.", "02_prices.ipynb – λ", "cell", "Prices > Zürich"),
-        (["λ"], "We drop outliers.", "02_prices.ipynb – λ", "cell", ""),
-        ([], "We drop the λ outliers.", "02_prices.ipynb", "cell", ""),
-        (["Prices", "λ"], "", "The λ of Müller", "cell", ""),  # a person gave it a title
-        (["Weekly log", "Zürich"], "", "notes.md", "file", "Weekly log > Zürich"),
-        ([], "", "notes.md", "file", ""),
-        ([], "", "The λ of Müller", "note", ""),
+        (["Prices", "Zürich", "λ > 2"], "We drop it.", "n.ipynb – λ > 2", "cell", "Prices > Zürich", "λ > 2"),
+        (["λ"], "We drop outliers.", "n.ipynb – λ", "cell", "", "λ"),
+        ([], "We drop the λ outliers.", "n.ipynb", "cell", "", ""),
+        ([], "", "n.ipynb", "cell", "", ""),
+        (["Prices", "λ"], "", "The λ of Müller", "cell", "", ""),  # a person gave it a title
+        (["Weekly log", "Zürich"], "", "notes.md", "file", "Weekly log > Zürich", "Zürich"),
+        ([], "", "notes.md", "file", "", ""),
+        ([], "", "The λ of Müller", "note", "", "The λ of Müller"),
     ],
 )
-def test_headings_are_read_out_of_a_prefix(
-    headings: list[str], above: str, title: str, kind: str, found: str, when: datetime
-) -> None:
-    """What a card shows below its title are the headings that the title does not have, and never other words."""
-    name = "" if kind == "note" else "notes.md" if kind == "file" else "02_prices.ipynb"
-    assert headings_above(context(name, headings, above, when), title, kind) == found
+def test_headings_and_words_above_are_read_out_of_a_prefix(headings, above, title, kind, path, heading) -> None:
+    """A card shows the headings that the title does not have; its own heading and the words above are told apart."""
+    prefix = context({"note": "", "file": "notes.md", "cell": "n.ipynb"}[kind], headings, above, WHEN)
+    assert headings_above(prefix, title, kind) == path
+    assert (heading_of(prefix, title, kind), words_above(prefix, title, kind)) == (heading, above)
 
 
-@pytest.mark.parametrize(
-    ("headings", "above", "title", "kind", "found"),
-    [
-        (["Prices", "λ > 2"], "We drop outliers.", "02_prices.ipynb – λ > 2", "cell", ("λ > 2", "We drop outliers.")),
-        (["λ"], "", "02_prices.ipynb – λ", "cell", ("λ", "")),
-        ([], "We drop the λ outliers.", "02_prices.ipynb", "cell", ("", "We drop the λ outliers.")),
-        ([], "", "02_prices.ipynb", "cell", ("", "")),
-        (["Prices", "λ"], "We drop outliers.", "The λ of Müller", "cell", ("", "")),  # a person gave it a title
-        (["Weekly log", "Zürich"], "", "notes.md", "file", ("Zürich", "")),
-        ([], "", "notes.md", "file", ("", "")),
-        ([], "", "The λ of Müller", "note", ("The λ of Müller", "")),
-    ],
-)
-def test_heading_and_words_above_are_read_out_of_a_prefix(
-    headings: list[str], above: str, title: str, kind: str, found: tuple[str, str], when: datetime
-) -> None:
-    """A chunk's own heading and the Markdown above it are told apart from name, other headings and day."""
-    name = "" if kind == "note" else "notes.md" if kind == "file" else "02_prices.ipynb"
-    prefix = context(name, headings, above, when)
-    assert (heading_of(prefix, title, kind), words_above(prefix, title, kind)) == found
+# -- as its reader sees it ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -223,44 +159,26 @@ def test_heading_and_words_above_are_read_out_of_a_prefix(
         ("| a | b |\n|---|:-:|\n| 1 | 2 |", "| a | b |\n| 1 | 2 |"),
         ("above\n\n---\n\nbelow <b>here</b>", "above\n\n\n\nbelow here"),
         (r"\*not\* \# so", "*not* # so"),
-    ],
-)
-def test_marks_are_not_shown(written, read):
-    """Emphasis, links, code, headings, quotes, rules and tags are read, not seen."""
-    assert plain(written)[0] == read
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "def_old * 2 and a*b*c, 2 * 3 * 4",
-        "f(*args, **kwargs) in __init__.py, _private and snake_case_name",
-        "it costs $5 & $6, or $x_i * y_i * z$ and $$\\lambda_1 * \\lambda_2 * 3$$",
-        "prices[i](j) and rates[0], see [1]",
-        "issue #5 and C# and a < b > c",
-        "-- no rule, ~ about ~ this",
-    ],
-)
-def test_what_only_looks_like_a_mark_stays(text):
-    """Names, products, formulas and indices are text."""
-    assert plain(text)[0] == text
-
-
-@pytest.mark.parametrize(
-    ("cut", "read"),
-    [
+        # A link or an emphasis that lost one of its ends is read all the same.
         ("as in [In…", "as in In…"),
         ("as in [the docs](https://λ.exam…", "as in the docs…"),
         ("…the table](a.md) of **March** and", "…the table of March and"),
         ("…boosted** trees", "…boosted trees"),
         ("the **boosted trees…", "the boosted trees…"),
         ("…## Cleaning the rates", "…Cleaning the rates"),
-        ("…of *args and **kwargs", "…of *args and **kwargs"),
+        # Names, products, formulas and indices are text.
+        ("…of *args and **kwargs", None),
+        ("def_old * 2 and a*b*c, 2 * 3 * 4", None),
+        ("f(*args, **kwargs) in __init__.py, _private and snake_case_name", None),
+        ("it costs $5 & $6, or $x_i * y_i * z$ and $$\\lambda_1 * \\lambda_2 * 3$$", None),
+        ("prices[i](j) and rates[0], see [1]", None),
+        ("issue #5 and C# and a < b > c", None),
+        ("-- no rule, ~ about ~ this", None),
     ],
 )
-def test_what_was_cut_leaves_no_half_marks(cut, read):
-    """A link or an emphasis that lost one of its ends is read all the same."""
-    assert plain(cut)[0] == read
+def test_marks_are_not_shown(written, read):
+    """Emphasis, links, code, headings, quotes, rules and tags are read, not seen; what only looks like them stays."""
+    assert plain(written)[0] == (written if read is None else read)
 
 
 @given(st.text("ab *_`[]()!#$~\\\n…λ<>|-", min_size=1, max_size=60), st.data())
@@ -301,17 +219,14 @@ def test_which_memories_are_markdown():
 PROSE = "## Rates\n\n| shop | λ |\n|---|---|\n| a | $\\lambda_1$ |\n\nsee [the *docs*](a.md)"
 
 
-def test_it_is_the_text():
-    """Compared, cut or written, it is what is stored."""
-    whole = WholeText.of(PROSE, "note", "")
-    assert whole == PROSE and isinstance(whole, str) and whole.split("\n")[0] == "## Rates"
-
-
 def test_markdown_is_left_to_the_notebook():
-    """A notebook gets Markdown with its formulas and tables; a terminal gets it without its marks."""
+    """A notebook gets Markdown with its formulas and tables, a terminal gets it without its marks; it is the text."""
     whole = WholeText.of(PROSE, "cell", "markdown")
-    assert whole._repr_markdown_() == PROSE
+    assert whole._repr_markdown_() == whole == PROSE and whole.split("\n")[0] == "## Rates"
     assert pretty(whole) == repr(whole) == "Rates\n\n| shop | λ |\n| a | $\\lambda_1$ |\n\nsee the docs"
+    # Shown, controls are marks; the string keeps them.
+    hidden = WholeText.of("λ \x1b[2J", "note", "")
+    assert "\x1b" not in hidden._repr_markdown_() + pretty(hidden) and "\x1b" in hidden
 
 
 def test_code_is_a_block():
@@ -319,12 +234,6 @@ def test_code_is_a_block():
     whole = WholeText.of(with_outputs("print('```')  # *λ*", "<b>```</b>"), "cell", "python")
     assert whole._repr_markdown_() == "````python\nprint('```')  # *λ*\n````\n\n````\n<b>```</b>\n````"
     assert pretty(whole) == str(whole)
-
-
-def test_what_nobody_sees_is_marked():
-    """Shown, controls are marks; the string keeps them."""
-    whole = WholeText.of("λ \x1b[2J", "note", "")
-    assert "\x1b" not in whole._repr_markdown_() + pretty(whole) and "\x1b" in whole
 
 
 def test_several_texts_stand_below_their_headings():

@@ -167,22 +167,16 @@ def test_other_urls_are_refused_and_no_folder_is_made(written, tmp_path, monkeyp
 @pytest.mark.parametrize(
     "written",
     [
-        f"postgresql://ada:{SECRET}@host/team",
-        f"postgres://:{SECRET}@host/team",
+        f"postgresql://ada:{SECRET}@host/team", f"postgres://:{SECRET}@host/team",
         f"postgresql://host/team?password={SECRET}",
         f"postgresql://host/team?sslmode=require&PassWord={SECRET}",
-        f"postgresql://host/team?%70assword={SECRET}",
-        f"postgresql://host/team?sslpassword={SECRET}",
-        f"postgresql://ada:{SECRET}@a,b/team",
-        f"postgresql://ada:{SECRET}",
-        f"mysql://ada:{SECRET}@host/team",
-        f" postgresql://ada:{SECRET}@host/team",
-        f"\n\tpostgresql://ada:{SECRET}@host/team",
-        f"host=db dbname=team password={SECRET}",
-        f" PassWord = '{SECRET}' host=db",
+        f"postgresql://host/team?%70assword={SECRET}", f"postgresql://host/team?sslpassword={SECRET}",
+        f"postgresql://ada:{SECRET}@a,b/team", f"postgresql://ada:{SECRET}", f"mysql://ada:{SECRET}@host/team",
+        f" postgresql://ada:{SECRET}@host/team", f"\n\tpostgresql://ada:{SECRET}@host/team",
+        f"host=db dbname=team password={SECRET}", f" PassWord = '{SECRET}' host=db",
         f"gssencmode=disable password={SECRET}",
     ],
-)
+)  # fmt: skip
 def test_a_url_with_a_password_is_refused_and_not_repeated(written):
     """Wherever the password is, also where it hides in a URL that is spelt wrongly, the error does not show it."""
     with pytest.raises(InputError) as raised:
