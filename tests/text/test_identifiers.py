@@ -166,9 +166,7 @@ def test_a_run_of_underscores_is_looked_at_once(text):
     assert IDENTIFIER.findall(text) == plain.findall(text)
 
 
-CUT = "…"
-# Characters of a name.
-LONGEST = 200
+CUT, LONGEST = "…", 200
 
 
 @given(st.text(max_size=2 * LONGEST))

@@ -15,9 +15,6 @@ from jupyter_memory.text import DatabaseAddress, called_before, normal, spelling
 ENTRIES = ["preise.md", "Müller.ipynb", "λ.md", "Λ.txt"]
 
 
-# -- one spelling ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("typed", "entries", "meant"),
     [
