@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from datetime import UTC, datetime, timedelta, timezone
+from functools import reduce
 
 import pytest
 from any_text import MEGABYTE, anything
@@ -50,11 +51,9 @@ def test_odd_text(store, text):
     assert {kept.domain, kept.session, kept.space, kept.source} == {expected}
     assert kept.tags == (expected.strip(),) and kept.title == expected.strip()
     hit = memory.hits("net tax", filters={"space": text, "session": text, "path": text}).hits[0]
-    assert hit.memory == kept
-    assert all(hit.snippet[start:end] for start, end in hit.highlights)
+    assert hit.memory == kept and all(hit.snippet[start:end] for start, end in hit.highlights)
     memory.search(text).memory.style().to_html()
-    assert memory.doctor() == []
-    assert memory.forget(source=text) == 1
+    assert memory.doctor() == [] and memory.forget(source=text) == 1
 
 
 @settings(max_examples=40)
@@ -76,17 +75,14 @@ def test_a_megabyte_of_text(store, text):
     """A megabyte in one memory, with spaces or without, is stored whole, found, and forgotten."""
     memory = store()
     added = memory.add(text, title="Big")
-    assert memory.get(added.id).text == text
-    assert memory.stats()["chunks"] > 300
+    assert memory.get(added.id).text == text and memory.stats()["chunks"] > 300
     # A run of one letter is a word that no vocabulary holds.
     hits = memory.hits(f"Big {text[:20]}").hits
     assert [hit.memory.id for hit in hits] == [added.id] and len(hits[0].snippet) < 1000
     assert memory.forget(added.id) == 1 and memory.stats()["chunks"] == 0
 
 
-NESTED: list = []
-for _ in range(sys.getrecursionlimit() * 2):
-    NESTED = [NESTED]
+NESTED = reduce(lambda inner, _: [inner], range(sys.getrecursionlimit() * 2), [])
 
 
 @pytest.mark.parametrize(
@@ -130,8 +126,8 @@ def test_times_without_a_zone_are_local(store):
     memory = store(embedder=None)
     naive = memory.add("λ", event_at=datetime(2026, 3, 2, 9, 0))
     aware = memory.add("ü", event_at=datetime(2026, 3, 2, 9, 0, tzinfo=timezone(timedelta(hours=5))))
-    assert naive.event_at == datetime(2026, 3, 2, 9, 0).astimezone(UTC)
-    assert aware.event_at == datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
+    when = datetime(2026, 3, 2, 9, 0).astimezone(UTC), datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
+    assert (naive.event_at, aware.event_at) == when
 
 
 @pytest.mark.parametrize(
@@ -158,8 +154,7 @@ def test_a_query_without_words(week_store, query, says):
 def test_a_query_that_says_little_or_much(week_store, query):
     """Stop words, marks, FTS5's syntax and a pasted page are searched as they stand, and an answer comes."""
     answer = week_store.hits(query)
-    assert answer.query.text and len(answer.hits) <= 10
-    assert week_store.stats()["memories"] == 10
+    assert answer.query.text and len(answer.hits) <= 10 and week_store.stats()["memories"] == 10
 
 
 @pytest.mark.parametrize("ask", ["search", "hits", "trace", "explain", "pooled"])
@@ -168,13 +163,10 @@ def test_a_query_that_is_too_long(week_store, week_memories, ask):
     more = [week_memories["Poisson λ"].id] if ask == "explain" else []
     with pytest.raises(QueryError, match=r"has 1,000,000 characters; it may have up to 20,000\. Search for the words"):
         getattr(week_store, ask)("x" * MEGABYTE, *more)
-
-
-@pytest.mark.parametrize("options", [{"since": "1 " * 500_000}, {"filters": {"until": "x" * MEGABYTE}}], ids=list)
-def test_a_time_that_is_too_long(week_store, options):
-    """A megabyte is no time, and is not read as one; the message does not repeat it."""
-    with pytest.raises(QueryError, match=r"^A time has up to 100 characters; this one has 1,000,000\."):
-        week_store.hits("prices", **options)
+    # A megabyte is no time, and is not read as one; the message does not repeat it.
+    for options in ({"since": "1 " * 500_000}, {"filters": {"until": "x" * MEGABYTE}}):
+        with pytest.raises(QueryError, match=r"^A time has up to 100 characters; this one has 1,000,000\."):
+            getattr(week_store, ask)("prices", *more, **options)
 
 
 @settings(max_examples=40)
@@ -186,9 +178,6 @@ def test_any_text_can_be_asked(busy, text):
         busy.hits(text)
     except QueryError:
         assert not text.strip("\0 \"'“”‘’").strip()
-
-
-# -- options -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -207,10 +196,9 @@ def test_options_that_are_wrong(week_store, options):
     with pytest.raises((QueryError, UnknownProfile)):
         week_store.search("prices", **options)
     if set(options) == {"filters"}:
-        with pytest.raises(QueryError):
-            week_store.browse(**options)
-        with pytest.raises(QueryError):
-            week_store.forget(**options)
+        for refuse in (week_store.browse, week_store.forget):
+            with pytest.raises(QueryError):
+                refuse(**options)
     assert week_store.stats()["memories"] == 10
 
 
@@ -223,16 +211,12 @@ def test_as_much_as_there_is(week_store):
         week_store.browsed(filters={"path": many})
 
 
+FACETS = st.sampled_from(["tag", "kind", "tier", "path", "lang", "space", "session", "since", "until", "tags"])
+VALUES = anything | st.lists(anything, max_size=3) | st.none() | st.integers() | st.sampled_from(["cell", "core"])
+
+
 @settings(max_examples=40)
-@given(
-    filters=st.dictionaries(
-        st.sampled_from(["tag", "kind", "tier", "path", "lang", "space", "session", "since", "until", "tags"]),
-        st.one_of(
-            anything, st.lists(anything, max_size=3), st.none(), st.integers(), st.sampled_from(["cell", "core"])
-        ),
-        max_size=3,
-    )
-)
+@given(filters=st.dictionaries(FACETS, VALUES, max_size=3))
 @example(filters={"path": "~nobody-of-this-name/x"})
 @example(filters={"path": "a\0b"})
 def test_any_filter_is_read_or_refused(busy, filters):
@@ -300,19 +284,22 @@ def test_a_store_that_cannot_be_opened_so(tmp_path, options):
         MemoryStore(tmp_path / "memory.sqlite", **options).add("λ")
 
 
+SIGNATURES = {
+    "add": "self text title tags tier kind source event_at severity domain valid_from valid_until "
+    "session space metadata",
+    "forget": "self ids source filters everything dry_run now",
+    "search": "self query mode limit filters since until profile now tags domain",
+    "browse": "self limit filters since until",
+}
+
+
 def test_the_signature_is_the_one_of_the_documents():
     """The names that scripts depend on are those of the interface."""
-    add = " ".join(inspect.signature(MemoryStore.add).parameters)
-    forget = " ".join(inspect.signature(MemoryStore.forget).parameters)
-    assert add == (
-        "self text title tags tier kind source event_at severity domain valid_from valid_until session space metadata"
-    )
-    assert forget == "self ids source filters everything dry_run now"
     # Completion and help read the keywords one by one.
-    search, browse = (inspect.signature(one).parameters for one in (MemoryStore.search, MemoryStore.browse))
-    assert " ".join(search) == "self query mode limit filters since until profile now tags domain"
-    assert " ".join(browse) == "self limit filters since until"
-    assert search["mode"].default == "full"
+    assert {
+        name: " ".join(inspect.signature(getattr(MemoryStore, name)).parameters) for name in SIGNATURES
+    } == SIGNATURES
+    assert inspect.signature(MemoryStore.search).parameters["mode"].default == "full"
 
 
 def test_a_keyword_that_is_none(week_store):
@@ -321,14 +308,6 @@ def test_a_keyword_that_is_none(week_store):
         week_store.search("λ", lmit=3)
     with pytest.raises(TypeError, match=r"no keyword now.*limit, filters, since, until"):
         week_store.browse(now="today")
-
-
-def test_a_path_that_is_not_there(week_store, tmp_path):
-    """Indexing nothing is refused, and forgets nothing."""
-    for path in (tmp_path / "nowhere", tmp_path / "no\0thing", "~nobody-of-this-name/notes", "n" * 5000):
-        with pytest.raises(JupyterMemoryError):
-            week_store.index(path, progress=False)
-    assert week_store.stats()["memories"] == 10
 
 
 @pytest.mark.parametrize("embedder", ["auto", None])
@@ -342,19 +321,3 @@ def test_files_without_anything_in_them(store, tmp_path, embedder):
     first, again = (memory.index(tmp_path / "notes", progress=False) for _ in range(2))
     assert (first.cells, first.failed, again.files, again.failed) == (0, (), 0, ())
     assert memory.stats()["memories"] == 0 and memory.doctor() == []
-
-
-def test_file_names_that_are_no_text(store, tmp_path):
-    """A file whose name is not UTF-8 is stored under a name that is, or reported; the others are indexed."""
-    (tmp_path / "good.md").write_text("# λ\n\nNet of tax")
-    try:
-        (tmp_path / b"b\xffd.md".decode("utf-8", "surrogateescape")).write_text("# Odd\n\nName of a file")
-    except OSError:
-        pytest.skip("this file system takes only text for names")
-    memory = store()
-    first = memory.index(tmp_path, progress=False)
-    again = memory.index(tmp_path, progress=False)
-    assert memory.hits("tax").hits
-    assert first.files + len(first.failed) + len(first.skipped) >= 2
-    assert again.forgotten == 0 and memory.doctor() == []
-    str(first), repr(first)
