@@ -98,15 +98,11 @@ def test_neighbours_overlap() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "a" * 1_000_000,
-        "ü" * 200_000,
-        "😀" * 60_000,
-        "東京都の価格" * 30_000,
-        "x\n" * 200_000,
+        "a" * 1_000_000, "ü" * 200_000, "😀" * 60_000, "東京都の価格" * 30_000, "x\n" * 200_000,
         "0123456789abcdef" * 60_000,
     ],
     ids=["letter", "umlaut", "emoji", "cjk", "lines", "hex"],
-)
+)  # fmt: skip
 def test_a_large_text_is_cut_in_linear_time(text: str) -> None:
     """A megabyte without a place to cut is sliced, not pondered, and no slice is too large."""
     begun = time.process_time()

@@ -132,6 +132,7 @@ def table(pa):
 def test_a_schema_is_told_with_rows_and_units(tmp_path, read, pa, table):
     """In each of the formats; a stream does not state its rows, and those of many batches are estimated."""
     from pyarrow import feather, parquet
+
     parquet.write_table(table, tmp_path / "a.parquet")
     feather.write_feather(table, tmp_path / "a.feather")
     with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as stream:
@@ -155,6 +156,7 @@ def test_neither_values_nor_statistics_are_told(tmp_path, read, table):
 def test_50_gb_of_parquet_are_read_by_their_footer(tmp_path, read, table):
     """What is between its first and its last bytes is a hole in the disk."""
     from pyarrow import parquet
+
     small, huge = tmp_path / "small.parquet", tmp_path / "huge.parquet"
     parquet.write_table(table, small)
     with huge.open("wb") as opened:

@@ -100,21 +100,16 @@ def test_the_exclude_file_of_git_counts(tmp_path):
 @pytest.mark.parametrize(
     "patterns",
     [
-        {"GIT": "*.md\n!keep.md\n"},
-        {"GIT": "*.md\n!sub\n"},
-        {"GIT": "sub/\n!sub/keep.md\n"},
+        {"GIT": "*.md\n!keep.md\n"}, {"GIT": "*.md\n!sub\n"}, {"GIT": "sub/\n!sub/keep.md\n"},
         {"GIT": "sub/*\n!sub/keep.md\n"},
         {"GIT": "/a.md\n**/deep/*.md\n", "sub__GIT": "!deep/keep.md"},
-        {"GIT": "*\n!*/\n!*.txt\n"},
-        {"GIT": "sub\n", "sub__GIT": "!keep.md"},
-        {"GIT": "a.md\n", "sub__GIT": "!a.md"},
+        {"GIT": "*\n!*/\n!*.txt\n"}, {"GIT": "sub\n", "sub__GIT": "!keep.md"}, {"GIT": "a.md\n", "sub__GIT": "!a.md"},
         {"GIT": "# note\n\\#x.md\nwith space.md\ntrailing.md   \n"},
-        {"GIT": "deep/\n", "sub__GIT": "!deep/\n"},
-        {"GIT": "sub/deep\n!sub/deep/keep.md\n[ab].md\n?.txt"},
+        {"GIT": "deep/\n", "sub__GIT": "!deep/\n"}, {"GIT": "sub/deep\n!sub/deep/keep.md\n[ab].md\n?.txt"},
         {"GIT": "!\n[\nkeep.md\n"},
         {"GIT": "*.[mt]*\n", "sub__GIT": "!*.md\n", "sub__deep__GIT": "keep.md"},
     ],
-)
+)  # fmt: skip
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed, and it is what we compare with")
 def test_patterns_mean_what_they_mean_to_git(tmp_path, patterns):
     """For negations, folders and several levels the files found are those that git lists."""

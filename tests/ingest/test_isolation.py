@@ -39,15 +39,11 @@ def test_files_are_read_one_after_another_in_another_process(asked):
 @pytest.mark.parametrize(
     ("what", "seconds", "says"),
     [
-        ("memory", 20, "too much memory"),
-        ("crash", 20, "crash"),
-        ("nest", 20, "nested too deeply"),
+        ("memory", 20, "too much memory"), ("crash", 20, "crash"), ("nest", 20, "nested too deeply"),
         ("quote", 20, r"damaged, or it is no PDF \(ValueError\)"),
-        ("wrong", 20, "It is wrong"),
-        ("exit", 20, "crash"),
-        ("loop", 1, "not read within 1 seconds"),
+        ("wrong", 20, "It is wrong"), ("exit", 20, "crash"), ("loop", 1, "not read within 1 seconds"),
     ],
-)
+)  # fmt: skip
 def test_what_goes_wrong_concerns_one_file(asked, what, seconds, says):
     """It is told without the file's text, and the next file is read."""
     with pytest.raises(InputError, match=says) as error:

@@ -126,16 +126,11 @@ def test_the_language_is_the_kernels(drafts, metadata, language):
 @pytest.mark.parametrize(
     ("source", "language"),
     [
-        ("%%R -i prices\nsummary(prices)", "r"),
-        ("%%sql\nSELECT 1", "sql"),
-        ("%%bash\nls", "bash"),
-        ("%%script bash --bg\nls", "bash"),
-        ("%%bigquery df\nSELECT 1", "sql"),
-        ("%%time\nx = 1", "python"),
-        ("%R summary(prices)", "python"),
-        ("x = '%%sql'", "python"),
+        ("%%R -i prices\nsummary(prices)", "r"), ("%%sql\nSELECT 1", "sql"), ("%%bash\nls", "bash"),
+        ("%%script bash --bg\nls", "bash"), ("%%bigquery df\nSELECT 1", "sql"), ("%%time\nx = 1", "python"),
+        ("%R summary(prices)", "python"), ("x = '%%sql'", "python"),
     ],
-)
+)  # fmt: skip
 def test_a_magic_says_the_language_of_its_cell(drafts, source, language):
     """A cell of SQL in a notebook of Python is found as SQL; a magic that only measures changes nothing."""
     assert drafts(code(source))[0].lang == language
@@ -147,21 +142,14 @@ def test_a_magic_says_the_language_of_its_cell(drafts, source, language):
 @pytest.mark.parametrize(
     "source",
     [
-        "%memsearch wie haben wir die Preise normalisiert",
-        "%%memsearch --limit 3\nPreise in Zürich",
-        "import pandas\ndf = %memsearch --tag λ prices",
-        "%memadd We use λ = 3",
-        "%%memadd --tag λ\ntext",
-        "%memory history on",
-        "  %memeval run",
-        "%memfix --insert 1",
-        "%time %memsearch prices",
+        "%memsearch wie haben wir die Preise normalisiert", "%%memsearch --limit 3\nPreise in Zürich",
+        "import pandas\ndf = %memsearch --tag λ prices", "%memadd We use λ = 3", "%%memadd --tag λ\ntext",
+        "%memory history on", "  %memeval run", "%memfix --insert 1", "%time %memsearch prices",
         "%load_ext jupyter_memory",
         "# load it\n%reload_ext jupyter_memory  # λ\n\n",
-        "get_ipython().run_line_magic('memsearch', 'prices')",
-        "! jupyter-memory search prices",
+        "get_ipython().run_line_magic('memsearch', 'prices')", "! jupyter-memory search prices",
     ],
-)
+)  # fmt: skip
 def test_cells_that_use_this_memory_are_left_out(drafts, source):
     """A search does not find itself, in a notebook or in the history."""
     assert drafts(code(source)) == [] and HistoryRules().exclude(source)
@@ -170,18 +158,11 @@ def test_cells_that_use_this_memory_are_left_out(drafts, source):
 @pytest.mark.parametrize(
     "source",
     [
-        "%load_ext jupyter_memory\nimport pandas",
-        "rest = total %memory",
-        "# later: %memsearch prices",
-        'print("type %memsearch prices")',
-        "%memory_usage",
-        "%memit fit(λ)",
-        "# a comment on memory",
-        "df.memory_usage()",
-        "memory = 3",
-        "%load_ext memory_profiler",
+        "%load_ext jupyter_memory\nimport pandas", "rest = total %memory", "# later: %memsearch prices",
+        'print("type %memsearch prices")', "%memory_usage", "%memit fit(λ)", "# a comment on memory",
+        "df.memory_usage()", "memory = 3", "%load_ext memory_profiler",
     ],
-)
+)  # fmt: skip
 def test_other_cells_stay(drafts, source):
     """What only resembles our magics is remembered, and so is text that explains one."""
     assert len(drafts(code(source), markdown("%memsearch finds λ"))) == 2 and not HistoryRules().exclude(source)
@@ -190,16 +171,11 @@ def test_other_cells_stay(drafts, source):
 @pytest.mark.parametrize(
     ("source", "is_out"),
     [
-        ("# memory: off\nλ = 3", True),
-        ("λ = 3  #memory:off", True),
-        ("x <- 3 # Memory : OFF", True),
-        ("select 1 -- memory: off", True),
-        ("f() // memory: off", True),
-        ("# memory: offset 3", False),
-        ("# memory: on", False),
-        ("memory = 'off'", False),
+        ("# memory: off\nλ = 3", True), ("λ = 3  #memory:off", True), ("x <- 3 # Memory : OFF", True),
+        ("select 1 -- memory: off", True), ("f() // memory: off", True), ("# memory: offset 3", False),
+        ("# memory: on", False), ("memory = 'off'", False),
     ],
-)
+)  # fmt: skip
 def test_a_comment_keeps_a_cell_out_of_the_history(source, is_out):
     """In the languages of other kernels too; other comments do not."""
     assert HistoryRules().exclude(source) == is_out
@@ -281,22 +257,12 @@ SECRET = "geheimnis"
 @pytest.mark.parametrize(
     "content",
     [
-        "",
-        " \n",
-        f"{{{SECRET}",
-        f'"{SECRET}"',
-        "[]",
-        f'{{"{SECRET}": 1}}',
-        f'{{"cells": "{SECRET}"}}',
-        f'{{"nbformat": 5, "cells": ["{SECRET}"]}}',
-        f'{{"nbformat": 3, "worksheets": "{SECRET}"}}',
+        "", " \n", f"{{{SECRET}", f'"{SECRET}"', "[]", f'{{"{SECRET}": 1}}', f'{{"cells": "{SECRET}"}}',
+        f'{{"nbformat": 5, "cells": ["{SECRET}"]}}', f'{{"nbformat": 3, "worksheets": "{SECRET}"}}',
         f'{{"nbformat": 3, "worksheets": [{{"cells": [{{"cell_type": "{SECRET}"}}, 5]}}]}}',
-        f'{{"nbformat": -1, "cells": ["{SECRET}"]}}',
-        "[" * 200_000,
-        '{"cells": ' + "9" * 5000 + "}",
-        bytes(range(256)),
+        f'{{"nbformat": -1, "cells": ["{SECRET}"]}}', "[" * 200_000, '{"cells": ' + "9" * 5000 + "}", bytes(range(256)),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_notebook_is_refused(read, content, capsys, caplog):
     """The error says why in a line, and neither it nor a log shows what the file holds."""
     with pytest.raises(InputError) as caught:
