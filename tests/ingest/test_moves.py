@@ -31,13 +31,23 @@ def book(sources=SOURCES, ids=CHANCE):
 EDITED = book([*SOURCES[:3], "plot(λ)"])
 
 
+def begin(index, files):
+    """Write files, index their folder, and return what is kept of each."""
+    for path, text in files.items():
+        path.write_text(text)
+    index(path.parent)
+    return {path: kept(index.memory, path) for path in files}
+
+
+def moved(report):
+    return report.moved, report.forgotten
+
+
 @pytest.fixture
 def prices(index, folder):
     """The path of a notebook that was indexed, and what is kept of its cells."""
-    path = folder / "prices.ipynb"
-    path.write_text(book())
-    index(folder)
-    return path, kept(index.memory, path)
+    [found] = begin(index, {folder / "prices.ipynb": book()}).items()
+    return found
 
 
 def ids_of(memory, path):
@@ -92,9 +102,8 @@ def test_a_notebook_that_was_renamed_and_edited(index, folder, prices, elsewhere
     old.unlink()
     sources = ["something_else_entirely()", *SOURCES[1:3], "added()", "λ = added_too()"]
     (where / "preise.ipynb").write_text(book(sources, [*CHANCE[:3], "99887766", "deadbe0f"]))
-    report = index(where)
+    assert moved(index(where)) == (1, 0)
     after = kept(memory, where / "preise.ipynb")
-    assert (report.moved, report.forgotten) == (1, 0)
     assert after[CHANCE[0]] == (before[CHANCE[0]][0], (), True)
     assert after[CHANCE[1]] == (before[CHANCE[1]][0], ("decision",), False)
     assert kept(memory, old) == {} and len(after) == 5 and memory.doctor() == []
@@ -104,16 +113,12 @@ def test_a_notebook_that_was_renamed_and_edited(index, folder, prices, elsewhere
 def test_ids_that_tell_little(index, folder, ids):
     """Numbered cells, and cells without ids, tell a notebook by what they say; another one with such ids is not it."""
     memory, old, first = index.memory, folder / "prices.ipynb", ids[0] or "#0"
-    old.write_text(book(ids=ids))
-    index(folder)
+    begin(index, {old: book(ids=ids)})
     old.unlink()
     (folder / "preise.ipynb").write_text(book(["import os", "os.listdir()", "weather = 3", "λ()"], ids))
-    report = index(folder)
-    assert (report.moved, report.forgotten) == (0, 1)
+    assert moved(index(folder)) == (0, 1)
     other, third = folder / "other.ipynb", folder / "third.ipynb"
-    other.write_text(book(ids=ids))
-    index(folder)
-    before = kept(memory, other)[first]
+    before = begin(index, {other: book(ids=ids)})[other][first]
     other.unlink()
     third.write_text(book([*SOURCES[:3], "plot(λ)"], ids))
     assert index(folder).moved == 1 and kept(memory, third)[first] == before
@@ -122,9 +127,7 @@ def test_ids_that_tell_little(index, folder, ids):
 def test_a_document_that_was_renamed_and_edited(index, folder):
     """Most of its lines tell a document under another name; one that only begins alike is another one."""
     memory, old, new = index.memory, folder / "diary.md", folder / "archiv" / "tagebuch.md"
-    old.write_text(NOTES)
-    index(folder)
-    memory.pin(kept(memory, old)[""][0])
+    memory.pin(begin(index, {old: NOTES})[old][""][0])
     first = kept(memory, old)[""]
     old.unlink()
     new.parent.mkdir()
@@ -133,41 +136,32 @@ def test_a_document_that_was_renamed_and_edited(index, folder):
     new.unlink()
     others = (f"In week {n} all went well, says Müller." for n in "23456")
     (folder / "next.md").write_text("\n\n".join([*DIARY[:2], *others]))
-    report = index(folder)
-    assert (report.moved, report.forgotten) == (0, 1) and kept(memory, folder / "next.md")[""][0] != first[0]
+    assert moved(index(folder)) == (0, 1) and kept(memory, folder / "next.md")[""][0] != first[0]
 
 
 @pytest.mark.parametrize("names", [("a.md", "b.md"), ("b.md", "a.md")], ids=["edited last", "edited first"])
 def test_of_two_equal_files_one_was_edited(index, folder, names):
     """Two files held the same; both were renamed and one of them edited: each new one goes on with one of the old."""
     memory, olds = index.memory, [folder / "one.md", folder / "two.md"]
-    for old in olds:
-        old.write_text(NOTES)
-    index(folder)
-    before = {kept(memory, old)[""][0] for old in olds}
+    before = {one[""][0] for one in begin(index, dict.fromkeys(olds, NOTES)).values()}
     for old in olds:
         old.unlink()
     same, edited = (folder / "new" / name for name in names)
     same.parent.mkdir()
     same.write_text(NOTES)
     edited.write_text(LONGER)
-    report = index(folder)
-    assert (report.moved, report.forgotten) == (2, 0)
-    assert {kept(memory, new)[""][0] for new in (same, edited)} == before
+    assert moved(index(folder)) == (2, 0) and {kept(memory, new)[""][0] for new in (same, edited)} == before
 
 
 @pytest.mark.parametrize("names", ["abc", "bac", "bca", "cab"])
 def test_of_two_equal_files_one_was_moved_and_one_touched(index, folder, names):
     """The touched one keeps its title and id, and the moved one's id goes to its new name."""
-    memory, (moved, touched, new) = index.memory, [folder / f"{name}.md" for name in names]
-    for path in (moved, touched):
-        path.write_text(NOTES)
-    index(folder)
-    before = kept(memory, moved), kept(memory, touched)
-    moved.rename(new)
+    memory, (old, touched, new) = index.memory, [folder / f"{name}.md" for name in names]
+    before = begin(index, {old: NOTES, touched: NOTES})
+    old.rename(new)
     os.utime(touched, (2_000_000_000, 2_000_000_000))
-    report = index(folder)
-    assert (kept(memory, new), kept(memory, touched)) == before and (report.moved, report.forgotten) == (1, 0)
+    assert moved(index(folder)) == (1, 0)
+    assert (kept(memory, new), kept(memory, touched)) == (before[old], before[touched])
     assert {hit.memory.title for hit in memory.browsed().hits} == {new.name, touched.name}
 
 
@@ -187,8 +181,7 @@ def test_runs_of_one_template(index, folder):
     for n in range(25):
         write(f"run-{n}", f"Zürich{n}")
     write("another", "λ")
-    report = index(folder)
-    assert (report.moved, report.forgotten) == (25, 0)
+    assert moved(index(folder)) == (25, 0)
     assert {n: kept(memory, runs / f"run-{n}.ipynb") for n in (3, 24)} == before
 
 
@@ -238,16 +231,13 @@ def test_a_notebook_that_became_two(index, folder, prices):
 def test_notebooks_that_changed_names(index, folder, ids):
     """Where two notebooks swap names, or a new one takes the name of a renamed one, pins and tags go with the cells."""
     memory, one, other, new = index.memory, *(folder / f"{name}.ipynb" for name in ("a", "b", "new"))
-    one.write_text(book(ids=ids))
-    other.write_text(notebook(*WEATHER))
-    index(folder)
-    memory.pin(kept(memory, one)[ids[0] or "#0"][0])
-    memory.update(kept(memory, other)["#0"][0], tags=["decision"])
+    before = begin(index, {one: book(ids=ids), other: notebook(*WEATHER)})
+    memory.pin(before[one][ids[0] or "#0"][0])
+    memory.update(before[other]["#0"][0], tags=["decision"])
     before = {path: kept(memory, path) for path in (one, other)}
     swap(one, other)
     index(folder)
     assert kept(memory, one) == before[other] and kept(memory, other) == before[one]
-
     one.rename(new)
     one.write_text(notebook((None, "λ = 3.2"), (None, "orders.fit(λ).summary()")))
     assert index(folder).forgotten == 0
@@ -255,33 +245,35 @@ def test_notebooks_that_changed_names(index, folder, ids):
     assert memory.doctor() == []
 
 
-def test_documents_that_changed_names(index, folder):
-    """Where two documents swap names, a pin goes with the words."""
-    memory, one, other = index.memory, folder / "a.md", folder / "b.md"
-    one.write_text(NOTES)
-    other.write_text("Nothing but Zürich, and its λ.")
-    index(folder)
-    memory.pin(kept(memory, one)[""][0])
+@pytest.mark.parametrize("draft", [notebook(*WEATHER), None], ids=["notebooks", "documents"])
+def test_what_took_the_name_of_another(index, folder, draft):
+    """`mv report old; mv draft report`, and two that swap names: pins go with the words, be there no ids of cells."""
+    memory, suffix = index.memory, "ipynb" if draft else "md"
+    one, other, old = (folder / f"{name}.{suffix}" for name in ("report", "draft", "old"))
+    report = book(SOURCES[:2], [None] * 2) if draft else NOTES
+    before = begin(index, {one: report, other: draft or "Nothing but Zürich, and its λ."})
+    memory.pin(next(iter(before[one].values()))[0])
     before = kept(memory, one), kept(memory, other)
     swap(one, other)
     index(folder)
     assert (kept(memory, other), kept(memory, one)) == before
+    other.rename(old)
+    one.rename(other)
+    index(folder)
+    assert (kept(memory, old), kept(memory, other)) == before
 
 
 @pytest.mark.parametrize("names", ["abcd", "dcba"], ids=["forwards", "backwards"])
 def test_files_that_moved_up(index, folder, names):
     """`mv c d; mv b c; mv a b`: each keeps ids and pins, although all but one took the name of a known one."""
     memory, files = index.memory, [folder / f"{name}.md" for name in names]
-    for n, path in enumerate(files[:3]):
-        path.write_text(f"What Müller wrote in week {n}: nothing of the others, λ = {n}.")
-    index(folder)
-    memory.pin(kept(memory, files[2])[""][0])
+    texts = (f"What Müller wrote in week {n}: nothing of the others, λ = {n}." for n in range(3))
+    memory.pin(begin(index, dict(zip(files, texts, strict=False)))[files[2]][""][0])
     before = [kept(memory, path) for path in files[:3]]
     for old, new in ((2, 3), (1, 2), (0, 1)):
         files[old].rename(files[new])
-    report = index(folder)
+    assert moved(index(folder)) == (3, 0) and kept(memory, files[0]) == {}
     assert [kept(memory, path) for path in files[1:]] == before
-    assert (report.moved, report.forgotten, kept(memory, files[0])) == (3, 0, {})
     assert index(folder).unchanged == 3 and memory.doctor() == []
 
 
@@ -301,8 +293,7 @@ def move_up(index, folder, many):
 def test_a_long_row_of_files_that_moved_up(index, folder):
     """A new first page, and all others numbered anew: more of them than Python nests calls."""
     names, before = move_up(index, folder, 1_100)
-    report = index(folder)
-    assert kept(index.memory, names[1]) == before and (report.moved, report.forgotten) == (1_100, 0)
+    assert moved(index(folder)) == (1_100, 0) and kept(index.memory, names[1]) == before
 
 
 def test_files_of_one_size_are_looked_through_once(index, folder):
@@ -314,20 +305,6 @@ def test_files_of_one_size_are_looked_through_once(index, folder):
         return steps(lambda: index(folder / str(many)))
 
     assert exponent(work, 150) < 1.1
-
-
-def test_a_draft_that_became_the_report(index, folder):
-    """`mv report old; mv draft report`: the pins of both go along, be they notebooks whose cells have no ids."""
-    memory, report, draft, old = index.memory, *(folder / f"{name}.ipynb" for name in ("report", "draft", "old"))
-    report.write_text(book(SOURCES[:2], [None] * 2))
-    draft.write_text(notebook(*WEATHER))
-    index(folder)
-    memory.pin(kept(memory, report)["#0"][0])
-    before = kept(memory, report), kept(memory, draft)
-    report.rename(old)
-    draft.rename(report)
-    index(folder)
-    assert (kept(memory, old), kept(memory, report)) == before
 
 
 def test_a_kernel_whose_folder_is_gone(index, folder, monkeypatch):
@@ -436,8 +413,7 @@ def test_moved_from_another_folder(filled, week_folder, whole):
         week_folder.rename(folder)
     else:
         old.rename(folder / old.name)
-    report = filled.index(folder, progress=False)
-    assert (report.moved, report.forgotten) == ((3, 0) if whole else (1, 0))
+    assert moved(filled.index(folder, progress=False)) == ((3, 0) if whole else (1, 0))
     assert kept(filled, folder / old.name)["#0"] == (first, (), True)
     assert len(by_source(filled)) == 4 and filled.stats()["files"] == 3 and filled.doctor() == []
     if not whole:
@@ -454,17 +430,14 @@ def test_a_copy_is_no_move(filled, week_folder):
         copy.write_text(LAMBDA)
         assert filled.index(copy.parent, progress=False).moved == 0
     assert before.items() <= by_source(filled).items()
-
     mine = kept(filled, own)
     (week_folder / "notes" / "zürich.md").unlink()
     own.write_text(ZURICH)
     assert filled.index(other, progress=False).moved == 0
     assert before.items() <= by_source(filled).items() and kept(filled, own) == mine
-
     (week_folder / ".jupytermemoryignore").write_text("prices.ipynb\n")
     (week_folder / "again.ipynb").write_text((week_folder / "prices.ipynb").read_text())
-    report = filled.index(week_folder, progress=False)
-    assert (report.moved, report.forgotten) == (0, 2)
+    assert moved(filled.index(week_folder, progress=False)) == (0, 2)
 
 
 def test_several_alike_that_moved(filled, week_folder):

@@ -107,7 +107,6 @@ def test_the_same_store(folder, tmp_path, workers, monkeypatch):
         reports.append(stores[-1].index(folder, progress=False))
         assert len(workers) == many
     alone, together = stores
-
     assert said(alone.path) == said(together.path) and further(alone) == further(together)
     assert np.allclose(vectors(alone), vectors(together), atol=1e-6) and len(vectors(alone))
     assert reports[0].files == reports[1].files == 41
