@@ -101,8 +101,6 @@ def test_an_empty_file_has_no_table(read, name, content):
     assert read(name, content).parts == ()
 
 
-# -- Parquet, Feather and Arrow ----------------------------------------------------------------------------------------
-
 COLUMNS = (
     "customer_id (customer id): int64\nchurnDate (churn date): timestamp[us]\nprice: double, unit EUR\nhome: struct\n"
     "home.city (home city): string\nplan: category of string\ntags: list of string"
@@ -165,9 +163,6 @@ def test_50_gb_of_parquet_are_read_by_their_footer(tmp_path, read, table):
         opened.write(small.read_bytes()[4:])
     assert huge.stat().st_blocks * 512 < 1_000_000, "the disk of this machine has no holes"
     assert read(huge).parts == read(small).parts
-
-
-# -- databases ---------------------------------------------------------------------------------------------------------
 
 
 def database(path, *statements):
@@ -249,9 +244,6 @@ def test_duckdb_tables_are_told_without_the_values_of_their_types(tmp_path, read
         ("table old.orders", "DuckDB table old.orders: 0 rows, 1 column\norder_id (order id): integer"),
     ]
     assert not any(value in repr(found) for value in ("sad", "happy", "4711", "3.25"))
-
-
-# -- in a store --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

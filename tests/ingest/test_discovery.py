@@ -30,9 +30,6 @@ def found(root, **options):
     return [path.relative_to(root).as_posix() for path in walk(root, **options).files]
 
 
-# -- what is taken -----------------------------------------------------------------------------------------------------
-
-
 def test_files_of_known_kinds_in_order(tmp_path):
     """Every known suffix, however written, at every depth, sorted and absolute; nothing else."""
     names = [
@@ -152,9 +149,6 @@ def test_wanted_are_the_same_files_as_of_a_walk(tmp_path_factory, top, below, ig
         assert is_wanted(root / name, root, ignore=ignore) == (root / name in taken), name
 
 
-# -- links -------------------------------------------------------------------------------------------------------------
-
-
 def test_links_to_folders_are_not_followed(tmp_path):
     """A loop of links ends, and a folder is not found twice."""
     grow(tmp_path, "a/b/notes.md")
@@ -187,9 +181,6 @@ def test_links_that_lead_nowhere_are_reported(tmp_path):
     result = walk(tmp_path)
     assert (result.files, [Path(path).name for path, _ in result.failed]) == ([], ["broken.md", "self.md"])
     assert ["a missing file" in result.failed[0][1], "back to itself" in result.failed[1][1]] == [True, True]
-
-
-# -- what is reported --------------------------------------------------------------------------------------------------
 
 
 def test_large_files_are_skipped_with_a_reason(tmp_path):
@@ -241,9 +232,6 @@ def test_what_may_not_be_read_is_reported(common_folder, as_user):
     failed = [(str(common_folder / name), f"Permission denied{more}") for name, more in reasons.items()]
     assert whole == ([str(common_folder / "open/a.md")], failed)
     assert outer == ([], [(str(closed), "Permission denied")]) and str(closed / "inner") in inner
-
-
-# -- what is asked for -------------------------------------------------------------------------------------------------
 
 
 def test_a_single_file_is_taken_whatever_is_ignored(tmp_path):

@@ -17,9 +17,6 @@ from work_trees import WorkTree
 LONG_AGO = datetime(2024, 2, 5, 12, tzinfo=UTC)
 
 
-# -- what a hit says of its file ---------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def indexed(index, folder):
     """A store that has three notes of a folder, and one that somebody typed."""
@@ -84,9 +81,6 @@ def test_two_spaces_have_files_of_their_own(store, folder):
         (folder / "one.md").write_text("The tariff of one rose.\n")
     found = {hit.memory.space: hit.freshness for hit in store().hits("tariff").hits}
     assert found == {"early": "changed", "late": "current"}
-
-
-# -- what stays of a file that changed ---------------------------------------------------------------------------------
 
 
 def cells(count):

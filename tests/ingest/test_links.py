@@ -135,9 +135,6 @@ def test_a_folder_that_a_link_led_to(index, twice):
     assert index(new).moved == 1 and {one for one, *_ in kept(memory, new).values()} == before
 
 
-# -- drives ------------------------------------------------------------------------------------------------------------
-
-
 def unplug(drive):
     """Leave of a drive an empty folder that was made long ago, as unmounting does."""
     for file in sorted(drive.rglob("*"), reverse=True):

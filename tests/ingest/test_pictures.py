@@ -59,6 +59,18 @@ def books(tmp_path):
     return tmp_path / "nb"
 
 
+@pytest.fixture
+def indexed(store, books):
+    """Return what indexes a notebook of these cells, and returns the store and the report."""
+
+    def index(*cells):
+        saved(books / "λ.ipynb", *cells)
+        memory = store()
+        return memory, memory.index(books, progress=False)
+
+    return index
+
+
 def opened(thumbnail):
     return Image.open(BytesIO(thumbnail.image))
 
@@ -267,13 +279,11 @@ def test_one_file_cannot_take_for_ever(store, books):
 # -- in a store --------------------------------------------------------------------------------------------------------
 
 
-def test_the_pictures_of_a_cell_are_kept_with_it(store, books, tmp_path):
+def test_the_pictures_of_a_cell_are_kept_with_it(indexed, tmp_path):
     """A cell has the pictures that it shows, the report counts them, status names number and size; so has a backup."""
     pasted = {"cell_type": "markdown", "metadata": {}, "source": "![sketch](attachment:sketch.png)"}
     pasted["attachments"] = {"sketch.png": {"image/png": base64(plot(4))}}
-    saved(books / "λ.ipynb", plotting("plot(λ)", plot(1), plot(2)), plotting("λ.head()"), pasted)
-    memory = store()
-    report = memory.index(books, progress=False)
+    memory, report = indexed(plotting("plot(λ)", plot(1), plot(2)), plotting("λ.head()"), pasted)
     assert shown(memory) == {"plot(λ)": 2, "λ.head()": 0, "![sketch](attachment:sketch.png)": 1}
     assert (report.pictures.kept, report.pictures.left_out) == (3, ()) and "3 pictures kept" in str(report)
     held = memory.stats()["thumbnails"]
@@ -283,33 +293,27 @@ def test_the_pictures_of_a_cell_are_kept_with_it(store, books, tmp_path):
         assert thumbnails(again) == thumbnails(memory)
 
 
-def test_bad_pictures_are_counted_and_stop_nothing(store, books):
+def test_bad_pictures_are_counted_and_stop_nothing(indexed):
     """A damaged picture, base64 that is none, and broken SVG are left out by reason; another picture stays."""
     both, odd = plotting("both()", plot(3)), plotting("odd()", b"")
     both["outputs"].append({"output_type": "display_data", "metadata": {}, "data": {"image/svg+xml": ["<svg>", "<g"]}})
     odd["outputs"][0]["data"]["image/png"] = ["not base64: ü", None]
-    saved(books / "bad.ipynb", plotting("cut()", plot(1)[:4_000]), both, odd)
-    memory = store()
-    report = memory.index(books, progress=False)
+    memory, report = indexed(plotting("cut()", plot(1)[:4_000]), both, odd)
     assert shown(memory) == {"cut()": 0, "both()": 1, "odd()": 0}
     assert dict(report.pictures.left_out) == {"damaged": 2, NOT_DRAWN: 1} and report.failed == ()
     assert "  left out 2 pictures damaged" in str(report).splitlines()
 
 
-def test_a_cell_keeps_eight_pictures(store, books):
+def test_a_cell_keeps_eight_pictures(indexed):
     """A loop that shows many pictures keeps the first eight; the same picture twice counts once."""
     many = [plot(seed, size=(80, 60)) for seed in range(10)]
-    saved(books / "loop.ipynb", plotting("for x in xs: plot(x)", *many, many[0]))
-    memory = store()
-    assert dict(memory.index(books, progress=False).pictures.left_out) == {"beyond 8 of a cell": 2}
-    assert kept(memory) == 8
+    memory, report = indexed(plotting("for x in xs: plot(x)", *many, many[0]))
+    assert dict(report.pictures.left_out) == {"beyond 8 of a cell": 2} and kept(memory) == 8
 
 
-def test_switched_off_nothing_is_kept_and_the_next_run_removes_what_was(store, books, tmp_path):
+def test_switched_off_nothing_is_kept_and_the_next_run_removes_what_was(store, books, indexed, tmp_path):
     """Off, the next index removes all pictures without a trace; on again, it reads the unchanged notebooks anew."""
-    saved(books / "λ.ipynb", plotting("plot(λ)", plot(1), plot(2)))
-    memory = store()
-    memory.index(books, progress=False)
+    memory, _ = indexed(plotting("plot(λ)", plot(1), plot(2)))
     image = memory.thumbnail(memory.browsed(limit=1).hits[0].memory.id).image
     memory.close()
     off = store(thumbnails=False)
@@ -383,11 +387,9 @@ def test_a_forgotten_picture_leaves_no_byte(store, books, tmp_path):
     assert kept(memory) == 28 and memory.doctor() == []
 
 
-def test_the_doctor_sees_a_damaged_picture(store, books):
+def test_the_doctor_sees_a_damaged_picture(indexed):
     """A picture that belongs to no memory, is too long or of an odd type is named."""
-    saved(books / "λ.ipynb", plotting("plot(λ)", plot(1), plot(2)))
-    memory = store()
-    memory.index(books, progress=False)
+    memory, _ = indexed(plotting("plot(λ)", plot(1), plot(2)))
     run(memory.path, "update thumbnails set media_type = 'text/html' where place = 0")
     run(memory.path, "update thumbnails set image = zeroblob(13000) where place = 1")
     found = memory.doctor()
@@ -424,16 +426,13 @@ def test_the_pictures_of_odd_cells(tmp_path, cell, pictures):
     assert part.pictures == pictures
 
 
-def test_a_plot_is_found_by_how_it_looks(store, books):
+def test_a_plot_is_found_by_how_it_looks(indexed):
     """Nobody who remembers two axes types twinx: a cell that shows such a plot says so; one without a plot does not."""
-    saved(
-        books / "orders.ipynb",
+    memory, _ = indexed(
         plotting("fig, ax = plt.subplots()\nax.plot(orders)\nax.twinx().plot(rain)", plot(1)),
         plotting("fig, ax = plt.subplots()\nax.plot(orders)\nax.set_title('Orders')", plot(2)),
         plotting("def both(ax):\n    return ax, ax.twinx()"),
     )
-    memory = store()
-    memory.index(books, progress=False)
     found = memory.hits("the plot with the two y axes").hits[0].memory
     assert "twinx().plot(rain)" in found.text and found.text.endswith("[figure: two y axes]")
     assert sum("[figure" in hit.memory.text for hit in memory.browsed(limit=9).hits) == 1

@@ -17,9 +17,6 @@ from jupyter_memory import InputError
 ORDERS = "customer_id,churn_date,price [EUR]\n17,2026-03-02,3.25\n18,2026-03-04,9.75\n"
 
 
-# -- lines -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_columns_have_names_types_and_units(read, separator):
     """Whatever separates them."""
@@ -154,9 +151,6 @@ def test_keys_that_are_data_are_not_told(read):
     assert "by: object" in told and not any(name.lower() in told.lower() for name in people)
 
 
-# -- compressed --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -214,9 +208,6 @@ def test_of_a_bomb_only_the_beginning_comes_out(read, monkeypatch):
             told = str(error)
         assert len(told) < 1_000
     assert 0 < sum(map(len, came_out)) < 10_000_000
-
-
-# -- workbooks ---------------------------------------------------------------------------------------------------------
 
 
 def workbook(path, sheet):

@@ -189,32 +189,20 @@ def test_a_secret_where_a_text_is_clipped(notebook, tmp_path, shift):
         assert read_file(path, root=tmp_path)[0].metadata["redacted"] == 1
 
 
-# -- real files --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.skipif(not (DATA / "notebooks").is_dir(), reason=f"no notebooks at {DATA} (JUPYTER_MEMORY_TEST_DATA)")
-def test_real_notebooks_are_read_whole():
-    """Of a book's notebooks every cell that has a source is there once, findable by its location."""
-    root = DATA / "notebooks"
-    for path in walk(root).files:
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"no notebooks and documents at {DATA} (JUPYTER_MEMORY_TEST_DATA)")
+def test_real_files_are_read_whole():
+    """Of a book every cell with a source is there once; nearly every chunk of a documentation has a heading path."""
+    for path in walk(DATA / "notebooks").files:
         raw = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        drafts = read_file(path, root=root)
+        drafts = read_file(path, root=DATA)
         wanted = [n for n, cell in enumerate(raw) if cell["cell_type"] != "raw" and "".join(cell["source"]).strip()]
-        assert [one.metadata["index"] for one in drafts] == wanted
-        assert len({one.location for one in drafts}) == len(drafts)
-        assert all("\x1b" not in one.text and "\r" not in one.text for one in drafts)
-        assert not any("redacted" in one.metadata for one in drafts)
-
-
-@pytest.mark.skipif(not (DATA / "markdown").is_dir(), reason=f"no documents at {DATA} (JUPYTER_MEMORY_TEST_DATA)")
-def test_real_documents_have_their_headings():
-    """Nearly every chunk of a documentation site is placed by a heading path."""
-    root = DATA / "markdown"
-    read = [one for path in walk(root).files for one in read_file(path, root=root)]
-    drafts = [prepared.draft for prepared in prepare(read, None)]
-    chunks = [chunk for one in drafts for chunk in one.chunks]
-    assert len(drafts) > 50
-    assert sum(chunk.context.count("\n") >= 2 for chunk in chunks) > 0.95 * len(chunks)
+        assert [one.metadata["index"] for one in drafts] == wanted and len({one.location for one in drafts}) == len(
+            drafts
+        )
+        assert not any("\x1b" in one.text or "\r" in one.text or "redacted" in one.metadata for one in drafts)
+    read = [one for path in walk(DATA / "markdown").files for one in read_file(path, root=DATA / "markdown")]
+    chunks = [chunk for prepared in prepare(read, None) for chunk in prepared.draft.chunks]
+    assert len(read) > 50 and sum(chunk.context.count("\n") >= 2 for chunk in chunks) > 0.95 * len(chunks)
 
 
 # -- scripts -----------------------------------------------------------------------------------------------------------
