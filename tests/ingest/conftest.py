@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jupyter_memory.ingest import Document, known_readers
-
-# A Saturday; noon, so that it is one in most of the world's time zones.
-WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-
-
-@pytest.fixture
-def when() -> datetime:
-    return WHEN
 
 
 @pytest.fixture

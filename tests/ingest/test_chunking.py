@@ -35,7 +35,8 @@ def stretches(text: str, lang: str = "", kind: str = "cell") -> list[str]:
 
 
 def test_a_short_text_is_one_chunk_with_the_drafts_context() -> None:
-    """What fits is one chunk that covers the whole text; a chunk that is there stays."""
+    """What fits is one chunk that covers the whole text; a chunk that is there stays; a blank text has none."""
+    assert [stretches(blank) for blank in ("", " " * 100_000, "\n" * 50_000, "\t \n" * 20_000)] == [[]] * 4
     brought = Draft(text="λ", chunks=(Chunk(0, 1, "mine", 7),))
     short, kept = with_chunks(Draft(text="λ = 3\n", context="02_prices.ipynb"), brought)
     assert short.chunks == (Chunk(0, 6, "02_prices.ipynb", 1),) and kept == brought
@@ -110,12 +111,6 @@ def test_a_large_text_is_cut_in_linear_time(text: str) -> None:
     assert time.process_time() - begun < 20
     assert text.rstrip().endswith(found[-1])
     assert max(map(tokens, found[:40] + found[-2:])) <= CAPACITY
-
-
-@pytest.mark.parametrize("text", ["", " " * 100_000, "\n" * 50_000, "\t \n" * 20_000])
-def test_a_blank_text_has_no_chunk(text: str) -> None:
-    """Where nothing is said there is nothing to cut."""
-    assert stretches(text) == []
 
 
 def test_the_chunks_of_a_document_have_their_heading_path() -> None:

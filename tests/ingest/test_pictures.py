@@ -80,10 +80,6 @@ def shown(store):
     return {hit.memory.text.split("\n")[0]: hit.memory.thumbnails for hit in store.browsed(limit=50).hits}
 
 
-def kept(store):
-    return store.stats()["thumbnails"]["number"]
-
-
 def thumbnails(store):
     """Return the thumbnail of each cell, by its source's first line."""
     memories = (hit.memory for hit in store.browsed(limit=50).hits)
@@ -308,7 +304,7 @@ def test_a_cell_keeps_eight_pictures(indexed):
     """A loop that shows many pictures keeps the first eight; the same picture twice counts once."""
     many = [plot(seed, size=(80, 60)) for seed in range(10)]
     memory, report = indexed(plotting("for x in xs: plot(x)", *many, many[0]))
-    assert dict(report.pictures.left_out) == {"beyond 8 of a cell": 2} and kept(memory) == 8
+    assert dict(report.pictures.left_out) == {"beyond 8 of a cell": 2} and memory.stats()["thumbnails"]["number"] == 8
 
 
 def test_switched_off_nothing_is_kept_and_the_next_run_removes_what_was(store, books, indexed, tmp_path):
@@ -319,7 +315,7 @@ def test_switched_off_nothing_is_kept_and_the_next_run_removes_what_was(store, b
     off = store(thumbnails=False)
     report = off.index(books, progress=False)
     assert report.pictures.removed == 2 and "2 pictures removed" in str(report)
-    assert report.unchanged == 1 and kept(off) == 0
+    assert report.unchanged == 1 and off.stats()["thumbnails"]["number"] == 0
     off.close()
     held = b"".join(file.read_bytes() for file in tmp_path.glob("memory.sqlite*"))
     assert image not in held and image[200:260] not in held
@@ -384,7 +380,7 @@ def test_a_forgotten_picture_leaves_no_byte(store, books, tmp_path):
     held = b"".join(file.read_bytes() for file in tmp_path.glob("memory.sqlite*"))
     pieces = [image[start : start + 24] for image in images for start in range(64, len(image) - 24, 24)]
     assert len(pieces) > 400 and not [piece for piece in pieces if piece in held]
-    assert kept(memory) == 28 and memory.doctor() == []
+    assert memory.stats()["thumbnails"]["number"] == 28 and memory.doctor() == []
 
 
 def test_the_doctor_sees_a_damaged_picture(indexed):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import kinds
@@ -34,14 +34,12 @@ def draft(tmp_path):
     return of
 
 
-# -- files -------------------------------------------------------------------------------------------------------------
-
-
-def test_a_document_is_one_draft(draft, tmp_path, when):
+def test_a_document_is_one_draft(tmp_path):
     """The whole text is one memory of kind and tier file, placed by its path below the root and its date."""
     path = tmp_path / "notes" / "prices.md"
     path.parent.mkdir()
     path.write_text(TEXT)
+    when = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
     os.utime(path, (when.timestamp(), when.timestamp()))
     assert read_file(path, root=tmp_path) == [
         Draft(
@@ -149,9 +147,6 @@ def test_front_matter_names_tags(draft, block, tags):
     assert draft("a.md", f"{block}\n---\n").tags == draft("a.py", text).tags == ()
 
 
-# -- secrets -----------------------------------------------------------------------------------------------------------
-
-
 def printing(text, source="train()"):
     output = {"output_type": "stream", "name": "stdout", "text": text}
     return {"cell_type": "code", "source": source, "metadata": {}, "execution_count": 1, "outputs": [output]}
@@ -196,9 +191,8 @@ def test_real_files_are_read_whole():
         raw = json.loads(path.read_text(encoding="utf-8"))["cells"]
         drafts = read_file(path, root=DATA)
         wanted = [n for n, cell in enumerate(raw) if cell["cell_type"] != "raw" and "".join(cell["source"]).strip()]
-        assert [one.metadata["index"] for one in drafts] == wanted and len({one.location for one in drafts}) == len(
-            drafts
-        )
+        assert [one.metadata["index"] for one in drafts] == wanted
+        assert len({one.location for one in drafts}) == len(drafts)
         assert not any("\x1b" in one.text or "\r" in one.text or "redacted" in one.metadata for one in drafts)
     read = [one for path in walk(DATA / "markdown").files for one in read_file(path, root=DATA / "markdown")]
     chunks = [chunk for prepared in prepare(read, None) for chunk in prepared.draft.chunks]

@@ -77,25 +77,20 @@ def cores(monkeypatch, many):
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: CORES[many], raising=False)
 
 
-def vectors(store):
+def rows(store, select):
     with closing(apsw.Connection(str(store.path), apsw.SQLITE_OPEN_READONLY)) as connection:
-        rows = connection.execute(
-            "select embedding from vectors_1 join chunks on chunk = id order by context, text, start"
-        )
-        return np.frombuffer(b"".join(row[0] for row in rows), np.float32)
+        return list(connection.execute(f"select {select}"))
+
+
+def vectors(store):
+    found = rows(store, "embedding from vectors_1 join chunks on chunk = id order by context, text, start")
+    return np.frombuffer(b"".join(row[0] for row in found), np.float32)
 
 
 def further(store):
     """Return what a store holds of files beside their texts: definitions, tokens, thumbnails."""
-    with closing(apsw.Connection(str(store.path), apsw.SQLITE_OPEN_READONLY)) as connection:
-        return [
-            sorted(connection.execute(f"select {columns} from {table}"))
-            for table, columns in (
-                ("definitions", "defined, assigned, nested"),
-                ("chunk_tokens", "ids"),
-                ("thumbnails", "place, image"),
-            )
-        ]
+    tables = ("defined, assigned, nested from definitions", "ids from chunk_tokens", "place, image from thumbnails")
+    return [sorted(rows(store, table)) for table in tables]
 
 
 def test_the_same_store(folder, tmp_path, workers, monkeypatch):
