@@ -11,7 +11,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from jupyter_memory.embedders.registry import NOMIC
+from jupyter_memory.embedders import NOMIC
 
 
 class HubLike:

@@ -67,9 +67,9 @@ def plotting(source: str, *pictures: bytes, id: str = "", kind: str = "image/png
     }
 
 
-def saved(path: Path, *cells: dict[str, Any]) -> Path:
+def saved(path: Path, *cells: dict[str, Any], **metadata: Any) -> Path:
     """Save a notebook of these cells, and return its path."""
-    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    notebook = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(notebook, ensure_ascii=False), encoding="utf-8")
     return path

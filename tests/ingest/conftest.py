@@ -1,22 +1,15 @@
-"""What the tests of ingestion share: notebooks written as raw JSON."""
+"""What the tests of ingestion share: notebooks written as raw JSON, files that are read, folders that are indexed."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-# A Saturday; noon, so that it is one in most of the world's time zones.
-WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-
-
-@pytest.fixture
-def when() -> datetime:
-    return WHEN
+from jupyter_memory.ingest import Document, known_readers
 
 
 @pytest.fixture
@@ -30,3 +23,35 @@ def notebook(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Callable[..., Document]:
+    """Return what the reader of a file finds in it; with content, the file is written first."""
+
+    def of(file: str | Path, content: str | bytes | None = None) -> Document:
+        path = tmp_path / file
+        if content is not None:
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return known_readers().reader_of(path).read(path)
+
+    return of
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "wöche"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def index(store: Callable[..., Any]) -> Callable[[Path], Any]:
+    """Index a folder into one store, which is its ``memory``, and return the report."""
+    memory = store()
+
+    def indexed(path: Path) -> Any:
+        return memory.index(path, progress=False)
+
+    indexed.memory = memory
+    return indexed

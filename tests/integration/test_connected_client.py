@@ -28,7 +28,6 @@ def test_the_entry_starts_without_a_path_in_a_folder_of_traps(tmp_path: Path, mo
         store.add("We scaled the electricity prices to zero mean.", title="Scaling λ")
     assert main(["connect", "claude-code", "--project", str(project), "--read-only", "--yes"]) == 0
     entry = json.loads((project / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"]["jupyter-memory"]
-
     names, found = asyncio.run(_asked(entry, project, {"HOME": str(tmp_path)}))
     assert names == ["memory_search", "memory_get", "memory_related", "memory_status"]
     assert [hit["title"] for hit in found["hits"]] == ["Scaling λ"]

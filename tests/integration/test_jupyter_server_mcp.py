@@ -77,7 +77,6 @@ def test_nothing_is_offered_until_it_is_switched_on(places: dict[str, str]) -> N
     """With jupyter-server-mcp installed and its discovery on, an agent sees none of our tools."""
     with served(places) as address:
         names, _ = asked(address)
-
     assert [name for name in names if name.startswith("memory")] == []
 
 
@@ -91,7 +90,6 @@ def test_an_agent_in_jupyter_searches_and_reads(places: dict[str, str]) -> None:
         _, [read, wrong] = asked(address, ("memory_get", {"ids": [hit["id"]]}), ("memory_get", {"ids": ["x"]}))
         subprocess.run([*connect, "--remove"], env=places, check=True, capture_output=True)
         _, [refused] = asked(address, ("memory_status", {}))
-
     assert names == ["memory_get", "memory_related", "memory_search", "memory_status"]
     assert "zero mean" in read.data["memories"][0]["text"]
     assert wrong.is_error

@@ -32,7 +32,7 @@ logging.getLogger("jupyter_memory").setLevel(logging.DEBUG)
 def files():
     return {{path for path in Path(sys.argv[1]).rglob("*") if path.is_file()}}
 
-from jupyter_memory import MemoryStore
+from jupyter_memory import JupyterMemoryError, MemoryStore
 folder = Path(sys.argv[1], "work")
 before = files()
 store = MemoryStore(folder / "store" / "memory.sqlite")
@@ -55,7 +55,7 @@ for wrong in (
     try:
         wrong()
     except Exception as error:
-        assert type(error).__module__ == "jupyter_memory.errors", error
+        assert isinstance(error, JupyterMemoryError), error
     else:
         raise AssertionError(wrong)
 store.doctor(), store.stats(), store.tags(), store.reembed(progress=False)
@@ -101,7 +101,6 @@ def test_a_whole_session_without_a_network(everywhere):
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         timeout=100,
     )
-
     assert found.returncode == 0, found.stderr
     assert found.stdout.strip() == "[]"
     assert SECRET not in found.stderr

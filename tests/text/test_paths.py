@@ -1,53 +1,49 @@
-"""Paths as people write them: from the root, and as the disk has them."""
+"""Paths as people write them, paths in another form than the disk has them, and addresses of stores."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from unicodedata import normalize
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jupyter_memory import InputError
-from jupyter_memory.text import called_before, paths
+from jupyter_memory.text import DatabaseAddress, called_before, normal, spelling, store_at
 
 ENTRIES = ["preise.md", "Müller.ipynb", "λ.md", "Λ.txt"]
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"),
+    ("typed", "entries", "meant"),
     [
-        ("preise.md", "preise.md"),
-        ("PREISE.MD", "preise.md"),
-        (normalize("NFD", "müller.ipynb"), "Müller.ipynb"),
-        ("Λ.md", "λ.md"),
-        ("umsatz.md", "umsatz.md"),
+        ("preise.md", ENTRIES, "preise.md"),
+        ("PREISE.MD", ENTRIES, "preise.md"),
+        (normalize("NFD", "müller.ipynb"), ENTRIES, "Müller.ipynb"),
+        ("Λ.md", ENTRIES, "λ.md"),
+        ("umsatz.md", ENTRIES, "umsatz.md"),
+        # Where a folder tells two names apart, each is itself, and a third stays as it was typed.
+        *((name, ["Preise", "preise"], name) for name in ("Preise", "preise", "PREISE")),
     ],
 )
-def test_the_entry_that_is_meant(typed, meant):
+def test_the_entry_that_is_meant(typed, entries, meant):
     """A name in another case, or with its letters in another form, is that of the one entry it can mean."""
-    assert paths.spelling(typed, ENTRIES) == meant
-
-
-def test_two_that_could_be_meant():
-    """Where a folder tells two names apart, each is itself, and a third stays as it was typed."""
-    assert [paths.spelling(name, ["Preise", "preise"]) for name in ("Preise", "preise", "PREISE")] == [
-        "Preise",
-        "preise",
-        "PREISE",
-    ]
+    assert spelling(typed, entries) == meant
 
 
 @pytest.mark.parametrize("written", ["//a/b", "///a//b/", "/a/./b", "/a/c/../b/.", "/../a/b", "//..//a/b"])
 def test_one_spelling(written):
     """Dots, doubled slashes and a slash at the end make no other path, at the beginning neither."""
-    assert str(paths.plain_path(written)) == str(paths.normal(written)) == "/a/b"
+    assert str(normal(written)) == "/a/b"
 
 
 def test_characters_that_are_only_characters():
     """Backslashes and percent signs are parts of names; a NUL is part of none."""
     for name in ("/a\\..\\b", "/%2e%2e/b", "/a/~/b", "/a/.../b"):
-        assert str(paths.plain_path(name)) == name
+        assert str(normal(name)) == name
     with pytest.raises(InputError, match="NUL"):
-        paths.plain_path("/a\0/../b")
+        normal("/a\0/../b")
 
 
 def test_an_empty_path(store, tmp_path, monkeypatch):
@@ -58,37 +54,22 @@ def test_an_empty_path(store, tmp_path, monkeypatch):
     for what in (memory.index, memory.backup, memory.watch, memory.remove_folder):
         with pytest.raises(InputError, match="The path is empty"):
             what("")
-
     assert memory.folders() == [] and memory.stats()["memories"] == 0
     assert memory.index(".", progress=False).files == 1
 
 
-def test_as_on_disk(tmp_path):
-    """Each part of a path is written as its folder lists it; what is not there stays as it was typed."""
-    (tmp_path / "Zürich").mkdir()
-    (tmp_path / "Zürich" / "preise.md").write_text("λ")
-    there = tmp_path / "Zürich" / "preise.md"
-
-    assert paths._as_on_disk(there) == there
-    assert paths._as_on_disk(there.with_name("neu.md")) == there.with_name("neu.md")
-    other = tmp_path / "ZÜRICH" / "PREISE.md"
-    assert paths._as_on_disk(other) == (there if other.exists() else other)
-    assert (paths.normal(other) == there) is other.exists()
-
-
-def test_an_indexed_folder_in_another_case(store, tmp_path):
-    """A folder that is typed in another case is indexed once where the system takes both for one."""
-    folder = tmp_path / "Notes"
+def test_a_folder_in_another_case(store, tmp_path):
+    """Each part of a path is written as its folder lists it, where the system takes both for one; else as typed."""
+    folder = tmp_path / "Zürich"
     folder.mkdir()
-    (folder / "preise.md").write_text("prices in Zürich are net")
-    other = tmp_path / "NOTES"
-    if not other.exists():
-        pytest.skip("this file system tells cases apart")
+    there, other = folder / "preise.md", tmp_path / "ZÜRICH" / "PREISE.md"
+    there.write_text("prices in Zürich are net")
     opened = store()
     opened.index(folder, progress=False)
-
-    assert opened.index(other, progress=False).unchanged == 1
-    assert opened.stats()["memories"] == 1
+    assert normal(there) == there and normal(folder / "neu.md") == folder / "neu.md"
+    assert normal(other) == (there if other.exists() else other)
+    if other.exists():
+        assert opened.index(other.parent, progress=False).unchanged == 1 and opened.stats()["memories"] == 1
 
 
 def test_a_folder_that_a_link_leads_into(tmp_path):
@@ -103,3 +84,118 @@ def test_a_folder_that_a_link_leads_into(tmp_path):
             assert called_before(folder / "new.md", known) == folder / "new.md"
     assert called_before(data / "notes" / "new.md", [str(link)]) == link / "new.md"
     assert called_before(data / "aside" / "new.md", [str(data), str(other)]) == other / "new.md"
+
+
+# -- other forms of letters --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unpacked(store, tmp_path):
+    """A store that indexed a folder from a Mac's zip, in a folder of this machine."""
+    folder = tmp_path / normalize("NFC", "für Jürgen") / normalize("NFD", "Zürich")
+    folder.mkdir(parents=True)
+    (folder / normalize("NFD", "größe.md")).write_text("The λ of each size")
+    (folder / "plain.md").write_text("Nothing of that λ")
+    memory = store()
+    memory.index(folder.parent, progress=False)
+    return memory
+
+
+@pytest.fixture
+def typed(tmp_path):
+    """Return a path in that folder as a person types it."""
+    return lambda name: normalize("NFC", str(tmp_path / "für Jürgen" / "Zürich" / name))
+
+
+def test_a_name_from_a_mac_is_filtered_by(unpacked, typed):
+    """A path typed on this machine fits the file whose letters are in the other form, alone and among a thousand."""
+    path, many = typed("größe.md"), [f"/elsewhere/ü{i}.md" for i in range(999)]
+    for wanted in (path, [*many, path], ["/".join(["ü"] * 40), path]):  # of 40 names not all combinations are tried
+        for found in (unpacked.hits("λ", filters={"path": wanted}), unpacked.browsed(filters={"path": wanted})):
+            assert [hit.memory.text for hit in found.hits] == ["The λ of each size"]
+        [other] = unpacked.hits("λ", filters={"not_path": wanted}).hits
+        assert other.memory.text == "Nothing of that λ"
+    assert len(unpacked.hits("λ", filters={"path": typed("")}).hits) == 2
+    assert len(unpacked.hits(f'path:"{path}" λ').hits) == 1
+
+
+def test_a_name_from_a_mac_is_indexed_and_forgotten(unpacked, tmp_path, typed):
+    """A folder is indexed and a file forgotten by the name as it is typed, also when it is deleted already."""
+    report = unpacked.index(typed(""), progress=False)
+    assert (report.unchanged, report.files) == (2, 0)
+    assert unpacked.forget(source=typed("größe.md")) == 1
+    next(tmp_path.rglob("plain.md")).unlink()
+    assert unpacked.forget(source=typed("plain.md")) == 1
+
+
+# -- addresses ---------------------------------------------------------------------------------------------------------
+
+SECRET = "pä5s/w?rd"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("postgresql://host/team", None),
+        ("postgres://ada@host:5433/team", "postgresql://ada@host:5433/team"),
+        ("POSTGRESQL://host/team", "postgresql://host/team"),
+        ("postgresql://a,b:5432,[::1]:5433/team?sslmode=verify-full", None),
+        ("postgresql:///team?host=%2Frun%2Fpg&user=ada%40lab", None),
+        ("postgresql://?service=lab", None),
+        ("postgresql://ada:@/team?host=/run/pg", "postgresql://ada@/team?host=/run/pg"),
+        (" postgresql://host/team\n", "postgresql://host/team"),
+    ],
+)
+def test_urls_of_postgresql_are_taken_as_libpq_does(written, read):
+    """Both schemes, several hosts, sockets and service files; the same database has one spelling of its scheme."""
+    assert store_at(written) == DatabaseAddress(read or written)
+    assert store_at(store_at(written)) == store_at(written)
+
+
+@pytest.mark.parametrize("written", ["mysql://host/team", "sqlite:///a.sqlite", "http://host", "file:///a", "S3://b/c"])
+def test_other_urls_are_refused_and_no_folder_is_made(written, tmp_path, monkeypatch):
+    """The error names the scheme and what to write instead."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"(?s)neither.*path.*postgresql://USER@HOST/DATABASE"):
+        store_at(written)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f"postgresql://ada:{SECRET}@host/team", f"postgres://:{SECRET}@host/team",
+        f"postgresql://host/team?password={SECRET}",
+        f"postgresql://host/team?sslmode=require&PassWord={SECRET}",
+        f"postgresql://host/team?%70assword={SECRET}", f"postgresql://host/team?sslpassword={SECRET}",
+        f"postgresql://ada:{SECRET}@a,b/team", f"postgresql://ada:{SECRET}", f"mysql://ada:{SECRET}@host/team",
+        f" postgresql://ada:{SECRET}@host/team", f"\n\tpostgresql://ada:{SECRET}@host/team",
+        f"host=db dbname=team password={SECRET}", f" PassWord = '{SECRET}' host=db",
+        f"gssencmode=disable password={SECRET}",
+    ],
+)  # fmt: skip
+def test_a_url_with_a_password_is_refused_and_not_repeated(written):
+    """Wherever the password is, also where it hides in a URL that is spelt wrongly, the error does not show it."""
+    with pytest.raises(InputError) as raised:
+        store_at(written)
+    assert SECRET[:3] not in str(raised.value)
+
+
+@given(st.text(st.sampled_from("abc:/@?&=%,.[]1"), max_size=20))
+def test_whatever_is_accepted_has_no_user_with_a_password(rest):
+    """No URL that is accepted has a colon before an at sign, where libpq reads a password."""
+    try:
+        url = store_at(f"postgresql://{rest}")
+    except InputError:
+        return
+    user, at, _ = str(url).removeprefix("postgresql://").partition("@")
+    assert not at or ":" not in user or "?" in user
+
+
+def test_a_path_is_a_path(tmp_path, monkeypatch):
+    """A path stays one, with a colon in it too; a URL that Path() has damaged is no file."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a:b.sqlite", "./host=a/b.sqlite", "ghost=a.sqlite", Path("notes/a.sqlite")):
+        assert store_at(name) == tmp_path / name
+    with pytest.raises(InputError, match="as a string"):
+        store_at(Path("postgresql://host/team"))

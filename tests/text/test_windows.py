@@ -6,20 +6,19 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path, PureWindowsPath
+from unicodedata import normalize
 
 import pytest
+from blocked import run_without
 from commands import PROGRAM
 from contract_writing import add, everything, read_file, seen
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.dataframe import rows
-from jupyter_memory.storage.shared import below
-from jupyter_memory.storage.sqlite.database import Database
-from jupyter_memory.storage.sqlite.storage import SqliteStorage
-from jupyter_memory.text import inside, is_at_or_below
-from jupyter_memory.text.paths import path_forms
+from jupyter_memory.storage import open_storage
+from jupyter_memory.text import is_at_or_below
 from jupyter_memory.types import Draft, Filters
 
 HOME = PureWindowsPath(r"C:\Users\Ada Müller")
@@ -28,29 +27,33 @@ SHARE = PureWindowsPath(r"\\server\week")
 
 @pytest.fixture
 def storage(tmp_path):
-    opened = SqliteStorage(Database(tmp_path / "memory.sqlite"))
-    yield opened
-    opened.close()
+    with closing(open_storage(tmp_path / "memory.sqlite", busy_seconds=5)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def store(tmp_path):
+    with MemoryStore(tmp_path / "memory.sqlite") as opened:
+        yield opened
 
 
 @pytest.mark.parametrize("folder", [HOME, SHARE, PureWindowsPath("D:\\")], ids=str)
-def test_what_lies_in_a_folder(folder) -> None:
+def test_what_lies_in_a_folder(storage, folder) -> None:
     """Names decide as pathlib does, for drives, shares and roots; a name that only begins alike is outside."""
     within, beside = folder / "week" / "λ.ipynb", PureWindowsPath(f"{folder}2") / "a.md"
     assert is_at_or_below(str(within), str(folder)) is within.is_relative_to(folder) is True
     assert is_at_or_below(str(folder), str(folder))
     if folder.name:
         assert is_at_or_below(str(beside), str(folder)) is beside.is_relative_to(folder) is False
-    at, low, high = below(str(folder))
-    assert at == str(folder).rstrip("\\") or at == str(folder)
-    assert low <= str(within) < high and low == inside(str(folder))
-    if folder.name:
-        assert not low <= str(beside) < high
+    other = PureWindowsPath(r"E:\a.md") if folder.name == "" else beside
+    add(storage, Draft(text="λ", source=str(within)), Draft(text="μ", source=str(other)))
+    assert [one.text for one in everything(storage, path=(str(folder),))] == ["λ"]
 
 
-def test_forms_of_letters_are_those_of_each_name() -> None:
+def test_forms_of_letters_are_those_of_each_name(storage) -> None:
     """A backslash separates names, so that each may have its own form."""
-    assert len(path_forms(str(HOME / "größe.md"))) == 4
+    add(storage, Draft(text="λ", source=str(HOME / normalize("NFD", "größe.md"))))
+    assert [one.text for one in everything(storage, path=(str(HOME / "größe.md"),))] == ["λ"]
 
 
 def test_files_and_folders_of_a_store(storage) -> None:
@@ -60,7 +63,6 @@ def test_files_and_folders_of_a_store(storage) -> None:
         read_file(storage, "fit(λ)", path=str(folder / "a.ipynb"))
         storage.writer.note_folder(str(folder), "", datetime(2026, 3, 6, tzinfo=UTC))
     storage.writer.note_folder(str(week / "below"), "", datetime(2026, 3, 6, tzinfo=UTC))
-
     assert list(seen(storage, lambda snapshot: snapshot.files_under(str(week), ""))) == [str(week / "a.ipynb")]
     assert seen(storage, lambda snapshot: snapshot.folder_above(str(week / "b" / "c.md"), "")) == str(week)
     assert {one.path for one in seen(storage, lambda snapshot: snapshot.folders(""))} == {str(week), str(other)}
@@ -70,26 +72,27 @@ def test_files_and_folders_of_a_store(storage) -> None:
     assert [one.source for one in everything(storage, path=(str(HOME),))] == [str(other / "a.ipynb")]
 
 
-def test_a_drive_is_a_folder(storage) -> None:
-    """All of a drive is below its root, nothing of another."""
-    add(storage, Draft(text="λ", source=r"C:\a.md"), Draft(text="μ", source=r"D:\a.md"))
-    assert [one.text for one in everything(storage, path=("C:\\",))] == ["λ"]
+_NO_WAY = """
+import os.path
+def as_on_windows(path, start=None):
+    raise ValueError("path is on mount 'D:', start on mount 'C:'")
+os.path.relpath = as_on_windows
+from jupyter_memory.dataframe import Place
+print(Place(sys.argv[1], "c-1", "cell").href)
+"""
 
 
-def test_a_link_to_another_drive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_link_to_another_drive() -> None:
     """There is no relative path from one drive to another: the link begins at the root."""
-
-    def as_on_windows(path):
-        raise ValueError("path is on mount 'D:', start on mount 'C:'")
-
-    monkeypatch.setattr(rows, "relpath", as_on_windows)
-    shown = rows.Place(str(tmp_path / "λ.ipynb"), "c-1", "cell")._repr_html_()
-    assert f'href="file://{tmp_path}/%CE%BB.ipynb#cell-id=c-1"' in shown
+    assert run_without((), _NO_WAY, "/week/λ.ipynb") == "file:///week/%CE%BB.ipynb#cell-id=c-1"
 
 
-def test_line_ends(tmp_path: Path) -> None:
+def texts(store):
+    return {hit.memory.text.strip() for hit in store.browsed(limit=9).hits}
+
+
+def test_line_ends(tmp_path: Path, store: MemoryStore) -> None:
     """CR LF is a line end like any other: texts, line numbers and ids are those of the file with LF."""
-    store = MemoryStore(tmp_path / "memory.sqlite")
     text = "# Prices\n\nWe scaled them.\n\n\ndef fit(x):\n    return x\n"
     for name, ends in (("unix.md", "\n"), ("windows.md", "\r\n"), ("unix.py", "\n"), ("windows.py", "\r\n")):
         (tmp_path / name).write_bytes(text.replace("\n", ends).encode())
@@ -98,39 +101,34 @@ def test_line_ends(tmp_path: Path) -> None:
     assert "\r" not in "".join(memory.text for memory in found.values())
     for ending in ("md", "py"):
         unix, windows = found[f"unix.{ending}"], found[f"windows.{ending}"]
-        assert (unix.text, unix.place(), unix.content_hash == windows.content_hash) == (
-            windows.text,
-            windows.place(),
-            unix.title == windows.title,
-        )
-    store.close()
+        assert (unix.text, unix.place()) == (windows.text, windows.place())
+        assert (unix.content_hash == windows.content_hash) is (unix.title == windows.title)
 
 
-def test_a_file_that_another_program_keeps_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_another_program_keeps_open(
+    tmp_path: Path, store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is locked is named with the reason, the rest is indexed, and what was remembered of it stays."""
-    folder, read = tmp_path / "week", Path.read_bytes
+    folder, read, names = tmp_path / "week", Path.read_bytes, ("locked.md", "free.md")
     folder.mkdir()
-    for name in ("locked.md", "free.md"):
-        (folder / name).write_text(f"# {name}\n", encoding="utf-8")
-    store = MemoryStore(tmp_path / "memory.sqlite")
-    store.index(folder, progress=False)
-    for name in ("locked.md", "free.md"):
-        (folder / name).write_text(f"# {name} again\n", encoding="utf-8")
+    for more in ("", " again"):
+        for name in names:
+            (folder / name).write_text(f"# {name}{more}\n", encoding="utf-8")
+        if not more:
+            store.index(folder, progress=False)
 
     def as_on_windows(path: Path) -> bytes:
         if path.name == "locked.md":
             raise PermissionError(13, "The process cannot access the file because another process is using it")
         return read(path)
 
-    monkeypatch.setattr(Path, "read_bytes", as_on_windows)
-    report = store.index(folder, progress=False)
-    texts = {hit.memory.text.strip() for hit in store.browsed(limit=9).hits}
+    with monkeypatch.context() as locked:
+        locked.setattr(Path, "read_bytes", as_on_windows)
+        report = store.index(folder, progress=False)
     assert [Path(path).name for path, why in report.failed if "another process" in why] == ["locked.md"]
-    assert texts == {"# locked.md", "# free.md again"}
-    monkeypatch.undo()
+    assert texts(store) == {"# locked.md", "# free.md again"}
     store.index(folder, progress=False)
-    assert {hit.memory.text.strip() for hit in store.browsed(limit=9).hits} == {"# locked.md again", "# free.md again"}
-    store.close()
+    assert texts(store) == {"# locked.md again", "# free.md again"}
 
 
 def test_a_console_of_code_page_1252(tmp_path: Path) -> None:

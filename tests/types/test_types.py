@@ -96,7 +96,6 @@ def test_ranks(scores):
 def test_badges(kw_rank, sem_rank, badges):
     """Badges name the retrievers that found a hit."""
     values = {field.name: getattr(HIT, field.name) for field in fields(Hit)}
-
     assert Hit(**{**values, "kw_rank": kw_rank, "sem_rank": sem_rank}).badges == badges
 
 
@@ -149,7 +148,6 @@ def test_a_hit_tells_how_its_last_run_ended(told, outcome, error, title):
     """What was run says in its title and as JSON how it ended; other kinds never ran, whatever their metadata say."""
     ran = replace(HIT, memory=replace(MEMORY, kind="history", metadata=told))
     found = ran.to_json()
-
     assert (ran.title, found["outcome"], found["error"]) == (title, outcome, error)
     note = replace(HIT, memory=replace(MEMORY, metadata=told))
     assert note.title == "Poisson λ" and "outcome" not in note.to_json()
@@ -158,7 +156,6 @@ def test_a_hit_tells_how_its_last_run_ended(told, outcome, error, title):
 def test_an_answer_as_json():
     """An answer has the query, what the retrievers found, the notices and the hits."""
     shown = json.loads(json.dumps(answer().to_json(), allow_nan=False))
-
     assert list(shown) == ["query", "verdict", "query_class", "time_range", "counts", "notices", "hits"]
     assert shown["query"] == "λ of Poisson"
     assert shown["counts"] == {"keyword": 1, "vector": 0, "fused": 1}
@@ -208,7 +205,6 @@ def test_an_index_report_tells_what_was_left_out():
     """A report names counts that are not zero, and every file that was skipped or failed with its reason."""
     plain = IndexReport(files=2, cells=7, unchanged=1, seconds=0.26)
     full = IndexReport(3, 9, 0, 1, 2, (("ü.csv", "unknown kind"),), (("x.ipynb", "not JSON"),), 1.0)
-
     assert str(plain) == "2 files indexed (7 memories), 1 unchanged in 0.3 s"
     assert str(full).splitlines() == [
         "3 files indexed (9 memories), 0 unchanged, 1 file forgotten (gone or left out), 2 secrets redacted, "
@@ -222,7 +218,6 @@ def test_what_a_cell_shows_is_short(store):
     """As the last line of a cell a memory, an explanation and a report show what a person reads, not their fields."""
     memories = store()
     memory = memories.add("Müller set λ to 0.3. " * 50)
-
     assert pretty(memory) == f"<Memory {memory.id}: note “{memory.text[:59].rstrip()}…”>"
     assert pretty(memories.explain("λ", memory.id)).startswith("Rank 1 of 1 candidates")
     assert pretty(IndexReport(files=1, cells=3)) == "1 file indexed (3 memories), 0 unchanged in 0.0 s"

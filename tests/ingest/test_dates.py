@@ -1,0 +1,219 @@
+"""When a memory of a file happened: as the document or its name says, as git knows, or when the file was changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from work_trees import WorkTree
+
+from jupyter_memory import MemoryStore
+from jupyter_memory.ingest import read_file
+
+BEGUN = datetime(2023, 3, 1, 9, tzinfo=UTC)
+
+
+def noon(year: int, month: int, day: int) -> datetime:
+    return datetime(year, month, day, 12).astimezone(UTC)
+
+
+def days(number: int) -> datetime:
+    return BEGUN + timedelta(days=number)
+
+
+# -- what a document says ----------------------------------------------------------------------------------------------
+
+
+def said(folder: Path, text: str, name: str = "note.md") -> datetime | None:
+    """Return the date that the last part of a file states; None where only the time of the file is known."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    draft = read_file(path, root=folder)[-1]
+    return None if draft.dated_by_file else draft.event_at
+
+
+def front(**lines: str) -> str:
+    return "---\n" + "".join(f"{key}: {value}\n" for key, value in lines.items()) + "---\nλ"
+
+
+@pytest.mark.parametrize(
+    ("text", "when"),
+    [
+        ("2024-03-01", noon(2024, 3, 1)),
+        ("'2024-03-01'", noon(2024, 3, 1)),
+        ("March 1, 2024", noon(2024, 3, 1)),
+        ("1 Mar 2024", noon(2024, 3, 1)),
+        ("2024-03-01T14:30:00Z", datetime(2024, 3, 1, 14, 30, tzinfo=UTC)),
+        ("2024-03-01 14:30:00 +0200", datetime(2024, 3, 1, 12, 30, tzinfo=UTC)),
+        ("2024-03-01T14:30:00.123456+02:00", datetime(2024, 3, 1, 12, 30, 0, 123456, tzinfo=UTC)),
+        # Words that change their meaning, either order of day and month, the future, nonsense.
+        *((text, None) for text in ("", "today", "last year", "3/4/2025", "2099-01-01", "1969-01-01")),
+        *((text, None) for text in ("{{ now }} 2024", "2024-13-45", "x" * 999)),
+    ],
+)
+def test_a_date_is_read_as_people_write_it(tmp_path: Path, text: str, when: datetime | None) -> None:
+    """A day is its noon, so that it is the same day in another time zone; what is no certain date is none."""
+    assert said(tmp_path, front(date=text)) == when
+
+
+def test_a_front_matter_is_dated_by_its_date_then_by_its_last_change(tmp_path: Path) -> None:
+    """``created`` comes last; a date that cannot be read gives way to the next."""
+    lines = {"created": "2020-01-01", "updated": "2021-01-01", "Date": "2022-01-01"}
+    assert said(tmp_path, front(**lines)) == noon(2022, 1, 1)
+    assert said(tmp_path, front(**lines | {"Date": "someday"})) == noon(2021, 1, 1)
+    assert said(tmp_path, front(created="2020-01-01")) == noon(2020, 1, 1)
+    assert said(tmp_path, front(title="2020-01-01")) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "when"),
+    [
+        ("2024-03-01.md", noon(2024, 3, 1)),
+        ("2024_03_01 weekly.txt", noon(2024, 3, 1)),
+        ("minutes-20240301.txt", noon(2024, 3, 1)),
+        ("2024-03-01T09-15.md", noon(2024, 3, 1)),
+        ("report 2024-03.md", noon(2024, 3, 1)),
+        *((name, None) for name in ("120240301.md", "202403011.md", "2024-02-31.md", "2024-03_01.md")),
+        *((name, None) for name in ("2099-01-01 plan.md", "v2024.md")),
+    ],
+)
+def test_a_date_in_a_name_is_a_whole_date(tmp_path: Path, name: str, when: datetime | None) -> None:
+    """No part of a longer number, no mixture, no day that does not exist, none that lies ahead."""
+    assert said(tmp_path, "λ", name) == when
+
+
+RUN = datetime(2025, 5, 4, 10, 11, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("of_cell", "of_notebook", "when"),
+    [
+        # As JupyterLab, the extension ExecuteTime and Colab note it.
+        ({"execution": {"iopub.execute_input": "2025-05-04T10:11:12Z"}}, {"date": "2024-03-01"}, RUN),
+        ({"ExecuteTime": {"start_time": "2025-05-04T10:11:12+00:00"}}, {}, RUN),
+        ({"executionInfo": {"timestamp": RUN.timestamp() * 1000}}, {}, RUN),
+        ({"execution": {}, "ExecuteTime": 3, "executionInfo": {"timestamp": "x"}}, {}, None),
+        ({}, {"date": "March 1, 2024"}, noon(2024, 3, 1)),
+        ({}, {"papermill": {"start_time": "2025-05-04T10:11:12Z"}}, RUN),
+        ({}, {"date": {"a": 1}, "papermill": []}, None),
+    ],
+)
+def test_a_cell_is_dated_by_its_run_then_by_its_notebook(tmp_path: Path, of_cell, of_notebook, when) -> None:
+    """A notebook has a date of its own, or that of a run of papermill."""
+    cell = {"cell_type": "code", "source": "λ", "metadata": of_cell, "outputs": [], "execution_count": 1}
+    content = {"cells": [cell], "metadata": of_notebook, "nbformat": 4, "nbformat_minor": 4}
+    assert said(tmp_path, json.dumps(content), "n.ipynb") == when
+
+
+@given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="/\0"), max_size=25))
+def test_no_text_makes_reading_a_date_fail(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    """It is None, or a time between 1970 and now."""
+    folder = tmp_path_factory.mktemp("any")
+    for found in (said(folder, front(date=f"2024 {text}")), said(folder, "λ", f"{text}2024-03-01{text}.md")):
+        assert found is None or (found.tzinfo is UTC and 1970 <= found.year <= datetime.now(UTC).year)
+
+
+# -- what git knows ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> WorkTree:
+    return WorkTree(tmp_path / "work")
+
+
+def dated(folder: Path) -> dict[Path, datetime]:
+    """Return the dates that a store has of the files in a folder, but for those of the files themselves."""
+    with MemoryStore(folder.parent / "dated.sqlite", embedder=None) as store:
+        store.forget(everything=True)
+        store.index(folder, progress=False)
+        memories = [hit.memory for hit in store.browsed(limit=100).hits]
+    times = {Path(one.source): one.event_at for one in memories}
+    return {path: time for path, time in times.items() if time < days(1200)}
+
+
+def test_each_file_has_the_date_of_the_commit_that_last_changed_it(tree: WorkTree) -> None:
+    """Whatever its name, its folder and its line ends; not one that changed since, or was never committed."""
+    names = ("a b.md", "d/ü.md", "d/e/quoted\"and'.md", "-n.md", "*.md")
+    paths = [tree.commit(name, f"{name} one\n", days(i * 30)) for i, name in enumerate(names)]
+    tree.commit("d/ü.md", "two\n", days(900))
+    paths[0].write_bytes(b"a b.md one\r\n")  # as git makes them on Windows
+    tree.commit("changed.md", "one", days(0)).write_text("two")
+    (tree.top / "new.md").write_text("three")
+    assert dated(tree.top) == {path: days(900 if path.name == "ü.md" else i * 30) for i, path in enumerate(paths)}
+
+
+def test_a_fresh_clone_and_a_copied_folder_keep_the_dates(tree: WorkTree, tmp_path: Path) -> None:
+    """Though all their files are from today."""
+    tree.commit("notes/a.md", "one", days(0))
+    tree.commit("notes/b.md", "two", days(1000))
+    tree.git("clone", "-q", str(tree.top), str(tmp_path / "clone"))
+    shutil.copytree(tree.top, tmp_path / "copy", copy_function=shutil.copyfile)
+    for folder in (tmp_path / "clone" / "notes", tmp_path / "copy" / "notes"):
+        assert dated(folder) == {folder / "a.md": days(0), folder / "b.md": days(1000)}
+
+
+def test_a_change_that_came_by_a_merge_has_its_own_date(tree: WorkTree) -> None:
+    """Not that of the merge."""
+    tree.commit("a.md", "one", days(0))
+    tree.git("checkout", "-q", "-b", "side")
+    side = tree.commit("b.md", "side", days(10))
+    tree.git("checkout", "-q", "main")
+    main = tree.commit("a.md", "two", days(20))
+    tree.git("merge", "-q", "--no-ff", "side", "-m", "merged", when=days(30))
+    assert dated(tree.top) == {side: days(10), main: days(20)}
+
+
+def test_each_of_several_repositories_is_asked(tmp_path: Path) -> None:
+    """Also one inside another, and a folder that is in none."""
+    outer, inner = WorkTree(tmp_path / "work" / "outer"), WorkTree(tmp_path / "work" / "outer" / "inner")
+    one, two = inner.commit("one.md", "1", days(5)), outer.commit("two.md", "2", days(7))
+    (tmp_path / "work" / "none.md").write_text("3")
+    assert dated(tmp_path / "work") == {one: days(5), two: days(7)}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the program of the configuration is a shell script")
+def test_nothing_that_a_repository_configures_is_run(tree: WorkTree, tmp_path: Path) -> None:
+    """A repository may come from anybody: no monitor, filter, signature program or hook of its own is started."""
+    path = tree.commit("a.md", "one", days(0))
+    mark, program = tmp_path / "run", tmp_path / "program.sh"
+    program.write_text(f'#!/bin/sh\necho run >> "{mark}"\ncat\n')
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    (tree.top / ".gitattributes").write_text("*.md filter=own diff=own\n")
+    for name in ("core.fsmonitor", "filter.own.clean", "filter.own.process", "diff.own.textconv", "gpg.program",
+                 "core.pager", "diff.external", "core.sshCommand"):  # fmt: skip
+        tree.git("config", name, str(program))
+    tree.git("config", "log.showSignature", "true")
+    assert dated(tree.top) == {path: days(0)} and not mark.exists()
+
+
+def test_a_partial_clone_fetches_nothing(tree: WorkTree, tmp_path: Path) -> None:
+    """What git would have to ask another machine for has no date."""
+    tree.commit("a.md", "one", days(0))
+    tree.commit("b.md", "two", days(1))
+    tree.git("config", "uploadpack.allowFilter", "true")
+    clone = tmp_path / "clone"
+    tree.git("clone", "-q", "--filter=tree:0", "--no-local", tree.top.as_uri(), str(clone))
+    before = {one: one.stat().st_mtime_ns for one in (clone / ".git" / "objects").rglob("*")}
+    assert set(dated(clone)) <= {clone / "a.md", clone / "b.md"}
+    assert {one: one.stat().st_mtime_ns for one in (clone / ".git" / "objects").rglob("*")} == before
+
+
+def test_git_is_never_required(tree: WorkTree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inside a hook of another repository git finds its own; without git, and broken, the files keep their times."""
+    path = tree.commit("a.md", "one", days(0))
+    with monkeypatch.context() as changed:
+        changed.setenv("GIT_DIR", os.devnull)
+        assert dated(tree.top) == {path: days(0)}
+    with monkeypatch.context() as changed:
+        changed.setenv("PATH", str(tree.top))
+        assert dated(tree.top) == {}
+    (tree.top / ".git" / "HEAD").write_bytes(b"\0\xff")
+    assert dated(tree.top) == {}

@@ -1,0 +1,357 @@
+"""Notebooks: which cells become memories, with what text, outputs, title, place and language."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import nbformat
+import pytest
+from nbformat import v4
+
+from jupyter_memory import InputError
+from jupyter_memory.ingest import HistoryRules, read_file
+from jupyter_memory.text import outputs_of
+from jupyter_memory.types import Draft
+
+
+def code(source, *outputs, **more):
+    cell = {"cell_type": "code", "source": source, "outputs": list(outputs), "metadata": {}, "execution_count": 1}
+    return cell | more
+
+
+def markdown(source, **more):
+    return {"cell_type": "markdown", "source": source, "metadata": {}} | more
+
+
+def raw(source):
+    return {"cell_type": "raw", "source": source, "metadata": {}, "id": "raw"}
+
+
+@pytest.fixture
+def drafts(notebook):
+    """Return what the cells of a notebook become."""
+
+    def read(*cells, **more):
+        path = notebook(*cells, **more)
+        return read_file(path, root=path.parent)
+
+    return read
+
+
+# -- cells -------------------------------------------------------------------------------------------------------------
+
+
+def test_every_cell_that_says_something_is_a_draft(notebook):
+    """Markdown and code become cells with their kind, tier, source, language and time; raw and empty ones do not."""
+    path = notebook(
+        markdown("# Preise in Zürich", id="a1"),
+        code("λ = 3", {"output_type": "stream", "name": "stdout", "text": "3\n"}, id="b2", execution_count=7),
+        raw("raw"),
+        code("  \n", id="d4"),
+    )
+    first, second = read_file(path, root=path.parent)
+    when = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    assert (first.text, first.lang, first.location) == ("# Preise in Zürich", "markdown", "a1")
+    assert second == Draft(
+        text="λ = 3\n\nOut:\n3",
+        title="02_prices.ipynb – Preise in Zürich",
+        kind="cell",
+        tier="file",
+        source=str(path),
+        location="b2",
+        lang="python",
+        event_at=when,
+        metadata={"cell_type": "code", "execution_count": 7, "index": 1},
+        context=f"02_prices.ipynb\nPreise in Zürich\n{when:%A} {when.day} {when:%B %Y}",
+        dated_by_file=True,
+    )
+    # No id is made up while reading.
+    assert read_file(path, root=path.parent) == [first, second]
+
+
+def test_the_title_has_the_nearest_heading(drafts):
+    """Headings hold until the next of their level; a cell before any has the notebook's name alone."""
+    found = drafts(
+        code("import pandas"),
+        markdown("# Preise\n## Säubern\nWir entfernen Ausreißer."),
+        code("drop()"),
+        markdown("text, then\n\n## Modell"),
+        code("fit()"),
+        markdown("# Ende\n\nText"),
+        code("```\n# no heading in code"),
+    )
+    titles = [draft.title.removeprefix("02_prices.ipynb").removeprefix(" – ") for draft in found]
+    assert titles == ["", "Säubern", "Säubern", "Säubern", "Modell", "Ende", "Ende"]
+    assert "Preise > Säubern" in found[2].context and "Preise > Modell" in found[4].context
+
+
+def test_code_has_the_markdown_directly_above_it_in_its_context(drafts):
+    """The text just above, without its headings; not for the next code cell, nor for Markdown itself."""
+    skipped = (raw("raw"), code(""))
+    above = markdown("# Preise\nWir *skalieren* auf λ.\n"), markdown("Danach [das Modell](m.md).")
+    found = drafts(*above, *skipped, code("fit()"), code("plot()"))
+    assert [draft.context.split("\n")[2:-1] for draft in found] == [[], [], ["Danach das Modell."], []]
+
+
+def test_ids_are_locations_only_where_they_are_stored(drafts):
+    """A missing, repeated or impossible id, and any before format 4.5, gives way to the place in the notebook."""
+    ids = ({"id": "x"}, {}, {"id": "x"}, {"id": "not valid"}, {"id": 5}, {"id": "y"})
+    cells = [code("a", **one) for one in ids]
+    assert [draft.location for draft in drafts(*cells)] == ["x", "#1", "#2", "#3", "#4", "y"]
+    assert [draft.location for draft in drafts(*cells, minor=4)] == [f"#{n}" for n in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "language"),
+    [
+        ({}, "python"),
+        ({"language_info": {"name": "R"}, "kernelspec": {"language": "python"}}, "r"),
+        ({"kernelspec": {"language": "julia"}}, "julia"),
+        ({"kernelspec": None, "language_info": {"name": 3}}, "python"),
+        (None, "python"),
+        ({"kernelspec": {"name": "scala", "display_name": "Scala"}, "language_info": {"name": "scala"}}, "scala"),
+        ({"kernelspec": {"name": "sas"}, "language_info": {"name": "sas"}}, "sas"),
+        ({"kernelspec": {"name": "ir"}}, "r"),
+        ({"kernelspec": {"name": "julia-1.11"}}, "julia"),
+        ({"kernelspec": {"name": "xcpp17"}, "language_info": {"name": "C++17"}}, "cpp"),
+        ({"kernelspec": {"name": "python3"}}, "python"),
+    ],
+)
+def test_the_language_is_the_kernels(drafts, metadata, language):
+    """Code is in the notebook's language, in full or by the name of its kernel alone; Python if nothing says so."""
+    assert [one.lang for one in drafts(markdown("λ"), code("x <- 3"), metadata=metadata)] == ["markdown", language]
+
+
+@pytest.mark.parametrize(
+    ("source", "language"),
+    [
+        ("%%R -i prices\nsummary(prices)", "r"), ("%%sql\nSELECT 1", "sql"), ("%%bash\nls", "bash"),
+        ("%%script bash --bg\nls", "bash"), ("%%bigquery df\nSELECT 1", "sql"), ("%%time\nx = 1", "python"),
+        ("%R summary(prices)", "python"), ("x = '%%sql'", "python"),
+    ],
+)  # fmt: skip
+def test_a_magic_says_the_language_of_its_cell(drafts, source, language):
+    """A cell of SQL in a notebook of Python is found as SQL; a magic that only measures changes nothing."""
+    assert drafts(code(source))[0].lang == language
+
+
+# -- cells that stay out -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "%memsearch wie haben wir die Preise normalisiert", "%%memsearch --limit 3\nPreise in Zürich",
+        "import pandas\ndf = %memsearch --tag λ prices", "%memadd We use λ = 3", "%%memadd --tag λ\ntext",
+        "%memory history on", "  %memeval run", "%memfix --insert 1", "%time %memsearch prices",
+        "%load_ext jupyter_memory",
+        "# load it\n%reload_ext jupyter_memory  # λ\n\n",
+        "get_ipython().run_line_magic('memsearch', 'prices')", "! jupyter-memory search prices",
+    ],
+)  # fmt: skip
+def test_cells_that_use_this_memory_are_left_out(drafts, source):
+    """A search does not find itself, in a notebook or in the history."""
+    assert drafts(code(source)) == [] and HistoryRules().exclude(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "%load_ext jupyter_memory\nimport pandas", "rest = total %memory", "# later: %memsearch prices",
+        'print("type %memsearch prices")', "%memory_usage", "%memit fit(λ)", "# a comment on memory",
+        "df.memory_usage()", "memory = 3", "%load_ext memory_profiler",
+    ],
+)  # fmt: skip
+def test_other_cells_stay(drafts, source):
+    """What only resembles our magics is remembered, and so is text that explains one."""
+    assert len(drafts(code(source), markdown("%memsearch finds λ"))) == 2 and not HistoryRules().exclude(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "is_out"),
+    [
+        ("# memory: off\nλ = 3", True), ("λ = 3  #memory:off", True), ("x <- 3 # Memory : OFF", True),
+        ("select 1 -- memory: off", True), ("f() // memory: off", True), ("# memory: offset 3", False),
+        ("# memory: on", False), ("memory = 'off'", False),
+    ],
+)  # fmt: skip
+def test_a_comment_keeps_a_cell_out_of_the_history(source, is_out):
+    """In the languages of other kernels too; other comments do not."""
+    assert HistoryRules().exclude(source) == is_out
+
+
+def test_tags_and_patterns_keep_a_cell_out_of_the_history():
+    """A tag does, however it is spelled, and a pattern that a whole line fits; no pattern takes long."""
+    for tag in ("memory: off", "memory-off", "memory_off", "Memory:Off"):
+        assert HistoryRules().exclude("λ = 3", tags=["raises-exception", tag])
+    assert not HistoryRules().exclude("λ = 3", tags=["memory", "off", "hide-input"])
+    rules = HistoryRules(["%sql *", "*KUNDE*"])
+    assert rules.exclude("x = 1\n  %sql select λ") and rules.exclude("load(KUNDEN)")
+    assert not rules.exclude("print('%sql λ')") and not rules.exclude("load(kunden)")
+    assert not HistoryRules(["*a" * 40 + "b"]).exclude("a" * 20_000)
+
+
+# -- notebooks of any kind ---------------------------------------------------------------------------------------------
+
+
+def test_strange_text_is_cleaned(tmp_path):
+    """A BOM, NULs, lone surrogates and a source in lines: the notebook is read all the same."""
+    path = tmp_path / "n.ipynb"
+    content = '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [%s]}'
+    path.write_bytes(b"\xef\xbb\xbf" + (content % json.dumps(code(["λ\0 = ", "'\ud800'\r\n", "x"]))).encode())
+    assert [draft.text for draft in read_file(path, root=tmp_path)] == ["λ = '\ufffd'\nx"]
+
+
+def test_embedded_pictures_are_no_text(drafts):
+    """The bytes of a picture go, in Markdown, code and outputs; the words around them and short examples stay."""
+    picture = "data:image/png;base64," + "iVBORw0KGgo" * 200
+    output = {"output_type": "display_data", "data": {"text/markdown": f"**Zürich** ![]({picture})"}, "metadata": {}}
+    cells = markdown(f"![λ]({picture})\nPrices"), code(f"url = '{picture}'", output), code("'data:a/b;base64,AA=='")
+    assert [draft.text for draft in drafts(*cells)] == [
+        "![λ](data:image/png;base64,…)\nPrices",
+        "url = 'data:image/png;base64,…'\n\nOut:\n**Zürich** ![](data:image/png;base64,…)",
+        "'data:a/b;base64,AA=='",
+    ]
+
+
+def test_notebooks_of_format_3_are_read(tmp_path, capsys):
+    """An old notebook's worksheets are flattened, its heading cells headings, and no made-up id becomes a location."""
+    result = {"output_type": "pyout", "prompt_number": 4, "text": "3", "metadata": {}}
+    raised = {"output_type": "pyerr", "ename": "ZeroDivisionError", "evalue": "division by zero", "traceback": []}
+    old = {"cell_type": "code", "language": "python", "collapsed": False, "metadata": {}}
+    cells = [
+        {"cell_type": "heading", "level": 2, "source": "Preise in Zürich", "metadata": {}},
+        old | {"input": ["λ = 3\n", "λ"], "prompt_number": 4, "outputs": [result]},
+        old | {"input": "1/0", "outputs": [raised]},
+    ]
+    path = tmp_path / "old.ipynb"
+    content = {"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""}, "worksheets": [{"cells": cells}]}
+    path.write_text(json.dumps(content))
+    heading, first, second = read_file(path, root=tmp_path)
+    assert (heading.text, heading.location) == ("## Preise in Zürich", "#0")
+    assert (first.text, first.title, first.location) == ("λ = 3\nλ\n\nOut:\n3", "old.ipynb – Preise in Zürich", "#1")
+    assert second.text == "1/0\n\nOut:\nZeroDivisionError: division by zero"
+    assert capsys.readouterr() == ("", "")
+
+
+def test_what_nbformat_writes_is_read(tmp_path):
+    """A notebook saved by nbformat itself comes back cell by cell, under its ids."""
+    made = v4.new_notebook(cells=[v4.new_markdown_cell("# Größe"), v4.new_code_cell("λ = 3")])
+    nbformat.write(made, tmp_path / "n.ipynb")
+    found = read_file(tmp_path / "n.ipynb", root=tmp_path)
+    assert [draft.location for draft in found] == [cell["id"] for cell in made["cells"]]
+
+
+def test_an_invalid_notebook_gives_what_it_has(drafts, capsys, caplog):
+    """Cells of a wrong shape are passed over, the others read, and nothing is printed or logged."""
+    odd = (None, "text", {}, {"cell_type": "code"}, {"cell_type": ["code"]}, code(3), markdown(None))
+    found = drafts(*odd, code("λ = 3", outputs=3), metadata=7)
+    assert [(draft.text, draft.location) for draft in found] == [("λ = 3", "#7")]
+    assert (capsys.readouterr(), caplog.records) == (("", ""), [])
+
+
+SECRET = "geheimnis"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "", " \n", f"{{{SECRET}", f'"{SECRET}"', "[]", f'{{"{SECRET}": 1}}', f'{{"cells": "{SECRET}"}}',
+        f'{{"nbformat": 5, "cells": ["{SECRET}"]}}', f'{{"nbformat": 3, "worksheets": "{SECRET}"}}',
+        f'{{"nbformat": 3, "worksheets": [{{"cells": [{{"cell_type": "{SECRET}"}}, 5]}}]}}',
+        f'{{"nbformat": -1, "cells": ["{SECRET}"]}}', "[" * 200_000, '{"cells": ' + "9" * 5000 + "}", bytes(range(256)),
+    ],
+)  # fmt: skip
+def test_what_is_no_notebook_is_refused(read, content, capsys, caplog):
+    """The error says why in a line, and neither it nor a log shows what the file holds."""
+    with pytest.raises(InputError) as caught:
+        read("broken.ipynb", content)
+    message = str(caught.value)
+    assert message and "\n" not in message and len(message) < 200
+    assert SECRET not in message + caplog.text + "".join(capsys.readouterr())
+
+
+def test_large_cells_are_bounded(drafts):
+    """A megabyte pasted into a cell is kept in part, spaces and all read in linear time."""
+    pasted, spaces = drafts(code("λ" * 1_000_000), code("mem" + " " * 190_000 + "x"))
+    assert len(pasted.text) <= 200_003 and len(spaces.text) == 190_004
+
+
+# -- outputs -----------------------------------------------------------------------------------------------------------
+
+
+def stream(text, name="stdout"):
+    return {"output_type": "stream", "name": name, "text": text}
+
+
+def shown(**data):
+    kinds = {kind.replace("_", "/", 1): value for kind, value in data.items()}
+    return {"output_type": "display_data", "data": kinds, "metadata": {}}
+
+
+def of_terminal(ename, evalue, *traceback):
+    return {"output_type": "error", "ename": ename, "evalue": evalue, "traceback": list(traceback)}
+
+
+WIDGET = {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}, "text/plain": "HBox(children=())"}
+COLOURED = ("\x1b[31m-----\x1b[39m", "File \x1b[32mprices.py:3\x1b[0m", "\x1b[31mKeyError\x1b[0m: 'preis_€'")
+
+
+@pytest.mark.parametrize(
+    ("outputs", "text"),
+    [
+        # Streams and results are one text, lists of lines joined.
+        (
+            [stream(["Zür", "ich\n"]), {"output_type": "execute_result", "data": {"text/plain": ["λ  ", "\n3"]}}],
+            "Zürich\nλ  \n3",
+        ),
+        # What a logger coloured is read plain, and a link by its text.
+        (
+            [stream("\x1b[1;32mINFO\x1b[0m λ \x1b]8;;https://x.example\x1b\\here\x1b]8;;\x1b\\")],
+            "INFO λ here",
+        ),
+        # A traceback is readable, and says once what happened.
+        ([of_terminal("KeyError", "'preis_€'", *COLOURED)], "-----\nFile prices.py:3\nKeyError: 'preis_€'"),
+        ([of_terminal("KeyError", "'preis_€'")], "KeyError: 'preis_€'"),
+        # A figure is a placeholder, its repr left out; text that says something stays beside a picture.
+        ([shown(text_plain="<Figure size 640x480 with 1 Axes>", image_png="iVBOR")], "[image/png]"),
+        ([shown(image_png="iVBOR")], "[image/png]"),
+        ([shown(text_plain="Umsatz", image_png="iVBOR")], "Umsatz\n[image/png]"),
+        # A DataFrame's text stands for its HTML; HTML alone is not read.
+        ([shown(text_plain="   λ\n0  3", text_html="<table>")], "   λ\n0  3"),
+        ([shown(text_plain="<IPython.core.display.HTML object>", text_html="<b>x</b>")], "[text/html]"),
+        # What display(Markdown(...)) showed is read.
+        (
+            [shown(text_plain="<IPython.core.display.Markdown object>", text_markdown=["**λ** ist ", "3"])],
+            "**λ** ist 3",
+        ),
+        # A widget's view says nothing, neither does its repr.
+        ([{"output_type": "display_data", "data": WIDGET}], "[widget]"),
+        # Of a line that was written over and over only the last state is kept, pieces and all.
+        (
+            [stream(f"\r{n}%|███   | λ", "stderr") for n in (0, 50, 100)]
+            + [stream("\n", "stderr"), stream("done\r\n")],
+            "100%|███   | λ\ndone",
+        ),
+        # What is no output of a notebook is passed over.
+        *((odd, "") for odd in (None, "text", 7, [None], ["x"], [{}], [stream(None)], [stream([1, None])])),
+        *(([{"output_type": kind}], "") for kind in ("stream", "error", "display_data", 3)),
+        ([shown(text_plain=3)], ""),
+        ([{"output_type": "error", "traceback": 3, "ename": 1}], ""),
+        ([{"output_type": "display_data", "data": []}], ""),
+    ],
+)
+def test_what_a_cell_printed_and_showed_is_text(drafts, outputs, text):
+    """Outputs come in order, as a person reads them."""
+    [draft] = drafts(code("λ", outputs=outputs))
+    assert outputs_of(draft.text) == text
+
+
+def test_long_outputs_lose_their_middle(drafts):
+    """How an output begins and how it ends is kept, and many outputs are bounded together."""
+    lines = "\n".join(f"Zeile {number}" for number in range(5000))
+    cells = code("λ", stream(lines)), code("λ", *[shown(text_plain=lines)] * 50)
+    one, many = (outputs_of(draft.text) for draft in drafts(*cells))
+    assert one.startswith("Zeile 0\n") and one.endswith("\nZeile 4999") and "\n…\nZeile " in one
+    assert len(one) <= 4010 and len(many) <= 20_100

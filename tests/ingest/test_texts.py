@@ -1,0 +1,423 @@
+"""Text documents, scripts, documents of prose and code, notes of a wiki, and pages: what is read of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import kinds
+import pytest
+from growing import cpu_exponent
+
+from jupyter_memory import InputError
+from jupyter_memory.ingest import prepare, read_file, walk
+from jupyter_memory.types import Draft
+
+DATA = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", Path(__file__).parents[2].parent / "shared" / "data"))
+SECRET = "9f8c1e2ab7d04c55e1f02a3b"
+TEXT = "# Preise in Zürich\n\nλ = 3\n"
+
+
+@pytest.fixture
+def draft(tmp_path):
+    """Return the one draft of a file that is written."""
+
+    def of(name, content, **options):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        [found] = read_file(path, **{"root": tmp_path} | options)
+        return found
+
+    return of
+
+
+def test_a_document_is_one_draft(tmp_path):
+    """The whole text is one memory of kind and tier file, placed by its path below the root and its date."""
+    path = tmp_path / "notes" / "prices.md"
+    path.parent.mkdir()
+    path.write_text(TEXT)
+    when = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+    os.utime(path, (when.timestamp(), when.timestamp()))
+    assert read_file(path, root=tmp_path) == [
+        Draft(
+            text=TEXT,
+            title="notes/prices.md",
+            kind="file",
+            tier="file",
+            source=str(path),
+            lang="markdown",
+            event_at=when,
+            context="notes/prices.md\nSaturday 21 November 2026",
+            dated_by_file=True,
+        )
+    ]
+    # A file by itself, or outside the root, has its name.
+    assert {read_file(path, root=root)[0].title for root in (path, tmp_path / "other")} == {"prices.md"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "text"),
+    [
+        *(("a.md", TEXT.encode(encoding), TEXT) for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-32")),
+        ("a.md", b"\xfe\xff" + TEXT.encode("utf-16-be"), TEXT),
+        ("a.txt", b"Z\xfcrich", "Zürich"),  # other bytes are Latin 1
+        ("a.txt", "eins\r\nzwei", "eins\nzwei"),
+        # What colours a terminal or names its window is no part of a word, and lines keep their numbers.
+        ("fit.txt", "\x1b[0;32mINFO\x1b[0m λ\n\x1b]0;Zürich\x07\x1b[1mdone\x1b[m\n", "INFO λ\ndone\n"),
+    ],
+)
+def test_text_is_read_in_every_form(draft, name, content, text):
+    """Encodings with and without their mark, ends of lines, and the colours of a log."""
+    assert draft(name, content).text == text
+
+
+@pytest.mark.parametrize("content", ["", " \n\t\n", b"\xef\xbb\xbf", b"\xff\xfe"])
+def test_a_blank_file_says_nothing(read, content):
+    """There is no memory in an empty file."""
+    assert read("a.md", content).parts == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        ("a.md", "markdown"), ("a.MARKDOWN", "markdown"), ("a.txt", "text"), ("a.rst", "rst"), ("a.py", "python"),
+        ("a.R", "r"), ("a.jl", "julia"), ("a.sql", "sql"), ("a.zsh", "bash"), ("a.mjs", "javascript"),
+        ("a.tsx", "typescript"), ("a.java", "java"), ("a.scala", "scala"), ("a.h", "c"), ("a.hpp", "cpp"),
+        ("a.rs", "rust"), ("a.go", "go"), ("a.sas", "sas"), ("a.stan", "stan"), ("a.tex", "latex"), ("a.org", "org"),
+        ("a.adoc", "asciidoc"),
+    ],
+)  # fmt: skip
+def test_the_suffix_tells_the_language(read, name, language):
+    """Every kind has its language, however its suffix is written; the file is one memory."""
+    found = read(name, "x = 1\n")
+    assert (found.language, found.kind, [part.text for part in found.parts]) == (language, "file", ["x = 1\n"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", r"binary.*\.jupytermemoryignore"),
+        ("a.html", b"\x89PNG\r\n\0\0\0", "binary"),
+        ("bundle.min.js", "var a=1;" * 10_000, r"minified.*\.jupytermemoryignore"),
+    ],
+)
+def test_what_nobody_wrote_is_refused(read, name, content, says):
+    """A picture called .txt, or what a program made: the error says what to do."""
+    with pytest.raises(InputError, match=says):
+        read(name, content)
+
+
+def test_a_file_that_cannot_be_read_is_an_input_error(tmp_path, common_folder, as_user):
+    """What the system says of a file is told in our words."""
+    with pytest.raises(InputError, match="No such file"):
+        read_file(tmp_path / "gone.md", root=tmp_path)
+    path = common_folder / "closed.md"
+    path.write_text("λ")
+    path.chmod(0o000)
+
+    def read():
+        try:
+            return repr(read_file(path, root=common_folder))
+        except InputError as error:
+            return str(error)
+
+    assert as_user(read) == "The file cannot be read: Permission denied."
+
+
+@pytest.mark.parametrize(
+    ("block", "tags"),
+    [
+        ("tags: [preise, 'λ', preise]", ("preise", "λ")),
+        ("title: x\nTags: preise, Zürich", ("preise", "Zürich")),
+        ('tags:\n  - preise\n  - "λ"\nother:\n  - no', ("preise", "λ")),
+        ("tags: '#preise'", ("preise",)),
+        ("tags:", ()),
+        ("title: tags", ()),
+    ],
+)
+def test_front_matter_names_tags(draft, block, tags):
+    """Tags written in any of YAML's usual ways are the memory's tags, and the text keeps its front matter."""
+    text = f"---\n{block}\n---\n\n# λ\n"
+    found = draft("a.md", text)
+    assert (found.tags, found.text) == (tags, text)
+    # A line about tags in the text, or in a Python file, is just text.
+    assert draft("a.md", f"{block}\n---\n").tags == draft("a.py", text).tags == ()
+
+
+def printing(text, source="train()"):
+    output = {"output_type": "stream", "name": "stdout", "text": text}
+    return {"cell_type": "code", "source": source, "metadata": {}, "execution_count": 1, "outputs": [output]}
+
+
+def test_secrets_do_not_come_along(notebook, draft, tmp_path):
+    """No field of any draft holds a secret: not the text, outputs, title or tags, nor the context of the next cell."""
+    path = notebook(
+        {"cell_type": "markdown", "source": f"# api_key = '{SECRET}'\nUse `token: {SECRET}` for λ.", "metadata": {}},
+        printing(f"?token={SECRET}\nZürich", f"api_key = '{SECRET}'"),
+        printing("", "λ = 3"),
+    )
+    drafts = [prepared.draft for prepared in prepare(read_file(path, root=tmp_path), None)]
+    assert SECRET not in repr(drafts) and drafts[1].text.endswith("Zürich")
+    assert [one.metadata.get("redacted") for one in drafts] == [2, 2, None]
+    assert SECRET in repr(read_file(path, root=tmp_path, redacting=False))
+    tagged = f"---\ntags: [λ, ghp_{SECRET}]\n---\nZürich"
+    found = draft("keys.md", tagged)
+    assert SECRET not in repr(found) + found.text
+    assert found.tags == ("λ", "[redacted: GitHub token]") == tuple(found.metadata["file_tags"])
+    assert f"ghp_{SECRET}" in draft("keys.md", tagged, redacting=False).tags
+
+
+@pytest.mark.parametrize("shift", range(0, 60, 7))
+def test_a_secret_where_a_text_is_clipped(notebook, tmp_path, shift):
+    """A secret that the clipping of an output would cut in two is taken out whole, and counted, wherever the cut is."""
+    token = f"ghp_{SECRET}{SECRET[::-1]}"
+    for place in (3_000, 4_000, 6_000):
+        path = notebook(printing(f"{'λ' * (place - shift)} {token} {'ü' * (7_000 - place)}"))
+        [found] = read_file(path, root=tmp_path)
+        assert not any(token[i : i + 6] in found.text for i in range(len(token) - 6))
+        assert found.text.count("λ") > 2_000 and "…" in found.text
+    for length in (10, 9_000):
+        path = notebook(printing(f"token: {SECRET}\n{'λ' * length}"))
+        assert read_file(path, root=tmp_path)[0].metadata["redacted"] == 1
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"no notebooks and documents at {DATA} (JUPYTER_MEMORY_TEST_DATA)")
+def test_real_files_are_read_whole():
+    """Of a book every cell with a source is there once; nearly every chunk of a documentation has a heading path."""
+    for path in walk(DATA / "notebooks").files:
+        raw = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        drafts = read_file(path, root=DATA)
+        wanted = [n for n, cell in enumerate(raw) if cell["cell_type"] != "raw" and "".join(cell["source"]).strip()]
+        assert [one.metadata["index"] for one in drafts] == wanted
+        assert len({one.location for one in drafts}) == len(drafts)
+        assert not any("\x1b" in one.text or "\r" in one.text or "redacted" in one.metadata for one in drafts)
+    read = [one for path in walk(DATA / "markdown").files for one in read_file(path, root=DATA / "markdown")]
+    chunks = [chunk for prepared in prepare(read, None) for chunk in prepared.draft.chunks]
+    assert len(read) > 50 and sum(chunk.context.count("\n") >= 2 for chunk in chunks) > 0.95 * len(chunks)
+
+
+# -- scripts -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_script_with_marks_is_read_cell_by_cell(read):
+    """Prose is uncommented, a title is a heading, and each cell knows the line on which it begins."""
+    found = read("tariffs.py", kinds.PERCENT)
+    assert (found.kind, found.language, found.title) == ("cell", "python", "tariffs.py")
+    assert [(part.text, part.language, part.headings, part.line) for part in found.parts] == [
+        ("import pandas as pd", "", (), 6),
+        ("# Tariffs\n\nNet of tax, in Zürich.", "markdown", ("Tariffs",), 9),
+        ('tariffs = pd.read_csv("tariffs.csv")', "", ("Tariffs", "Load"), 14),
+        ("rate = 0.081", "", ("Tariffs",), 17),
+    ]
+    assert found.parts[2].above == "Net of tax, in Zürich."
+
+
+def test_a_script_in_the_light_format_is_read_cell_by_cell(read):
+    """Paragraphs are cells as Jupytext makes them: comments are prose, marks hold code with blank lines together."""
+    found = read("tariffs.py", kinds.LIGHT)
+    assert (found.kind, found.language) == ("cell", "python")
+    assert [(part.metadata["cell_type"], part.text) for part in found.parts] == [
+        ("markdown", "# Tariffs\n\nNet of tax, in Zürich."),
+        ("code", "import pandas as pd"),
+        ("code", "def net(x):\n    # why\n    y = x / 1.081\n\n    return y\n\n\nclass Tariff:\n    pass"),
+        ("code", "# a comment, and\nx = 1"),
+        ("code", "tariffs = 1\n\nrate = 2"),
+        ("markdown", "Prose one."),
+        ("markdown", "Prose two."),
+        ("code", "# %matplotlib inline\nimport numpy"),
+        ("code", "text = '''\na\n\nb\n'''"),
+        ("code", "for one in x:\n    a\n\n    b"),
+        ("markdown", "raw λ"),
+    ]
+    assert found.parts[4].headings == ("Tariffs", "Rates")
+
+
+@pytest.mark.parametrize("script", [kinds.PERCENT, kinds.LIGHT], ids=["percent", "light"])
+def test_the_lines_of_cells_are_those_of_the_file(read, script):
+    """A hit opens the script at the first line of its cell."""
+    lines = script.split("\n")
+    for part in read("tariffs.py", script).parts:
+        assert part.text.split("\n")[0].lstrip("# ") == lines[part.line - 1].lstrip("# ")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "texts"),
+    [
+        ("a.py", "#%%\n1\n#%% Two\n2\n", ["1", "2"]),
+        ("a.js", "// %%\n1\n// %%\n2\n", ["1", "2"]),
+        ("a.m", "%% Load\nx = 1;\n%% Net\ny = 2;\n", ["x = 1;", "y = 2;"]),
+        ("a.r", "# %% [markdown]\n# Net\n# %%\nx <- 1\n", ["Net", "x <- 1"]),
+        ("a.py", '# %% [markdown]\n"""\n# Net\n"""\n', ["# Net"]),
+        ("a.py", "# %%%% no mark\nx = '%%'\n", ["# %%%% no mark\nx = '%%'\n"]),
+        ("a.py", "# %% this\n%memory status\n# %%\n2\n", ["2"]),
+        # Marks of the light format count only below its header.
+        ("a.py", "# +\nx = 1\n\n# -\n", ["# +\nx = 1\n\n# -\n"]),
+    ],
+)
+def test_each_language_has_its_mark(read, name, text, texts):
+    """Cells are divided by a comment of the language; what uses this memory is left out, as in a notebook."""
+    assert [part.text for part in read(name, text).parts] == texts
+
+
+@pytest.mark.parametrize(("name", "text"), [("generated.py", "# %%\nx = 1\n"), ("a.qmd", "# a\n")])
+def test_endless_cells_are_one_text(read, name, text):
+    """Twenty thousand marks or headings do not become as many memories."""
+    assert len(read(name, text * 20_000).parts) == 1
+
+
+# -- prose and code ----------------------------------------------------------------------------------------------------
+
+
+def told(found):
+    return [(part.text.split("\n")[0], part.location, part.language, part.line) for part in found.parts]
+
+
+def test_quarto_is_read_chunk_by_chunk(read):
+    """Each chunk has its language and label; prose is cut at headings, and a listing that is not run is prose."""
+    found = read("tariffs.qmd", kinds.QUARTO)
+    assert (found.kind, found.language, found.tags) == ("cell", "python", ())
+    assert found.written is not None and found.written.astimezone().date() == date(2026, 3, 5)
+    assert told(found) == [
+        ('title: "Tariffs in Zürich"', "#0", "markdown", 1),
+        ("# Prices", "#1", "markdown", 8),
+        ("prices.plot()", "fig-prices", "python", 15),
+        ("## Net of tax", "#3", "markdown", 18),
+        ("summary(prices)", "net", "r", 26),
+    ]
+    assert found.parts[2].metadata["options"] == {"label": "fig-prices", "echo": "false"}
+    assert found.parts[4].metadata["options"] == {"echo": "FALSE", "fig.cap": "Net prices"}
+    assert found.parts[4].headings == ("Prices", "Net of tax")
+
+
+def test_r_markdown_is_in_r(read):
+    """Unless its first chunk says otherwise; the same label twice is a place."""
+    assert read("a.Rmd", "Text.\n").language == "r"
+    assert read("a.Rmd", "```{python}\n1\n```\n").language == "python"
+    twice = read("a.Rmd", "```{r net}\n1\n```\n```{r net}\n2\n```\n")
+    assert [part.location for part in twice.parts] == ["net", "#1"]
+
+
+def test_myst_is_read_chunk_by_chunk(read):
+    """The kernel says the language of a code-cell; a directive is prose; options are not code."""
+    found = read("tariffs.md", kinds.MYST)
+    assert (found.kind, found.language) == ("cell", "r") and "Read this first." in found.parts[0].text
+    assert told(found) == [
+        ("# Tariffs", "#0", "markdown", 8),
+        ('tariffs <- read.csv("tariffs.csv")', "#1", "", 17),
+        ("## Net of tax", "#2", "markdown", 20),
+    ]
+
+
+def test_markdown_of_jupytext_runs_plain_fences(read):
+    """In a file with a kernel, a fence that names a language is a cell; without one, it is Markdown as ever."""
+    text = "# Net\n\n```python\nx = 1\n```\n"
+    header = "---\njupyter:\n  x: 1\njupytext:\n  text_representation:\n    format_name: markdown\n---\n"
+    assert [part.text for part in read("a.md", header + text).parts] == ["# Net", "x = 1"]
+    assert [part.text for part in read("b.md", text).parts] == [text]
+
+
+@pytest.mark.parametrize("text", ["```{r}\n", "```{r}\nx", "````{r}\n```\n````\n", "~~~{r}\nx\n~~~", "```{r"])
+def test_a_broken_fence_ends_with_the_file(read, text):
+    """A chunk that nobody closed is read to the end of the file."""
+    assert len(read("a.qmd", text).parts) <= 1
+
+
+@pytest.mark.parametrize(
+    "front", ["title: Birds", "title: Birds\ntags:\n- ringing\n- 2024", "abstract: |\n  Of birds.\n  And rings."]
+)
+def test_the_fence_of_a_front_matter_is_not_part_of_it(read, front):
+    """What a front matter tells is a cell of its own, without the line that closes it."""
+    assert read("birds.Rmd", f"---\n{front}\n---\n\nText.\n").parts[0].text == front
+
+
+# -- notes of a wiki ---------------------------------------------------------------------------------------------------
+
+NOTE = """---
+tags: [rates]
+aliases: [Verspätung]
+---
+# Delays #ops
+
+> [!warning]- Ask [[Zoë Müller|Zoë]]
+> See [[Rates 2026#Night shift]] and ![[plot.png|300]] #team/night.
+
+```python
+x[[0, 1]]  # [[not a link]] #nottag
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        # Ordinary links, matrices and code are left as they are.
+        *((text, text) for text in ("[[1]](https://a.b)", "[[1, 2], [3, 4]]", "`[[ -f x ]]` and `a[[i]]`")),
+        *((text, text) for text in ("```\n[[x]]\n> [!note] y\n```", "[^1] [a](b)")),
+        # As many backticks close code as opened it; a regular expression took a minute for two thousand of them.
+        ("a " + "`" * 100_000 + "x [[a]] #tag", "a " + "`" * 100_000 + "x a #tag"),
+        ("``[[a]] ` [[b]]`` [[c]] ` [[d]]", "``[[a]] ` [[b]]`` c ` d"),
+    ],
+)
+def test_what_only_looks_like_a_mark_stays(read, text, plain):
+    """A mark in code is code."""
+    assert read("note.md", text).parts[0].text == plain
+
+
+def test_marks_are_read_as_their_text(read):
+    """A link is its alias with its target, an embed its name, a callout its title; lines stay where they are."""
+    text = read("note.md", NOTE).parts[0].text
+    assert "> Ask Zoë (Zoë Müller)\n> See Rates 2026 > Night shift and 300 (plot.png) #team/night." in text
+    assert "x[[0, 1]]  # [[not a link]] #nottag" in text and text.count("\n") == NOTE.count("\n")
+    # Headings, numbers, anchors and code hold no tags.
+    assert read("note.md", NOTE).tags == ("rates", "ops", "team/night")
+    assert read("note.md", "# Title\n#12 a#b [x](#y) `#z` ## two").tags == ()
+
+
+def test_a_vault_is_searched_by_link_and_tag(index, folder):
+    """An indexed vault has the tags of its notes, finds them by alias and target, and leaves out hidden folders."""
+    for hidden in (".obsidian", ".trash"):
+        (folder / hidden).mkdir()
+        (folder / hidden / "old.md").write_text("[[Zoë Müller]] was here.")
+    (folder / "delays.md").write_text(NOTE)
+    assert index(folder).files == 1
+    [hit] = index.memory.hits("Zoë Müller", filters={"tag": "team/night"}).hits
+    assert set(hit.memory.tags) == {"rates", "ops", "team/night"} and "[[Zoë" not in hit.memory.text
+
+
+# -- pages -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_page_is_read_by_section(read):
+    """Each heading with its text is a part that knows its line; programs, styles and menus are not read."""
+    found = read("a.html", kinds.HTML)
+    assert (found.title, found.language) == ("Tariffs & taxes", "html")
+    assert [(part.text, part.location, part.headings, part.line) for part in found.parts] == [
+        ("Before.", "", (), 1),
+        ("Net of tax\n\nPrices in Zürich are\nnet.", "net", ("Net of tax",), 7),
+        ("Rates\n\ncity\trate\nBern\t8.1", "rates", ("Net of tax", "Rates"), 11),
+    ]
+    assert not any("secret_program" in part.text or "Home" in part.text for part in found.parts)
+
+
+@pytest.mark.parametrize("charset", ["iso-8859-1", "windows-1252", "utf-8", "utf-16", "shift_jis", "no-such"])
+def test_the_charset_is_that_of_the_page(read, charset):
+    """A page says how it is encoded; one that says nonsense is read all the same."""
+    word = "料金" if charset == "shift_jis" else "Zürich"
+    page = f'<html><head><meta charset="{charset}"></head><body><p>{word}</p></body></html>'
+    found = read("a.html", page.encode("latin-1" if charset == "no-such" else charset))
+    assert [part.text for part in found.parts] == [word]
+
+
+@pytest.mark.parametrize("text", ["", "<", "<p", "<!--", "<title>", "a < b", "</p>", "<h1>", "<h1></h1>", "&#xFFFFFF;"])
+def test_broken_pages_are_read_as_far_as_they_go(read, text):
+    """No page is so broken that it ends the run."""
+    assert len(read("a.html", text).parts) <= 1
+
+
+@pytest.mark.parametrize("piece", ["<!--", "<a ", "</a", "<!", "<?", "<a b='", "<", "<script>", "<div>", "<![CDATA["])
+def test_the_time_grows_no_faster_than_the_page(read, piece):
+    """What the parser would read again and again is taken out before."""
+    assert cpu_exponent(lambda n: lambda: read("a.html", piece * (n // len(piece)) + ">"), 50_000, 200_000) < 1.6

@@ -1,0 +1,372 @@
+"""Times in plain English: moments and periods, phrases, seasons and holidays, and numbers in words."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from zoneinfo import ZoneInfo
+
+import pytest
+from dateutil.easter import easter
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_memory import QueryError
+from jupyter_memory.text import CARDINAL, ORDINAL, cardinal, named_at, ordinal, parse_day, parse_moment
+
+# A Saturday evening in Berlin, in winter time.
+NOW = datetime(2026, 11, 21, 19, 0, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True, params=["Europe/Berlin"])
+def zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Run in the time zone of the parameter."""
+    monkeypatch.setenv("TZ", request.param)
+    time.tzset()
+    yield request.param
+    monkeypatch.undo()
+    time.tzset()
+
+
+def local(text: str) -> datetime:
+    """Return a naive ISO time as the aware one of the zone under test."""
+    return datetime.fromisoformat(text).astimezone()
+
+
+@pytest.mark.parametrize(
+    ("text", "since", "until"),
+    [
+        ("2026-03-31", "2026-03-31", "2026-04-01"), ("20260331", "2026-03-31", "2026-04-01"),
+        ("2026-W13", "2026-03-23", "2026-03-30"), ("2025-03", "2025-03-01", "2025-04-01"),
+        ("2025", "2025-01-01", "2026-01-01"), ("March 2025", "2025-03-01", "2025-04-01"),
+        ("in march", "2026-03-01", "2026-04-01"), ("December", "2025-12-01", "2026-01-01"),
+        ("Q3 2025", "2025-07-01", "2025-10-01"), ("2025-Q4", "2025-10-01", "2026-01-01"),
+        ("H1 2025", "2025-01-01", "2025-07-01"), ("2025-H2", "2025-07-01", "2026-01-01"),
+        ("this quarter", "2026-10-01", "2027-01-01"), ("last quarter", "2026-07-01", "2026-10-01"),
+        ("today", "2026-11-21", "2026-11-22"), ("Yesterday", "2026-11-20", "2026-11-21"),
+        ("the day before yesterday", "2026-11-19", "2026-11-20"), ("3 days ago", "2026-11-18", "2026-11-19"),
+        ("three days ago", "2026-11-18", "2026-11-19"), ("monday", "2026-11-16", "2026-11-17"),
+        ("last Tuesday", "2026-11-17", "2026-11-18"), ("this week", "2026-11-16", "2026-11-23"),
+        ("last week", "2026-11-09", "2026-11-16"), ("2 weeks ago", "2026-11-02", "2026-11-09"),
+        ("a fortnight ago", "2026-11-02", "2026-11-09"), ("early March", "2026-03-01", "2026-03-11"),
+        ("the week of November 10", "2026-11-09", "2026-11-16"), ("last  month", "2026-10-01", "2026-11-01"),
+        ("last year", "2025-01-01", "2026-01-01"), ("12 March 2025", "2025-03-12", "2025-03-13"),
+        ("13.04.2025", "2025-04-13", "2025-04-14"), ("this morning", "2026-11-21", "2026-11-21T12:00"),
+        ("a couple of days ago", "2026-11-18", "2026-11-20"), ("May 8th", "2026-05-08", "2026-05-09"),
+        ("a hundred and sixty-seven days ago", "2026-06-07", "2026-06-08"),
+        ("last weekend", "2026-11-14", "2026-11-16"), ("over the weekend", "2026-11-21", "2026-11-23"),
+        ("week before last", "2026-11-02", "2026-11-09"), ("the other day", "2026-11-14", "2026-11-21"),
+        ("in spring", "2026-03-01", "2026-06-01"), ("in winter", "2025-12-01", "2026-03-01"),
+        ("over Easter 2025", "2025-04-20", "2025-04-21"), ("Spring 2025", "2025-03-01", "2025-06-01"),
+        ("Easter", "2026-04-05", "2026-04-06"), ("New Year’s Eve", "2025-12-31", "2026-01-01"),
+        ("earlier this year", "2026-01-01", "2026-11-21"), ("at the start of the year", "2026-01-01", "2026-05-02"),
+        ("last 7 days", "2026-11-14", "2026-11-21T20:00"), ("past two weeks", "2026-11-07", "2026-11-21T20:00"),
+        ("last 3 months", "2026-08-21", "2026-11-21T20:00"), ("last 5 hours", "2026-11-21T15:00", "2026-11-21T20:00"),
+        ("4/4/2025", "2025-04-04", "2025-04-05"), ("31.3.", "2026-03-31", "2026-04-01"),
+    ],
+)  # fmt: skip
+def test_periods(text: str, since: str, until: str) -> None:
+    """A date or phrase is its whole period, from its first moment to the first one after it."""
+    assert parse_moment(text, now=NOW) == local(since)
+    assert parse_moment(text, now=NOW, end=True) == local(until)
+    assert parse_day(text, NOW) == (local(since), local(until))
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-03-31T14:30", "2026-03-31T14:30"), ("2026-03-31 14:30", "2026-03-31T14:30"),
+        ("2026-03-31t14:30:05+09:00", "2026-03-31T07:30:05"), ("2026-03-31 14:30 UTC", "2026-03-31T16:30"),
+        ("now", "2026-11-21T20:00"), ("2 hours ago", "2026-11-21T18:00"), ("yesterday at 3pm", "2026-11-20T15:00"),
+    ],
+)  # fmt: skip
+def test_exact_times(text: str, moment: str) -> None:
+    """An exact time is taken as it is at both ends, naive ones as local; `on` means its day."""
+    assert parse_moment(text, now=NOW) == parse_moment(text, now=NOW, end=True) == local(moment)
+    since, until = parse_day(text, NOW)
+    assert since == local(moment[:10])
+    assert until - since == timedelta(days=1)
+
+
+UNREADABLE = (
+    "", "   ", "soon-ish", "λ", "500", "12", "a", "-3", "...", "2026-13-01", "2026-02-30", "last decade", "Q5 2025",
+    "0000", "between march and may", "yesterday or so", "plot second order sun spots", "9999", "last foo days", "10^9",
+    "½ day ago", "-5 days ago", "H3 2025", "H1", "2026-03-31T25:00",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        # The error names accepted forms.
+        *((text, "2025-03-31") for text in UNREADABLE),
+        # A date that Europe and America read differently is refused rather than guessed.
+        *((text, "Europe") for text in ("03/04/2025", "3.4.2025", "1/2")),
+        # A filter leaves out what lies outside, so it takes no year that begins in another month elsewhere.
+        *((text, "each organisation") for text in ("FY2025", "Q3 FY26", "fiscal Q2 2026", "last fiscal year")),
+        ("financial year 2025", "each organisation"),
+        # A day and a month without a year, where both orders are days, and where none is.
+        *((text, ".") for text in ("3.4.", "10.11.", "32.13.", "32.1.", "1.45.")),
+    ],
+)
+def test_what_is_refused(text: str, says: str) -> None:
+    """What cannot be read in one way raises an error that says what can."""
+    with pytest.raises(QueryError, match=says):
+        parse_moment(text, now=NOW)
+
+
+def test_the_ends_of_a_period() -> None:
+    """`--until` a day includes its evening; ends are in UTC; a day on which summer time begins is an hour short."""
+    assert local("2026-03-31T23:59:59") < parse_moment("2026-03-31", now=NOW, end=True)
+    assert [end.tzinfo for end in (parse_moment("yesterday", now=NOW), *parse_day("2 hours ago", NOW))] == [UTC] * 3
+    since, until = parse_day("2026-03-29", NOW)
+    assert until - since == timedelta(hours=23)
+
+
+def test_hours_ago_are_counted_across_the_clock_change() -> None:
+    """Five hours ago is five hours ago, also when the clock was put back in between."""
+    after = datetime(2026, 10, 25, 4, 0, tzinfo=UTC)
+    assert parse_moment("5 hours ago", now=after) == after - timedelta(hours=5)
+    assert parse_moment("last 5 hours", now=after) == after - timedelta(hours=5)
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo", "Pacific/Kiritimati", "UTC"], indirect=True)
+def test_other_zones(zone: str) -> None:
+    """Yesterday is the yesterday of the place: from local midnight to local midnight."""
+    today = NOW.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    since, until = parse_day("yesterday", NOW)
+    assert until == today
+    assert since == (today.replace(tzinfo=None) - timedelta(days=1)).astimezone()
+    assert parse_moment("2 hours ago", now=NOW) == NOW - timedelta(hours=2)
+
+
+def test_a_named_zone_is_the_zone_of_the_question() -> None:
+    """A time that was given in a named zone is asked there: its yesterday, and its clock of last summer."""
+    assert parse_moment("yesterday", now=NOW.astimezone()) == parse_moment("yesterday", now=NOW)
+    tokyo = ZoneInfo("Asia/Tokyo")
+    now = NOW.astimezone(tokyo)
+    assert parse_day("yesterday", now)[1] == datetime(2026, 11, 22, tzinfo=tokyo)
+    new_york = NOW.astimezone(ZoneInfo("America/New_York"))
+    assert parse_moment("2026-07-01", now=new_york) == datetime(2026, 7, 1, 4, tzinfo=UTC)
+    assert parse_moment("yesterday at 3pm", now=new_york) == datetime(2026, 11, 20, 20, tzinfo=UTC)
+
+
+@given(st.text(max_size=30))
+def test_any_text(text: str) -> None:
+    """Any text is a time or a QueryError, and the end is never before the start."""
+    try:
+        start = parse_moment(text, now=NOW)
+    except QueryError:
+        return
+    assert start <= parse_moment(text, now=NOW, end=True)
+
+
+# A Saturday evening.
+SATURDAY = datetime(2026, 11, 21, 20)
+SEASONS = ("spring", "summer", "autumn", "fall", "winter")
+HOLIDAYS = (
+    "Easter", "Good Friday", "Easter weekend", "Easter Monday", "Pentecost", "Ascension Day", "Ash Wednesday",
+    "Christmas", "Christmas Eve", "Boxing Day", "New Year", "New Year's Eve", "Halloween", "Valentine's Day",
+    "Thanksgiving",
+)  # fmt: skip
+UNITS = ("week", "weekend", "month", "quarter", "year")
+PAST = [
+    *SEASONS, *HOLIDAYS,
+    *(f"{which} {name}" for which, name in product(("last", "this past"), SEASONS + HOLIDAYS)),
+    *(f"the {name} before last" for name in (*UNITS, *SEASONS, "night", "Tuesday", "Christmas", "Easter")),
+    *(f"{count} {name}s ago" for count, name in product(("two", "3"), (*UNITS, *SEASONS, "night", "Friday", "Easter"))),
+    *(f"a {few} {name}s ago" for few, name in product(("few", "couple of"), ("weekend", "night", "Monday"))),
+    *(f"the other {name}" for name in ("day", "morning", "night", "week", "weekend", "month")),
+    *(f"earlier {name}" for name in ("today", "this week", "this month", "this quarter", "in the year")),
+    *(f"the {part} of the {unit}" for part, unit in product(("start", "middle", "end"), ("week", "month", "year"))),
+    *(f"the {nth} of last year" for nth in ("first week", "last weekend", "first Monday", "last quarter")),
+    "a year ago today", "two weeks ago yesterday", "Tuesday of last week", "the day before last Christmas",
+    "the week before last Easter", "early in the year", "last fiscal year", "a fortnight ago",
+]  # fmt: skip
+ANY = [
+    *PAST,
+    *(f"{name} {year}" for name, year in product(SEASONS + HOLIDAYS, (1975, 2025, 2099))),
+    *(f"later {period}" for period in ("today", "this week", "this month", "this quarter", "this year")),
+    *(f"this {name}" for name in SEASONS + HOLIDAYS + UNITS),
+    "FY26", "FY 2025", "Q3 FY26", "FY2026 H1", "fiscal Q2 2026", "fiscal year 2025", "the third quarter of fiscal 2025",
+]  # fmt: skip
+# Eight years earlier there are years to go back to; a clock shows no more than microseconds.
+MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2090, 12, 31))
+
+
+def whole_phrase(text, now):
+    """Return the period that the whole text names, if it names one."""
+    named = named_at(text, 0, now)
+    return named.period if named is not None and named.end == len(text) else None
+
+
+@given(now=MOMENTS)
+def test_the_past_lies_in_the_past(now):
+    """At any moment, each phrase for a past time is read, begins before it ends, and began before now."""
+    for text in PAST:
+        period = whole_phrase(text, now)
+        assert period is not None, text
+        assert period.start < period.end, text
+        assert period.start <= now, text
+
+
+@given(now=MOMENTS)
+def test_what_is_named_begins_before_it_ends(now):
+    """At any moment, what a phrase names begins before it ends, the last microsecond of a year included."""
+    for text in ANY:
+        period = whole_phrase(text, now)
+        assert period is None or period.start < period.end, text
+
+
+@given(now=st.datetimes(), text=st.sampled_from(ANY))
+def test_no_calendar_is_too_short(now, text):
+    """Near the ends of the calendar a phrase is read or left, without a failure."""
+    period = whole_phrase(text, now)
+    assert period is None or period.start < period.end
+
+
+@given(now=MOMENTS)
+def test_before_last_is_before_the_last(now):
+    """The week before last ends where the last one begins; likewise with other units."""
+    for unit in ("week", "month", "quarter", "year"):
+        assert whole_phrase(f"the {unit} before last", now).end == whole_phrase(f"last {unit}", now).start
+    weekends = [whole_phrase(text, now).start for text in ("last weekend", "two weekends ago", "3 weekends ago")]
+    assert weekends == [weekends[0] - timedelta(weeks=back) for back in range(3)]
+    assert whole_phrase("the weekend before last", now).start == weekends[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "since", "until"),
+    [
+        ("the week before last", "2026-11-02", "2026-11-09"), ("week before last week", "2026-11-02", "2026-11-09"),
+        ("the quarter before last", "2026-04-01", "2026-07-01"),
+        ("the weekend before last", "2026-11-07", "2026-11-09"),
+        ("the Saturday before last", "2026-11-07", "2026-11-08"), ("two Fridays ago", "2026-11-13", "2026-11-14"),
+        ("two nights ago", "2026-11-19T18:00", "2026-11-20T06:00"), ("the other day", "2026-11-14", "2026-11-21"),
+        ("the other week", "2026-10-26", "2026-11-16"), ("earlier this quarter", "2026-10-01", "2026-11-21"),
+        ("later this week", "2026-11-21T20:00", "2026-11-23"), ("later this year", "2026-11-21T20:00", "2027-01-01"),
+        ("the weekend", "2026-11-21", "2026-11-23"), ("the start of the week", "2026-11-16", "2026-11-18"),
+        ("the end of the year", "2026-09-01", "2027-01-01"),
+        ("the first week of the month", "2026-11-01", "2026-11-08"),
+        ("the first Monday of March", "2026-03-02", "2026-03-03"),
+        ("the last weekend in October", "2026-10-31", "2026-11-02"),
+        ("the last quarter of 2025", "2025-10-01", "2026-01-01"),
+        ("the second quarter of last year", "2025-04-01", "2025-07-01"),
+        ("Tuesday of last week", "2026-11-10", "2026-11-11"),
+        ("Friday the week before last", "2026-11-06", "2026-11-07"), ("a year ago today", "2025-11-21", "2025-11-22"),
+        ("two weeks ago yesterday", "2026-11-06", "2026-11-07"), ("FY25", "2025-01-01", "2026-01-01"),
+        ("Q3 FY26", "2026-07-01", "2026-10-01"), ("fiscal H1 2026", "2026-01-01", "2026-07-01"),
+        ("the third quarter of fiscal 2025", "2025-07-01", "2025-10-01"),
+        # A season has three months of the northern hemisphere, a holiday its day; of both the latest counts.
+        ("spring", "2026-03-01", "2026-06-01"), ("Summer", "2026-06-01", "2026-09-01"),
+        ("the fall", "2026-09-01", "2026-12-01"), ("the summer", "2026-06-01", "2026-09-01"),
+        ("winter", "2025-12-01", "2026-03-01"), ("the summer of 2025", "2025-06-01", "2025-09-01"),
+        ("autumn, 2024", "2024-09-01", "2024-12-01"), ("winter 2024/25", "2024-12-01", "2025-03-01"),
+        ("last fall", "2025-09-01", "2025-12-01"), ("this past winter", "2025-12-01", "2026-03-01"),
+        ("the summer before last", "2025-06-01", "2025-09-01"), ("three winters ago", "2023-12-01", "2024-03-01"),
+        ("early spring", "2026-03-01", "2026-03-31"), ("Easter", "2026-04-05", "2026-04-06"),
+        ("Easter 2025", "2025-04-20", "2025-04-21"), ("Good Friday", "2026-04-03", "2026-04-04"),
+        ("Easter weekend", "2026-04-03", "2026-04-07"), ("last Pentecost", "2026-05-24", "2026-05-25"),
+        ("the Easter before last", "2025-04-20", "2025-04-21"), ("the week after Easter", "2026-04-06", "2026-04-13"),
+        ("New Year's Eve", "2025-12-31", "2026-01-01"), ("new years day 2024", "2024-01-01", "2024-01-02"),
+        ("last Christmas", "2025-12-25", "2025-12-26"), ("two Christmases ago", "2024-12-25", "2024-12-26"),
+        ("the day after Christmas", "2025-12-26", "2025-12-27"),
+        ("the week of Thanksgiving", "2025-11-24", "2025-12-01"), ("Thanksgiving 2024", "2024-11-28", "2024-11-29"),
+        ("Valentine’s Day", "2026-02-14", "2026-02-15"),
+    ],
+)  # fmt: skip
+def test_phrases(text, since, until):
+    """Each phrase means this period when it is written on a Saturday evening in November."""
+    assert whole_phrase(text, SATURDAY) == (datetime.fromisoformat(since), datetime.fromisoformat(until))
+
+
+@pytest.mark.parametrize(
+    "text",
+    (
+        "a while ago", "recently", "the holidays", "around Christmas", "before Easter", "zero Fridays ago",
+        "0 weekends ago", "9999 summers ago", "the day before last", "fiscal year", "fy", "spring boot",
+        "winter tires", "the end of the day", "week of the year", "the fifth quarter of 2025",
+        "the sixth Monday of March", "Christmas tree", "Q3 FY26-draft",
+    ),
+)  # fmt: skip
+def test_what_has_no_ends_is_left(text):
+    """Words without ends, impossible counts and other things are no period."""
+    assert whole_phrase(text, SATURDAY) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "now", "since"),
+    [
+        ("this winter", datetime(2027, 1, 10), "2026-12-01"), ("this winter", datetime(2027, 4, 1), "2026-12-01"),
+        ("this winter", SATURDAY, None), ("last winter", datetime(2027, 1, 10), "2025-12-01"),
+        ("last summer", datetime(2026, 7, 1), "2025-06-01"), ("this summer", datetime(2026, 2, 1), None),
+        ("this Christmas", SATURDAY, None), ("this Christmas", datetime(2026, 12, 27), "2026-12-25"),
+        ("last Christmas", datetime(2026, 12, 25, 12), "2025-12-25"),
+        ("this December", SATURDAY, None), ("last May", datetime(2026, 5, 20), "2025-05-01"),
+        # The end of the year is that of last year until this year's begins.
+        ("the end of the year", datetime(2026, 3, 2), "2025-09-01"), ("the end of the year", SATURDAY, "2026-09-01"),
+    ],
+)  # fmt: skip
+def test_this_and_last(text: str, now: datetime, since: str | None) -> None:
+    """The last one is over; this one is of this year or was just over, and one that is to come names no past time."""
+    period = whole_phrase(text, now)
+    assert (period and f"{period.start:%Y-%m-%d}") == since
+
+
+def test_easter_is_that_of_each_year() -> None:
+    """Easter has another date every year, in spans across years too."""
+    found = [whole_phrase(f"Easter {year}", SATURDAY).start.date() for year in range(1990, 2050)]
+    assert found == [easter(year) for year in range(1990, 2050)]
+
+
+def test_dateutil_is_loaded_for_easter_only() -> None:
+    """No other phrase waits for the import of dateutil."""
+    code = (
+        "import sys; from datetime import datetime; from jupyter_memory.text import named_at; "
+        "now = datetime(2026, 11, 21); assert named_at('last Christmas', 0, now); print('dateutil' in sys.modules); "
+        "assert named_at('last Easter', 0, now); print('dateutil' in sys.modules)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True)
+    assert told.stdout.split() == ["False", "True"]
+
+
+TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+SMALL = [
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+]
+
+
+def spelled(number, joint="-"):
+    """Return a number below 1,000 in words."""
+    if number < 20:
+        return SMALL[number]
+    if number < 100:
+        return TENS[number // 10] + (joint + SMALL[number % 10] if number % 10 else "")
+    rest = f" and {spelled(number % 100, joint)}" if number % 100 else ""
+    return f"{SMALL[number // 100]} hundred{rest}"
+
+
+@given(number=st.integers(1, 999), joint=st.sampled_from(" -"))
+def test_every_number_comes_back(number, joint):
+    """A number is the same in digits and in words, and the pattern finds all of it."""
+    for text in (str(number), spelled(number, joint)):
+        assert cardinal(text) == number and re.fullmatch(CARDINAL, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("first", 1), ("second", 2), ("twelfth", 12), ("twentieth", 20), ("thirty-first", 31), ("22nd", 22),
+        ("103rd", 103), *((text, None) for text in ("", "λ", "hundredweight", "twenty foo", "secondly", "-3")),
+    ],
+)  # fmt: skip
+def test_places_in_a_row(text, number):
+    """Ordinals are read in words and in digits; other words are no numbers."""
+    assert ordinal(text) == number and bool(re.fullmatch(ORDINAL, text)) == (number is not None)
+    assert number or cardinal(text) is None
