@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 import tomllib
@@ -10,17 +9,9 @@ from pathlib import Path
 
 import client_files as texts
 import pytest
-from commands import Run
+from commands import Run, Terminal
 
 from jupyter_memory.interface import CLIENTS
-
-
-class Terminal(io.StringIO):
-    """What somebody types."""
-
-    def isatty(self) -> bool:
-        """Return that somebody is there."""
-        return True
 
 
 @pytest.fixture
@@ -35,10 +26,9 @@ def machine(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-def servers(path: Path) -> dict[str, dict[str, object]]:
-    """Return the servers that a configuration names."""
-    found: dict[str, dict[str, object]] = json.loads(path.read_text(encoding="utf-8"))["mcpServers"]
-    return found
+def entry(file: Path) -> dict[str, object]:
+    """Return our entry in a configuration."""
+    return json.loads(file.read_text(encoding="utf-8"))["mcpServers"]["jupyter-memory"]
 
 
 def test_the_clients_that_are_here_are_listed(machine: Path, run: Run) -> None:
@@ -67,9 +57,7 @@ def test_each_is_asked_about(machine: Path, run: Run, monkeypatch: pytest.Monkey
     assert "Codex: connected." in done.out
 
 
-def test_the_skill_is_offered_to_clients_that_are_connected_too(
-    machine: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_skill_is_offered_to_clients_that_are_connected_too(machine: Path, run: Run, monkeypatch) -> None:
     """Who asks for the skill later is asked about every client that has a folder of skills."""
     assert run("connect", "codex", "--yes").code == 0
     monkeypatch.setattr("sys.stdin", Terminal("n\ny\n"))
@@ -91,24 +79,28 @@ def test_a_dry_run_writes_nothing(machine: Path, run: Run) -> None:
     assert sorted(machine.rglob("*")) == before
 
 
-def test_options_reach_the_entry(machine: Path, run: Run) -> None:
-    """The store, the bounds and the project that were typed are in the entry that is written."""
+def test_options_reach_the_entry(machine: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store, the bounds and the project that were typed are in the entry, with this Python by its whole path."""
     (machine / "notes").mkdir()
+    monkeypatch.chdir(machine)
     done = run(
         "--store", str(machine / "other.sqlite"), "connect", "claude-code", "--yes", "--project", str(machine),
-        "--read-only", "--space", "work", "--path", str(machine / "notes"), "--history",
+        "--read-only", "--space", "work", "--path", "~/notes", "--path", "notes", "--history",
     )  # fmt: skip
-
     assert done.code == 0, done.err
     assert "what you ran is among it" in done.err
-    assert servers(machine / ".mcp.json")["jupyter-memory"] == {
+    notes = ["--path", str(machine / "notes")]
+    bounds = ["--read-only", "--history", "--space", "work", *notes, *notes]
+    serve = ["-P", "-m", "jupyter_memory"]
+    assert entry(machine / ".mcp.json") == {
         "type": "stdio",
         "command": sys.executable,
-        "args": [
-            "-P", "-m", "jupyter_memory", "--store", str(machine / "other.sqlite"), "mcp",
-            "--read-only", "--history", "--space", "work", "--path", str(machine / "notes"),
-        ],
-    }  # fmt: skip
+        "args": [*serve, "--store", str(machine / "other.sqlite"), "mcp", *bounds],
+    }
+
+    monkeypatch.delenv("JUPYTER_MEMORY_PATH")
+    assert run("connect", "gemini", "--forget-any", "--yes").code == 0
+    assert entry(machine / ".gemini" / "settings.json")["args"] == [*serve, "mcp", "--forget-any"]
 
 
 @pytest.mark.parametrize("empty", [("--space", ""), ("--path", " ")])
@@ -152,9 +144,8 @@ def test_the_skill_alone(machine: Path, run: Run) -> None:
     """The skill goes into any folder of skills that is named, and comes out of it again."""
     folder = machine / "team" / "skills"
     assert run("connect", "--skill-to", str(folder), "--yes").code == 0
-    assert (
-        (folder / "jupyter-memory" / "SKILL.md").read_text(encoding="utf-8").startswith("---\nname: jupyter-memory\n")
-    )
+    written = (folder / "jupyter-memory" / "SKILL.md").read_text(encoding="utf-8")
+    assert written.startswith("---\nname: jupyter-memory\n")
 
     assert run("connect", "--skill-to", str(folder), "--remove", "--yes").code == 0
     assert list(folder.iterdir()) == []
