@@ -50,34 +50,26 @@ async def test_searches_do_not_wait_behind_changes(ask, week_in, stuck):
 
 
 async def test_searches_do_not_wait_behind_the_doctor(ask, week_in, stuck):
-    """Asked again and again, the doctor reads the file twice at the same time at most; searches and status go on."""
+    """Asked again and again, the doctor reads the file twice at the same time at most; all else goes on.
+
+    A note and a question of many pages are read meanwhile as well.
+    """
     asked, go_on = await stuck("doctor", [lambda: ask("doctor")] * 6)
     assert (await ask("search", {"query": "Poisson λ"})).code == 200
     assert (await ask("status")).json["store"]["memories"] == 10
+    for route, body in (("add", {"text": "The λ of Zürich. " * 2_000}), ("search", {"query": "λ " * 9_000})):
+        assert (await ask(route, body)).code == 200
+    assert not any(one.done() for one in asked)
     go_on.set()
     assert [(await one).json for one in asked] == [{"problems": []}] * 6
 
 
-async def test_a_large_text_does_not_wait_behind_the_doctor(ask, week_in, stuck):
-    """A note and a question of many pages are read while the doctor is at work with all threads that it may have."""
-    asked, go_on = await stuck("doctor", [lambda: ask("doctor")] * 2)
-    added = await ask("add", {"text": "The λ of Zürich. " * 2_000})
-    found = await ask("search", {"query": "λ " * 9_000})
-    assert (added.code, found.code) == (200, 200)
-    assert not any(one.done() for one in asked)
-    go_on.set()
-    await asyncio.gather(*asked)
-
-
-async def test_a_large_body_is_read_in_a_thread(ask, week_in, service, until):
+async def test_a_large_body_is_read_in_a_thread(ask, week_in, service, until, writers_busy):
     """A text of many pages does not hold up the loop of the server: it waits for a thread, and a short one does not."""
-    go_on = threading.Event()
-    for _ in range(2):
-        service.write_pool.put(Ticket(go_on.wait))
     long = asyncio.ensure_future(ask("add", {"text": 7, "title": "ü" * 20_000}))
     await until(lambda: service.write_pool.waiting == 1)
     assert (await ask("add", {"text": 7})).json["reason"] == "InvalidField"
-    go_on.set()
+    writers_busy.set()
     assert (await long).json["reason"] == "InvalidField"
 
 
@@ -162,15 +154,12 @@ def at_work(ask, week_in, until, monkeypatch):
     return at_work
 
 
-async def test_what_is_written_is_written_although_the_client_left(leave, ask, week_in, service, until):
+async def test_what_is_written_is_written_although_the_client_left(leave, ask, week_in, service, until, writers_busy):
     """A note that is sent as the last thing before a tab closes is kept, also when it had to wait for its turn."""
-    go_on = threading.Event()
-    for _ in range(2):
-        service.write_pool.put(Ticket(go_on.wait))
     leaving = await leave("add", {"text": "The ferry to Trelleborg is late."})
     await until(lambda: service.write_pool.waiting)
     await leaving()
-    go_on.set()
+    writers_busy.set()
     await until(lambda: week_in.count() == 11)
     assert (await ask("search", {"query": "ferry Trelleborg"})).json["hits"][0]["snippet"].startswith("The ferry")
 
@@ -335,19 +324,16 @@ async def test_a_call_that_is_over_is_not_interrupted(service):
 
 
 async def test_changes_that_wait_when_the_server_stops_are_made_if_there_is_time(
-    ask, week_in, store_file, service, until
+    ask, week_in, store_file, service, until, writers_busy
 ):
     """Closed, the server still does what is in the line; then its threads end, and nothing more is taken."""
-    threads, go_on = set(threading.enumerate()), threading.Event()
-    for _ in range(2):
-        service.write_pool.put(Ticket(go_on.wait))
-    ours = set(threading.enumerate()) - threads
+    ours = [one for one in threading.enumerate() if one.name.startswith("jupyter-memory-change")]
     added = [asyncio.ensure_future(ask("add", {"text": f"The λ of day {number}"})) for number in range(3)]
     await until(lambda: service.write_pool.waiting == 3)
     closing = asyncio.ensure_future(asyncio.to_thread(service.close))
-    go_on.set()
+    writers_busy.set()
     assert [(await one).code for one in added] == [200] * 3
     await closing
-    assert not any(one.is_alive() for one in ours)
+    assert len(ours) == 2 and not any(one.is_alive() for one in ours)
     with MemoryStore(store_file) as store:
         assert store.count() == 13
