@@ -219,3 +219,33 @@ def notebook(jp_root_dir: Path) -> Path:
         {**code, "id": "rate", "source": "λ = orders.groupby('hour').size().mean()\nλ"},
         {**code, "id": "plot", "source": "prices.plot(title='price of electricity')"},
     )
+
+
+@pytest.fixture
+def many_files(jp_root_dir: Path) -> Path:
+    """A folder of twelve notes in Lab's root."""
+    folder = jp_root_dir / "many"
+    folder.mkdir()
+    for number in range(12):
+        (folder / f"note {number}.md").write_text(f"# Note {number}\n\nThe λ of day {number} in Zürich.", "utf-8")
+    return folder
+
+
+@pytest.fixture
+def halfway(service, monkeypatch) -> Iterator[tuple[threading.Event, threading.Event]]:
+    """Let indexing stop after five files, which the first event tells, until the second is set."""
+    store = service.provider.store(create=True)
+    reached, go_on, indexing = threading.Event(), threading.Event(), store.index
+
+    def slowly(path: Any, *, progress: Any) -> Any:
+        def wait(done: int, total: int) -> None:
+            if done == 5:
+                reached.set()
+                go_on.wait(60)
+            progress(done, total)
+
+        return indexing(path, progress=wait)
+
+    monkeypatch.setattr(store, "index", slowly)
+    yield reached, go_on
+    go_on.set()

@@ -12,16 +12,6 @@ from tornado.web import HTTPError
 from jupyter_memory.server import Ticket
 
 
-@pytest.fixture
-def many_files(jp_root_dir):
-    """A folder of twelve notes in Lab's root."""
-    folder = jp_root_dir / "many"
-    folder.mkdir()
-    for number in range(12):
-        (folder / f"note {number}.md").write_text(f"# Note {number}\n\nThe λ of day {number} in Zürich.", "utf-8")
-    return folder
-
-
 async def test_index_a_folder_by_its_contents_path(ask, fits, over, notebook, queued):
     """A contents path is enough; the job tells what it did, and a search finds it."""
     job = fits("job", (await ask("index", {"path": "prices", "watch": True})).json)
@@ -60,35 +50,20 @@ async def test_progress_is_told_in_counts_alone(ask, over, until, many_files, he
     assert {key for one in told for key in one} == {"job_id", "phase", "done", "total"}
 
 
-async def test_a_job_is_stopped_and_keeps_what_it_did(ask, fits, over, many_files, service, monkeypatch):
+async def test_a_job_is_stopped_and_keeps_what_it_did(ask, fits, over, many_files, halfway):
     """Stopped between two files; the jobs behind it go on."""
-    store = service.provider.store(create=True)
-    halfway, go_on = threading.Event(), threading.Event()
-    indexing = store.index
-
-    def slowly(path, *, progress):
-        def wait(done, total):
-            if total:
-                halfway.set()
-                go_on.wait(60)
-            progress(done, total)
-
-        return indexing(path, progress=wait)
-
-    monkeypatch.setattr(store, "index", slowly)
-    first = (await ask("index", {"path": "many"})).json
-    second = (await ask("index", {"path": ""})).json
-    assert await asyncio.to_thread(halfway.wait, 60)
+    reached, go_on = halfway
+    first = (await ask("index", {"path": "many"})).json["job_id"]
+    second = (await ask("index", {"path": ""})).json["job_id"]
+    assert await asyncio.to_thread(reached.wait, 60)
     running = {job["job_id"]: job["state"] for job in (await ask("jobs")).json["jobs"]}
-    assert running == {first["job_id"]: "running", second["job_id"]: "waiting"}
+    assert running == {first: "running", second: "waiting"}
 
-    fits("job", (await ask("jobs", {"job_id": first["job_id"], "cancel": True})).json)
-    monkeypatch.setattr(store, "index", indexing)
+    fits("job", (await ask("jobs", {"job_id": first, "cancel": True})).json)
     go_on.set()
-    states = {job["job_id"]: job for job in await over()}
-    assert states[first["job_id"]]["state"] == "cancelled"
-    assert "what was indexed stays" in states[first["job_id"]]["summary"]
-    assert states[second["job_id"]]["state"] == "done"
+    jobs = {job["job_id"]: job for job in await over()}
+    assert (jobs[first]["state"], jobs[second]["state"]) == ("cancelled", "done")
+    assert "what was indexed stays" in jobs[first]["summary"]
 
 
 async def test_a_waiting_job_is_taken_out_of_the_line(ask, over, many_files, queued):

@@ -25,27 +25,12 @@ WRITING = os.environ.get("JUPYTER_MEMORY_GOLDEN") == "write"
 
 # The interfaces of the panel, and the schemas that say the same.
 INTERFACES = {
-    "IEvidence": "evidence",
-    "IHit": "hit",
-    "IPlace": "place",
-    "ITimeRead": "time-read",
-    "IAnswer": "answer",
-    "IListed": "listed",
-    "ILists": "lists",
-    "IFilters": "filters",
-    "ISearch": "search-request",
-    "IExplanation": "explanation",
-    "IItem": "item",
-    "IFolder": "folder",
-    "IJob": "job",
-    "IModel": "model",
-    "IStatus": "status",
-    "IRun": "run",
-    "IHistory": "history",
-    "IProfile": "profile",
-    "IRecent": "recent",
+    "IEvidence": "evidence", "IHit": "hit", "IPlace": "place", "ITimeRead": "time-read", "IAnswer": "answer",
+    "IListed": "listed", "ILists": "lists", "IFilters": "filters", "ISearch": "search-request",
+    "IExplanation": "explanation", "IItem": "item", "IFolder": "folder", "IJob": "job", "IModel": "model",
+    "IStatus": "status", "IRun": "run", "IHistory": "history", "IProfile": "profile", "IRecent": "recent",
     "IProblem": "problem",
-}
+}  # fmt: skip
 QUESTION = "which λ did the Poisson model have on 3 March 2026"
 
 
@@ -125,9 +110,7 @@ class Same:
         return "2026-03-06T18:00:00+00:00" if now else text.replace(__version__, "0.0.0")
 
     def numbered(self, found: str) -> str:
-        return self.ids.setdefault(
-            found, f"{len(self.ids) + 1:016x}" if len(found) == 16 else f"{len(self.ids) + 1:032x}"
-        )
+        return self.ids.setdefault(found, f"{len(self.ids) + 1:0{len(found)}x}")
 
 
 def kinds(value: Any) -> Any:
@@ -165,14 +148,16 @@ def test_golden_files_fit_their_schemas(fits, file):
     assert "/tmp" not in text
 
 
-def test_schemas_say_what_the_panel_is_told():
-    """Field by field, optional ones included, the schemas are the interfaces of types.ts."""
-    told = interfaces(TYPES.read_text("utf-8"))
+def test_schemas_say_what_the_panel_and_the_store_know():
+    """Field by field, optional ones included, they are the interfaces of types.ts, and know the kinds, tiers and origins."""
+    told, schemas = interfaces(TYPES.read_text("utf-8")), {}
     assert told.keys() == INTERFACES.keys()
     for name, schema_name in INTERFACES.items():
-        schema = json.loads((SCHEMAS / f"{schema_name}.json").read_text("utf-8"))
+        schema = schemas[schema_name] = json.loads((SCHEMAS / f"{schema_name}.json").read_text("utf-8"))
         required = set(schema.get("required", ()))
         assert told[name] == {field: field in required for field in schema["properties"]}, name
+    for schema, field, known in (("hit", "kind", KINDS), ("hit", "tier", TIERS), ("recent", "origin", ORIGINS)):
+        assert sorted(schemas[schema]["properties"][field]["enum"]) == sorted(known)
 
 
 def interfaces(source: str) -> dict[str, dict[str, bool]]:
@@ -182,16 +167,6 @@ def interfaces(source: str) -> dict[str, dict[str, bool]]:
         bare = re.sub(r"\{[^{}]*\}", "object", re.sub(r"/\*\*.*?\*/", "", body, flags=re.DOTALL))
         found[name] = {field: not optional for field, optional in re.findall(r"^\s*(\w+)(\??):", bare, re.MULTILINE)}
     return found
-
-
-def test_schemas_know_the_words_of_the_house():
-    """Kinds, tiers and origins of the schemas are those that the store knows."""
-    known = {
-        name: json.loads((SCHEMAS / f"{name}.json").read_text("utf-8"))["properties"] for name in ("hit", "recent")
-    }
-    assert sorted(known["hit"]["kind"]["enum"]) == sorted(KINDS)
-    assert sorted(known["hit"]["tier"]["enum"]) == sorted(TIERS)
-    assert sorted(known["recent"]["origin"]["enum"]) == sorted(ORIGINS)
 
 
 def test_every_schema_is_one(fits):

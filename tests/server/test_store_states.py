@@ -187,28 +187,31 @@ def run(code: str, *arguments: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
-def test_loading_wakes_nothing_heavy():
-    """A server that has loaded the memory has not loaded SQLite, NumPy, MLX or pandas for it."""
-    loaded = "import sys, jupyter_server.serverapp; before = set(sys.modules); from jupyter_memory.server import load"
-    assert run(f"{loaded}; print(sorted(({HEAVY} & set(sys.modules)) - before))") == "[]"
-
-
-def test_the_hooks_need_no_server():
-    """Where jupyter_server is not installed the package loads, and says where its extensions are."""
-    without = "import sys; sys.modules['jupyter_server'] = sys.modules['tornado'] = None; import jupyter_memory as m"
-    shown = "print(m._jupyter_server_extension_points(), m._jupyter_labextension_paths())"
-    assert run(f"{without}; m.MemoryStore; {shown}") == (
-        "[{'module': 'jupyter_memory'}] [{'src': 'labextension', 'dest': 'jupyter-memory'}]"
-    )
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (
+            "import sys, jupyter_server.serverapp; before = set(sys.modules); from jupyter_memory.server import load\n"
+            f"print(sorted(({HEAVY} & set(sys.modules)) - before))",
+            "[]",
+        ),
+        # Where jupyter_server is not installed the package loads, and says where its extensions are.
+        (
+            "import sys; sys.modules['jupyter_server'] = sys.modules['tornado'] = None; import jupyter_memory as m\n"
+            "m.MemoryStore; print(m._jupyter_server_extension_points(), m._jupyter_labextension_paths())",
+            "[{'module': 'jupyter_memory'}] [{'src': 'labextension', 'dest': 'jupyter-memory'}]",
+        ),
+    ],
+)
+def test_loading_is_light(code, said):
+    """A server that has loaded the memory has loaded neither SQLite, NumPy, MLX nor pandas; the hooks need no server."""
+    assert run(code) == said
 
 
 async def test_status_wakes_no_model(week_in, store_file, home, tmp_path):
     """The route that is polled neither loads a model nor looks through folders."""
     code = """
 import asyncio, sys
-from types import SimpleNamespace
-from jupyter_events import EventLogger
-from jupyter_server.services.contents.filemanager import FileContentsManager
 from jupyter_server.serverapp import ServerApp
 from tornado.httpserver import HTTPServer
 from tornado.httpclient import AsyncHTTPClient

@@ -233,26 +233,12 @@ def test_a_store_that_is_being_opened_is_closed_when_it_is_open(service, monkeyp
     assert opened[0].closed and len(raised) == 1
 
 
-async def test_a_job_that_runs_stops_between_two_files(ask, service, store_file, jp_root_dir, monkeypatch):
+async def test_a_job_that_runs_stops_between_two_files(ask, service, store_file, many_files, halfway):
     """What was indexed by then stays, and the store is whole."""
-    for number in range(12):
-        (jp_root_dir / f"note {number}.md").write_text(f"# Note {number}\n\nThe λ of day {number}.", "utf-8")
-    store = service.provider.store(create=True)
-    halfway, go_on, indexing = threading.Event(), threading.Event(), store.index
-
-    def slowly(path, *, progress):
-        def wait(done, total):
-            if done == 5:
-                halfway.set()
-                go_on.wait(60)
-            progress(done, total)
-
-        return indexing(path, progress=wait)
-
-    monkeypatch.setattr(store, "index", slowly)
+    reached, go_on = halfway
     await ask("index", {"path": ""})
-    waits = (await ask("index", {"path": "note 1.md"})).json["job_id"]
-    assert await asyncio.to_thread(halfway.wait, 60)
+    waits = (await ask("index", {"path": "many/note 1.md"})).json["job_id"]
+    assert await asyncio.to_thread(reached.wait, 60)
     closing = asyncio.ensure_future(asyncio.to_thread(service.close))
     while not all(job["state"] == "cancelled" for job in service.jobs.listed() if job["job_id"] == waits):
         await asyncio.sleep(0.01)
