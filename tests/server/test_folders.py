@@ -208,17 +208,20 @@ async def found(ask, query):
     return [hit["title"] for hit in answer["hits"]]
 
 
-async def test_a_saved_file_is_found(ask, lab, watched, notebook, until):
-    """A new note and its next version are searched as soon as they are saved, by Lab or by another program."""
+async def test_a_saved_file_is_found(ask, lab, watched):
+    """A new note and its next version are searched as soon as they are saved."""
     await lab("PUT", "prices/ü.md", text("The carrier blames the snow in Malmö."))
     assert "ü.md" in await found(ask, "snow carrier")
     await lab("PUT", "prices/ü.md", text("The carrier blames the ferry to Trelleborg."))
     first = watched.hits("ferry Trelleborg").hits[0].memory
     assert first.title == "ü.md" and "snow" not in first.text
 
-    # The server follows the watched folders itself, from the first time that the panel asks for its status.
+
+async def test_what_another_program_saves_is_found(ask, watched, notebook, until):
+    """The server follows the watched folders itself, from the first time that the panel asks for its status."""
     await ask("status")
     (notebook.parent / "by_hand.md").write_text("The carrier blames the fog in Oslo.")
+
     await until(lambda: any(hit.memory.title == "by_hand.md" for hit in watched.hits("fog Oslo").hits))
 
 
@@ -347,7 +350,7 @@ async def test_what_was_taken_in_is_told(ask, lab, watched, heard, until):
         start=1,
     ):
         await lab(verb, path, body)
-        await until(lambda: len(told) == number)  # noqa: B023  it is waited for at once
+        await until(lambda: len(told) >= number)  # noqa: B023  it is waited for at once
 
     assert [set(data) for data, _ in told] == [{"changes"}] * 3
     assert [told[0][0]["changes"], told[1][0]["changes"] > 0, told[2][0]["changes"]] == [1, True, 1]

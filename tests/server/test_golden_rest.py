@@ -149,7 +149,7 @@ def test_golden_files_fit_their_schemas(fits, file):
 
 
 def test_schemas_say_what_the_panel_and_the_store_know():
-    """Field by field, optional ones included, they are the interfaces of types.ts, and know the kinds, tiers and origins."""
+    """Field by field, optional ones included, they are the interfaces of types.ts, and hold the words of the store."""
     told, schemas = interfaces(TYPES.read_text("utf-8")), {}
     assert told.keys() == INTERFACES.keys()
     for name, schema_name in INTERFACES.items():

@@ -204,7 +204,7 @@ def run(code: str, *arguments: str, **environment: str) -> str:
     ],
 )
 def test_loading_is_light(code, said):
-    """A server that has loaded the memory has loaded neither SQLite, NumPy, MLX nor pandas; the hooks need no server."""
+    """A server with the memory has loaded neither SQLite, NumPy, MLX nor pandas; a kernel needs no server."""
     assert run(code) == said
 
 
