@@ -295,18 +295,6 @@ def test_mistakes_are_one_line(week, cell: str, says: str) -> None:
     assert says in week.mistake(cell)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'foo" bar', "NEAR(a b)", "a*", "title:b", "日本語 の メモ", "مرحبا", "👩‍🔬 notes", "λ", "the", "a AND NOT b",
-        "x" * 5000,
-    ],
-)  # fmt: skip
-def test_any_text_is_searched(week, text: str) -> None:
-    """Full-text syntax, emoji, other scripts and very long words are searched like any others."""
-    assert isinstance(week.run(f"%memsearch {text}"), pd.DataFrame)
-
-
 def test_a_name_in_braces_is_noted_once(week) -> None:
     """Where other magics would put in a value, a notice says once that this one does not; other braces need none."""
     week.run("x, total = 'prices', 3")

@@ -148,15 +148,6 @@ def test_a_store_whose_file_is_another(week, tmp_path: Path) -> None:
     assert week.titles("%memsearch Zürich") == ["new"]
 
 
-def test_two_shells_share_a_store(week) -> None:
-    """What one kernel remembers, another one finds."""
-    other = shells.made()
-    other.run_cell("%load_ext jupyter_memory\n%memadd --title Shared both see λ")
-
-    assert "Shared" in week.titles("%memsearch both see λ")
-    other.run_line_magic("unload_ext", "jupyter_memory")
-
-
 def test_loading_is_light(home: Path) -> None:
     """Loading the extension loads neither pandas, NumPy, SQLite nor MLX: a kernel that never searches does not wait."""
     heavy = {"pandas", "mlx.core", "dateparser", "nbformat", "numpy", "apsw", "tomllib", "webbrowser"}

@@ -201,10 +201,3 @@ def test_mistakes_in_adding_are_one_line(shell, cell: str, says: str) -> None:
     """A mistake is one line that says what to do, and nothing is stored."""
     assert says in shell.mistake(cell)
     assert shell.run("%memsearch").empty
-
-
-def test_secrets_are_not_stored(shell) -> None:
-    """A token in the text is replaced before it is stored."""
-    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-
-    assert token not in shell.run(f"%memadd the token is {token}").memory.text

@@ -19,8 +19,6 @@ from tool_answers import with_client
 from jupyter_memory.cli import main
 from jupyter_memory.text import estimated_tokens
 
-both_beginnings = pytest.mark.parametrize("mode", ["legacy", "auto"])
-
 
 def text_of(result: Any) -> str:
     """Return the text of a result."""
@@ -37,24 +35,21 @@ def called(tools: Any, *calls: tuple[str, dict[str, Any]], mode: str = "auto") -
     return with_client(tools, use, mode)
 
 
-@both_beginnings
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_what_a_client_gets(tools, week_store, mode):
-    """A result is typed and is text as well, the same twice; the log has the name of the client as a plain word."""
-    [result] = called(tools, ("memory_search", {"query": "join orders"}), mode=mode)
+    """A result is typed and is text as well, the same twice; the log has the name of the client as a plain word.
+
+    What cannot be answered is an error that a model reads, not one of the protocol.
+    """
+    wrong = ("memory_search", {}), ("memory_get", {"ids": []}), ("memory_drop", {})
+    result, *errors = called(tools, ("memory_search", {"query": "join orders"}), *wrong, mode=mode)
 
     assert not result.is_error and json.loads(text_of(result)) == result.structured_content
     assert result.structured_content["hits"][0]["title"] == "Joining orders"
     assert estimated_tokens(text_of(result)) <= result.structured_content["tokens"]
-    assert [(one.client, one.tool) for one in week_store.recent()] == [("claude-code", "memory_search")]
-
-
-@both_beginnings
-def test_an_error_is_one_of_the_tool(tools, mode):
-    """What cannot be answered is an error that a model reads, not one of the protocol."""
-    results = called(tools, ("memory_search", {}), ("memory_get", {"ids": []}), ("memory_drop", {}), mode=mode)
-
-    assert all(one.is_error and one.structured_content is None for one in results)
-    assert [text_of(one).partition(":")[0] for one in results] == ["query", "ids", "There is no such tool. There are"]
+    assert {one.client for one in week_store.recent()} == {"claude-code"}
+    assert all(one.is_error and one.structured_content is None for one in errors)
+    assert [text_of(one).partition(":")[0] for one in errors] == ["query", "ids", "There is no such tool. There are"]
 
 
 def test_every_tool_answers_by_its_schema(tools, week_memories):
@@ -176,8 +171,7 @@ def asked(store: Any, use: Any, *options: str) -> Any:
 
     async def run() -> Any:
         program, *arguments = command(store, *options)
-        server = StdioServerParameters(command=program, args=arguments, env=dict(os.environ))
-        async with Client(server) as client:
+        async with Client(StdioServerParameters(command=program, args=arguments, env=dict(os.environ))) as client:
             return await use(client)
 
     return anyio.run(run)
@@ -281,20 +275,17 @@ def test_without_the_sdk_it_says_how_to_install_it(version, said):
 @pytest.mark.parametrize(("option", "said"), [("--path", "The path is empty"), ("--space", "--space is empty")])
 def test_a_bound_that_is_empty(capsys, option, said):
     """A bound that is empty is refused before anything is served: it would bound nothing."""
-    assert main(["mcp", option, ""]) == 1
-    assert said in capsys.readouterr().err
+    assert main(["mcp", option, ""]) == 1 and said in capsys.readouterr().err
 
 
-def test_the_command_line_does_not_load_the_protocol():
-    """Other commands, and the help of this one, do not pay for the SDK."""
-    code = (
-        "import sys; from jupyter_memory.cli import main; main(['mcp', '--help']); print('mcp.server' in sys.modules)"
-    )
-    assert printed(code).splitlines()[-1] == "False"
+HELP = "from jupyter_memory.cli import main; main(['mcp', '--help']); print({'mcp.server'} & set(sys.modules))"
+HEAVY = "print({'numpy', 'apsw', 'pandas', 'mlx'} & set(sys.modules))"
 
 
-def test_the_server_begins_before_it_can_search():
-    """What a search needs is loaded when the server answers already."""
-    heavy = "print({'numpy', 'apsw', 'pandas', 'mlx'} & set(sys.modules))"
-    code = f"import sys, anyio; from jupyter_memory.cli import main; anyio.run = lambda work: {heavy}; main(['mcp'])"
-    assert printed(code) == "set()\n"
+@pytest.mark.parametrize(
+    "code",
+    [HELP, f"import anyio; from jupyter_memory.cli import main; anyio.run = lambda work: {HEAVY}; main(['mcp'])"],
+)
+def test_it_begins_light(code):
+    """Help does not pay for the SDK; what a search needs is loaded when the server answers already."""
+    assert printed(f"import sys; {code}").splitlines()[-1] == "set()"
