@@ -99,7 +99,6 @@ def test_two_clients_of_one_file_agree(machine: Path, run: Run) -> None:
     both = ["claude-code", "copilot", "--project", str(machine), "--yes"]
     assert run("connect", *both).code == 0
     written = (machine / ".mcp.json").read_bytes()
-
     assert run("connect", *both).out.count("nothing to change") == 2
     assert (machine / ".mcp.json").read_bytes() == written
 
@@ -156,7 +155,6 @@ def test_wrong_usage_writes_nothing(machine: Path, run: Run, words: list[str], s
     """A name that is none, a yes to all, a question to nobody, and what no server would start with are refused."""
     before = state(machine)
     done = run("connect", *words)
-
     assert done.code == 2 and said in done.err
     assert state(machine) == before
 

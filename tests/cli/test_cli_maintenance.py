@@ -157,7 +157,6 @@ def test_a_profile_as_a_file_to_search_with(week: Run, home: Path, name: str) ->
     """`--toml` prints a file that a search takes, under a name of its own."""
     file = home / "mine.toml"
     file.write_text(week("profile", "show", name, "--toml").out, encoding="utf-8")
-
     assert profile_named(str(file)) == PROFILES[name].replace(name=f"my-{name}")
     [hit, *_] = json.loads(week("search", "Müller", "-p", str(file), "--json").out)["hits"]
     assert sum(one["contribution"] for one in hit["signals"].values()) == pytest.approx(hit["score"])

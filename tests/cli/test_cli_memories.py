@@ -47,7 +47,6 @@ def test_standard_input(home: Path, week: Run) -> None:
     """`add -` remembers what comes on standard input, as it comes."""
     command = [*PROGRAM, "add", "-", "--title", "Piped"]
     subprocess.run(command, input="first λ\n  second ü\n", capture_output=True, text=True, check=True, timeout=100)
-
     with MemoryStore(home / "m.sqlite") as store:
         assert store.get(memory_id(week, "second ü")).text.rstrip("\n") == "first λ\n  second ü"
 
@@ -184,7 +183,6 @@ def test_fix_of_something_else(known: Run, home: Path, monkeypatch, arguments, g
     monkeypatch.chdir(home)
     monkeypatch.setattr("sys.stdin", io.StringIO(given))
     done = known("fix", *arguments)
-
     assert (done.code, done.out, "secret" in done.err) == (code, "", False)
     assert said in done.err
 
@@ -194,5 +192,4 @@ def test_fix_of_standard_input_as_json(known: Run, monkeypatch, arguments: list[
     """Without a file, or with -, standard input is read; --json gives what programs read."""
     monkeypatch.setattr("sys.stdin", io.StringIO(TRACEBACK.format(name="n")))
     fix, _ = json.loads(known(*arguments, "--json").out)
-
     assert (fix["fix"], fix["kind"]) == ('print("hours: " + str(count))', "history")

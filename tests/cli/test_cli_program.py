@@ -44,7 +44,6 @@ from jupyter_memory import MemoryStore
 def test_wrong_usage(run: Run, home: Path, arguments: list[str], says: str) -> None:
     """Wrong usage exits with 2, says what is wrong, and makes no store."""
     done = run(*arguments)
-
     assert done.code == 2
     assert says in done.err
     assert not (home / "m.sqlite").exists()
@@ -56,7 +55,6 @@ def test_wrong_usage(run: Run, home: Path, arguments: list[str], says: str) -> N
 def test_failures_are_one_line(week: Run, arguments: list[str]) -> None:
     """What fails exits with 1 and one line on stderr."""
     done = week(*arguments)
-
     assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
 
 
@@ -77,7 +75,6 @@ def ended(*command: str) -> subprocess.CompletedProcess[str]:
 def test_the_module_is_the_command(home: Path) -> None:
     """`python -m jupyter_memory` does and returns what the command does, failures included."""
     added, wrong = ended(*PROGRAM, "add", "prices in Zürich, λ"), ended(*PROGRAM, "serch", "prices")
-
     assert (added.returncode, "Zürich" in added.stdout) == (0, True)
     assert (wrong.returncode, "jupyter-memory" in wrong.stderr) == (2, True)
 
@@ -107,7 +104,6 @@ def test_without_standard_output(week: Run) -> None:
     """A command whose standard output is closed (`>&-`) does its work and has nothing to complain of."""
     code = "import os, sys; os.close(1); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
     done = ended(sys.executable, "-c", code, *PROGRAM[1:], "status")
-
     assert (done.returncode, done.stderr) == (0, "")
 
 

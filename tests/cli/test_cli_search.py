@@ -70,7 +70,6 @@ def test_search_context(week: Run) -> None:
 def test_search_context_with_wrong_options(week: Run, wrong: list[str]) -> None:
     """A number without room, a word, or a second form of the results is wrong usage."""
     done = week("search", "λ", "--context", *wrong)
-
     assert (done.code, done.out) == (2, "")
     assert "context" in done.err or "200 or more" in done.err
 
@@ -118,7 +117,6 @@ def test_search_options(week: Run) -> None:
 def test_a_doubtful_answer_says_so(week: Run, query: str, said: str | None) -> None:
     """Above hits that may be no answer it stands so, on standard error: results alone go through a pipe."""
     done = week("search", query)
-
     assert (said or "") in done.err and ("answer" in done.err) == (said is not None)
     assert "answer" not in done.out and " 1  " in done.out
 
@@ -138,7 +136,6 @@ def test_a_quoted_name_is_looked_for_as_it_is_written(run: Run) -> None:
 def test_list(week: Run) -> None:
     """`list` shows a memory a line, the newest first."""
     lines = week("list").out.splitlines()
-
     assert [line.split()[-1] for line in lines] == ["Merge", "Müller", "Prices"]
     assert len(week("list", "-n", "1", "--tag", "people").out.splitlines()) == 1
 
@@ -160,7 +157,6 @@ def test_the_default_store_may_be_new(run: Run, monkeypatch: pytest.MonkeyPatch)
     """Before anything is remembered, a search says what to do first, also in its JSON."""
     monkeypatch.delenv("JUPYTER_MEMORY_PATH")
     done = run("search", "λ")
-
     assert (done.code, done.out) == (0, "")
     assert "This store is empty" in done.err and "words only, not meaning" not in done.err
     assert "This store is empty" in found(run, "search", "λ")["notices"][-1]
@@ -187,7 +183,6 @@ def test_a_filter_that_matches_nothing_is_reported(week: Run, home: Path) -> Non
 def test_a_word_that_nothing_holds_is_reported(week: Run) -> None:
     """The notice is printed beside the results, and stands in the JSON with the verdict."""
     answer = found(week, "search", "Müller and xgboost")
-
     assert "No memory contains “xgboost”." in week("search", "Müller and xgboost").err
     assert "No memory contains “xgboost”." in answer["notices"] and answer["verdict"] != "strong"
 

@@ -56,7 +56,6 @@ def test_ranks_need_the_log_of_searches(week, home: Path) -> None:
     """With log_searches off nothing is kept, so ids are needed, and the error says so."""
     configure(home, "log_searches = False")
     best = memory_id(week, "scaled prices")
-
     assert "log_searches is off: name memories by their ids" in week("text", "1").err
     assert week("text", best).out == "we scaled the prices to zero mean\n"
 

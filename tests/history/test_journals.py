@@ -278,6 +278,5 @@ def test_off_leaves_nothing_beside_the_store(recorded):
     """What was noted is in the store, and no journal stays."""
     recorded.run("x = 1")
     recorded.recorder.stop()
-
     assert recorded.sources() == ["x = 1"]
     assert not recorded.on_disk() and not recorded.in_memory()

@@ -89,7 +89,6 @@ def test_off_means_nothing(tmp_path: Path):
     with kernel(tmp_path) as (manager, client):
         run(client, "prices = [1, 2]")
         die(manager, client, "import os; os.kill(os.getpid(), 9)")
-
     assert not (tmp_path / "week").exists()
 
 

@@ -126,7 +126,6 @@ def test_errors_become_plain_text_in_bounds(recorded, cell, told):
 def test_a_cell_in_another_language_has_it(recorded):
     """A shell script in a cell of Python is no Python: filters find it by its language, and so does its memory."""
     recorded.run("%%bash\necho zürich", "λ = 3")
-
     assert [run.language for run in recorded.runs()] == ["bash", "python"]
     with MemoryStore(recorded.path) as store:
         [memory] = [hit.memory for hit in store.browsed(filters={"lang": "bash"}).hits]
@@ -137,7 +136,6 @@ def test_a_cell_in_another_language_has_it(recorded):
 def test_what_gets_no_number_is_not_recorded(recorded, how):
     """Cells that front ends run for themselves stay out."""
     recorded.shell.run_cell("hidden = 1", **how)
-
     assert recorded.runs() == []
 
 
@@ -203,7 +201,6 @@ def test_a_recorder_that_is_off_leaves_no_file(shell_with_recorder):
     """Without the history nothing is written, not even a folder."""
     one = shell_with_recorder()
     one.run("x = 1")
-
     assert not one.path.parent.exists()
 
 
@@ -211,7 +208,6 @@ def test_secrets_reach_no_file(recorded):
     """A secret in a cell, its error and its traceback is in no file, not even before the store has the run."""
     secret = "sk-proj-" + "aB3dE5gH7jK9mN1pQ3sT5vW7"
     recorded.run(f"key = '{secret}'\nraise ValueError('the key was {secret}')")
-
     assert secret.encode() not in recorded.noted(b"ValueError: the key was")
     [run] = recorded.runs()
     assert secret not in run.source + run.error.message + run.error.traceback
@@ -221,7 +217,6 @@ def test_a_huge_cell_is_kept_in_bounds(recorded):
     """Of a cell of 10 MB its beginning is kept, and its length."""
     recorded.run("first = 1\nlast = '" + "λ" * 10_000_000 + "'")
     [run] = recorded.runs()
-
     assert run.source.startswith("first = 1") and len(run.source) < 200_100
     with MemoryStore(recorded.path) as store:
         assert store.get(run.memory_id).metadata["characters"] > 10_000_000
@@ -232,7 +227,6 @@ def test_a_cell_keeps_its_own_result(recorded, monkeypatch):
     # IPython leaves `_` alone where some library, such as doctest, has set one for all modules.
     monkeypatch.delattr(builtins, "_", raising=False)
     [result, *_] = recorded.run("6 * 7", "_ + 1", "Out[1]")
-
     assert result.result == 42
     assert recorded.shell.user_ns["_"] == 42 and recorded.shell.user_ns["Out"][2] == 43
 

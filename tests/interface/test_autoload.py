@@ -52,6 +52,5 @@ def test_without_the_package_the_file_is_silent(startup: Path) -> None:
     new_shell("%load_ext jupyter_memory\n%memory autoload on")
     (startup / "00-hide.py").write_text(HIDE)
     shown = new_shell(ASK)
-
     assert "loaded: False" in shown
     assert "Error" not in shown

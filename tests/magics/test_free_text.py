@@ -27,7 +27,6 @@ SHELL_IS_SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fi
 def test_a_question_is_a_search(week, cell: str) -> None:
     """A trailing question mark asks the memory, not IPython's help."""
     result = week.run(cell)
-
     assert result["title"].iloc[0] == "Merge"
     assert result.attrs["memsearch"]["query"].rstrip("? ") == "how do I merge frames"
 
@@ -35,7 +34,6 @@ def test_a_question_is_a_search(week, cell: str) -> None:
 def test_several_questions_in_a_cell(week) -> None:
     """Every line of a cell may be a question, also after other code, and may be assigned."""
     week.run("a = %memsearch merge frames?\nn = 1 + 1\nb = %memsearch who is Müller?")
-
     assert [week.ip.user_ns[name]["title"].iloc[0] for name in "ab"] == ["Merge", "Müller"]
 
 
@@ -70,7 +68,6 @@ def test_other_lines_stay_as_they_are(bare, cell: str) -> None:
     """Only questions to our magics are touched."""
     before = bare.ip.transform_cell(cell)
     bare.run("%load_ext jupyter_memory")
-
     assert bare.ip.transform_cell(cell) == before
 
 
@@ -106,7 +103,6 @@ def test_a_variable_is_asked_for_by_name(week) -> None:
 def test_mistakes_with_variables(week, cell: str, says: str) -> None:
     """A variable that is missing, no text, empty, or beside another query is a one-line mistake."""
     week.ip.user_ns |= {"question": "who?", "number": 3, "empty": " "}
-
     assert says in week.mistake(cell)
 
 
@@ -263,7 +259,6 @@ def test_minus_404_is_found_and_a_minus_before_a_word_leaves_it_out(week) -> Non
 def test_abbreviated_options(week) -> None:
     """The beginning of an option's name is enough, but not to forget everything."""
     assert len(week.run("%memsearch the --lim 2")) == 2
-
     assert "--every" in week.mistake("%memory forget --every")
     assert len(week.run("%memsearch the --lim 2")) == 2
 

@@ -118,7 +118,6 @@ def test_clear_names_the_history_that_ipython_keeps(shell, ip, home: Path):
 def test_a_broken_config_file_is_left_as_it_is(shell, config: Path):
     """Where the file of settings cannot be read, it is said, and not written."""
     config.write_text("{broken")
-
     assert "it is not valid JSON" in shell.mistake("%memory history on --always")
     assert config.read_text() == "{broken"
 
@@ -141,7 +140,6 @@ def test_clear_without_a_history_says_so(shell, home: Path, path):
     """Before anything was recorded there is nothing to forget, and no store is made."""
     if path is not None:
         shell.run(f"%config JupyterMemory.path = {str(home / path)!r}")
-
     assert "There is no history to forget." in shell.printed("%memory history clear")
     assert not list(home.rglob("memory.sqlite"))
 
@@ -150,7 +148,6 @@ def test_clear_without_a_history_says_so(shell, home: Path, path):
 def test_forgetting_reaches_what_the_store_does_not_have_yet(shell, ip, home: Path, line: str):
     """What was noted a moment ago is forgotten too, by `clear` and with everything, and is in no file."""
     ran(ip, "%memory history on", "quetzalcoatlus = 1")
-
     assert "forgot 1 " in shell.printed(f"%memory {line}")
     contents = [file.read_bytes() for file in (home / "data" / "memory").iterdir()]
     assert contents and not [one for one in contents if b"quetzalcoatlus" in one]

@@ -201,7 +201,6 @@ def test_offers(week, line: str, offers: list[str]) -> None:
     """Options, subcommands, tags, profiles and known values are offered where they belong."""
     week.ip.user_ns |= {"question": "how?", "people_count": 3}
     found = week.complete(line)
-
     assert [offer for offer in offers if offer not in found] == []
 
 
@@ -220,7 +219,6 @@ def test_offers(week, line: str, offers: list[str]) -> None:
 def test_offers_nothing_else(week, line: str) -> None:
     """Names of Python and files of the folder do not mix in."""
     week.ip.user_ns |= {"people_count": 3, "forest": 1, "cells": 2}
-
     assert len(week.complete(line)) == 1
 
 
@@ -242,7 +240,6 @@ def test_paths(week, tmp_path: Path, line: str) -> None:
 def test_ids_of_the_last_search(week, what: str) -> None:
     """Where an id is wanted, those of the last search are offered, the best first."""
     ids = week.ids("%memsearch prices of Müller, merged frames")
-
     assert len(ids) >= 2
     assert week.complete(f"%memory {what} ") == ids
     assert week.complete(f"%memory {what} {ids[1][:9]}") == [ids[1]]

@@ -74,7 +74,6 @@ def test_right_answers_that_were_forgotten(judged) -> None:
 def test_run_with_other_lengths(judged) -> None:
     """`--dims` and `--profile` say what is compared."""
     frame = judged.run("%memeval run --profile auto --profile keyword --dims 64")
-
     compared = {(profile, model) for profile in ("auto", "keyword") for model in ("static 256", "static 64")}
     assert set(zip(frame["profile"], frame["model"], strict=True)) == compared and len(frame) == 4
 
@@ -83,7 +82,6 @@ def test_differences_are_to_what_is_in_use(judged, home) -> None:
     """Profiles without the one in use, and another length, are compared with the profile and the model in use."""
     used = judged.run("%memeval run --profile auto")["ndcg@10"].item()
     frame = judged.run(f"%memeval run --profile {worse(home)} --dims 64")
-
     assert frame["difference"].tolist() == pytest.approx((frame["ndcg@10"] - used).tolist())
     assert (frame["difference"] < 0).all()
 
@@ -92,7 +90,6 @@ def test_a_file_goes_by_its_name(judged, home) -> None:
     """A profile in a TOML file is compared under its own name; two of one name keep their paths."""
     (home / "other").mkdir()
     first, second = worse(home), worse(home / "other")
-
     assert set(judged.run(f"%memeval run --profile auto --profile {first}")["profile"]) == {"auto", "worse"}
     assert set(judged.run(f"%memeval run -p {first} -p {second}")["profile"]) == {first, second}
 

@@ -85,7 +85,6 @@ def test_insert_puts_the_fix_into_the_next_cell(mended):
 def test_nothing_alike_is_said(mended, cell):
     """An error that never happened before gets no guess, also that of a cell which never ran."""
     assert not mended.ip.run_cell(cell, store_history=False).success
-
     assert "No earlier error is like this one." in mended.printed("found = %memfix")
     assert mended.ip.user_ns["found"] is None
 
@@ -155,7 +154,6 @@ def test_run_that_is_recorded_is_not_similar_to_itself(shell):
     """With the history on, the failed run is in the store when %memfix looks; it does not count as an earlier error."""
     for cell in ("%memory history on", "1 / 0"):
         shell.ip.run_cell(cell, store_history=True)
-
     assert "No earlier error is like this one." in shell.printed("%memfix")
 
 
@@ -163,7 +161,6 @@ def test_empty_history_is_said(shell):
     """Where the history is off, %memfix says how to turn it on."""
     shell.run("%memadd a note;")
     fail(shell, "1 / 0")
-
     assert "%memory history on" in shell.noted("%memfix")
 
 
@@ -186,7 +183,6 @@ def test_commands_go_on_from_the_fixes(mended):
     """The fixes are the last answer: their ids complete, and can be pinned."""
     fail(mended)
     ids = mended.ids("%memfix")
-
     assert mended.complete("%memory pin ") == ids
     assert mended.printed(f"%memory pin {ids[0]}").startswith(f"pinned {ids[0]}")
 
@@ -239,5 +235,4 @@ def test_unloading_stops_the_watch(mended):
     callbacks = mended.ip.events.callbacks
     before = {event: len(callbacks[event]) for event in ("pre_run_cell", "post_run_cell")}
     mended.run("%unload_ext jupyter_memory")
-
     assert {event: len(callbacks[event]) + 1 for event in before} == before

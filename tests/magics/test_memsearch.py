@@ -12,7 +12,6 @@ def test_it_returns_a_frame(week) -> None:
     """Assigned, the frame prints nothing; alone it is displayed; its accessor finds its store."""
     assert week.printed("df = %memsearch prices") == ""
     found = week.ip.user_ns["df"]
-
     assert isinstance(found, pd.DataFrame) and "Prices" in week.printed("%memsearch prices")
     assert found.memory.explain(1).rank == 1 and "zero mean" in found.memory.text(1)
 
@@ -134,7 +133,6 @@ def test_the_log_is_switched_off(week) -> None:
     week.run("%memsearch λ")
     week.run("%config JupyterMemory.log_searches = False")
     week.run("%memsearch Müller")
-
     assert recent(week) == []
 
 
@@ -170,7 +168,6 @@ def test_add_says_what_it_remembered(shell) -> None:
     assert shell.printed("result = %memadd --title Prices net of tax\nresult").count("\n") == 1
     result = shell.ip.user_ns["result"]
     assert repr(result) == f"remembered {result.memory.id} “Prices”"
-
     assert shell.printed("%memadd prices are net;") == "" and shell.run("%memadd prices are net;") is None
     assert shell.run("%memsearch").iloc[0]["snippet"] == "prices are net"
 
@@ -179,7 +176,6 @@ def test_known_text_is_not_stored_twice(shell) -> None:
     """The same text again is the same memory, with the new tag, and the line says so."""
     first = shell.run("%memadd net of tax --tag a")
     again = shell.run("%memadd net of tax --tag ü")
-
     assert str(again) == f"known already, so not stored again: {first.memory.id} “net of tax”, tagged a, ü"
     assert set(again.memory.tags) == {"a", "ü"}
 

@@ -221,7 +221,6 @@ def test_nothing_is_forgotten_by_accident(week, cell: str, says: str) -> None:
 def test_pin_and_unpin(week) -> None:
     """A pinned memory is core until it is unpinned."""
     [memory_id] = week.ids("%memsearch Müller -n 1")
-
     assert week.printed(f"%memory pin {memory_id}") == f"pinned {memory_id} “Müller”\n"
     assert week.titles("%memsearch --tier core") == ["Müller"]
     assert week.printed(f"%memory unpin {memory_id}") == f"unpinned {memory_id} “Müller”\n"
@@ -243,7 +242,6 @@ def test_related(week) -> None:
     """A rank of the last search, or an id, gives the memories most like that one; it is not among them."""
     week.run("%memadd The prices were scaled by their mean for Zürich as well.")
     first = week.ids("%memsearch scaled prices")[0]
-
     by_rank, by_id = week.ids("%memory related 1"), week.ids(f"%memory related {first}")
     assert by_rank and first not in by_rank and by_rank == by_id
 
@@ -274,7 +272,6 @@ def test_context_after_a_search_that_found_nothing(week, query: str) -> None:
 def test_context_with_a_wrong_number(week, typed: str) -> None:
     """The error says what to type."""
     week.run("%memsearch prices")
-
     assert "200 or more, such as 2000" in week.mistake(f"%memory context {typed}")
     assert week.mistake("%memory context 300 400").startswith("%memory context takes TOKENS")
 
@@ -293,7 +290,6 @@ def test_explain(week) -> None:
 def test_doctor(week) -> None:
     """`doctor` finds a healthy store well, and an open one not."""
     assert week.printed("%memory doctor").endswith("All is well.\n")
-
     Path(week.run("%memsearch Müller").attrs["memsearch"]["store"]).chmod(0o644)
     assert "chmod 600" in week.printed("%memory doctor")
 

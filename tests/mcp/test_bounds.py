@@ -168,7 +168,6 @@ def test_the_history_is_withheld_unless_it_is_allowed(mixed, ask, refused):
 def test_own_notes_are_seen_in_a_folder(bounded, ask, refused):
     """A program that is bounded to a folder sees the notes that it stored itself, and not those of another program."""
     kept = ask(bounded, "remember", text="The tax of the open forecast is 7.7 %.", client="codex")
-
     assert ask(bounded, "get", ids=kept["id"], client="codex")["memories"]
     assert refused(bounded, "get", ids=kept["id"], client="cursor")
 
@@ -250,7 +249,6 @@ def test_a_busy_store_gets_its_log_later(tools, ask, refused, week_store):
 def test_without_a_log_nothing_is_written_down(tools_over, ask, week_store, bytes_of):
     """With log_searches off, no call is noted."""
     ask(tools_over(week_store, log_searches=False), "search", query="Walrossherde prices")
-
     assert week_store.recent() == [] and b"Walrossherde" not in bytes_of(week_store.path)
 
 

@@ -53,7 +53,6 @@ def test_the_functions_can_be_loaded_by_name(switch: Any) -> None:
     """Each name leads to a function with a docstring, and with types that can be read from outside its module."""
     switch(True)
     functions = offered()
-
     assert list(functions) == ["memory_search", "memory_get", "memory_related", "memory_status"]
     assert all(function.__name__ == name and function.__doc__ for name, function in functions.items())
     assert all("return" in get_type_hints(function) for function in functions.values())

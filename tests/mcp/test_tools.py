@@ -77,7 +77,6 @@ def test_get_reads_several_in_their_order_and_names_the_missing(tools, ask, week
     """Texts come in the order of the ids; an id that nothing has is named."""
     ids = [week_memories[title].id for title in ("Joining orders", "Lost events")]
     read = ask(tools, "get", ids=[*ids, "0" * 16])
-
     assert [one["id"] for one in read["memories"]] == ids and read["missing"] == ["0" * 16]
     assert "Join on customer_id." in read["memories"][0]["text"]
 
@@ -115,7 +114,6 @@ def test_the_words_of_a_person_stay_a_persons(tools, ask, refused, week_store, w
     written = week_memories["Scaling the prices"]
     copy = ask(tools, "remember", text=written.text, title=written.title)
     assert copy["id"] != written.id and not week_store.get(written.id).metadata
-
     week_store.pin(copy["id"])
     assert "nobody has pinned" in refused(tools, "forget", ids=copy["id"])
 
@@ -123,7 +121,6 @@ def test_the_words_of_a_person_stay_a_persons(tools, ask, refused, week_store, w
 def test_secrets_are_redacted_before_they_are_stored(tools, ask, week_store, bytes_of):
     """A password in a note of a program is replaced, and the program is told."""
     kept = ask(tools, "remember", text="the key is AKIAQ7X2M4N8P1R5T9V3", title="Access")
-
     assert kept["redacted"] == 1 and "AKIA" not in week_store.get(kept["id"]).text
     assert "AKIA" not in ask(tools, "get", ids=kept["id"])["memories"][0]["text"]
     tools.provider.close()
@@ -133,7 +130,6 @@ def test_secrets_are_redacted_before_they_are_stored(tools, ask, week_store, byt
 def test_status_counts_what_is_there(tools, ask):
     """The status has counts, tags, and what the program may do."""
     found = ask(tools, "status")
-
     assert found["memories"] == 10 and found["kinds"] == {"note": 8, "cell": 1, "file": 1}
     assert "prices 3" in found["tags"] and found["writing"] == "yes; forgets its own notes"
 
@@ -141,7 +137,6 @@ def test_status_counts_what_is_there(tools, ask):
 def test_read_only_offers_no_tool_that_writes(tools_over, refused, week_store):
     """Without writing there are four tools, and the other two say why they are not."""
     tools = tools_over(week_store, writing=False)
-
     reading = [f"memory_{name}" for name in ("search", "get", "related", "status")]
     assert [tool.name for tool in tools.offered] == reading
     assert "read-only" in refused(tools, "remember", text="x")
@@ -188,7 +183,6 @@ WRONG = [
 def test_wrong_input_is_explained(tools, refused, name, arguments, said):
     """Wrong input gets a sentence that names the argument and what it must be, not what it was."""
     error = refused(tools, name, **arguments)
-
     assert said in error and "Traceback" not in error
     assert not any(word in error for word in ("sonnet", "Tuesdayish", "Zürich", "mauve"))
 
@@ -196,7 +190,6 @@ def test_wrong_input_is_explained(tools, refused, name, arguments, said):
 def test_an_offset_that_cannot_be(tools, refused, week_memories):
     """An offset goes with one id, within its text, and without words to look for."""
     one, other = (week_memories[title].id for title in ("Joining orders", "Lost events"))
-
     assert "the text ends before it" in refused(tools, "get", ids=one, offset=10_000)
     assert "it goes with one id" in refused(tools, "get", ids=[one, other], offset=3)
     assert "without around" in refused(tools, "get", ids=one, offset=3, around="orders")

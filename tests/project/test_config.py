@@ -117,7 +117,6 @@ def test_one_bad_value_does_not_lose_the_others(home: Path) -> None:
     write(home / "user", "c.JupyterMemory.limit = -1\nc.JupyterMemory.profile = 'vault'")
     with pytest.warns(UserWarning, match=r"jupyter_memory_config\.py: .*limit"):
         config = load_config()
-
     assert (config.limit, config.profile) == (10, "vault")
 
 
@@ -141,14 +140,12 @@ def test_more_configuration_comes_after_files(home: Path) -> None:
     """A configuration handed in, such as IPython's own, wins over the files and keeps its name."""
     write(home / "user", "c.JupyterMemory.limit = 25")
     config = load_config(more={"IPython": Config({"JupyterMemory": {"limit": 3}})})
-
     assert (config.limit, config.origin("limit")) == (3, "IPython")
 
 
 def test_the_path_of_a_store(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     """`~` in the path is the home folder; a folder as path is refused with a name that would do."""
     monkeypatch.setenv("HOME", str(home))
-
     assert store_path(JupyterMemory(path="~/m.sqlite")) == home / "m.sqlite"
     with pytest.raises(TraitError, match=r"memory\.sqlite"):
         JupyterMemory(path=str(home))
@@ -170,7 +167,6 @@ def test_bad_values_name_the_setting(name: str, value: object) -> None:
 def test_every_setting_has_help_and_is_configurable() -> None:
     """Each public trait can be configured and explains itself."""
     own = set(JupyterMemory().traits()) - {"config", "parent"}
-
     assert own == {row.name for row in settings(JupyterMemory())}
     assert all(len(row.help) > 15 for row in settings(JupyterMemory()))
 

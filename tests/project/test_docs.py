@@ -71,7 +71,6 @@ def test_the_guide_names_every_kind_of_file():
     """The first column of its table lists just the suffixes that the built-in readers read."""
     guide = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
     listed = "".join(re.findall(r"^\| (`\..*?) \|", guide, re.MULTILINE))
-
     assert sorted(re.findall(r"`(\.[\w.]+)`", listed)) == sorted(known_readers().suffixes)
 
 
@@ -79,7 +78,6 @@ def test_the_guide_names_every_kind_of_file():
 def test_links_lead_somewhere(page):
     """Every link of a page to a file of the project leads to one."""
     targets = LINK.findall(page.read_text(encoding="utf-8"))
-
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
@@ -104,7 +102,6 @@ def test_notebooks_are_kept_without_outputs(notebook):
     """A notebook is committed as it is before it runs: valid, with cell ids, without outputs of anybody's machine."""
     content = nbformat.read(notebook, as_version=4)
     nbformat.validate(content)
-
     assert (content.nbformat, content.nbformat_minor >= 5) == (4, True)
     assert not any(cell.get("outputs") or cell.get("execution_count") for cell in content.cells)
     assert content.metadata.kernelspec.name == "python3"
@@ -144,7 +141,6 @@ def test_the_first_result_of_the_readme(samples, monkeypatch):
     shown = re.search(r"^```text\n( 1  .*?)```$", README, re.MULTILINE | re.DOTALL)[1]
     rows = repr(samples.search(QUESTION, limit=2)).rpartition("\n\n")[0] + "\n"
     varies = re.compile(r" +\d+%  +\d+ \w+ ago$| [0-9a-f]{16}$", re.MULTILINE)
-
     assert varies.sub("", rows) == varies.sub("", shown)
 
 
@@ -155,5 +151,4 @@ def test_the_first_question_on_other_notebooks(store):
     for name in ("tools_pandas.ipynb", "tools_numpy.ipynb"):
         memories.index(BOOK / name, progress=False)
     answer = memories.hits(QUESTION, limit=3)
-
     assert answer.verdict == "strong" and "read_csv" in answer.hits[0].memory.text

@@ -130,6 +130,5 @@ def test_the_architecture_names_what_exists():
     page = (ROOT.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
     details = (ROOT.parent / "docs/internals.md").read_text(encoding="utf-8")
     named = set(re.findall(rf"(?<![\w./])((?:{'|'.join(FLOOR_OF)})/[a-z_/]*)", page + details))
-
     assert [path for path in named if not (ROOT / path).is_dir() and not (ROOT / f"{path}.py").is_file()] == []
     assert [room for room in FLOOR_OF if (ROOT / room).exists() and room not in page] == []

@@ -26,7 +26,6 @@ def lasting(text: str) -> str:
 def test_the_exchange_is_what_happens() -> None:
     """The page tells what the SDK's client is answered today; scripts/agents_exchange.py writes it anew."""
     pytest.importorskip("mcp_types", reason="the extra mcp is not installed")
-
     assert lasting(told()) == lasting(exchange())
 
 

@@ -285,7 +285,6 @@ async def test_a_run_tells_how_often_and_how_it_ended(ask, fits, week_in, notebo
 async def test_a_run_whose_kernel_died(ask, fits, week_in):
     """What has no outcome says so; without a notebook there is nothing to open, and the reason is told."""
     week_in.history.record([replace(RUN, outcome="unknown", environment="")])
-
     _, place = await the_run(ask, fits)
     assert (place["run"]["outcome"], place["run"]["error"], place["run"]["count"]) == ("unknown", "", 1)
     assert place["path"] is None and "did not know its notebook" in place["closed"]
@@ -295,7 +294,6 @@ async def test_an_entry_made_by_hand(ask, fits, week_in):
     """History that somebody added with metadata of any kind is shown as run once, with what can be read."""
     metadata = {"runs": "many", "outcome": ["ok"], "error": 7, "first_run": None, "environment": "x"}
     week_in.add("λ = 3.2", kind="history", event_at="2026-03-01T10:00:00+00:00", metadata=metadata)
-
     _, place = await the_run(ask, fits)
     told = {"outcome": "unknown", "error": "", "environment": "x"}
     assert place["run"] == {"count": 1, "first": None, "last": "2026-03-01T10:00:00+00:00", **told}

@@ -221,7 +221,6 @@ async def test_what_another_program_saves_is_found(ask, watched, notebook, until
     """The server follows the watched folders itself, from the first time that the panel asks for its status."""
     await ask("status")
     (notebook.parent / "by_hand.md").write_text("The carrier blames the fog in Oslo.")
-
     await until(lambda: any(hit.memory.title == "by_hand.md" for hit in watched.hits("fog Oslo").hits))
 
 
