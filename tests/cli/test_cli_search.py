@@ -90,6 +90,7 @@ def test_search_json(week: Run) -> None:
     assert hit["title"] == "Müller"
     assert hit["score"] == pytest.approx(sum(seen["contribution"] for seen in hit["signals"].values()))
 
+    assert [line.split()[-1] for line in week("list").out.splitlines()] == ["Merge", "Müller", "Prices"]
     listed = found(week, "list", "-n", "2")
     assert [hit["title"] for hit in listed["hits"]] == ["Merge", "Müller"]
     assert {hit["score"] for hit in listed["hits"]} == {None} and listed["query"] == ""
@@ -133,13 +134,6 @@ def test_a_quoted_name_is_looked_for_as_it_is_written(run: Run) -> None:
     assert missing.count("df.merge") == 1
 
 
-def test_list(week: Run) -> None:
-    """`list` shows a memory a line, the newest first."""
-    lines = week("list").out.splitlines()
-    assert [line.split()[-1] for line in lines] == ["Merge", "Müller", "Prices"]
-    assert len(week("list", "-n", "1", "--tag", "people").out.splitlines()) == 1
-
-
 def test_pin_unpin_explain(week: Run) -> None:
     """Memories are pinned, unpinned and explained by their ids."""
     found = memory_id(week, "Müller")
@@ -162,8 +156,8 @@ def test_the_default_store_may_be_new(run: Run, monkeypatch: pytest.MonkeyPatch)
     assert "This store is empty" in found(run, "search", "λ")["notices"][-1]
 
 
-def test_a_filter_that_matches_nothing_is_reported(week: Run, home: Path) -> None:
-    """Beside "Nothing found." stands which filter emptied the answer, with the nearest that would not."""
+def test_what_a_search_misses_is_reported(week: Run, home: Path) -> None:
+    """Beside the results and in JSON stands which filter emptied the answer, with the nearest, or which word."""
     folder = home / "reports"
     folder.mkdir()
     (folder / "müller.md").write_text("The ridge model of Müller has λ = 0.3.\n", encoding="utf-8")
@@ -178,10 +172,6 @@ def test_a_filter_that_matches_nothing_is_reported(week: Run, home: Path) -> Non
     ):
         assert says in week("search", "λ", *option).err and says in week("list", *option).err
         assert says in found(week, "search", "λ", *option)["notices"][0]
-
-
-def test_a_word_that_nothing_holds_is_reported(week: Run) -> None:
-    """The notice is printed beside the results, and stands in the JSON with the verdict."""
     answer = found(week, "search", "Müller and xgboost")
     assert "No memory contains “xgboost”." in week("search", "Müller and xgboost").err
     assert "No memory contains “xgboost”." in answer["notices"] and answer["verdict"] != "strong"

@@ -70,18 +70,20 @@ def test_other_names_get_a_suggestion(shell, typed: str, said: str) -> None:
     assert "backup" in shell.mistake("%memory statsu")
 
 
-@pytest.mark.parametrize("typed", ["related", "forgt", "fogret", "delet 3f2a", "remvoe 3f2a", "restor m.sqlite"])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "related", "forgt", "fogret", "delet 3f2a", "remvoe 3f2a", "restor m.sqlite",
+        "forget --everthing", "forget --serches", "forget --yess", "model use nomic --yse",
+    ],
+)  # fmt: skip
 def test_no_guess_names_what_destroys(shell, typed: str) -> None:
-    """A name that is only near to a command that cannot be undone does not lead there."""
+    """A name or an option that is only near to what cannot be undone, or answers the question before, leads nowhere."""
     said = shell.mistake(f"%memory {typed}").partition("There are:")[0]
-    assert "forget" not in said and "restore FILE" not in said
-
-
-@pytest.mark.parametrize("line", ["forget --everthing", "forget --serches", "forget --yess", "model use nomic --yse"])
-def test_no_guess_names_an_option_that_destroys(shell, line: str) -> None:
-    """A misspelt option never leads to one that forgets more, or that answers the question before that."""
-    said = shell.mistake(f"%memory {line}")
-    assert "There is no option" in said and "Did you mean" not in said
+    if "--" in typed:
+        assert "There is no option" in said and "Did you mean" not in said
+    else:
+        assert "forget" not in said and "restore FILE" not in said
 
 
 def test_messages_name_commands_as_magics(shell) -> None:
@@ -105,19 +107,19 @@ def test_what_is_told_of_a_store(week, home: Path) -> None:
 
 
 def test_index_and_search(shell, folder: Path) -> None:
-    """A folder is indexed and found, paths may come from variables and in either quotes; again, nothing has changed."""
+    """A folder is indexed and found, paths may come from variables and in either quotes; again, nothing has changed.
+
+    Without a path one line says so; a path that is not there is told, and the one behind it is indexed.
+    """
+    assert "Name a folder" in shell.mistake("%memory index")
     assert "2 files indexed" in shell.printed(f'%memory index "{folder}"')
     assert shell.run("%memsearch ridge λ").iloc[0]["source"].endswith("müller.md")
     assert "2 unchanged" in shell.printed(f"%memory index '{folder}'")
     shell.ip.user_ns["files"] = folder
     assert shell.printed('%memory index "{files}/prices.md" "$files/müller.md"').count("1 unchanged") == 2
-
-
-def test_index_wants_a_path(shell, folder: Path) -> None:
-    """Without a path one line says so; a path that is not there is told, and the one behind it is indexed."""
-    assert "Name a folder" in shell.mistake("%memory index")
+    (folder / "new.md").write_text("Quagga", encoding="utf-8")
     assert "/nowhere/at/all" in shell.mistake(f'%memory index /nowhere/at/all "{folder}"')
-    assert len(shell.run("%memsearch ridge λ"))
+    assert shell.titles("%memsearch quagga")[0] == "new.md"
 
 
 def test_interrupted_indexing_says_what_is_in(shell, home: Path, halfway) -> None:
@@ -216,15 +218,6 @@ def test_nothing_is_forgotten_by_accident(week, cell: str, says: str) -> None:
     """Without a clear choice nothing is forgotten, and one line says what is missing."""
     assert says in week.mistake(cell)
     assert len(week.run("%memsearch")) == 5
-
-
-def test_pin_and_unpin(week) -> None:
-    """A pinned memory is core until it is unpinned."""
-    [memory_id] = week.ids("%memsearch Müller -n 1")
-    assert week.printed(f"%memory pin {memory_id}") == f"pinned {memory_id} “Müller”\n"
-    assert week.titles("%memsearch --tier core") == ["Müller"]
-    assert week.printed(f"%memory unpin {memory_id}") == f"unpinned {memory_id} “Müller”\n"
-    assert week.run("%memsearch --tier core").empty
 
 
 def test_a_rank_is_not_forgotten(week) -> None:

@@ -114,11 +114,13 @@ def test_feedback(week) -> None:
 
 
 def test_pins(week) -> None:
-    """What is pinned by its rank is named."""
+    """What is pinned by its rank is named, and core until it is unpinned, here by its id."""
     found = week.ids("%memsearch -n 5")
     said = week.printed("%memory pin 2 4")
     assert said.splitlines()[0].startswith(f"pinned {found[1]}") and found[3] in said
     assert set(week.ids("%memsearch --tier core")) == {found[1], found[3]}
+    assert week.printed(f"%memory unpin {found[3]}") == f"unpinned {found[3]} “Müller”\n"
+    assert week.ids("%memsearch --tier core") == [found[1]]
 
 
 def test_opening(week, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
