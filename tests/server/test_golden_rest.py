@@ -34,55 +34,6 @@ INTERFACES = {
 QUESTION = "which λ did the Poisson model have on 3 March 2026"
 
 
-@pytest.fixture
-def answers(ask, week_in, notebook, jp_root_dir, store_file, queued):
-    """Ask every route about the week, and return the answers by name of file, made the same on every machine."""
-
-    async def answers() -> dict[str, Any]:
-        (jp_root_dir / "prices" / "broken.ipynb").write_text("{", encoding="utf-8")
-        (jp_root_dir / "prices" / "results.md").write_text("# Results\n\nThe boosted trees beat λ.\n", "utf-8")
-        found = {"job.waiting": await ask("index", {"path": "prices", "watch": True})}
-        queued.set()
-        while any(job["state"] in ("waiting", "running") for job in (await ask("jobs")).json["jobs"]):
-            await asyncio.sleep(0.01)
-        # What was indexed is compared with the disk: this file is new since.
-        (jp_root_dir / "prices" / "new.md").write_text("# New\n\nNobody has indexed λ yet.\n", "utf-8")
-        search = await ask("search", {"query": QUESTION, "limit": 3, "lists": True, "log": True})
-        first = search.json["hits"][0]["memory_id"]
-        cell = (await ask("search", {"query": "price of electricity plot", "limit": 1})).json["hits"][0]["memory_id"]
-        found |= {
-            "answer.search": search,
-            "answer.keyword": await ask("search", {"query": "groupb", "prefix": True, "profile": "covalence"}),
-            "answer.nothing": await ask("search", {"query": "gradient", "filters": {"tag": ["no such tag"]}}),
-            "answer.browse": await ask("browse", {"limit": 4}),
-            "answer.related": await ask("related", {"memory_id": cell, "limit": 3}),
-            "explanation.here": await ask("explain", {"query": QUESTION, "memory_id": first}),
-            "explanation.away": await ask(
-                "explain", {"query": QUESTION, "memory_id": first, "filters": {"kind": ["cell"]}}
-            ),
-            "item.note": await ask("item", {"memory_id": first}),
-            "item.cell": await ask("item", {"memory_id": cell}),
-            "folders": await ask("folders"),
-            "jobs": await ask("jobs"),
-            "status": await ask("status"),
-            "profiles": await ask("profiles"),
-            "models": await ask("models"),
-            "problems": await ask("doctor"),
-            "searches": await ask("recent", {}),
-            "problem.field": await ask("search", {"query": QUESTION, "limit": 0}),
-            "problem.unknown": await ask("item", {"memory_id": "no such id"}),
-            "recorded": await ask("feedback", {"memory_id": first, "query": QUESTION, "accepted": True, "rank": 1}),
-            "removed": await ask("recent", method="DELETE"),
-            "forgotten": await ask("forget", {"memory_ids": [first]}),
-        }
-        codes = {name: answered.code for name, answered in found.items() if not name.startswith("problem.")}
-        assert set(codes.values()) == {200}, codes
-        same = Same({str(store_file): "/home/ada/memory.sqlite", str(jp_root_dir): "/home/ada/work"})
-        return {name: same(answered.json) for name, answered in found.items()}
-
-    return answers
-
-
 class Same:
     """Makes an answer the same on every machine: ids numbered, places named, times and timings rounded away."""
 
@@ -122,21 +73,59 @@ def kinds(value: Any) -> Any:
     return "number" if isinstance(value, int | float) and not isinstance(value, bool) else type(value).__name__
 
 
-async def test_the_routes_answer_as_the_golden_files_say(answers):
+async def test_the_routes_answer_as_the_golden_files_say(ask, week_in, notebook, jp_root_dir, store_file, queued):
     """Every route's answer has the names and types of its golden file: what the panel's tests read is real."""
-    found = await answers()
+    (jp_root_dir / "prices" / "broken.ipynb").write_text("{", encoding="utf-8")
+    (jp_root_dir / "prices" / "results.md").write_text("# Results\n\nThe boosted trees beat λ.\n", "utf-8")
+    found = {"job.waiting": await ask("index", {"path": "prices", "watch": True})}
+    queued.set()
+    while any(job["state"] in ("waiting", "running") for job in (await ask("jobs")).json["jobs"]):
+        await asyncio.sleep(0.01)
+    # What was indexed is compared with the disk: this file is new since.
+    (jp_root_dir / "prices" / "new.md").write_text("# New\n\nNobody has indexed λ yet.\n", "utf-8")
+    search = await ask("search", {"query": QUESTION, "limit": 3, "lists": True, "log": True})
+    first = search.json["hits"][0]["memory_id"]
+    cell = (await ask("search", {"query": "price of electricity plot", "limit": 1})).json["hits"][0]["memory_id"]
+    found |= {
+        "answer.search": search,
+        "answer.keyword": await ask("search", {"query": "groupb", "prefix": True, "profile": "covalence"}),
+        "answer.nothing": await ask("search", {"query": "gradient", "filters": {"tag": ["no such tag"]}}),
+        "answer.browse": await ask("browse", {"limit": 4}),
+        "answer.related": await ask("related", {"memory_id": cell, "limit": 3}),
+        "explanation.here": await ask("explain", {"query": QUESTION, "memory_id": first}),
+        "explanation.away": await ask(
+            "explain", {"query": QUESTION, "memory_id": first, "filters": {"kind": ["cell"]}}
+        ),
+        "item.note": await ask("item", {"memory_id": first}),
+        "item.cell": await ask("item", {"memory_id": cell}),
+        "folders": await ask("folders"),
+        "jobs": await ask("jobs"),
+        "status": await ask("status"),
+        "profiles": await ask("profiles"),
+        "models": await ask("models"),
+        "problems": await ask("doctor"),
+        "searches": await ask("recent", {}),
+        "problem.field": await ask("search", {"query": QUESTION, "limit": 0}),
+        "problem.unknown": await ask("item", {"memory_id": "no such id"}),
+        "recorded": await ask("feedback", {"memory_id": first, "query": QUESTION, "accepted": True, "rank": 1}),
+        "removed": await ask("recent", method="DELETE"),
+        "forgotten": await ask("forget", {"memory_ids": [first]}),
+    }
+    codes = {name: answered.code for name, answered in found.items() if not name.startswith("problem.")}
+    assert set(codes.values()) == {200}, codes
+    same = Same({str(store_file): "/home/ada/memory.sqlite", str(jp_root_dir): "/home/ada/work"})
+    answers = {name: same(answered.json) for name, answered in found.items()}
     if WRITING:
         for old in GOLDEN.glob("*.json"):
             old.unlink()
-        for name, answer in found.items():
+        for name, answer in answers.items():
             text = json.dumps(answer, indent=2, ensure_ascii=False) + "\n"
             (GOLDEN / f"{name}.json").write_text(text, encoding="utf-8")
     golden = {file.stem: json.loads(file.read_text("utf-8")) for file in GOLDEN.glob("*.json")}
-    assert sorted(found) == sorted(golden)
-    for name, answer in found.items():
-        fixed = {"signals", "facets", "counts", "timings"}
+    assert sorted(answers) == sorted(golden)
+    for name, answer in answers.items():
         assert kinds(answer).keys() == kinds(golden[name]).keys(), name
-        for key in kinds(answer).keys() - fixed:
+        for key in kinds(answer).keys() - {"signals", "facets", "counts", "timings"}:
             assert kinds(answer)[key] == kinds(golden[name])[key], (name, key)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from programs import running
+from locked import while_another_writes
 from traitlets import TraitError
 
 from jupyter_memory import MemoryStore, NoStore, StoreReadOnly
@@ -140,40 +140,20 @@ async def test_forgotten_is_gone(ask, fits, week_in):
     assert json.dumps((await ask("browse", {})).json).count("/projects/week") == 0
 
 
-WRITER = """
-import sys, apsw
-connection = apsw.Connection(sys.argv[1])
-connection.execute("BEGIN IMMEDIATE")
-print("locked", flush=True)
-sys.stdin.read()
-"""
-
-
-@pytest.fixture
-def writer(week_in, store_file):
-    """Another process that holds the write lock until its input is closed."""
-    command = [sys.executable, "-c", WRITER, str(store_file)]
-    with running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout.readline() == "locked\n"
-        yield process
-        process.stdin.close()
-
-
 @pytest.mark.parametrize("jp_server_config", [{"JupyterMemory": {"busy_seconds": 0.1}}], indirect=True)
-async def test_searches_go_on_and_changes_are_refused(ask, fits, writer):
+async def test_searches_go_on_and_changes_are_refused(ask, fits, week_in):
     """While another program writes, searches answer; a pin and a note are refused with what to do, and work after."""
-    found = (await ask("search", {"query": "prices λ", "log": True})).json
-    pin = {"memory_id": found["hits"][0]["memory_id"], "pinned": True}
-    for route, body in (("pin", pin), ("add", {"text": "λ is 3.2"}), ("forget", {"memory_ids": [pin["memory_id"]]})):
-        refused = await ask(route, body)
-        assert (refused.code, fits("problem", refused.json)["reason"]) == (503, "StoreLocked")
-        assert "try again" in refused.json["message"]
+    with while_another_writes(week_in):
+        found = (await ask("search", {"query": "prices λ", "log": True})).json
+        memory = found["hits"][0]["memory_id"]
+        pin = {"memory_id": memory, "pinned": True}
+        for route, body in (("pin", pin), ("add", {"text": "λ is 3.2"}), ("forget", {"memory_ids": [memory]})):
+            refused = await ask(route, body)
+            assert (refused.code, fits("problem", refused.json)["reason"]) == (503, "StoreLocked")
+            assert "try again" in refused.json["message"]
+        # What is only counted is left out.
+        assert (await ask("access", {"memory_id": memory})).json == {"recorded": False}
 
-    # What is only counted is left out.
-    assert (await ask("access", {"memory_id": pin["memory_id"]})).json == {"recorded": False}
-
-    writer.stdin.close()
-    writer.wait(60)
     assert (await ask("pin", pin)).code == 200
     assert (await ask("search", {"query": "prices λ"})).json["places"][0]["pinned"] is True
 

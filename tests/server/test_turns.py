@@ -18,21 +18,21 @@ from jupyter_memory.server import Ticket
 
 @pytest.fixture
 def stuck(week_in, until, monkeypatch):
-    """Let a method of the store wait; ``await stuck(name, asked)`` begins requests of which two have arrived there."""
+    """Let a method of the store wait; ``await stuck(name, asked)`` begins requests of which some have arrived there."""
     go_on = threading.Event()
 
-    async def stuck(name, asked):
+    async def stuck(name, asked, some=2):
         arrived, method = [], getattr(week_in, name)
 
         def wait(*args, **options):
-            arrived.append(threading.current_thread().name)
+            arrived.append(args)
             go_on.wait(60)
             return method(*args, **options)
 
         monkeypatch.setattr(week_in, name, wait)
         waiting = [asyncio.ensure_future(one()) for one in asked]
-        await until(lambda: len(arrived) == 2)
-        return waiting, go_on
+        await until(lambda: len(arrived) == some)
+        return waiting, go_on, arrived
 
     yield stuck
     go_on.set()
@@ -41,7 +41,7 @@ def stuck(week_in, until, monkeypatch):
 async def test_searches_do_not_wait_behind_changes(ask, week_in, stuck):
     """Six pins that wait for another program's writing leave every search its thread, and are all done in the end."""
     memory = week_in.hits("Poisson λ").hits[0].memory.id
-    pins, go_on = await stuck("pin", [lambda: ask("pin", {"memory_id": memory, "pinned": True})] * 6)
+    pins, go_on, _ = await stuck("pin", [lambda: ask("pin", {"memory_id": memory, "pinned": True})] * 6)
     found = await asyncio.gather(*(ask("search", {"query": "Poisson λ"}) for _ in range(6)))
     assert [(one.code, one.json["hits"][0]["title"]) for one in found] == [(200, "Poisson λ")] * 6
     assert not any(one.done() for one in pins)
@@ -54,7 +54,7 @@ async def test_searches_do_not_wait_behind_the_doctor(ask, week_in, stuck):
 
     A note and a question of many pages are read meanwhile as well.
     """
-    asked, go_on = await stuck("doctor", [lambda: ask("doctor")] * 6)
+    asked, go_on, _ = await stuck("doctor", [lambda: ask("doctor")] * 6)
     assert (await ask("search", {"query": "Poisson λ"})).code == 200
     assert (await ask("status")).json["store"]["memories"] == 10
     for route, body in (("add", {"text": "The λ of Zürich. " * 2_000}), ("search", {"query": "λ " * 9_000})):
@@ -134,26 +134,6 @@ async def test_what_sqlite_does_for_a_client_that_left_ends(slow_disk, leave, as
     assert (await ask("search", {"query": "Poisson λ"})).code == 200
 
 
-@pytest.fixture
-def at_work(ask, week_in, until, monkeypatch):
-    """Put every thread to work until the event is set; what was searched for is in the list."""
-    asked, go_on, hits = [], threading.Event(), week_in.hits
-
-    def noted(query, **options):
-        asked.append(query)
-        if query == "at work":
-            go_on.wait(60)
-        return hits(query, **options)
-
-    async def at_work():
-        busy = [asyncio.ensure_future(ask("search", {"query": "at work"})) for _ in range(4)]
-        await until(lambda: len(asked) == 4)
-        return asked, go_on, busy
-
-    monkeypatch.setattr(week_in, "hits", noted)
-    return at_work
-
-
 async def test_what_is_written_is_written_although_the_client_left(leave, ask, week_in, service, until, writers_busy):
     """A note that is sent as the last thing before a tab closes is kept, also when it had to wait for its turn."""
     leaving = await leave("add", {"text": "The ferry to Trelleborg is late."})
@@ -164,16 +144,16 @@ async def test_what_is_written_is_written_although_the_client_left(leave, ask, w
     assert (await ask("search", {"query": "ferry Trelleborg"})).json["hits"][0]["snippet"].startswith("The ferry")
 
 
-async def test_a_search_that_waits_for_its_turn_never_begins(leave, ask, at_work, service, until):
+async def test_a_search_that_waits_for_its_turn_never_begins(leave, ask, stuck, service, until):
     """With every thread at work, a search that is typed over leaves the line."""
-    asked, go_on, busy = await at_work()
+    busy, go_on, arrived = await stuck("hits", [lambda: ask("search", {"query": "at work"})] * 4, some=4)
     leaving = await leave("search", {"query": "typed over"})
     await until(lambda: service.search_pool.waiting)
     await leaving()
     go_on.set()
     assert [(await one).code for one in busy] == [200] * 4
     assert (await ask("search", {"query": "the last word"})).code == 200
-    assert "typed over" not in asked
+    assert [query for (query,) in arrived] == ["at work"] * 4 + ["the last word"]
 
 
 @pytest.mark.parametrize("jp_server_config", [{"JupyterMemoryServer": {"threads": 1}}], indirect=True)
@@ -249,23 +229,13 @@ async def test_a_job_that_runs_stops_between_two_files(ask, service, store_file,
         assert again.count() < 12
 
 
-async def test_no_more_searches_at_once_than_threads(ask, week_in, monkeypatch):
-    """Of nine searches, four run at the same time, in four threads."""
-    hits, lock, running, most, names = week_in.hits, threading.Lock(), [], [], set()
-
-    def counted(query, **asked):
-        with lock:
-            running.append(1)
-            most.append(len(running))
-            names.add(threading.current_thread().name)
-        threading.Event().wait(0.05)
-        with lock:
-            running.pop()
-        return hits(query, **asked)
-
-    monkeypatch.setattr(week_in, "hits", counted)
-    await asyncio.gather(*(ask("search", {"query": "λ"}) for _ in range(9)))
-    assert max(most) == len(names) == 4
+async def test_no_more_searches_at_once_than_threads(ask, stuck, until):
+    """Of nine searches, four run at the same time."""
+    asked, go_on, arrived = await stuck("hits", [lambda: ask("search", {"query": "λ"})] * 9, some=4)
+    await asyncio.sleep(0.2)
+    assert len(arrived) == 4
+    go_on.set()
+    assert [(await one).code for one in asked] == [200] * 9
 
 
 @pytest.mark.parametrize("jp_server_config", [{"JupyterMemoryServer": {"threads": 64}}], indirect=True)
