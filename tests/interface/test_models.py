@@ -141,6 +141,7 @@ def test_interrupted(run, hub):
     """Ctrl-C while the weights come ends with 130 and says how to go on; the store is searched as before."""
     run("add", "We scaled the prices to zero mean.")
     hub.gate.clear()
+    hub.broken["model.safetensors"] = [1_000]
     over = threading.Event()
 
     def press():
