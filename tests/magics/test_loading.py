@@ -150,7 +150,8 @@ def test_a_store_whose_file_is_another(week, tmp_path: Path) -> None:
 
 def test_loading_is_light(home: Path) -> None:
     """Loading the extension loads neither pandas, NumPy, SQLite nor MLX: a kernel that never searches does not wait."""
-    heavy = {"pandas", "mlx.core", "dateparser", "nbformat", "numpy", "apsw", "tomllib", "webbrowser"}
+    heavy = {"pandas", "mlx.core", "dateparser", "nbformat", "numpy", "apsw", "tomllib"}
+    heavy |= {"webbrowser", "jupyter_memory.store"}
     code = (
         "import sys; from IPython.core.interactiveshell import InteractiveShell; ip = InteractiveShell();"
         f"ip.run_line_magic('load_ext', 'jupyter_memory'); print(sorted({heavy} & set(sys.modules)))"
