@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 import tomllib
@@ -10,17 +9,9 @@ from pathlib import Path
 
 import client_files as texts
 import pytest
-from commands import Run
+from commands import Run, Terminal
 
 from jupyter_memory.interface import CLIENTS
-
-
-class Terminal(io.StringIO):
-    """What somebody types."""
-
-    def isatty(self) -> bool:
-        """Return that somebody is there."""
-        return True
 
 
 @pytest.fixture
@@ -35,90 +26,72 @@ def machine(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-def servers(path: Path) -> dict[str, dict[str, object]]:
-    """Return the servers that a configuration names."""
-    found: dict[str, dict[str, object]] = json.loads(path.read_text(encoding="utf-8"))["mcpServers"]
-    return found
+def entry(file: Path) -> dict[str, object]:
+    """Return our entry in a configuration."""
+    return json.loads(file.read_text(encoding="utf-8"))["mcpServers"]["jupyter-memory"]
+
+
+def state(folder: Path) -> dict[Path, bytes]:
+    """Return all files below a folder."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_the_clients_that_are_here_are_listed(machine: Path, run: Run) -> None:
-    """Without a name, it lists what is found with its file, and where nobody can be asked it writes nothing."""
+    """With their files; where nobody can be asked, and in a dry run that shows all changes, nothing is written."""
+    before = state(machine)
     done = run("connect")
-
-    assert done.code == 0
+    assert done.code == 0 and "jupyter-memory connect cursor codex" in done.err
     assert [line.split()[0] for line in done.out.splitlines()] == ["client", "cursor", "codex"]
     assert str(machine / ".cursor" / "mcp.json") in done.out
-    assert "jupyter-memory connect cursor codex" in done.err
-    assert (machine / ".cursor" / "mcp.json").read_text(encoding="utf-8") == texts.PLAIN
+
+    dry = run("connect", "--dry-run", "--skill")
+    assert dry.code == 0 and "name: jupyter-memory" in dry.out
+    assert dry.out.count("nothing was written (--dry-run)") == 2
+    assert state(machine) == before
 
 
 def test_each_is_asked_about(machine: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At a terminal, the change of each file is shown; a no leaves one out, and the next is asked about."""
+    """At a terminal, the change of each file is shown; a no leaves one out, and the next is asked about.
+
+    Who asks for the skill later is asked about every client that has a folder of skills.
+    """
     monkeypatch.setattr("sys.stdin", Terminal("n\ny\n"))
     done = run("connect")
-
-    assert done.code == 0
-    assert '+    "jupyter-memory": {' in done.out
-    assert "ghp_" not in done.out
+    assert done.code == 0 and "Codex: connected." in done.out
+    assert '+    "jupyter-memory": {' in done.out and "ghp_" not in done.out
     assert "may leave this machine" in done.err
     assert (machine / ".cursor" / "mcp.json").read_text(encoding="utf-8") == texts.PLAIN
     written = tomllib.loads((machine / ".codex" / "config.toml").read_text(encoding="utf-8"))
     assert written["mcp_servers"]["jupyter-memory"]["command"] == sys.executable
-    assert "Codex: connected." in done.out
 
-
-def test_the_skill_is_offered_to_clients_that_are_connected_too(
-    machine: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who asks for the skill later is asked about every client that has a folder of skills."""
-    assert run("connect", "codex", "--yes").code == 0
     monkeypatch.setattr("sys.stdin", Terminal("n\ny\n"))
-    done = run("connect", "--skill")
-
-    assert done.code == 0, done.err
+    assert run("connect", "--skill").code == 0
     assert (machine / ".agents" / "skills" / "jupyter-memory" / "SKILL.md").is_file()
     assert not (machine / ".cursor" / "skills").exists()
 
 
-def test_a_dry_run_writes_nothing(machine: Path, run: Run) -> None:
-    """The changes of all that are here are shown, and no file is touched or made."""
-    before = sorted(machine.rglob("*"))
-    done = run("connect", "--dry-run", "--skill")
-
-    assert done.code == 0
-    assert done.out.count("nothing was written (--dry-run)") == 2
-    assert "name: jupyter-memory" in done.out
-    assert sorted(machine.rglob("*")) == before
-
-
-def test_options_reach_the_entry(machine: Path, run: Run) -> None:
-    """The store, the bounds and the project that were typed are in the entry that is written."""
+def test_options_reach_the_entry(machine: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store, the bounds and the project that were typed are in the entry, with this Python by its whole path."""
     (machine / "notes").mkdir()
+    monkeypatch.chdir(machine)
     done = run(
         "--store", str(machine / "other.sqlite"), "connect", "claude-code", "--yes", "--project", str(machine),
-        "--read-only", "--space", "work", "--path", str(machine / "notes"), "--history",
+        "--read-only", "--space", "work", "--path", "~/notes", "--path", "notes", "--history",
     )  # fmt: skip
-
     assert done.code == 0, done.err
     assert "what you ran is among it" in done.err
-    assert servers(machine / ".mcp.json")["jupyter-memory"] == {
+    notes = ["--path", str(machine / "notes")]
+    bounds = ["--read-only", "--history", "--space", "work", *notes, *notes]
+    serve = ["-P", "-m", "jupyter_memory"]
+    assert entry(machine / ".mcp.json") == {
         "type": "stdio",
         "command": sys.executable,
-        "args": [
-            "-P", "-m", "jupyter_memory", "--store", str(machine / "other.sqlite"), "mcp",
-            "--read-only", "--history", "--space", "work", "--path", str(machine / "notes"),
-        ],
-    }  # fmt: skip
+        "args": [*serve, "--store", str(machine / "other.sqlite"), "mcp", *bounds],
+    }
 
-
-@pytest.mark.parametrize("empty", [("--space", ""), ("--path", " ")])
-def test_a_bound_without_a_name_is_refused(machine: Path, run: Run, empty: tuple[str, str]) -> None:
-    """An entry with which no server would start is not written."""
-    before = sorted(machine.rglob("*"))
-    done = run("connect", "claude-code", "--yes", *empty)
-
-    assert done.code == 2 and "would not start" in done.err
-    assert sorted(machine.rglob("*")) == before
+    monkeypatch.delenv("JUPYTER_MEMORY_PATH")
+    assert run("connect", "gemini", "--forget-any", "--yes").code == 0
+    assert entry(machine / ".gemini" / "settings.json")["args"] == [*serve, "mcp", "--forget-any"]
 
 
 def test_two_clients_of_one_file_agree(machine: Path, run: Run) -> None:
@@ -126,35 +99,28 @@ def test_two_clients_of_one_file_agree(machine: Path, run: Run) -> None:
     both = ["claude-code", "copilot", "--project", str(machine), "--yes"]
     assert run("connect", *both).code == 0
     written = (machine / ".mcp.json").read_bytes()
-
     assert run("connect", *both).out.count("nothing to change") == 2
     assert (machine / ".mcp.json").read_bytes() == written
 
 
 def test_removing_gives_every_file_back(machine: Path, run: Run) -> None:
     """After --remove, the home holds what it held before, to the last byte, skills included."""
-
-    def state() -> dict[Path, bytes]:
-        return {path: path.read_bytes() for path in machine.rglob("*") if path.is_file()}
-
-    before = state()
-    names = [client.name for client in CLIENTS]
+    before, names = state(machine), [client.name for client in CLIENTS]
     assert run("connect", *names, "--skill", "--yes").code == 0
-    assert len(state()) > len(before) + len(names)
+    assert len(state(machine)) > len(before) + len(names)
     assert run("connect", *names, "--skill", "--yes").out.count("nothing to change") == len(names)
     removed = run("connect", "--remove", "--yes")
 
     assert removed.code == 0, removed.err
-    assert state() == before
+    assert state(machine) == before
 
 
 def test_the_skill_alone(machine: Path, run: Run) -> None:
     """The skill goes into any folder of skills that is named, and comes out of it again."""
     folder = machine / "team" / "skills"
     assert run("connect", "--skill-to", str(folder), "--yes").code == 0
-    assert (
-        (folder / "jupyter-memory" / "SKILL.md").read_text(encoding="utf-8").startswith("---\nname: jupyter-memory\n")
-    )
+    written = (folder / "jupyter-memory" / "SKILL.md").read_text(encoding="utf-8")
+    assert written.startswith("---\nname: jupyter-memory\n")
 
     assert run("connect", "--skill-to", str(folder), "--remove", "--yes").code == 0
     assert list(folder.iterdir()) == []
@@ -181,15 +147,16 @@ def test_a_broken_file_holds_up_no_other(machine: Path, run: Run) -> None:
         (["jupyter", "--skill"], "jupyter is a setting"),
         (["codex", "--path", "/no/such/folder"], "there is no file or folder '/no/such/folder'"),
         (["cursor", "--project", "nowhere"], "does not exist"),
+        (["claude-code", "--yes", "--space", ""], "would not start"),
+        (["claude-code", "--yes", "--path", " "], "would not start"),
     ],
 )
 def test_wrong_usage_writes_nothing(machine: Path, run: Run, words: list[str], said: str) -> None:
-    """A name that is none, a yes to all, and a question to nobody are refused."""
+    """A name that is none, a yes to all, a question to nobody, and what no server would start with are refused."""
+    before = state(machine)
     done = run("connect", *words)
-
-    assert done.code == 2
-    assert said in done.err
-    assert (machine / ".cursor" / "mcp.json").read_text(encoding="utf-8") == texts.PLAIN
+    assert done.code == 2 and said in done.err
+    assert state(machine) == before
 
 
 def test_the_setting_for_jupyter(machine: Path, run: Run) -> None:

@@ -1,4 +1,4 @@
-"""Commands that look after the store and its settings: status, backup, restore, doctor."""
+"""Commands that look after the store and its settings: status, backup, restore, doctor, profile."""
 
 from __future__ import annotations
 
@@ -10,27 +10,30 @@ import pytest
 from commands import Run
 
 from jupyter_memory import MemoryStore
+from jupyter_memory.search import PROFILES, covalence, profile_named
+
+
+def configure(home: Path, text: str) -> None:
+    """Write the file of settings."""
+    (home / "config").mkdir(exist_ok=True)
+    (home / "config" / "jupyter_memory_config.json").write_text(text)
+
+
+def count(run: Run) -> int:
+    """Return how many memories the store has."""
+    return json.loads(run("status", "--json").out)["memories"]
 
 
 def test_status(week: Run, home: Path) -> None:
-    """`status` tells people what the store holds, and with --json programs."""
-    assert "3 (3 note)" in week("status").out
+    """`status` tells what the store holds, with the bytes by kind; close to a budget, every command says so."""
+    said = week("status").out
+    assert "3 (3 note)" in said and "max_store_mb" not in said
+    assert re.search(r"^of which +texts [\d.]+ kB, keyword index [\d.]+ kB, vectors ", said, re.MULTILINE)
     stats = json.loads(week("status", "--json").out)
     assert (stats["memories"], stats["store"]) == (3, str(home / "m.sqlite"))
-
-
-def test_status_says_what_the_bytes_are_for(week: Run, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
-    """`status` names the bytes by kind; with a budget, how much of it is used. Close to it, every command says so."""
-    said = week("status").out
-    assert re.search(r"^of which +texts [\d.]+ kB, keyword index [\d.]+ kB, vectors ", said, re.MULTILINE)
-    assert "max_store_mb" not in said
-    stats = json.loads(week("status", "--json").out)
     assert sum(stats["sizes"].values()) == stats["bytes"] and stats["budget"] is None
 
-    folder = home / "config"
-    folder.mkdir()
-    (folder / "jupyter_memory_config.json").write_text('{"JupyterMemory": {"max_store_mb": 0.1}}')
-    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(folder))
+    configure(home, '{"JupyterMemory": {"max_store_mb": 0.1}}')
     told = week("status")
     assert re.search(r"^budget +\d{3}% of max_store_mb \(100\.0 kB\)$", told.out, re.MULTILINE)
     assert "max_store_mb" in told.err and "New texts are still stored" in told.err
@@ -45,9 +48,8 @@ def test_looking_makes_no_store(run: Run, home: Path) -> None:
     ):  # fmt: skip
         done = run(*arguments)
         assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
-        assert f"There is no store at {there}" in done.err
-        assert "JUPYTER_MEMORY_PATH" in done.err
-        assert "jupyter-memory index FOLDER" in done.err
+        for said in (f"There is no store at {there}", "JUPYTER_MEMORY_PATH", "jupyter-memory index FOLDER"):
+            assert said in done.err
         assert not there.exists()
     other = run("--store", str(home / "typo.sqlite"), "status")
     assert f"jupyter-memory --store {home}/typo.sqlite index FOLDER" in other.err
@@ -55,15 +57,21 @@ def test_looking_makes_no_store(run: Run, home: Path) -> None:
 
 
 def test_backup_and_restore(week: Run, home: Path) -> None:
-    """A backup becomes a store again, and only over another one when told."""
-    assert week("backup", str(home / "copy.sqlite")).out == f"copied to {home}/copy.sqlite\n"
-    assert week("backup", str(home / "copy.sqlite")).code == 1
+    """A backup becomes a store again, over another one only when told, and never under a kernel that has it open."""
+    copy = str(home / "copy.sqlite")
+    assert week("backup", copy).out == f"copied to {copy}\n"
+    assert week("backup", copy).code == 1
+    with MemoryStore(home / "m.sqlite") as store:
+        store.stats()
+        refused = week("restore", "--overwrite", copy)
+        assert (refused.code, refused.err.count("\n")) == (1, 1)
+        assert store.stats()["memories"] == 3
     week("forget", "--everything", "--yes")
-    refused = week("restore", str(home / "copy.sqlite"))
+    refused = week("restore", copy)
     assert (refused.code, refused.err.count("\n")) == (1, 1)
     assert "--overwrite" in refused.err
-    assert week("restore", "--overwrite", str(home / "copy.sqlite")).code == 0
-    assert json.loads(week("status", "--json").out)["memories"] == 3
+    assert week("restore", "--overwrite", copy).code == 0
+    assert count(week) == 3
 
 
 def test_export_and_import(week: Run, home: Path) -> None:
@@ -75,11 +83,11 @@ def test_export_and_import(week: Run, home: Path) -> None:
     week("forget", "--everything", "--yes")
     assert week("import", folder).out == "imported 3 memories\n"
     assert week("import", "--update", folder).out == "imported 0 memories, 3 known already and kept\n"
-    assert json.loads(week("status", "--json").out)["memories"] == 3
+    assert count(week) == 3
 
 
 def test_copy(week: Run, home: Path) -> None:
-    """A copy has what the store has; typed again, it adds nothing, and with --update it brings changes."""
+    """A copy has what the store, or a space of it, has; typed again, it adds nothing; --update brings changes."""
     a, b = str(home / "m.sqlite"), str(home / "b.sqlite")
     assert week("copy", a, b).out.startswith(f"copied 3 memories to {b}")
     assert week("copy", a, b).out == f"copied 0 memories to {b}, 3 known already and kept\n"
@@ -91,22 +99,9 @@ def test_copy(week: Run, home: Path) -> None:
     assert (refused.code, refused.err) == (1, f"Error: There is no store at {home / 'c.sqlite'}. Check the path.\n")
     assert not (home / "c.sqlite").exists()
 
-
-def test_copy_of_a_space(week: Run, home: Path) -> None:
-    """A space is copied alone."""
     week("add", "A private price.", "--space", "private")
-    copied = week("copy", "--space", "private", str(home / "m.sqlite"), str(home / "b.sqlite"))
-    assert copied.out == f"copied 1 memory to {home / 'b.sqlite'}\n"
-
-
-def test_restore_over_an_open_store_is_refused(week: Run, home: Path) -> None:
-    """A store that a kernel has open is not replaced under it."""
-    week("backup", str(home / "copy.sqlite"))
-    with MemoryStore(home / "m.sqlite") as store:
-        store.stats()
-        refused = week("restore", "--overwrite", str(home / "copy.sqlite"))
-        assert (refused.code, refused.err.count("\n")) == (1, 1)
-        assert store.stats()["memories"] == 3
+    copied = week("copy", "--space", "private", a, str(home / "d.sqlite"))
+    assert copied.out == f"copied 1 memory to {home / 'd.sqlite'}\n"
 
 
 def test_the_store_can_be_named(week: Run, home: Path) -> None:
@@ -117,38 +112,51 @@ def test_the_store_can_be_named(week: Run, home: Path) -> None:
 
 
 def test_doctor(week: Run, home: Path) -> None:
-    """A healthy store is well; one that others can read fails with what to do."""
+    """A healthy store is well; one that others can read says what to do; a damaged one is named in a line."""
     assert week("doctor").out.endswith("All is well.\n")
     (home / "m.sqlite").chmod(0o644)
     done = week("doctor")
-    assert done.code == 1
+    assert (done.code, done.err) == (1, "Error: 1 problem found.\n")
     assert "chmod 600" in done.out
-    assert done.err == "Error: 1 problem found.\n"
 
-
-def test_a_damaged_store_is_one_line(run: Run, home: Path) -> None:
-    """A file that is no store fails with its name."""
     (home / "m.sqlite").write_text("just words, " * 200)
-    done = run("status")
-
-    assert (done.code, done.err.count("\n")) == (1, 1)
-    assert "m.sqlite" in done.err
-
-
-def test_a_broken_config_file_is_reported_and_survived(week: Run, home: Path) -> None:
-    """A broken config file is one line on stderr; the command is done."""
-    (home / "config").mkdir(exist_ok=True)
-    (home / "config" / "jupyter_memory_config.json").write_text("{broken")
-    done = week("list")
-
-    assert done.code == 0
-    assert "jupyter_memory_config.json cannot be read" in done.err
-    assert done.err.count("\n") == 1
+    damaged = week("status")
+    assert (damaged.code, damaged.err.count("\n"), "m.sqlite" in damaged.err) == (1, 1, True)
 
 
 def test_settings_are_read(week: Run, home: Path) -> None:
-    """The limit of the config file holds for the command line too."""
-    (home / "config").mkdir(exist_ok=True)
-    (home / "config" / "jupyter_memory_config.json").write_text('{"JupyterMemory": {"limit": 1}}')
-
+    """The limit of the config file holds for the command line too; a broken file is one line, and the command done."""
+    configure(home, '{"JupyterMemory": {"limit": 1}}')
     assert len(week("list").out.splitlines()) == 1
+
+    configure(home, "{broken")
+    done = week("list")
+    assert (done.code, done.err.count("\n")) == (0, 1)
+    assert "jupyter_memory_config.json cannot be read" in done.err
+
+
+def test_profiles(run: Run, home: Path) -> None:
+    """Every profile has a line, that of the settings a star; one is shown with its formula and each constant."""
+    lines = run("profile", "list").out.splitlines()
+    assert [line.removeprefix("*").split()[0] for line in lines] == list(PROFILES)
+    assert lines[0].startswith("*  auto")
+
+    assert "score = 0.9/(60 + vector_rank)" in run("profile", "show", "covalence").out
+    shown = json.loads(run("profile", "show", "covalence", "--json").out)
+    assert shown["formula"] == covalence.formula
+    assert {"part": "column", "name": "title", "form": "", "constant": "weight", "value": 5.0} in shown["constants"]
+
+    (home / "bad.toml").write_text('base = "auto"\n[fetch]\nfactr = 1\n', encoding="utf-8")
+    wrong, bad = run("profile", "show", "covalenc"), run("profile", "show", str(home / "bad.toml"))
+    assert wrong.code == 2 and "Did you mean 'covalence'?" in wrong.err
+    assert bad.code == 1 and "bad.toml: fetch.factr is not known. Did you mean factor?" in bad.err
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_profile_as_a_file_to_search_with(week: Run, home: Path, name: str) -> None:
+    """`--toml` prints a file that a search takes, under a name of its own."""
+    file = home / "mine.toml"
+    file.write_text(week("profile", "show", name, "--toml").out, encoding="utf-8")
+    assert profile_named(str(file)) == PROFILES[name].replace(name=f"my-{name}")
+    [hit, *_] = json.loads(week("search", "Müller", "-p", str(file), "--json").out)["hits"]
+    assert sum(one["contribution"] for one in hit["signals"].values()) == pytest.approx(hit["score"])

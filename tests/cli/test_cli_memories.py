@@ -1,74 +1,52 @@
-"""Commands that change what is remembered: add, index, forget."""
+"""Commands that change what is remembered: add, index, watch; what was run, and how errors were mended."""
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from time import monotonic, sleep
 
+import pytest
 from commands import PROGRAM, Run, memory_id
 from programs import running
 
 from jupyter_memory import MemoryStore
+from jupyter_memory.types import Run as RunOf
+from jupyter_memory.types import RunError
+
+NOON = datetime(2026, 3, 6, 12, tzinfo=UTC)
 
 
 def test_index(run: Run, home: Path) -> None:
-    """A folder is indexed, found, and next time unchanged; a path that is not there fails with one line."""
+    """A folder is indexed, found, and next time unchanged; a path that is not there fails with one line.
+
+    Of several paths those that can be indexed are, the others are named in a line each, and the exit code is 1.
+    """
     folder = home / "reports"
     folder.mkdir()
     (folder / "müller.md").write_text("# Müller\n\nThe ridge model has λ = 0.3.\n", encoding="utf-8")
+    (home / "prices.xyz").write_text("ü;3")
 
     assert "1 file indexed" in run("index", str(folder)).out
     assert "~/reports/müller.md" in run("search", "ridge", "model").out
-    assert "1 unchanged" in run("index", str(folder)).out
-    failed = run("index", str(home / "nowhere"))
-    assert (failed.code, failed.err.count("\n")) == (1, 1)
-
-
-def test_index_of_whatever_lies_there(run: Run, home: Path) -> None:
-    """Of several paths those that can be indexed are, the others are named in a line each, and the exit code is 1."""
-    (home / "prices.xyz").write_text("ü;3")
-    (home / "λ.md").write_text("The ridge model has λ = 0.3.")
-    done = run("index", str(home / "nowhere.md"), str(home / "prices.xyz"), str(home / "λ.md"))
-
-    assert (done.code, "1 file indexed" in done.out) == (1, True)
+    done = run("index", str(home / "nowhere.md"), str(home / "prices.xyz"), str(folder))
+    assert (done.code, "1 unchanged" in done.out) == (1, True)
     assert [line.startswith("Error: ") for line in done.err.splitlines()].count(True) == 2
     assert "nowhere.md" in done.err and "not a file of a known kind" in done.err
 
 
-def test_forget(week: Run) -> None:
-    """Memories are forgotten by id and by filter."""
-    assert week("forget", memory_id(week, "Müller")).out == "forgot 1 memory\n"
-    assert week("forget", "--until", "2026-03-02").out == "forgot 1 memory\n"
-    assert json.loads(week("status", "--json").out)["memories"] == 1
-
-
-def test_nothing_forgotten_says_why(week: Run, home: Path) -> None:
-    """A tag, a source or a time that nothing fits is told, with what is nearest."""
-    (home / "tariffs.md").write_text("Net of tax, says Frau Müller: λ.", encoding="utf-8")
-    week("index", str(home / "tariffs.md"))
-
-    assert "Did you mean 'decision'?" in week("forget", "--tag", "decisoin").err
-    assert f"Did you mean '{home / 'tariffs.md'}'?" in week("forget", "--source", "tarifs.md").err
-    assert "Nothing in this store is from that time" in week("forget", "--until", "2001").err
-    assert json.loads(week("status", "--json").out)["memories"] == 4
-
-
 def test_standard_input(home: Path, week: Run) -> None:
     """`add -` remembers what comes on standard input, as it comes."""
-    done = subprocess.run(
-        [*PROGRAM, "add", "-", "--title", "Piped"],
-        input="first λ\n  second ü\n",
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=100,
-    )
-
-    assert done.returncode == 0
+    command = [*PROGRAM, "add", "-", "--title", "Piped"]
+    subprocess.run(command, input="first λ\n  second ü\n", capture_output=True, text=True, check=True, timeout=100)
     with MemoryStore(home / "m.sqlite") as store:
         assert store.get(memory_id(week, "second ü")).text.rstrip("\n") == "first λ\n  second ü"
 
@@ -86,3 +64,132 @@ def test_ctrl_c(home: Path, halfway) -> None:
     greeting, said = err.splitlines()
     assert greeting.startswith("This store searches by meaning with")
     assert re.match(r"Interrupted: the store holds [1-9][\d,]* memories of", said)
+
+
+@pytest.fixture
+def notes(home: Path) -> Path:
+    """Give a folder with a note."""
+    (home / "notes").mkdir()
+    (home / "notes" / "one.md").write_text("The tariff of Zürich.\n")
+    return home / "notes"
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Wait for what another process does."""
+    end = monotonic() + 20
+    while not condition():
+        assert monotonic() < end, "it did not happen"
+        sleep(0.05)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
+def test_watching_remembers_changes_until_it_is_interrupted(home: Path, notes: Path) -> None:
+    """It says what it does; Ctrl-C ends it without an error."""
+    command, store = [*PROGRAM, "watch", str(notes)], home / "m.sqlite"
+    with running(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+        until(store.exists)
+        with MemoryStore(store) as memory:
+            until(lambda: memory.hits("tariff").hits)
+            (notes / "two.md").write_text("The fare of Malmö.\n")
+            until(lambda: any("fare" in hit.memory.text for hit in memory.hits("fare").hits))
+        sleep(0.5)
+        program.send_signal(signal.SIGINT)
+        out, err = program.communicate(timeout=20)
+    assert program.returncode == 0, err
+    assert "1 change remembered" in out
+    assert "watching 1 folder" in err and "Traceback" not in err
+
+
+def test_a_folder_to_watch(run: Run, home: Path, notes: Path) -> None:
+    """A store that watches nothing has nothing to follow, a file is no folder; --off keeps what was indexed."""
+    run("add", "A note.")
+    nothing = run("watch")
+    assert nothing.code == 2 and "jupyter-memory watch ~/notebooks" in nothing.err
+    file = run("watch", str(notes / "one.md"))
+    assert file.code == 1 and "is no folder" in file.err
+
+    with MemoryStore(home / "m.sqlite") as memory:
+        memory.index(notes, progress=False)
+        memory.watch(notes)
+    assert run("watch", "--off", str(notes)).code == 0
+    with MemoryStore(home / "m.sqlite") as memory:
+        assert not any(one.watched for one in memory.folders()) and memory.hits("tariff").hits
+    strange = run("watch", "--off", str(home / "nosuch"))
+    assert strange.code == 1 and "is not watched either" in strange.err
+    assert run("watch", "--off").code == 2
+
+
+def test_history(run: Run, home: Path) -> None:
+    """Status counts runs and kernels; a script has to say --yes to clear them; a terminal records nothing."""
+    with MemoryStore(home / "m.sqlite") as store:
+        store.history.record([RunOf("λ = 0.3", NOON, "a", 1, outcome="ok")])
+    said = run("history", "status").out
+    assert "1 run of 1 text" in said and "0 kernels" in said
+    on = run("history", "on")
+    assert on.code == 2 and "There is no command 'on'" in on.err
+
+    assert run("history", "clear").code == 2
+    assert "forgot 1 run, 1 memory" in run("history", "clear", "--yes").out
+    with MemoryStore(home / "m.sqlite") as store:
+        assert store.history.runs() == []
+
+
+MESSAGE = 'can only concatenate str (not "int") to str'
+TRACEBACK = f"""Traceback (most recent call last):
+  File "/home/ida/report.py", line 3, in <module>
+    total = "sum: " + {{name}}
+TypeError: {MESSAGE}
+"""
+
+
+@pytest.fixture
+def known(run: Run, home: Path) -> Run:
+    """Give the command, and a store with an error that was mended, and a note about it."""
+    error = RunError("TypeError", MESSAGE, TRACEBACK.format(name="count"))
+    with MemoryStore(home / "m.sqlite", embedder=None) as store:
+        store.add(f"TypeError: {MESSAGE}: ask Łukasz.", event_at="2026-03-05")
+        store.history.record(
+            [
+                RunOf('print("hours: " + count)', NOON, "k1", 1, "error", error=error),
+                RunOf('print("hours: " + str(count))', NOON + timedelta(minutes=1), "k1", 2, "ok"),
+            ]
+        )
+    return run
+
+
+def test_fix_of_a_file(known: Run, home: Path) -> None:
+    """Each fix has its number, its error and the lines that changed, or the text of a note."""
+    (home / "log.txt").write_text(TRACEBACK.format(name="n"), encoding="utf-8")
+    done = known("fix", str(home / "log.txt"))
+
+    assert done.code == 0
+    first, note = done.out.split("\n\n2. ")
+    assert first.startswith(f"1. TypeError: {MESSAGE}: a similar error on 2026-03-0")
+    assert '\n    -print("hours: " + count)\n    +print("hours: " + str(count))' in first
+    assert note.startswith("A note of 2026-03-0") and f"mentions TypeError: {MESSAGE}:\n\n    TypeError" in note
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "code", "said"),
+    [
+        (["."], "", 1, "cannot be read: "),
+        (["nosuch.txt"], "", 1, "holds a traceback"),
+        ([], "ZeroDivisionError: division by zero", 0, "No earlier error is like this one."),
+        ([], "panic: secret things", 1, "no traceback of Python"),
+    ],
+)
+def test_fix_of_something_else(known: Run, home: Path, monkeypatch, arguments, given, code, said) -> None:
+    """What cannot be read is an error that says what is wanted; what is like nothing gets no guess."""
+    monkeypatch.chdir(home)
+    monkeypatch.setattr("sys.stdin", io.StringIO(given))
+    done = known("fix", *arguments)
+    assert (done.code, done.out, "secret" in done.err) == (code, "", False)
+    assert said in done.err
+
+
+@pytest.mark.parametrize("arguments", [["fix"], ["fix", "-"]])
+def test_fix_of_standard_input_as_json(known: Run, monkeypatch, arguments: list[str]) -> None:
+    """Without a file, or with -, standard input is read; --json gives what programs read."""
+    monkeypatch.setattr("sys.stdin", io.StringIO(TRACEBACK.format(name="n")))
+    fix, _ = json.loads(known(*arguments, "--json").out)
+    assert (fix["fix"], fix["kind"]) == ('print("hours: " + str(count))', "history")

@@ -1,8 +1,8 @@
-"""The command line as a program: usage, exit codes, one line for what fails, pipes."""
+"""The command line as a program: usage, exit codes, one line for what fails, pipes, and what a terminal is shown."""
 
 from __future__ import annotations
 
-import os
+import json
 import re
 import subprocess
 import sys
@@ -26,12 +26,14 @@ from jupyter_memory import MemoryStore
         (["add", " "], "text is missing"),
         (["search", "x", "--limt", "3"], "--limit"),
         (["search", "x", "--limit", "0"], "x>=1"),
+        (["search", "x", "--context", "abc"], "'abc' is not a valid whole number"),
         (["search", "x", "--since", "soonish"], "2025-03-31"),
         (["search", "x", "--kind", "cel"], "cell"),
         (["add"], "text is missing"),
         (["add", "x", "--on", "soonish"], "2025-03-31"),
         (["forget"], "Say what to forget"),
         (["forget", "--everything", "abc"], "leave the rest out"),
+        (["forget", "--everything", "--tag", "λ"], "leave the rest out"),
         (["serch", "x"], "search"),
         (["pin"], "Name a rank of the last results, or an id: jupyter-memory pin 1"),
         (["tag", "1"], "Name the hits, and then the tag: jupyter-memory tag 3 decision"),
@@ -42,7 +44,6 @@ from jupyter_memory import MemoryStore
 def test_wrong_usage(run: Run, home: Path, arguments: list[str], says: str) -> None:
     """Wrong usage exits with 2, says what is wrong, and makes no store."""
     done = run(*arguments)
-
     assert done.code == 2
     assert says in done.err
     assert not (home / "m.sqlite").exists()
@@ -54,7 +55,6 @@ def test_wrong_usage(run: Run, home: Path, arguments: list[str], says: str) -> N
 def test_failures_are_one_line(week: Run, arguments: list[str]) -> None:
     """What fails exits with 1 and one line on stderr."""
     done = week(*arguments)
-
     assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
 
 
@@ -67,13 +67,24 @@ def test_version_and_help(run: Run) -> None:
         assert run(name, "--help").code == 0
 
 
+def ended(*command: str) -> subprocess.CompletedProcess[str]:
+    """Run another process to its end."""
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+
+
+def test_the_module_is_the_command(home: Path) -> None:
+    """`python -m jupyter_memory` does and returns what the command does, failures included."""
+    added, wrong = ended(*PROGRAM, "add", "prices in Zürich, λ"), ended(*PROGRAM, "serch", "prices")
+    assert (added.returncode, "Zürich" in added.stdout) == (0, True)
+    assert (wrong.returncode, "jupyter-memory" in wrong.stderr) == (2, True)
+
+
 def test_a_closed_pipe(home: Path, week: Run) -> None:
     """A reader that stops reading, such as `head -1`, causes no traceback and no error."""
     with MemoryStore(home / "m.sqlite") as store:
         store.add_many(({"text": f"day {i}: " + "λ and ü " * 40} for i in range(150)), progress=False)
-    with running(
-        [*PROGRAM, "search", "--json", "-n", "150", "day"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as program:
+    command = [*PROGRAM, "search", "--json", "-n", "150", "day"]
+    with running(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
         program.stdout.read(10)
         program.stdout.close()
         err = program.stderr.read().decode()
@@ -81,26 +92,19 @@ def test_a_closed_pipe(home: Path, week: Run) -> None:
     assert (program.wait(100), err) == (0, "")
 
 
-def test_help_is_fast_and_light(home: Path) -> None:
+@pytest.mark.parametrize("arguments", [["--help"], ["search", "λ"]])
+def test_it_is_light(home: Path, arguments: list[str]) -> None:
     """Help loads neither pandas nor MLX, and a search no pandas."""
-    for arguments in (["--help"], ["search", "λ"]):
-        code = (
-            f"import sys; from jupyter_memory.cli import main; main({arguments!r}); sys.exit('pandas' in sys.modules)"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, env=os.environ, check=False, timeout=100
-        )
-        assert done.returncode == 0, done.stderr
+    code = f"import sys; from jupyter_memory.cli import main; main({arguments!r}); sys.exit('pandas' in sys.modules)"
+    done = ended(sys.executable, "-c", code)
+    assert done.returncode == 0, done.stderr
 
 
-def test_without_standard_output(home: Path, week: Run) -> None:
+def test_without_standard_output(week: Run) -> None:
     """A command whose standard output is closed (`>&-`) does its work and has nothing to complain of."""
     code = "import os, sys; os.close(1); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
-    done = subprocess.run(
-        [sys.executable, "-c", code, *PROGRAM[1:], "status"], capture_output=True, check=False, timeout=100
-    )
-
-    assert (done.returncode, done.stderr) == (0, b"")
+    done = ended(sys.executable, "-c", code, *PROGRAM[1:], "status")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_ctrl_c_before_it_has_begun(home: Path) -> None:
@@ -109,12 +113,72 @@ def test_ctrl_c_before_it_has_begun(home: Path) -> None:
 import sys
 class Stopped:
     def find_spec(self, name, path=None, target=None):
-        if name == "jupyter_memory.cli.program":
+        if name == "click":
             raise KeyboardInterrupt
 sys.meta_path.insert(0, Stopped())
 from jupyter_memory.cli import main
 sys.exit(main(["status"]))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=100)
+    done = ended(sys.executable, "-c", code)
 
-    assert (done.returncode, done.stderr.split()) == (130, [b"Interrupted."])
+    assert (done.returncode, done.stderr.split()) == (130, ["Interrupted."])
+
+
+PAINTED = """
+import os, pty, sys
+os.environ |= {"TERM": "xterm", "COLUMNS": "80", "LINES": sys.argv[1], "PAGER": "cat -n"}
+sys.exit(os.waitstatus_to_exitcode(pty.spawn([sys.executable, "-m", "jupyter_memory", *sys.argv[2:]])))
+"""
+
+
+def on_a_terminal(lines: int, *arguments: str) -> str:
+    """Return what a command writes to a terminal of 80 columns with so many lines."""
+    command = [sys.executable, "-c", PAINTED, str(lines), *arguments]
+    done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=True, timeout=100)
+    return done.stdout.decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it needs a pseudo-terminal")
+def test_on_a_terminal(week: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal has colours and pages; NO_COLOR, --no-color and pipes have none of the first, pipes none of either."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    painted = on_a_terminal(60, "search", "who wants λ")
+    assert "\x1b[1;31mwants\x1b[0m" in painted and "1\t" not in painted
+
+    assert "\x1b" not in on_a_terminal(60, "--no-color", "search", "who wants λ")
+    assert "     1\t" in on_a_terminal(3, "search", "who wants λ")
+    monkeypatch.setenv("NO_COLOR", "1")
+    plain = on_a_terminal(60, "search", "who wants λ").replace("\r\n", "\n")
+    assert plain == week("search", "who wants λ").out == re.sub(r"\x1b\[[\d;]*m", "", painted).replace("\r\n", "\n")
+
+
+LIES = "λ \x1b[2J\x9b31m costs \u202e5\u2066 \x7f\u200f"
+HIDDEN = set("\x1b\x9b\x7f\u202e\u2066\u200f")
+COMMANDS = (
+    ["search", "prices"], ["search", "prices", "--json"], ["search", "prices", "--scan"], ["search", f"tag:'{LIES}x'"],
+    ["search", "prices", f"--{LIES}"], ["list"], ["list", "--session", LIES], ["index", "lies"],
+    ["index", f"no {LIES}"], ["explain", "prices", "ID"], ["pin", "ID"], ["pin", LIES], ["forget", "--tag", f"{LIES}x"],
+    ["forget", "--kind", "note", "--dry-run"], ["forget", "--everything"], [f"nosuch{LIES}"],
+    ["profile", "show", LIES],
+)  # fmt: skip
+
+
+def test_nothing_hidden_reaches_the_terminal(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results, lists, JSON, questions and errors show marks in place of controls and changes of direction.
+
+    A reader sees each character by its picture or its number; JSON is read back as the text that was stored.
+    """
+    monkeypatch.chdir(home)
+    (home / "lies").mkdir()
+    (home / "lies" / f"{LIES}.md").write_text(f"# {LIES}\n\nprices {LIES}\n", encoding="utf-8")
+    assert run("index", "lies").code == 0
+    for which in ("first", "second"):
+        assert run("add", "--title", LIES, "--tag", LIES, "--session", LIES, f"{which} prices {LIES}").code == 0
+    hits = json.loads(run("search", "prices", "--json").out)["hits"]
+    for command in COMMANDS:
+        done = run(*(hits[0]["memory_id"] if word == "ID" else word for word in command))
+        assert done.out or done.err, command
+        assert not set(done.out + done.err) & HIDDEN, command
+
+    assert "λ ␛[2J[U+009B]31m costs [U+202E]5" in run("list").out
+    assert LIES in {hit["title"] for hit in hits}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import pytest
 from commands import memory_id
 
 from jupyter_memory import open_store
-from jupyter_memory.interface.opening import editing, in_lab
 
-CODE = r"C:\Program Files\Microsoft VS Code\Code.exe"
 VERBS = ("open", "text", "tag", "related", "good", "bad", "pin", "unpin")
 
 
@@ -41,22 +41,21 @@ def test_ranks_of_the_last_search_here(week) -> None:
     with open_store() as store:
         [said] = store.feedbacks()
         assert (said.memory_id, said.query, said.rank, said.accepted) == (best, "scaled prices", 1, True)
-        assert store.get(best).tags == ("decision", "net price") or set(store.get(best).tags) == {
-            "decision",
-            "net price",
-        }
+        assert set(store.get(best).tags) == {"decision", "net price"}
     week("forget", best)
     assert "A search is forgotten with what it showed" in week("text", "1").err
 
 
+def configure(home: Path, line: str) -> None:
+    """Write the file of settings."""
+    (home / "config").mkdir(exist_ok=True)
+    (home / "config" / "jupyter_memory_config.py").write_text(f"c.JupyterMemory.{line}\n", encoding="utf-8")
+
+
 def test_ranks_need_the_log_of_searches(week, home: Path) -> None:
     """With log_searches off nothing is kept, so ids are needed, and the error says so."""
-    (home / "config").mkdir(exist_ok=True)
-    (home / "config" / "jupyter_memory_config.py").write_text(
-        "c.JupyterMemory.log_searches = False\n", encoding="utf-8"
-    )
+    configure(home, "log_searches = False")
     best = memory_id(week, "scaled prices")
-
     assert "log_searches is off: name memories by their ids" in week("text", "1").err
     assert week("text", best).out == "we scaled the prices to zero mean\n"
 
@@ -76,28 +75,21 @@ def test_explain_takes_a_rank_with_a_query(week) -> None:
     assert alone.code == 2 and 'jupyter-memory explain "prices" 1' in alone.err
 
 
-def test_related_takes_a_limit(week) -> None:
-    """As a search does."""
-    week("add", "the prices were scaled by their mean")
-    week("search", "scaled prices")
-    assert week("related", "1", "-n", "1").out.count(" 1  ") == 1
-    assert " 2  " not in week("related", "1", "-n", "1").out
-
-
 def test_related_has_no_ranks_of_its_own(week) -> None:
-    """A list of related memories leaves ranks to the search, and says so where that may mislead."""
+    """A list of related memories takes a limit, and leaves ranks to the search."""
     week("add", "the prices were scaled by their mean")
     week("search", "scaled prices", "-n", "1")
     done = week("related", "1")
     assert done.code == 0 and ("Ranks in other commands stay those of the last search" in done.err or not done.out)
+    one = week("related", "1", "-n", "1").out
+    assert one.count(" 1  ") == 1 and " 2  " not in one
 
 
 def test_undo(week, home: Path) -> None:
     """What is forgotten by one program comes back with the next, if the setting allows it; --now leaves nothing."""
     best = memory_id(week, "scaled prices")
     assert "undo_minutes is 0" in week("undo").err
-    (home / "config").mkdir(exist_ok=True)
-    (home / "config" / "jupyter_memory_config.py").write_text("c.JupyterMemory.undo_minutes = 10\n", encoding="utf-8")
+    configure(home, "undo_minutes = 10")
     done = week("forget", best)
     assert done.out == "forgot 1 memory\n" and "its texts are still in the file" in done.err
     assert "undo" in week("status").out and week("search", "scaled prices", "--json").out.count(best) == 0
@@ -123,28 +115,76 @@ def test_update_and_open(week, home: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert week("open", "1").out.startswith(f"{folder / 'robbe.md'}\nTo open it in an editor, name one")
 
 
+@pytest.fixture
+def editor(home: Path, monkeypatch: pytest.MonkeyPatch):
+    """Give a function that makes a program of a name, and one that returns with what it was started."""
+    (home / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{home / 'bin'}:{os.environ['PATH']}")
+
+    def make(name: str) -> None:
+        program = home / "bin" / name
+        program.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > '{home / 'opened'}'\n")
+        program.chmod(0o755)
+
+    return make, lambda: (home / "opened").read_text().splitlines()
+
+
 @pytest.mark.parametrize(
-    ("editor", "expected"),
+    ("name", "command", "expected"),
     [
-        (rf'"{CODE}" --wait', [CODE, "--wait", "--goto", r"C:\λ\a.py:3"]),
-        (r"C:\vim\gvim.exe", [r"C:\vim\gvim.exe", "+3", r"C:\λ\a.py"]),
-        ("notepad", ["notepad", r"C:\λ\a.py"]),
-        ("subl -w", ["subl", "-w", r"C:\λ\a.py:3"]),
+        ("vim", "vim", ["+7", "{file}"]),
+        ("code", "code --wait", ["--wait", "--goto", "{file}:7"]),
+        ("subl", "subl -w", ["-w", "{file}:7"]),
+        ("notepad", "notepad", ["{file}"]),
+        (r"C:\vim\gvim.exe", r"C:\vim\gvim.exe", ["+7", "{file}"]),
+        (r"C:\Microsoft VS Code\Code.exe", r'"C:\Microsoft VS Code\Code.exe" --wait', ["--wait", "--goto", "{file}:7"]),
     ],
-)  # fmt: skip
-def test_editors_are_told_the_line(editor: str, expected: list[str]) -> None:
-    """A path with backslashes and blanks stays one word, and editors that know lines get theirs."""
-    assert editing(editor, r"C:\λ\a.py", "3") == expected
+)
+def test_a_result_is_opened_at_its_line(
+    run, home: Path, monkeypatch, editor, name: str, command: str, expected
+) -> None:
+    """`--open` shows the results, and opens the file of one in the editor, at the line where it was found.
+
+    Editors that know lines get theirs, and a path with backslashes and blanks stays one word.
+    """
+    make, opened = editor
+    file = home / "müller.md"
+    file.write_text("# Plans\n\n" + "We wait. " * 200 + "\n\n# Ridge\n\nMüller wants λ = 0.3.\n")
+    assert run("index", str(file)).code == 0
+    make(name)
+    monkeypatch.setenv("VISUAL", command)
+    done = run("search", "Müller", "--open", "1", "-n", "1")
+
+    assert done.code == 0 and done.out.startswith(" 1  müller.md") and "opened" in done.out.splitlines()[-1]
+    assert opened() == [word.format(file=file) for word in expected]
+    assert run("search", "Müller", "--open", "3").code == 1
+    assert run("search", "Müller", "--open", "1", "--json").code == 2
 
 
-def test_a_notebook_outside_of_every_server() -> None:
-    """Only a server that shows the notebook's folder opens it."""
-    servers = [
-        {"url": "http://localhost:8888/", "root_dir": "/other"},
-        {"url": "http://localhost:8889/", "root_dir": "/w"},
-    ]
-    assert in_lab("/w/a.ipynb", "#3", servers) == "http://localhost:8889/lab/tree/a.ipynb"
-    assert in_lab("/elsewhere/a.ipynb", "c", servers) == ""
+@pytest.mark.parametrize(("root", "is_shown"), [("work", True), ("elsewhere", False)])
+def test_a_notebook_is_opened_in_the_server_that_shows_it(run, home: Path, monkeypatch, editor, root, is_shown) -> None:
+    """Only a server that shows the notebook's folder opens it, at its cell; else the editor does."""
+    pytest.importorskip("jupyter_server")
+    make, opened = editor
+    make("browser")
+    make("vim")
+    monkeypatch.setenv("BROWSER", "browser %s")
+    monkeypatch.setenv("VISUAL", "vim")
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(home / "runtime"))
+    (home / "runtime").mkdir()
+    (home / "work").mkdir()
+    for number, folder in ((1, "other"), (2, root)):
+        server = {"pid": os.getpid(), "url": f"http://localhost:{number}/", "root_dir": str(home / folder)}
+        (home / "runtime" / f"jpserver-{number}.json").write_text(json.dumps(server))
+    cell = {"cell_type": "code", "id": "rate", "source": "λ = 0.3", "metadata": {}, "outputs": []}
+    notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (home / "work" / "a b.ipynb").write_text(json.dumps(notebook))
+    run("index", str(home / "work"))
+    run("search", "λ")
+
+    assert run("open", "1").code == 0
+    address = "http://localhost:2/lab/tree/a%20b.ipynb#cell-id=rate"
+    assert opened() == [address if is_shown else str(home / "work" / "a b.ipynb")]
 
 
 def test_who_may_only_read_a_store_has_no_ranks(run, postgres_server):

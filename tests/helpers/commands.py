@@ -1,7 +1,8 @@
-"""What tests of the command line share: a command's outcome, and the program as another process."""
+"""What tests of the command line share: a command's outcome, a person who types, and the program as another process."""
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable
@@ -14,6 +15,14 @@ class Done:
 
     def __init__(self, code: int, out: str, err: str) -> None:
         self.code, self.out, self.err = code, out, err
+
+
+class Terminal(io.StringIO):
+    """What somebody types at a terminal."""
+
+    def isatty(self) -> bool:
+        """Return that somebody is there."""
+        return True
 
 
 Run = Callable[..., Done]

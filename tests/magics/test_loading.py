@@ -1,4 +1,4 @@
-"""Loading the extension, its settings, and taking it out again."""
+"""Loading the extension, its settings and its completion, and taking it out again."""
 
 from __future__ import annotations
 
@@ -10,75 +10,61 @@ import pytest
 import shells
 from IPython.core.interactiveshell import InteractiveShell
 
-from jupyter_memory.magics.completion import IDENTIFIER
-from jupyter_memory.magics.parsing import keep_questions
+from jupyter_memory.cli import main
 
 
 def counts(ip: InteractiveShell) -> tuple[int, int, int]:
-    """Return how many of our transformers, matchers and settings a shell holds."""
-    return (
-        ip.input_transformers_cleanup.count(keep_questions),
-        sum(getattr(one, "matcher_identifier", None) == IDENTIFIER for one in ip.Completer.custom_matchers),
-        sum(type(one).__name__ in ("JupyterMemory", "MemoryMagics") for one in ip.configurables),
-    )
+    """Return how many transformers, matchers and settings a shell holds."""
+    return len(ip.input_transformers_cleanup), len(ip.Completer.custom_matchers), len(ip.configurables)
 
 
-def test_loading_twice_is_loading_once(shell) -> None:
-    """Loaded again, there is still one of everything."""
-    before = counts(shell.ip)
-    shell.run("%reload_ext jupyter_memory\n%load_ext jupyter_memory")
+def test_loading_twice_is_loading_once_and_unloading_leaves_nothing(bare) -> None:
+    """Loaded again, there is one of everything; unloaded, magics, settings and transformations are gone."""
+    bare.ip.find_line_magic("load_ext")  # IPython makes it when it is first looked for
+    before = counts(bare.ip)
+    bare.run("%load_ext jupyter_memory")
+    loaded = counts(bare.ip)
+    assert [one - other for one, other in zip(loaded, before, strict=True)] == [1, 1, 2]
+    bare.run("%reload_ext jupyter_memory\n%load_ext jupyter_memory")
+    assert counts(bare.ip) == loaded
+    bare.run("%memsearch works?")
 
-    assert before[:2] == (1, 1)
-    assert counts(shell.ip) == before
-    shell.run("%memsearch works?")
-
-
-def test_unloading_leaves_nothing(shell) -> None:
-    """Unloaded, the magics, their settings and their transformations are gone."""
-    shell.run("%unload_ext jupyter_memory")
-
-    assert counts(shell.ip) == (0, 0, 0)
-    assert "not found" in shell.mistake("%memsearch λ")
-    assert "not found" in shell.mistake("%%memadd\nλ")
-    shell.run("%load_ext jupyter_memory")
-    assert shell.run("%memsearch λ").empty
+    bare.run("%unload_ext jupyter_memory")
+    assert counts(bare.ip) == before
+    assert "not found" in bare.mistake("%memsearch λ") and "not found" in bare.mistake("%%memadd\nλ")
+    bare.run("%load_ext jupyter_memory")
+    assert bare.run("%memsearch λ").empty
 
 
-def test_unloading_closes_the_store(week) -> None:
-    """Unloaded, the store is closed."""
-    store = week.ip.magics_manager.registry["MemoryMagics"].session.store
+def test_unloading_closes_the_store(week, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store that is open anywhere is not restored over."""
+    store = week.run("%memsearch prices").attrs["memsearch"]["store"]
+    week.run(f"%memory backup {tmp_path / 'copy.sqlite'}")
+    restore = ["--store", store, "restore", "--overwrite", str(tmp_path / "copy.sqlite")]
+    assert main(restore) == 1
     week.run("%unload_ext jupyter_memory")
-
-    assert store.closed
+    assert main(restore) == 0
 
 
 def test_loading_makes_no_store(shell, home: Path) -> None:
-    """The store's file is made by the first use, not by loading."""
+    """The store's file is made by the first search, not by loading, nor by completing a tag."""
+    shell.complete("%memsearch --tag x")
     assert not (home / "data" / "memory").exists()
     shell.run("%memsearch λ")
     assert (home / "data" / "memory" / "memory.sqlite").exists()
 
 
-def test_config_shows_the_settings(shell, capsys) -> None:
+def test_config_shows_the_settings(shell) -> None:
     """`%config JupyterMemory` lists the settings with their help."""
-    capsys.readouterr()
-    shell.run("%config JupyterMemory")
-
-    shown = capsys.readouterr().out
-    assert "JupyterMemory.limit=<Int>" in shown
-    assert "How many results a search gives." in shown
+    shown = shell.printed("%config JupyterMemory")
+    assert "JupyterMemory.limit=<Int>" in shown and "How many results a search gives." in shown
 
 
-def test_config_changes_the_next_search(week) -> None:
-    """`%config JupyterMemory.limit = …` holds from the next search on."""
+def test_config_holds_from_the_next_line_on(week, tmp_path: Path) -> None:
+    """A limit holds for the next search; another path opens another store, and the first one when it is set back."""
     week.run("%config JupyterMemory.limit = 2")
-
-    assert len(week.run("%memsearch")) == 2
-    assert len(week.run("%memsearch the -n 4")) > 2
-
-
-def test_config_changes_the_store(week, tmp_path: Path, capsys) -> None:
-    """Another path opens another store, and the first one again when the path is set back."""
+    assert len(week.run("%memsearch")) == 2 and len(week.run("%memsearch the -n 4")) > 2
+    week.run("%config JupyterMemory.limit = 10")
     week.run(f"%config JupyterMemory.path = '{tmp_path}/other.sqlite'")
     week.run("%memadd only here")
     assert len(week.run("%memsearch")) == 1
@@ -87,105 +73,174 @@ def test_config_changes_the_store(week, tmp_path: Path, capsys) -> None:
 
 
 def test_config_refuses_nonsense(week, caplog) -> None:
-    """A value that cannot be is refused with the setting's name, and the old one stays."""
+    """A value or a profile that cannot be is refused at once with its name; the old one stays, others are taken."""
     week.run("%config JupyterMemory.limit = 0")
-
-    assert "limit" in caplog.text
-    assert len(week.run("%memsearch")) == 5
-
-
-def test_ipython_configuration_is_read(home: Path) -> None:
-    """`c.JupyterMemory` in IPython's own configuration counts, and says so."""
-    ip = shells.made(JupyterMemory={"limit": 4})
-    ip.run_cell("%load_ext jupyter_memory")
-    settings = ip.magics_manager.registry["MemoryMagics"].session.settings
-
-    assert (settings.limit, settings.origin("limit")) == (4, "IPython's configuration")
-
-
-def test_a_broken_config_file_is_named_once(bare, home: Path, capsys) -> None:
-    """A broken config file is one line on stderr, and the magics work."""
-    (home / "config").mkdir()
-    (home / "config" / "jupyter_memory_config.py").write_text("c.JupyterMemory.limit = = 3")
-    bare.run("%load_ext jupyter_memory")
-
-    assert "jupyter_memory_config.py cannot be read" in capsys.readouterr().err
-    assert bare.run("%memsearch λ").empty
-    bare.run("%memory config")
-    assert "jupyter_memory_config.py cannot be read" in capsys.readouterr().out
-
-
-def test_a_wrong_profile_is_refused_at_once(week, caplog) -> None:
-    """A profile that does not exist is refused at once; the one before it stays, and later settings are taken."""
+    assert "limit" in caplog.text and len(week.run("%memsearch")) == 5
     week.run("%config JupyterMemory.profile = 'vault'")
     week.run("%config JupyterMemory.profile = 'autp'")
     assert "profile: There is no profile 'autp'. Did you mean 'auto'?" in caplog.text
 
     week.run("%config JupyterMemory.limit = 1")
-    assert week.run("%memsearch Müller").attrs["memsearch"]["profile"] == "vault"
-    assert week.titles("%memsearch Müller") == ["Müller"]
+    found = week.run("%memsearch Müller")
+    assert (found.attrs["memsearch"]["profile"], found["title"].tolist()) == ("vault", ["Müller"])
 
 
-def test_a_wrong_profile_in_a_file_is_named_when_the_extension_is_loaded(bare, home: Path, capsys) -> None:
-    """The file is named, and searches use the profile that there was before."""
+def test_ipython_configuration_is_read(home: Path, capsys) -> None:
+    """`c.JupyterMemory` in IPython's own configuration counts, and says so."""
+    ip = shells.made(JupyterMemory={"limit": 4})
+    ip.run_cell("%load_ext jupyter_memory\n%memory config")
+    ip.run_line_magic("unload_ext", "jupyter_memory")
+
+    assert ["limit", "4", "IPython's", "configuration"] in [
+        line.split() for line in capsys.readouterr().out.splitlines()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("c.JupyterMemory.limit = = 3", "jupyter_memory_config.py cannot be read"),
+        ("c.JupyterMemory.profile = 'autp'", "jupyter_memory_config.py: profile: There is no profile 'autp'"),
+    ],
+)
+def test_a_broken_config_file_is_named(bare, home: Path, line: str, said: str) -> None:
+    """A file that is broken, or a profile in it that is none, is one line when the extension is loaded, which works."""
     (home / "config").mkdir()
-    (home / "config" / "jupyter_memory_config.py").write_text("c.JupyterMemory.profile = 'autp'\n")
-    bare.run("%load_ext jupyter_memory")
+    (home / "config" / "jupyter_memory_config.py").write_text(line + "\n")
 
-    said = capsys.readouterr().err
-    assert "jupyter_memory_config.py: profile: There is no profile 'autp'" in said and "stays 'auto'" in said
+    shown = bare.noted("%load_ext jupyter_memory")
+    assert said in shown and len(set(shown.splitlines())) == 1
     assert bare.run("%memsearch λ").attrs["memsearch"]["profile"] == "auto"
+    assert said in bare.printed("%memory config")
 
 
-def test_a_damaged_store_is_one_line(shell, home: Path) -> None:
-    """A file that is no store is a one-line mistake."""
+def test_a_damaged_store_is_one_line(shell, home: Path, capsys) -> None:
+    """A file that is no store is a one-line mistake; completion stays silent."""
     (home / "not.sqlite").write_text("these are just words, " * 100)
     shell.run(f"%config JupyterMemory.path = '{home}/not.sqlite'")
 
     assert "not.sqlite" in shell.mistake("%memsearch λ")
     assert "not.sqlite" in shell.mistake("%memadd λ")
+    capsys.readouterr()
+    assert "people" not in shell.complete("%memsearch --tag pe")
+    assert capsys.readouterr() == ("", "")
 
 
-def test_a_store_whose_file_is_another(week, home: Path, tmp_path: Path) -> None:
+def test_a_store_whose_file_is_another(week, tmp_path: Path) -> None:
     """A backup that is put in the place of the store is what the next line reads and writes, and so is a new store."""
     file = Path(week.run("%memsearch prices").attrs["memsearch"]["store"])
+
+    def remove() -> None:
+        for ending in ("", "-wal", "-shm"):
+            file.with_name(file.name + ending).unlink(missing_ok=True)
+
     week.run(f"%memory backup {tmp_path / 'copy.sqlite'}")
     week.run("%memory forget --tag decision")
-    for ending in ("", "-wal", "-shm"):
-        file.with_name(file.name + ending).unlink(missing_ok=True)
+    remove()
     (tmp_path / "copy.sqlite").rename(file)
-
     found = week.run("%memsearch we scaled the prices")
     assert found.loc[1, "title"] == "Prices" and "ridge" not in found.memory.text(1)
     week.run("%memadd --title Genève the tariff of Genève has λ = 2")
     assert week.titles("%memsearch Genève")[0] == "Genève"
 
-    for ending in ("", "-wal", "-shm"):
-        file.with_name(file.name + ending).unlink(missing_ok=True)
+    remove()
     week.run("%memadd --title new begun again in Zürich")
     assert week.titles("%memsearch Zürich") == ["new"]
 
 
-def test_two_shells_share_a_store(week) -> None:
-    """What one kernel remembers, another one finds."""
-    other = shells.made()
-    other.run_cell("%load_ext jupyter_memory\n%memadd --title Shared both see λ")
-
-    assert "Shared" in week.titles("%memsearch both see λ")
-    other.run_line_magic("unload_ext", "jupyter_memory")
+def test_loading_is_light(home: Path) -> None:
+    """Loading the extension loads neither pandas, NumPy, SQLite nor MLX: a kernel that never searches does not wait."""
+    heavy = {"pandas", "mlx.core", "dateparser", "nbformat", "numpy", "apsw", "tomllib"}
+    heavy |= {"webbrowser", "jupyter_memory.store"}
+    code = (
+        "import sys; from IPython.core.interactiveshell import InteractiveShell; ip = InteractiveShell();"
+        f"ip.run_line_magic('load_ext', 'jupyter_memory'); print(sorted({heavy} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=100)
+    assert done.stdout == "[]\n"
 
 
 @pytest.mark.parametrize(
-    "module",
+    ("line", "offers"),
     [
-        "pandas", "mlx.core", "dateparser", "nbformat", "numpy", "apsw", "tomllib", "webbrowser",
-        "jupyter_memory.store.store",
+        ("%memsearch --pro", ["--profile"]),
+        ("%memsearch how to -", ["-n", "--limit", "-p", "--profile", "--tag"]),
+        ("df = %memsearch --va", ["--var"]),
+        ("%%memsearch --lim", ["--limit"]),
+        ("%memadd --sev", ["--severity"]),
+        ("%memadd text --severity ", ["critical", "warning", "suggestion"]),
+        ("%memsearch --kind c", ["cell"]),
+        ("%memsearch --tier ", ["core", "file", "mcp", "note"]),
+        ("%memsearch --profile ", ["auto", "covalence", "trovella"]),
+        ("%memsearch -p c", ["covalence"]),
+        ("%memsearch --tag ", ["decision", "people", '"to do"']),
+        ("%memsearch merge --tag pe", ["people"]),
+        ("%memsearch --since last", []),
+        ("%memsearch --kind=c", ["cell"]),
+        ("%memsearch kind:", ["note", "file", "cell"]),
+        ("%memsearch merge -kind:c", ["cell"]),
+        ("%memsearch tag:", ["decision", "people", '"to do"']),
+        ("%memsearch tag:pe", ["people"]),
+        ("%memsearch after:y", ["yesterday"]),
+        ("%memsearch --var ques", ["question"]),
+        ("%memory ", ["status", "index", "forget", "doctor"]),
+        ("%memory fo", ["forget"]),
+        ("%memory forget --eve", ["--everything"]),
+        ("%memory list --tag de", ["decision"]),
+        ("%memory profile tro", ["trovella"]),
+        ("%memory profile s", ["show", "save"]),
+        ("%memory profile show tro", ["trovella"]),
+        ("%memory model ", ["list", "use", "drop", "remove"]),
+        ("%memory model use ", ["nomic", "static", "minilm"]),
+        ("%memory autoload ", ["on", "off", "status"]),
+        # Python and other magics complete as before.
+        ("people_c", ["people_count"]),
+        ("%memse", ["%memsearch"]),
     ],
-)  # fmt: skip
-def test_loading_is_light(home: Path, module: str) -> None:
-    """Loading the extension loads neither pandas, NumPy, SQLite nor MLX: a kernel that never searches does not wait."""
-    code = (
-        "import sys; from IPython.core.interactiveshell import InteractiveShell; ip = InteractiveShell();"
-        f"ip.run_line_magic('load_ext', 'jupyter_memory'); sys.exit({module!r} in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=100).returncode == 0
+)
+def test_offers(week, line: str, offers: list[str]) -> None:
+    """Options, subcommands, tags, profiles and known values are offered where they belong."""
+    week.ip.user_ns |= {"question": "how?", "people_count": 3}
+    found = week.complete(line)
+    assert [offer for offer in offers if offer not in found] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%memsearch --tag pe",
+        "%memsearch kind:c",
+        "%memsearch --kind=c",
+        "%memory fo",
+        "%memsearch --kind c",
+        "%memory model use st",
+        "%memory profile show v",
+    ],
+)
+def test_offers_nothing_else(week, line: str) -> None:
+    """Names of Python and files of the folder do not mix in."""
+    week.ip.user_ns |= {"people_count": 3, "forest": 1, "cells": 2}
+    assert len(week.complete(line)) == 1
+
+
+@pytest.mark.parametrize("line", ["%memory index", "%memsearch --path", "%memsearch path:", "%memory backup"])
+def test_paths(week, tmp_path: Path, line: str) -> None:
+    """Paths are completed, folders with a slash and names with spaces in quotes."""
+    for name in ("reports", "réport", "re view"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "results.csv").write_text("λ")
+    found = week.complete(f"{line}{'' if line.endswith(':') else ' '}{tmp_path}/re")
+
+    assert {"reports/", "results.csv"} <= {
+        offer.rpartition("/re")[1][1:] + offer.rpartition("/re")[2] for offer in found
+    }
+    assert f'"{tmp_path}/re view/"' in found
+
+
+@pytest.mark.parametrize("what", ["pin", "unpin", "forget"])
+def test_ids_of_the_last_search(week, what: str) -> None:
+    """Where an id is wanted, those of the last search are offered, the best first."""
+    ids = week.ids("%memsearch prices of Müller, merged frames")
+    assert len(ids) >= 2
+    assert week.complete(f"%memory {what} ") == ids
+    assert week.complete(f"%memory {what} {ids[1][:9]}") == [ids[1]]

@@ -1,18 +1,14 @@
-"""`%memeval`: own questions kept, compared, drawn, and heeded when settings change."""
+"""Ways of ranking: `%memory profile`, and `%memeval`, which compares them by own questions and heeds changes."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import pandas as pd
 import pytest
 
-QUESTIONS = (
-    "prices to zero mean",
-    "Müller λ ridge",
-    "left join customer id",
-    "dates match regex",
-    "deleted customers 404",
-)
+QUESTIONS = ("prices to zero mean", "Müller λ ridge", "left join customer id", "dates match regex", "deleted 404")
 
 
 @pytest.fixture
@@ -24,32 +20,30 @@ def judged(week):
     return week
 
 
-def test_add_list_forget(week, capsys) -> None:
+def test_add_list_forget(week) -> None:
     """The last search is kept with the ranks that were picked, listed, and taken out again."""
     week.run("%memsearch Müller or the server;")
-    capsys.readouterr()
-    week.run("%memeval add 1 2")
-    said = capsys.readouterr().out
+    said = week.printed("%memeval add 1 2")
     assert "kept “Müller or the server” with 2 right answers" in said
     name = said.partition("(")[2][:6]
-    week.run("%memeval list")
-    assert f"{name}  2 right" in capsys.readouterr().out
-    week.run(f"%memeval forget {name}")
-    week.run("%memeval list")
-    said = capsys.readouterr().out
-    assert "took 1 question out" in said and "golden set is empty" in said
+    assert f"{name}  2 right" in week.printed("%memeval list")
+    assert "took 1 question out" in week.printed(f"%memeval forget {name}")
+    assert "golden set is empty" in week.printed("%memeval list")
 
 
-def test_mistakes(shell, week) -> None:
+def test_mistakes(week) -> None:
     """Nothing searched, nothing kept, a word for a rank, an unknown subcommand: one line each."""
-    assert "run %memsearch first" in week.mistake("%memeval add")
-    assert "golden set is empty" in week.mistake("%memeval run")
-    assert "%memeval run first" in week.mistake("%memeval plot")
+    for line, said in (
+        ("add", "run %memsearch first"),
+        ("run", "golden set is empty"),
+        ("plot", "%memeval run first"),
+        ("rum", "Did you mean %memeval run?"),
+        ("forget", "Name the questions"),
+    ):
+        assert said in week.mistake(f"%memeval {line}")
     week.run("%memsearch Müller;")
     assert "first is not one" in week.mistake("%memeval add first")
     assert "no rank 77" in week.mistake("%memeval add 77")
-    assert "Did you mean %memeval run?" in week.mistake("%memeval rum")
-    assert "Name the questions" in week.mistake("%memeval forget")
 
 
 def test_run_compares_every_profile(judged) -> None:
@@ -63,14 +57,13 @@ def test_run_compares_every_profile(judged) -> None:
     assert (frame["ndcg@10_low"] <= frame["ndcg@10"]).all()
 
 
-def test_right_answers_that_were_forgotten(judged, capsys) -> None:
+def test_right_answers_that_were_forgotten(judged) -> None:
     """Questions whose right answers are gone are named and left out; with none left there is nothing to measure."""
-    ids = [judged.run(f"%memsearch {question}")["memory_id"].iloc[0] for question in QUESTIONS]
+    ids = [judged.ids(f"%memsearch {question}")[0] for question in QUESTIONS]
     judged.run(f"%memory forget {ids[1]} {ids[3]}")
-    capsys.readouterr()
-    frame = judged.run("%memeval run --profile auto")
+    said = judged.noted("frame = %memeval run --profile auto")
+    frame = judged.ip.user_ns["frame"]
 
-    said = capsys.readouterr().err
     assert "The right answers of 2 questions are no longer here: “Müller λ ridge” (" in said and "“dates match" in said
     assert frame["questions"].item() == 3 and frame["success@1"].item() == 1.0
 
@@ -81,20 +74,14 @@ def test_right_answers_that_were_forgotten(judged, capsys) -> None:
 def test_run_with_other_lengths(judged) -> None:
     """`--dims` and `--profile` say what is compared."""
     frame = judged.run("%memeval run --profile auto --profile keyword --dims 64")
-
-    assert sorted(zip(frame["profile"], frame["model"], strict=True)) == [
-        ("auto", "static 256"),
-        ("auto", "static 64"),
-        ("keyword", "static 256"),
-        ("keyword", "static 64"),
-    ]
+    compared = {(profile, model) for profile in ("auto", "keyword") for model in ("static 256", "static 64")}
+    assert set(zip(frame["profile"], frame["model"], strict=True)) == compared and len(frame) == 4
 
 
 def test_differences_are_to_what_is_in_use(judged, home) -> None:
     """Profiles without the one in use, and another length, are compared with the profile and the model in use."""
     used = judged.run("%memeval run --profile auto")["ndcg@10"].item()
     frame = judged.run(f"%memeval run --profile {worse(home)} --dims 64")
-
     assert frame["difference"].tolist() == pytest.approx((frame["ndcg@10"] - used).tolist())
     assert (frame["difference"] < 0).all()
 
@@ -103,7 +90,6 @@ def test_a_file_goes_by_its_name(judged, home) -> None:
     """A profile in a TOML file is compared under its own name; two of one name keep their paths."""
     (home / "other").mkdir()
     first, second = worse(home), worse(home / "other")
-
     assert set(judged.run(f"%memeval run --profile auto --profile {first}")["profile"]) == {"auto", "worse"}
     assert set(judged.run(f"%memeval run -p {first} -p {second}")["profile"]) == {first, second}
 
@@ -128,33 +114,78 @@ def worse(home) -> str:
     return str(file)
 
 
-def test_a_worse_setting_is_said(judged, home, capsys) -> None:
-    """A change that makes the golden set worse is said in one line with the way back; a better one is not."""
-    capsys.readouterr()
-    judged.run(f"%config JupyterMemory.profile = {worse(home)!r}")
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1
-    assert "your golden set gets worse: nDCG@10 0." in lines[0] and "instead of 1.00 over 5 questions" in lines[0]
-    assert "%config JupyterMemory.profile = 'auto'" in lines[0]
-    judged.run("%config JupyterMemory.profile = 'auto'")
-    assert capsys.readouterr().err == ""
-    judged.run(f"%memory profile {worse(home)}")
-    assert "gets worse" in capsys.readouterr().err
+def test_a_worse_setting_is_said(judged, home) -> None:
+    """A change that makes the golden set worse is said in one line with the way back; others are not spoken of."""
+    [line] = judged.noted(f"%config JupyterMemory.profile = {worse(home)!r}").splitlines()
+    assert "your golden set gets worse: nDCG@10 0." in line and "instead of 1.00 over 5 questions" in line
+    assert "%config JupyterMemory.profile = 'auto'" in line
+    for setting in ("profile = 'auto'", "limit = 3", "threshold = 0.3"):
+        assert "gets worse" not in judged.noted(f"%config JupyterMemory.{setting}")
+    assert "gets worse" in judged.noted(f"%memory profile {worse(home)}")
 
 
-def test_a_threshold_that_hides_answers_is_said(judged, capsys) -> None:
-    """Other settings are compared as well; one that changes no answer is not spoken of."""
-    capsys.readouterr()
-    judged.run("%config JupyterMemory.limit = 3")
-    judged.run("%config JupyterMemory.threshold = 0.3")
-    assert "gets worse" not in capsys.readouterr().err
-
-
-def test_a_small_set_says_nothing(week, home, capsys) -> None:
+def test_a_small_set_says_nothing(week, home) -> None:
     """Four questions are too few to judge a setting by."""
     for question in QUESTIONS[:4]:
         week.run(f"%memsearch {question};")
         week.run("%memeval add")
-    capsys.readouterr()
-    week.run(f"%config JupyterMemory.profile = {worse(home)!r}")
-    assert capsys.readouterr().err == ""
+    assert week.noted(f"%config JupyterMemory.profile = {worse(home)!r}") == ""
+
+
+def test_show_gives_every_constant(week) -> None:
+    """`profile show` says the formula and the steps after it, and returns the constants; alone, of the one in use."""
+    said = week.printed("frame = %memory profile show covalence")
+    frame = week.ip.user_ns["frame"]
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame.columns) == ["part", "name", "form", "constant", "value"]
+    k = frame[(frame["part"] == "term") & (frame["name"] == "vector") & (frame["constant"] == "k")]
+    assert k["value"].tolist() == [60.0]
+    assert "score = 0.9/(60 + vector_rank) + 0.9/(60 + keyword_rank)" in said
+    assert frame.attrs["profile"]["name"] == "covalence"
+
+    week.run("%memory profile trovella")
+    assert week.run("%memory profile show").attrs["profile"]["name"] == "trovella"
+    assert "then: only the best of duplicate memories is kept" in week.printed("%memory profile show memini")
+
+
+def test_a_profile_is_set_for_the_session(week) -> None:
+    """The profiles are listed, with a star for the one in use."""
+    assert "*  auto" in week.printed("%memory profile")
+    assert "*  trovella" in week.printed("%memory profile trovella")
+    assert week.run("%memsearch Müller").attrs["memsearch"]["profile"] == "trovella"
+
+
+def test_a_profile_of_ones_own(week, home: Path) -> None:
+    """A profile is saved, changed by hand, and then ranks a search, the session, and what explains it."""
+    file = home / "mine.toml"
+    week.run("%memory profile covalence")
+    week.run(f"%memory profile save {file}")
+    file.write_text(file.read_text(encoding="utf-8").replace("weight = 0.9\n", "weight = 0.25\n", 1), encoding="utf-8")
+
+    found = week.run(f"%memsearch scaled prices --profile {file}")
+    assert found.attrs["memsearch"]["profile"] == "mine"
+    assert found["contrib_vector"].max() == 0.25 / 61
+    assert f"*  {file}" in week.printed(f"%memory profile {file}")
+    assert week.run("%memsearch scaled prices")["contrib_vector"].max() == 0.25 / 61
+    assert "by mine" in repr(week.run("%memsearch scaled prices").memory.explain(1))
+    week.run(f"%config JupyterMemory.profile = {str(file)!r}")
+    assert week.run("%memsearch scaled prices").attrs["memsearch"]["profile"] == "mine"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("%memory profile {bad}", "bad.toml: columns.titl is not known. Did you mean title?"),
+        ("%memory profile save", "Name the file to write: %memory profile save"),
+        ("%memsearch λ -p {bad}", "bad.toml: columns.titl"),
+        ("%memory profile save {bad}", "is there already"),
+        ("%memory profile save auto.toml", "ends in .toml"),
+        ("%memory profile show trovela", "Did you mean 'trovella'"),
+        ("%memory profile trovela", "Did you mean 'trovella'"),
+        ("%memory profile auto vault", "Name one profile"),
+    ],
+)
+def test_mistakes_with_profiles(week, home: Path, line: str, said: str) -> None:
+    """A wrong name, a file with a mistake and a file that is there are each one line."""
+    (home / "bad.toml").write_text('base = "auto"\n[columns]\ntitl = 1\n', encoding="utf-8")
+    assert said in week.mistake(line.format(bad=home / "bad.toml"))

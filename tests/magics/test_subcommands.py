@@ -1,4 +1,4 @@
-"""What %memory does with the store."""
+"""What %memory does with the store, and what it asks before several memories are forgotten."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 from programs import running
 
-from jupyter_memory.magics.subcommands import MEMORY
 from jupyter_memory.text import estimated_tokens
+
+NAMES = [
+    "status", "index", "update", "list", "open", "text", "explain", "related", "context", "tag", "good", "bad", "pin",
+    "unpin", "forget", "undo", "history", "profile", "model", "config", "autoload", "doctor", "backup", "watch",
+    "export", "import", "copy",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -25,132 +34,95 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def printed(shell, capsys, cell: str) -> str:
-    """Run a cell and return what it printed."""
-    capsys.readouterr()
-    shell.run(cell)
-    return capsys.readouterr().out
-
-
-def test_alone_it_lists_the_subcommands(shell, capsys) -> None:
-    """`%memory` alone names every subcommand with a sentence."""
-    shown = printed(shell, capsys, "%memory")
-
-    names = "status index list explain related pin unpin forget profile model config autoload doctor backup"
-    for name in names.split():
-        assert f"%memory {name}" in shown
-
-
-@pytest.mark.parametrize("name", list(MEMORY.commands()))
-@pytest.mark.parametrize("form", ["%memory {}?", "%memory {} --help", "%memory {} ?"])
-def test_each_has_help(shell, capsys, name: str, form: str) -> None:
-    """A question mark or --help shows the help of a subcommand, and does nothing else."""
-    shown = printed(shell, capsys, form.format(name))
-
-    assert f"%memory {name}" in shown
-    assert MEMORY.commands()[name].summary in shown
-
-
-def test_an_unknown_one_lists_them_all(shell) -> None:
-    """A name that does not exist gives a guess and the list."""
-    said = shell.mistake("%memory statsu")
-
-    assert "Did you mean %memory status?" in said
-    assert "backup" in said
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("search prices", "%memsearch"),
-        ("serach prices", "%memsearch"),
-        ("add λ = 0.3", "%memadd"),
-        ("eval", "%memeval run"),
-        ("stauts", "%memory status"),
-    ],
-)
-def test_other_names_get_a_suggestion(shell, typed: str, meant: str) -> None:
-    """A name that is something else here is answered with what to type."""
-    assert f"Did you mean {meant}" in shell.mistake(f"%memory {typed}")
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [("delete 3f2a", "%memory forget"), ("restore müller.sqlite", "`jupyter-memory restore FILE` in a terminal")],
-)
-def test_what_destroys_has_other_names(shell, typed: str, meant: str) -> None:
-    """Who writes out another name for what cannot be undone is told how it is called here."""
-    assert f"That is {meant}" in shell.mistake(f"%memory {typed}")
-
-
-@pytest.mark.parametrize("typed", ["related", "forgt", "fogret", "delet 3f2a", "remvoe 3f2a", "restor m.sqlite"])
-def test_no_guess_names_what_destroys(shell, typed: str) -> None:
-    """A name that is only near to a command that cannot be undone does not lead there."""
-    said = shell.mistake(f"%memory {typed}").partition("There are:")[0]
-    assert "forget" not in said and "restore FILE" not in said
-
-
-@pytest.mark.parametrize("line", ["forget --everthing", "forget --serches", "forget --yess", "model use nomic --yse"])
-def test_no_guess_names_an_option_that_destroys(shell, line: str) -> None:
-    """A misspelt option never leads to one that forgets more, or that answers the question before that."""
-    said = shell.mistake(f"%memory {line}")
-    assert "There is no option" in said and "Did you mean" not in said
-
-
-def test_help_fits_a_narrow_window(shell, capsys) -> None:
-    """The list of subcommands has no line that a window of 80 characters would break, and names the other magics."""
-    for cell in ("%memory", "%memeval"):
-        assert max(map(len, printed(shell, capsys, cell).splitlines())) < 80
+def test_alone_it_lists_the_subcommands(shell) -> None:
+    """`%memory` alone names every subcommand with a sentence; no line is broken in a window of 80 characters."""
+    shown = shell.printed("%memory")
+    assert {*NAMES} == set(re.findall(r"^ *%memory (\w+)", shown, re.MULTILINE))
+    assert max(map(len, (shown + shell.printed("%memeval")).splitlines())) < 80
     assert "%memsearch?" in shell.ip.find_line_magic("memory").__doc__
 
 
-def test_messages_name_commands_as_magics(shell, capsys) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_each_has_help(shell, name: str) -> None:
+    """A question mark or --help shows the help of a subcommand with its sentence, and does nothing else."""
+    listed = shell.printed("%memory").partition(f"%memory {name} ")[2].splitlines()[0]
+    shown = [shell.printed(f"%memory {name}{form}") for form in ("?", " --help", " ?")]
+    assert shown[0] == shown[1] == shown[2] and f"%memory {name}" in shown[0]
+    assert " ".join(listed.split()[-3:]) in " ".join(shown[0].split())
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("statsu", "Did you mean %memory status?"),
+        ("search prices", "Did you mean %memsearch"),
+        ("serach prices", "Did you mean %memsearch"),
+        ("add λ = 0.3", "Did you mean %memadd"),
+        ("eval", "Did you mean %memeval run"),
+        ("delete 3f2a", "That is %memory forget"),
+        ("restore müller.sqlite", "That is `jupyter-memory restore FILE` in a terminal"),
+        ("status now", "takes nothing but options"),
+    ],
+)
+def test_other_names_get_a_suggestion(shell, typed: str, said: str) -> None:
+    """A name that is something else here is answered with what to type, also one for what cannot be undone."""
+    assert said in shell.mistake(f"%memory {typed}")
+    assert "backup" in shell.mistake("%memory statsu")
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "related", "forgt", "fogret", "delet 3f2a", "remvoe 3f2a", "restor m.sqlite",
+        "forget --everthing", "forget --serches", "forget --yess", "model use nomic --yse",
+    ],
+)  # fmt: skip
+def test_no_guess_names_what_destroys(shell, typed: str) -> None:
+    """A name or an option that is only near to what cannot be undone, or answers the question before, leads nowhere."""
+    said = shell.mistake(f"%memory {typed}").partition("There are:")[0]
+    if "--" in typed:
+        assert "There is no option" in said and "Did you mean" not in said
+    else:
+        assert "forget" not in said and "restore FILE" not in said
+
+
+def test_messages_name_commands_as_magics(shell) -> None:
     """A message that names a command names it as it is typed in a notebook."""
-    shell.run("%memsearch λ")
-    noted = capsys.readouterr().err
-    assert "`%memory index FOLDER`" in noted and "`%memadd TEXT`" in noted and "`%memory model use nomic`" in noted
-    assert "`%memory index FOLDER`" in printed(shell, capsys, "%memory status")
-    assert "not fetched: `%memory model use nomic`" in printed(shell, capsys, "%memory model")
+    noted = shell.noted("%memsearch λ")
+    assert all(f"`%{line}`" in noted for line in ("memory index FOLDER", "memadd TEXT", "memory model use nomic"))
+    assert "`%memory index FOLDER`" in shell.printed("%memory status")
+    assert "not fetched: `%memory model use nomic`" in shell.printed("%memory model")
 
 
-def test_status(week, capsys) -> None:
-    """`status` tells the file, the counts and the model."""
-    shown = printed(week, capsys, "%memory status")
+def test_what_is_told_of_a_store(week, home: Path) -> None:
+    """`status` tells the file, the counts and the model, `model` that as well, and `config` each value's origin."""
+    shown = week.printed("%memory status")
+    assert all(part in shown for part in ("memory.sqlite", "5 (5 note)", "static (256 dimensions, 5 vectors)"))
+    assert "static, 256 dimensions, 5 vectors" in week.printed("%memory model")
 
-    assert "memory.sqlite" in shown
-    assert "5 (5 note)" in shown
-    assert "static (256 dimensions, 5 vectors)" in shown
-
-
-def test_index_and_search(shell, folder: Path, capsys) -> None:
-    """A folder is indexed and found; indexed again, nothing has changed."""
-    assert "2 files indexed" in printed(shell, capsys, f'%memory index "{folder}"')
-    assert shell.run("%memsearch ridge λ").iloc[0]["source"].endswith("müller.md")
-    assert "2 unchanged" in printed(shell, capsys, f'%memory index "{folder}"')
+    week.run("%config JupyterMemory.limit = 3")
+    lines = [line.split() for line in week.printed("%memory config").splitlines()]
+    assert ["limit", "3", "this", "session"] in lines
+    assert ["path", str(home / "data" / "memory" / "memory.sqlite"), "default"] in lines
 
 
-def test_index_several_paths_by_variable(shell, folder: Path, capsys) -> None:
-    """Paths may come from variables, as everywhere in IPython."""
-    shell.ip.user_ns["files"] = folder
-    shown = printed(shell, capsys, '%memory index "{files}/prices.md" "$files/müller.md"')
+def test_index_and_search(shell, folder: Path) -> None:
+    """A folder is indexed and found, paths may come from variables and in either quotes; again, nothing has changed.
 
-    assert shown.count("1 file indexed") == 2
-
-
-def test_index_wants_a_path(shell) -> None:
-    """Without a path, or with one that is not there, one line says so."""
+    Without a path one line says so; a path that is not there is told, and the one behind it is indexed.
+    """
     assert "Name a folder" in shell.mistake("%memory index")
-    assert "nowhere" in shell.mistake("%memory index /nowhere/at/all")
+    assert "2 files indexed" in shell.printed(f'%memory index "{folder}"')
+    assert shell.run("%memsearch ridge λ").iloc[0]["source"].endswith("müller.md")
+    assert "2 unchanged" in shell.printed(f"%memory index '{folder}'")
+    shell.ip.user_ns["files"] = folder
+    assert shell.printed('%memory index "{files}/prices.md" "$files/müller.md"').count("1 unchanged") == 2
+    (folder / "new.md").write_text("Quagga", encoding="utf-8")
+    assert "/nowhere/at/all" in shell.mistake(f'%memory index /nowhere/at/all "{folder}"')
+    assert shell.titles("%memsearch quagga")[0] == "new.md"
 
 
-def test_index_of_several_with_a_mistake(shell, folder: Path, capsys) -> None:
-    """A path that cannot be indexed is told, and the one behind it is indexed."""
-    mistake = shell.mistake(f'%memory index /nowhere/at/all "{folder}"')
-
-    assert "/nowhere/at/all" in mistake and len(shell.run("%memsearch ridge λ"))
-
-
-def test_interrupted_indexing_says_what_is_in(shell, home: Path, capsys, halfway) -> None:
+def test_interrupted_indexing_says_what_is_in(shell, home: Path, halfway) -> None:
     """Ctrl-C ends indexing with one line and no traceback, and running it again completes it."""
     folder, stops, wait = halfway
     cell = f"{stops}\n%load_ext jupyter_memory\n%memory index {folder}"
@@ -162,43 +134,48 @@ def test_interrupted_indexing_says_what_is_in(shell, home: Path, capsys, halfway
 
     assert re.search(r"Interrupted: the store holds [1-9][\d,]* memories of", out)
     assert "Traceback" not in out + err
-    assert "failed" not in printed(shell, capsys, f"%memory index {folder}")
+    assert "failed" not in shell.printed(f"%memory index {folder}")
     assert len(shell.run("%memory list --kind file -n 5000")) == 1600
 
 
-def test_forget_by_id(week, capsys) -> None:
-    """Ids are forgotten, and how many is said."""
-    ids = week.run("%memsearch -n 2")["memory_id"].tolist()
-
-    assert printed(week, capsys, f"%memory forget {ids[0]} {ids[1]}") == "forgot 2 memories\n"
-    assert len(week.run("%memsearch")) == 3
-
-
-def test_forget_by_filter_source_and_all(week, folder: Path, capsys) -> None:
-    """Filters, a source and --everything choose what is forgotten."""
+def test_forget_by_id_filter_source_and_all(week, folder: Path) -> None:
+    """Ids, filters, a source and --everything choose what is forgotten; what fits nothing is told with the nearest."""
     week.run(f'%memory index "{folder}"')
+    ids = week.ids("%memsearch -n 2 --tier note")
+    for line, said in (
+        (" ".join(ids), "forgot 2 memories\n"),
+        ("--tag people", "forgot 1 memory\n"),
+        (f'--source "{folder}" --yes', "forgot 2 memories\n"),
+        ("--until 2026-03-02", "forgot 1 memory\n"),
+        ("--tag nobody", "forgot 0 memories\n"),
+        ("--everything --yes", "forgot 1 memory\n"),
+    ):
+        assert week.printed(f"%memory forget {line}").startswith(said), line
 
-    assert printed(week, capsys, "%memory forget --tag people") == "forgot 1 memory\n"
-    forget = f'%memory forget --source "{folder}" --yes'
-    assert printed(week, capsys, forget).startswith("forgot 2 memories\n")
-    assert printed(week, capsys, "%memory forget --until 2026-03-02") == "forgot 1 memory\n"
-    assert printed(week, capsys, "%memory forget --everything --yes") == "forgot 3 memories\n"
+
+def test_a_filter_that_matches_nothing_is_reported(week) -> None:
+    """A tag that nothing has is named, with the nearest one, in a list and before nothing is forgotten."""
+    assert "has the tag 'peple'. Did you mean 'people'?" in week.noted("found = %memory list --tag peple")
+    assert week.ip.user_ns["found"].empty
+    assert "has the tag 'decisoin'. Did you mean 'decision'?" in week.noted("%memory forget --tag decisoin")
+    assert week.titles("%memory list --tag people --tag decision") == ["Müller", "Prices"]
+    assert week.run("%memory list -n 2;") is None
 
 
-def test_files_that_come_back_and_do_not(week, folder: Path, capsys) -> None:
+def test_files_that_come_back_and_do_not(week, folder: Path) -> None:
     """Whoever forgets files that are still there reads that they return, and what prevents it; both is so."""
-    week.run(f'%memory index "{folder}"')
-    forget = f'%memory forget --source "{folder}" --yes'
-    assert ".jupytermemoryignore in it with the line *" in printed(week, capsys, forget)
-    assert printed(week, capsys, forget) == "forgot 0 memories\n"
-    assert "2 files indexed" in printed(week, capsys, f'%memory index "{folder}"')
-    said = printed(week, capsys, f'%memory forget --source "{folder}/müller.md"')
+    index, forget = f'%memory index "{folder}"', f'%memory forget --source "{folder}" --yes'
+    week.run(index)
+    assert ".jupytermemoryignore in it with the line *" in week.printed(forget)
+    assert week.printed(forget) == "forgot 0 memories\n"
+    assert "2 files indexed" in week.printed(index)
+    said = week.printed(f'%memory forget --source "{folder}/müller.md"')
     assert "Its name in a file .jupytermemoryignore beside it" in said
     (folder / ".jupytermemoryignore").write_text("müller.md\n", encoding="utf-8")
-    assert "0 files indexed" in printed(week, capsys, f'%memory index "{folder}"')
+    assert "0 files indexed" in week.printed(index)
     (folder / ".jupytermemoryignore").write_text("*\n", encoding="utf-8")
     week.run(forget)
-    assert "0 files indexed" in printed(week, capsys, f'%memory index "{folder}"')
+    assert "0 files indexed" in week.printed(index)
 
 
 def test_forgetting_everything_takes_a_yes(week) -> None:
@@ -227,14 +204,6 @@ def test_looking_makes_no_store_at_a_named_path(week, tmp_path: Path) -> None:
     assert len(week.run("%memsearch λ")) == 1
 
 
-def test_a_list_says_what_a_filter_misses(week, capsys) -> None:
-    """A tag that nothing has is named, with the nearest one."""
-    capsys.readouterr()
-    assert week.run("%memory list --tag peple").empty
-
-    assert "has the tag 'peple'. Did you mean 'people'?" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("cell", "says"),
     [
@@ -251,55 +220,23 @@ def test_nothing_is_forgotten_by_accident(week, cell: str, says: str) -> None:
     assert len(week.run("%memsearch")) == 5
 
 
-def test_pin_and_unpin(week, capsys) -> None:
-    """A pinned memory is core until it is unpinned."""
-    memory_id = week.run("%memsearch Müller -n 1")["memory_id"].iloc[0]
-
-    assert printed(week, capsys, f"%memory pin {memory_id}") == f"pinned {memory_id} “Müller”\n"
-    assert week.run("%memsearch --tier core")["title"].tolist() == ["Müller"]
-    assert printed(week, capsys, f"%memory unpin {memory_id}") == f"unpinned {memory_id} “Müller”\n"
-    assert week.run("%memsearch --tier core").empty
-
-
-def test_a_rank_is_not_forgotten(week, capsys) -> None:
+def test_a_rank_is_not_forgotten(week) -> None:
     """Whoever forgets a result by its rank is told its id, in a line that can be typed; nothing is done."""
-    found = week.run("%memsearch prices of Müller, merged frames")["memory_id"].tolist()
+    found = week.ids("%memsearch prices of Müller, merged frames")
 
     said = week.mistake(f"%memory forget {found[0]} 2")
     assert "2 is a rank" in said and said.endswith(f": %memory forget {found[1]}")
     assert "no rank 9000" in week.mistake("%memory pin 9000")
     assert len(week.run("%memsearch")) == 5 and week.run("%memsearch --tier core").empty
-    assert printed(week, capsys, f"%memory forget {found[1]}") == "forgot 1 memory\n"
-
-
-def test_nothing_forgotten_says_why(week, capsys) -> None:
-    """A tag or a source that nothing has is told, with the nearest that would do."""
-    capsys.readouterr()
-    week.run("%memory forget --tag decisoin")
-    said = capsys.readouterr()
-
-    assert said.out == "forgot 0 memories\n"
-    assert "has the tag 'decisoin'. Did you mean 'decision'?" in said.err
-
-
-def test_list(week) -> None:
-    """`list` gives a DataFrame by filters."""
-    assert week.titles("%memory list --tag people --tag decision") == ["Müller", "Prices"]
-    assert week.run("%memory list -n 2;") is None
+    assert week.printed(f"%memory forget {found[1]}") == "forgot 1 memory\n"
 
 
 def test_related(week) -> None:
     """A rank of the last search, or an id, gives the memories most like that one; it is not among them."""
-    assert "There is no search yet" in week.mistake("%memory related 1")
     week.run("%memadd The prices were scaled by their mean for Zürich as well.")
-    found = week.run("%memsearch scaled prices")
-    first = found.loc[1, "memory_id"]
-
-    by_rank, by_id = week.run("%memory related 1"), week.run(f"%memory related {first}")
-    assert len(by_rank) and first not in by_rank["memory_id"].tolist()
-    assert by_rank["memory_id"].tolist() == by_id["memory_id"].tolist()
-    assert "no rank 99" in week.mistake("%memory related 99")
-    assert week.mistake("%memory related").startswith("Name a rank of the last results, or an id")
+    first = week.ids("%memsearch scaled prices")[0]
+    by_rank, by_id = week.ids("%memory related 1"), week.ids(f"%memory related {first}")
+    assert by_rank and first not in by_rank and by_rank == by_id
 
 
 def test_context(week) -> None:
@@ -316,90 +253,110 @@ def test_context(week) -> None:
     assert week.run("%memory context;") is None
 
 
-def test_context_after_a_search_that_found_nothing(week) -> None:
+@pytest.mark.parametrize("query", ["volcano eruptions in kamchatka", "prices --tag nobody"])
+def test_context_after_a_search_that_found_nothing(week, query: str) -> None:
     """Where nothing answers, the text says so."""
-    week.run("%memsearch volcano eruptions in kamchatka")
-    assert week.run("%memory context") == "The memory holds nothing that answers “volcano eruptions in kamchatka”."
-    week.run("%memsearch prices --tag nobody")
-    assert "holds nothing that answers “prices”" in week.run("%memory context 300")
+    week.run(f"%memsearch {query}")
+    said = f"The memory holds nothing that answers “{query.partition(' --')[0]}”."
+    assert str(week.run("%memory context 300")).startswith(said[:-1])
 
 
 @pytest.mark.parametrize("typed", ["0", "-3", "many", "199", "2_000x"])
 def test_context_with_a_wrong_number(week, typed: str) -> None:
     """The error says what to type."""
     week.run("%memsearch prices")
-
     assert "200 or more, such as 2000" in week.mistake(f"%memory context {typed}")
     assert week.mistake("%memory context 300 400").startswith("%memory context takes TOKENS")
 
 
-def test_explain(week, capsys) -> None:
-    """A rank of the last search is explained, or a memory for a query."""
-    found = week.run("%memsearch Müller ridge")
-
-    assert "Rank 1 of" in printed(week, capsys, "%memory explain 1")
-    last = found["memory_id"].iloc[0]
-    assert "Rank 1 of" in printed(week, capsys, f'%memory explain "Müller ridge" {last}')
-    assert "Rank 1 of" in printed(week, capsys, f"%memory explain Müller ridge {last}")
-
-
-def test_browsing_does_not_replace_the_last_search(week, capsys) -> None:
-    """`explain RANK` speaks of the last search, also after a look at the list."""
-    week.run("%memsearch Müller ridge")
-    week.run("%memsearch")
-
-    assert "Rank 1 of" in printed(week, capsys, "%memory explain 1")
-
-
-def test_explain_mistakes(week) -> None:
-    """Explaining what is not there is one line."""
+def test_explain(week) -> None:
+    """A rank of the last search is explained, also after a look at the list, or a memory for a query."""
     assert "run %memsearch first" in week.mistake("%memory explain 1")
-    week.run("%memsearch Müller -n 1")
-    assert "no rank 9" in week.mistake("%memory explain 9")
-    assert "nosuchid" in week.mistake("%memory explain Müller nosuchid")
-    assert "a query and an id" in week.mistake("%memory explain")
+    [first, *_] = week.ids("%memsearch Müller ridge")
+    week.run("%memsearch")
+    for line in ("1", f'"Müller ridge" {first}', f"Müller ridge {first}"):
+        assert "Rank 1 of" in week.printed(f"%memory explain {line}")
+    for line, said in (("99", "no rank 99"), ("Müller nosuchid", "nosuchid"), ("", "a query and an id")):
+        assert said in week.mistake(f"%memory explain {line}")
 
 
-def test_profile(week, capsys) -> None:
-    """`profile` lists the profiles, marks the active one, and sets it for the session."""
-    assert "*  auto" in printed(week, capsys, "%memory profile")
-    assert "*  trovella" in printed(week, capsys, "%memory profile trovella")
-    assert week.run("%memsearch Müller").attrs["memsearch"]["profile"] == "trovella"
-    assert "Did you mean 'trovella'" in week.mistake("%memory profile trovela")
-
-
-def test_model(week, capsys) -> None:
-    """`model` lists the models, and below them the one of the store."""
-    assert "static, 256 dimensions, 5 vectors" in printed(week, capsys, "%memory model")
-
-
-def test_config(shell, home: Path, capsys) -> None:
-    """`config` shows each value and where it came from."""
-    shell.run("%config JupyterMemory.limit = 3")
-    lines = printed(shell, capsys, "%memory config").splitlines()
-
-    assert ["limit", "3", "this", "session"] in [line.split() for line in lines]
-    assert ["path", str(home / "data" / "memory" / "memory.sqlite"), "default"] in [line.split() for line in lines]
-
-
-def test_doctor(week, capsys) -> None:
+def test_doctor(week) -> None:
     """`doctor` finds a healthy store well, and an open one not."""
-    assert printed(week, capsys, "%memory doctor").endswith("All is well.\n")
-
-    path = Path(week.run("%memsearch Müller").attrs["memsearch"]["store"])
-    path.chmod(0o644)
-    assert "chmod 600" in printed(week, capsys, "%memory doctor")
+    assert week.printed("%memory doctor").endswith("All is well.\n")
+    Path(week.run("%memsearch Müller").attrs["memsearch"]["store"]).chmod(0o644)
+    assert "chmod 600" in week.printed("%memory doctor")
 
 
-def test_backup(week, tmp_path: Path, capsys) -> None:
+def test_backup(week, tmp_path: Path) -> None:
     """A backup is a store of its own, and never overwrites."""
-    assert printed(week, capsys, f"%memory backup {tmp_path}/copy.sqlite") == f"copied to {tmp_path}/copy.sqlite\n"
+    assert week.printed(f"%memory backup {tmp_path}/copy.sqlite") == f"copied to {tmp_path}/copy.sqlite\n"
     assert "exists already" in week.mistake(f"%memory backup {tmp_path}/copy.sqlite")
     assert "Name the file" in week.mistake("%memory backup")
     week.run(f"%config JupyterMemory.path = '{tmp_path}/copy.sqlite'")
     assert len(week.run("%memsearch")) == 5
 
 
-def test_words_where_none_belong(shell) -> None:
-    """A subcommand without arguments refuses some."""
-    assert "takes nothing but options" in shell.mistake("%memory status now")
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
+    """Give a function that sets what the person answers, and returns the list of questions."""
+
+    def answer(said: str) -> list[str]:
+        asked: list[str] = []
+        monkeypatch.setattr("builtins.input", lambda question: (asked.append(question), said)[1])
+        return asked
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    "choice", ["--kind note", "--tag decision,people", "--since 2026-03-02", "--until 2026-03-04", "--tier note"]
+)
+def test_several_are_forgotten_after_a_question(week, answers, choice: str) -> None:
+    """The question says how many and what they are; anything but yes leaves all of them."""
+    found = len(week.run(f"%memory list {choice} -n 50"))
+    asked = answers("")
+    assert week.printed(f"%memory forget {choice}").endswith("Nothing was done.\n")
+    assert asked[0].startswith(f"Forget {found} memories ({found} note; 0 pinned, ")
+    assert len(week.run("%memsearch")) == 5
+    answers("y")
+    assert week.printed(f"%memory forget {choice}").endswith(f"forgot {found} memories\n")
+
+
+def test_one_memory_or_its_ids_need_no_question(week, answers) -> None:
+    """One memory goes at once, however it was chosen, and so does what was named by id."""
+    asked = answers("")
+    week.run("%memory forget --tag people")
+    week.run(f"%memory forget {' '.join(week.ids('%memsearch -n 2'))}")
+    assert asked == [] and len(week.run("%memsearch")) == 2
+
+
+def test_a_dry_run_shows_what_would_go(week, answers) -> None:
+    """The result is a DataFrame of the memories, and all of them stay."""
+    asked = answers("y")
+    said = week.printed("frame = %memory forget --since 2026-03-04 --dry-run")
+    assert "these would go: 3 memories (3 note; 0 pinned, 1 with tags)" in said
+    frame = week.ip.user_ns["frame"]
+    assert set(frame["title"]) == {"Merge", "Regex", "Status"}
+    one = frame["memory_id"].iloc[0]
+    assert f"would forget {one}" in week.printed(f"%memory forget {one} --dry-run")
+    assert asked == [] and len(week.run("%memsearch")) == 5
+
+
+def test_nobody_to_ask(week) -> None:
+    """Where nobody can answer it is an error, with the line to type; that line does it."""
+    said = week.mistake("%memory forget --tag decision,people")
+    assert "would forget 2 memories (2 note; 0 pinned, 2 with tags), and there is nobody to ask" in said
+    line = said.partition("To do it: ")[2]
+    assert line == "%memory forget --tag decision,people --yes" and len(week.run("%memsearch")) == 5
+    week.run(line)
+    assert len(week.run("%memsearch")) == 3
+
+
+@pytest.mark.usefixtures("home")
+def test_a_notebook_that_runs_by_itself_stops(tmp_path: Path) -> None:
+    """A kernel whose front end takes no input refuses, so that nothing after it goes on as if it had happened."""
+    cells = ("%load_ext jupyter_memory", "%memadd λ is 3.2", "%memadd μ is 4", "%memory forget --kind note")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("\n".join(cells))])
+    client = NotebookClient(notebook, timeout=600, startup_timeout=300, resources={"metadata": {"path": str(tmp_path)}})
+    with pytest.raises(CellExecutionError, match=r"nobody to ask\. To do it: %memory forget --kind note --yes"):
+        client.execute()

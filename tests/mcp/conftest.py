@@ -10,8 +10,7 @@ from tool_answers import with_shared
 
 from jupyter_memory import JupyterMemory, MemoryStore
 from jupyter_memory.interface import StoreProvider
-from jupyter_memory.mcp.bound import Bound
-from jupyter_memory.mcp.tools import Tools
+from jupyter_memory.mcp import Bound, Tools
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What a program may see: one folder or one space, no history, and nothing of the rest by any way of asking."""
+"""What a program may see and change: one folder or space, no history, nothing of the rest; every call is logged."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tool_answers import with_shared
+from locked import while_another_writes
+from tool_answers import with_client, with_shared
 
-from jupyter_memory import JupyterMemory, MemoryStore
+from jupyter_memory import JupyterMemory, JupyterMemoryError, MemoryStore
 from jupyter_memory.interface import StoreProvider
-from jupyter_memory.mcp.bound import Bound, bounded_path, client_name
-from jupyter_memory.mcp.tools import TOOLS, Tools
+from jupyter_memory.mcp import Bound, Tools, WriteLimit
 from jupyter_memory.types import Run
 
 OPEN, CLOSED = "/work/open", "/work/closed"
 # Words that only the closed folder has, in text, title, tag, path and language; one is a slip away from an open word.
 HIDDEN = ("quartz", "walrus", "forecasts9", "Zugspitze", "brainfuck", "hushtag", "pricez")
 DAY = datetime(2026, 3, 2, tzinfo=UTC)
+FILE = {"kind": "file", "tier": "file"}
 RECORDS = [
     *(
-        {
+        FILE
+        | {
             "text": f"The open price forecast of day {number} is net of tax, see price_forecast({number}).",
             "title": f"Forecast {number}",
-            "kind": "file",
-            "tier": "file",
             "source": f"{OPEN}/day {number}.md",
             "tags": ["open", "prices"],
             "event_at": DAY + timedelta(days=number),
@@ -34,11 +34,10 @@ RECORDS = [
         for number in range(6)
     ),
     *(
-        {
+        FILE
+        | {
             "text": f"The quartz walrus weighs the price forecast of Zugspitze {number}, by forecasts9 and pricez.",
             "title": f"Walrus {number}",
-            "kind": "file",
-            "tier": "file",
             "source": f"{CLOSED}/zugspitze/walrus {number}.md",
             "tags": ["hushtag", "prices"],
             "lang": "brainfuck",
@@ -47,26 +46,17 @@ RECORDS = [
         for number in range(6)
     ),
     {"text": "A quartz note of nobody's folder about Zugspitze.", "title": "Walrus note", "tags": ["hushtag"]},
-    {
-        "text": "In another space the walrus sleeps.",
-        "title": "Walrus of the zoo",
-        "space": "zoo",
-    },
+    {"text": "In another space the walrus sleeps.", "title": "Walrus of the zoo", "space": "zoo"},
 ]
-
-
-def fill(path) -> None:
-    """Make a store with an open and a closed folder, notes of neither, and a history."""
-    with MemoryStore(path, embedder="static") as store:
-        store.add_many(RECORDS, progress=False)
-        store.history.record([Run("walrus = load('quartz')  # Zugspitze", DAY, "s1", 1, notebook=f"{OPEN}/day.ipynb")])
 
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory):
-    """The file of such a store."""
+    """The file of a store with an open and a closed folder, notes of neither, and a history."""
     path = tmp_path_factory.mktemp("mixed") / "memory.sqlite"
-    fill(path)
+    with MemoryStore(path, embedder="static") as store:
+        store.add_many(RECORDS, progress=False)
+        store.history.record([Run("walrus = load('quartz')  # Zugspitze", DAY, "s1", 1, notebook=f"{OPEN}/day.ipynb")])
     return path
 
 
@@ -85,11 +75,6 @@ def closed_ids(path) -> list[str]:
         return [hit.memory.id for hit in hits if not hit.memory.source.startswith((OPEN, "mcp://"))]
 
 
-def told(outcome) -> str:
-    """Return all that a program gets of an outcome."""
-    return json.dumps(outcome.result.values(), ensure_ascii=False) if outcome.result else outcome.error
-
-
 def test_a_folder_is_the_whole_world(bounded, mixed, ask, refused):
     """A program bounded to a folder finds, reads, lists and counts nothing of another, whatever it asks for."""
     assert ask(bounded, "search", query="walrus quartz Zugspitze")["hits"] == []
@@ -100,19 +85,24 @@ def test_a_folder_is_the_whole_world(bounded, mixed, ask, refused):
         assert not any(word.lower() in json.dumps(found).lower() for word in HIDDEN if word not in str(filters))
         assert all(hit["path"].startswith(OPEN) for hit in found["hits"])
     for one in closed_ids(mixed):
-        assert refused(bounded, "get", ids=one) == refused(bounded, "get", ids="0" * 16)
-        assert refused(bounded, "related", id=one) == refused(bounded, "related", id="0" * 16)
-        assert refused(bounded, "forget", ids=one) == refused(bounded, "forget", ids="0" * 16)
+        for name, argument in (("get", "ids"), ("related", "id"), ("forget", "ids")):
+            assert refused(bounded, name, **{argument: one}) == refused(bounded, name, **{argument: "0" * 16})
     status = ask(bounded, "status")
     assert status["memories"] == 6 and status["kinds"] == {"file": 6}
 
 
-def test_a_name_that_is_a_path_opens_nothing(bounded, ask):
-    """A program that calls itself like a folder does not see that folder."""
-    for name in ("..", "../closed", f"/{CLOSED}", "~", "", "\0", "a" * 500):
-        found = bounded.call("memory_search", {"query": "walrus quartz"}, client_name(name))
-        assert found.result is not None and found.result.values()["hits"] == []
-        assert "/" not in client_name(name) and not client_name(name).startswith(".")
+@pytest.mark.parametrize("name", ["..", "../closed", f"/{CLOSED}", "~", "", "\0", "a" * 500])
+def test_a_name_that_is_a_path_opens_nothing(mixed, name):
+    """A program that calls itself like a folder does not see that folder, and is logged by a plain word."""
+
+    async def use(client):
+        return (await client.call_tool("memory_search", {"query": "walrus quartz"})).structured_content
+
+    provider = StoreProvider(JupyterMemory(path=str(mixed)))
+    assert with_client(Tools(provider, Bound(paths=(OPEN,))), use, name=name)["hits"] == []
+    with MemoryStore(mixed) as store:
+        called = store.recent()[0].client
+    assert "/" not in called and not called.startswith(".") and 0 < len(called) <= 40
 
 
 def test_the_words_of_the_rest_are_not_told(bounded, ask):
@@ -131,7 +121,7 @@ def test_the_words_of_the_rest_are_not_told(bounded, ask):
         assert not [word for word in (*HIDDEN, "2023") if word.lower() in said.lower() and word not in asked], said
 
 
-def test_the_same_is_told_whatever_the_rest_holds(mixed, tmp_path):
+def test_the_same_is_told_whatever_the_rest_holds(mixed, tmp_path, ask):
     """Two stores that differ only in what a program may not see answer it alike: verdict, strength, notes, counts."""
     alone = tmp_path / "alone.sqlite"
     with MemoryStore(alone, embedder="static") as store:
@@ -141,17 +131,11 @@ def test_the_same_is_told_whatever_the_rest_holds(mixed, tmp_path):
         provider = StoreProvider(JupyterMemory(path=str(path)))
         tools = Tools(provider, Bound(paths=(OPEN,), writing=False))
         found = []
-        for query in (
-            "open price forecast",
-            "price walrus",
-            "forecast of day 3 Zugspitze quartz",
-            "walrus",
-            "prixe tax",
-        ):
-            said = tools.call("memory_search", {"query": query}, "probe").result.values()
+        for query in ("open price forecast", "price walrus", "forecast of day 3 Zugspitze quartz", "walrus", "prixe"):
+            said = ask(tools, "search", query=query, client="probe")
             hits = sorted((hit["title"], hit["strength"]) for hit in said["hits"])
             found.append((query, said["verdict"], hits, said.get("note")))
-        status = tools.call("memory_status", {}, "probe").result.values()
+        status = ask(tools, "status", client="probe")
         answers.append((found, {name: status[name] for name in ("memories", "kinds", "languages", "tags")}))
         provider.close()
     assert answers[0] == answers[1]
@@ -160,12 +144,9 @@ def test_the_same_is_told_whatever_the_rest_holds(mixed, tmp_path):
 def test_a_space_is_the_whole_world(tools_over, week_store, week_memories, ask, refused):
     """A program bounded to a space sees no other, and its notes go into it."""
     tools = tools_over(week_store, space="shops")
-    found = ask(tools, "search", query="space:other prices", filters={"tag": "prices"})
-    assert found["hits"] == []
-    assert {hit["title"] for hit in ask(tools, "search", query="Zürich prices")["hits"]} <= {
-        "Zürich and Genève",
-        "東京の売上",
-    }
+    assert ask(tools, "search", query="space:other prices", filters={"tag": "prices"})["hits"] == []
+    titles = {hit["title"] for hit in ask(tools, "search", query="Zürich prices")["hits"]}
+    assert titles <= {"Zürich and Genève", "東京の売上"}
     assert "No memory" in refused(tools, "get", ids=week_memories["Late deliveries"].id)
 
     kept = ask(tools, "remember", text="Genève closes on Sunday.")
@@ -176,7 +157,7 @@ def test_the_history_is_withheld_unless_it_is_allowed(mixed, ask, refused):
     """What was run is not found, read or counted without the option."""
     provider = StoreProvider(JupyterMemory(path=str(mixed)))
     closed, opened = Tools(provider, Bound(writing=False)), Tools(provider, Bound(history=True, writing=False))
-    [run] = [hit for hit in ask(opened, "search", query="load quartz", filters={"kind": "history"})["hits"]]
+    [run] = ask(opened, "search", query="load quartz", filters={"kind": "history"})["hits"]
 
     assert ask(closed, "search", query="load quartz", filters={"kind": "history"})["hits"] == []
     assert "No memory" in refused(closed, "get", ids=run["id"])
@@ -184,59 +165,116 @@ def test_the_history_is_withheld_unless_it_is_allowed(mixed, ask, refused):
     provider.close()
 
 
-def test_own_notes_are_seen_in_a_folder(bounded, ask):
+def test_own_notes_are_seen_in_a_folder(bounded, ask, refused):
     """A program that is bounded to a folder sees the notes that it stored itself, and not those of another program."""
     kept = ask(bounded, "remember", text="The tax of the open forecast is 7.7 %.", client="codex")
-
     assert ask(bounded, "get", ids=kept["id"], client="codex")["memories"]
-    assert bounded.call("memory_get", {"ids": kept["id"]}, "cursor").result is None
-
-
-def test_paths_of_a_bound():
-    """A path of a bound is one from the root, without dots; the address of something else stays as it is."""
-    assert bounded_path("/work/open/../closed/") == "/work/closed"
-    assert bounded_path("https://example.org/a") == "https://example.org/a"
+    assert refused(bounded, "get", ids=kept["id"], client="cursor")
 
 
 WORDS = st.sampled_from(
     [*HIDDEN, "price", "forecast", "open", "tax", f"path:{CLOSED}", "kind:history", "-price", '"quartz']
 )
-ARGUMENTS = st.fixed_dictionaries(
-    {},
-    optional={
-        "query": st.lists(WORDS, min_size=1, max_size=4).map(" ".join),
-        "filters": st.fixed_dictionaries(
-            {},
-            optional={
-                "path": st.sampled_from([CLOSED, OPEN, "/", "..", "~", f"{OPEN}/../closed", "mcp://codex"]),
-                "tag": st.sampled_from(["hushtag", "open", "nothing"]),
-                "kind": st.sampled_from(["file", "history", "note"]),
-                "until": st.sampled_from(["2024-01-01", "2026-03-05"]),
-            },
-        ),
-        "limit": st.integers(1, 50),
-        "mode": st.sampled_from(["scan", "full"]),
-        "around": WORDS,
-        "max_tokens": st.integers(200, 4_000),
-    },
-)
+FILTERS = {
+    "path": st.sampled_from([CLOSED, OPEN, "/", "..", "~", f"{OPEN}/../closed", "mcp://codex"]),
+    "tag": st.sampled_from(["hushtag", "open", "nothing"]),
+    "kind": st.sampled_from(["file", "history", "note"]),
+    "until": st.sampled_from(["2024-01-01", "2026-03-05"]),
+}
+ARGUMENTS = {
+    "query": st.lists(WORDS, min_size=1, max_size=4).map(" ".join),
+    "filters": st.fixed_dictionaries({}, optional=FILTERS),
+    "limit": st.integers(1, 50),
+    "mode": st.sampled_from(["scan", "full"]),
+    "around": WORDS,
+    "max_tokens": st.integers(200, 4_000),
+}
 
 
-@pytest.mark.parametrize("name", [name for name, tool in TOOLS.items() if not tool.writes])
+@pytest.mark.parametrize("name", ["memory_search", "memory_get", "memory_related", "memory_status"])
 def test_no_call_tells_of_the_rest(bounded, mixed, name):
     """Whatever a bounded program calls a tool with, no word of the rest is told but those that it sent itself."""
     ids = [*closed_ids(mixed), "0" * 16]
-    known = TOOLS[name].arguments.model_fields
+    known = {tool.name: tool.arguments.model_fields for tool in bounded.offered if not tool.writes}[name]
 
     @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-    @given(ARGUMENTS, st.lists(st.sampled_from(ids), min_size=1, max_size=4))
+    @given(st.fixed_dictionaries({}, optional=ARGUMENTS), st.lists(st.sampled_from(ids), min_size=1, max_size=4))
     def hold(arguments, chosen):
         asked = {key: value for key, value in arguments.items() if key in known}
         asked |= {"ids": chosen} if "ids" in known else {"id": chosen[0]} if "id" in known else {}
         outcome = bounded.call(name, asked, "codex")
-        said, sent = told(outcome).lower(), json.dumps(asked).lower()
+        values = outcome.result.values() if outcome.result is not None else {}
+        said, sent = (json.dumps(values, ensure_ascii=False) + outcome.error).lower(), json.dumps(asked).lower()
         assert not [word for word in HIDDEN if word.lower() in said and word.lower() not in sent], said
-        hits = with_shared(outcome.result.values()).get("hits", []) if outcome.result is not None else []
-        assert all(hit["path"].startswith((OPEN, "mcp://codex")) for hit in hits)
+        assert all(hit["path"].startswith((OPEN, "mcp://codex")) for hit in with_shared(values).get("hits", []))
 
     hold()
+
+
+def test_every_call_is_in_the_log(tools, ask, refused, week_store, week_memories):
+    """Searching, reading, relating, storing, forgetting, asking for the status, and what was refused."""
+    orders = week_memories["Joining orders"].id
+    ask(tools, "search", query="join orders")
+    ask(tools, "get", ids=orders, client="claude-code")
+    ask(tools, "related", id=orders)
+    kept = ask(tools, "remember", text="Orders close at six.", title="Closing")
+    ask(tools, "status")
+    refused(tools, "get", ids="0" * 16)
+
+    logged = [(one.client, one.tool, one.query, one.hits > 0, one.origin) for one in reversed(week_store.recent())]
+    assert logged == [
+        ("codex", "memory_search", "join orders", True, "mcp"),
+        ("claude-code", "memory_get", "Joining orders", True, "mcp"),
+        ("codex", "memory_related", "Joining orders", True, "mcp"),
+        ("codex", "memory_remember", "Closing", True, "mcp"),
+        ("codex", "memory_status", "", False, "mcp"),
+        ("codex", "memory_get", "", False, "mcp"),
+    ]
+    ask(tools, "forget", ids=kept["id"])
+    assert week_store.recent()[0].tool == "memory_forget"
+    assert "Closing" not in [one.query for one in week_store.recent()]
+
+
+def test_a_busy_store_gets_its_log_later(tools, ask, refused, week_store):
+    """While another program writes, searching goes on and is noted with the next call; a note is refused."""
+    with while_another_writes(week_store):
+        assert ask(tools, "search", query="join orders")["hits"]
+        assert week_store.recent() == []
+        assert "Another program is writing" in refused(tools, "remember", text="Orders close at six.")
+    ask(tools, "status")
+
+    assert [one.tool for one in week_store.recent()] == ["memory_status", "memory_remember", "memory_search"]
+
+
+def test_without_a_log_nothing_is_written_down(tools_over, ask, week_store, bytes_of):
+    """With log_searches off, no call is noted."""
+    ask(tools_over(week_store, log_searches=False), "search", query="Walrossherde prices")
+    assert week_store.recent() == [] and b"Walrossherde" not in bytes_of(week_store.path)
+
+
+def test_writes_are_limited_and_say_when_to_try_again(tools_over, ask, refused, week_store):
+    """After so many notes in a minute the next is refused, with the seconds to wait; what fails is not counted."""
+    now = [0.0]
+    tools = tools_over(week_store, limit=WriteLimit(lambda: now[0]))
+    for _ in range(40):
+        assert "cannot be stored" in refused(tools, "remember", text=" \n")
+    for number in range(20):
+        ask(tools, "remember", text=f"Note {number} of the loop.")
+    now[0] = 20.0
+    error = refused(tools, "remember", text="One more of the loop.")
+    assert "at most 20 changes in a minute" in error and "Try again in 41 s" in error
+    assert "loop" not in error and ask(tools, "search", query="note of the loop")["hits"]
+
+    now[0] = 61.0
+    assert ask(tools, "remember", text="One more of the loop.")["id"]
+
+
+def test_an_hour_is_limited_too():
+    """A slow loop ends at the limit of the hour."""
+    now = [0.0]
+    limit = WriteLimit(lambda: now[0])
+    for _ in range(200):
+        with limit.one_write():
+            now[0] += 10.0
+    with pytest.raises(JupyterMemoryError, match="in an hour"), limit.one_write():
+        pass

@@ -1,72 +1,59 @@
-"""The server of the protocol, asked by the SDK's own client in memory: both ways in which a client may begin."""
+"""The server of the protocol, asked by the SDK's own client in memory, and as a process beside other programs."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import threading
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
 import pytest
 from mcp import Client
-from mcp_types import CallToolResult, Implementation
+from mcp.client.stdio import StdioServerParameters
+from programs import running
+from tool_answers import with_client
 
-from jupyter_memory.mcp.server import server_of
-from jupyter_memory.mcp.tools import TOOLS, Outcome, Tools
+from jupyter_memory.cli import main
 from jupyter_memory.text import estimated_tokens
 
-MODES = ("legacy", "auto")
 
-
-def with_client(tools: Tools, use: Callable[[Client], Awaitable[Any]], mode: str = "auto") -> Any:
-    """Connect a client that is called Claude Code to a server with these tools, and use it."""
-
-    async def run() -> Any:
-        info = Implementation(name="Claude Code", version="2")
-        async with Client(server_of(tools), mode=mode, client_info=info) as client:
-            return await use(client)
-
-    return anyio.run(run)
-
-
-def text_of(result: CallToolResult) -> str:
+def text_of(result: Any) -> str:
     """Return the text of a result."""
     [content] = result.content
     return content.text
 
 
-@pytest.mark.parametrize("mode", MODES)
+def called(tools: Any, *calls: tuple[str, dict[str, Any]], mode: str = "auto") -> list[Any]:
+    """Return the results of calls, one after the other."""
+
+    async def use(client: Client) -> list[Any]:
+        return [await client.call_tool(name, arguments) for name, arguments in calls]
+
+    return with_client(tools, use, mode)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_what_a_client_gets(tools, week_store, mode):
-    """A result is typed and is text as well, the same twice; the log has the name of the client as a plain word."""
+    """A result is typed and is text as well, the same twice; the log has the name of the client as a plain word.
 
-    async def use(client: Client) -> CallToolResult:
-        return await client.call_tool("memory_search", {"query": "join orders"})
+    What cannot be answered is an error that a model reads, not one of the protocol.
+    """
+    wrong = ("memory_search", {}), ("memory_get", {"ids": []}), ("memory_drop", {})
+    result, *errors = called(tools, ("memory_search", {"query": "join orders"}), *wrong, mode=mode)
 
-    result = with_client(tools, use, mode)
     assert not result.is_error and json.loads(text_of(result)) == result.structured_content
     assert result.structured_content["hits"][0]["title"] == "Joining orders"
     assert estimated_tokens(text_of(result)) <= result.structured_content["tokens"]
-    assert [(one.client, one.tool) for one in week_store.recent()] == [("claude-code", "memory_search")]
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_an_error_is_one_of_the_tool(tools, mode):
-    """What cannot be answered is an error that a model reads, not one of the protocol."""
-
-    async def use(client: Client) -> list[CallToolResult]:
-        return [
-            await client.call_tool(name, arguments)
-            for name, arguments in (("memory_search", {}), ("memory_get", {"ids": []}), ("memory_drop", {}))
-        ]
-
-    results = with_client(tools, use, mode)
-    assert all(one.is_error and one.structured_content is None for one in results)
-    assert [text_of(one).partition(":")[0] for one in results] == ["query", "ids", "There is no such tool. There are"]
+    assert {one.client for one in week_store.recent()} == {"claude-code"}
+    assert all(one.is_error and one.structured_content is None for one in errors)
+    assert [text_of(one).partition(":")[0] for one in errors] == ["query", "ids", "There is no such tool. There are"]
 
 
 def test_every_tool_answers_by_its_schema(tools, week_memories):
-    """The client checks each answer against the schema that the tool has announced."""
+    """The client checks each answer against the schema that the tool has announced; at its end the store is closed."""
     id_ = week_memories["Joining orders"].id
     arguments = {
         "memory_search": {"query": "join orders", "mode": "full"},
@@ -77,15 +64,16 @@ def test_every_tool_answers_by_its_schema(tools, week_memories):
     }
 
     async def use(client: Client) -> None:
-        announced = {tool.name for tool in (await client.list_tools()).tools}
-        assert announced == set(TOOLS)
+        assert {tool.name for tool in (await client.list_tools()).tools} == {*arguments, "memory_forget"}
         for name, given in arguments.items():
             result = await client.call_tool(name, given)
             assert not result.is_error, text_of(result)
         kept = (await client.call_tool("memory_remember", {"text": "Orders close at seven."})).structured_content
         assert (await client.call_tool("memory_forget", {"ids": kept["id"]})).structured_content["forgotten"] == 1
 
+    store = tools.provider.store()
     with_client(tools, use)
+    assert store.closed
 
 
 def test_the_list_of_tools_is_cheap(tools):
@@ -105,49 +93,39 @@ def test_the_list_of_tools_is_cheap(tools):
 
 def test_calls_at_the_same_time(tools):
     """Several calls are answered beside each other, each with its own answer."""
-
-    async def use(client: Client) -> dict[str, Any]:
-        found = {}
-
-        async def ask(query: str) -> None:
-            found[query] = (await client.call_tool("memory_search", {"query": query})).structured_content
-
-        async with anyio.create_task_group() as group:
-            for query in ("join orders", "late deliveries Malmö", "Poisson λ", "boosted trees"):
-                group.start_soon(ask, query)
-        return found
-
-    found = with_client(tools, use)
-    titles = {query: answer["hits"][0]["title"] for query, answer in found.items()}
-    assert titles == {
+    expected = {
         "join orders": "Joining orders",
         "late deliveries Malmö": "Late deliveries",
         "Poisson λ": "Poisson λ",
         "boosted trees": "Holdout results",
     }
 
+    async def use(client: Client) -> dict[str, str]:
+        found = {}
 
-def test_the_store_is_closed_when_the_client_leaves(tools):
-    """At the end of a connection nothing keeps the file open."""
+        async def ask(query: str) -> None:
+            answer = (await client.call_tool("memory_search", {"query": query})).structured_content
+            found[query] = answer["hits"][0]["title"]
 
-    async def use(client: Client) -> None:
-        await client.call_tool("memory_status", {})
+        async with anyio.create_task_group() as group:
+            for query in expected:
+                group.start_soon(ask, query)
+        return found
 
-    store = tools.provider.store()
-    with_client(tools, use)
-    assert store.closed
+    assert with_client(tools, use) == expected
 
 
 def test_a_call_that_nobody_waits_for_is_stopped(tools, monkeypatch):
     """When a client gives a call up, what its thread reads is interrupted."""
     begun, stopped = threading.Event(), threading.Event()
     reading: list[int] = []
+    call = tools.call
 
-    def wait(*_: Any) -> Outcome:
+    def wait(*asked: Any) -> Any:
         reading.append(threading.get_ident())
         begun.set()
         assert stopped.wait(60)
-        return Outcome(error="stopped")
+        return call(*asked)
 
     def interrupt(thread: int) -> None:
         if thread in reading:  # the warm-up is stopped as well when the client leaves
@@ -163,3 +141,151 @@ def test_a_call_that_nobody_waits_for_is_stopped(tools, monkeypatch):
     monkeypatch.setattr(tools, "call", wait)
     monkeypatch.setattr(tools.provider, "interrupt", interrupt)
     with_client(tools, use, "legacy")
+
+
+BEGIN = [
+    {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}},
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+]  # fmt: skip
+
+
+def searching(number: int) -> dict[str, Any]:
+    """Return the message of a search."""
+    asked = {"name": "memory_search", "arguments": {"query": f"join orders {number}"}}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": asked}
+
+
+def command(store: Any, *options: str) -> list[str]:
+    """Return the command that an agent's configuration names."""
+    return [sys.executable, "-m", "jupyter_memory", "--store", str(store.path), "mcp", *options]
+
+
+def started(store: Any) -> Any:
+    """Start a server with pipes to talk to."""
+    return running(command(store), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def asked(store: Any, use: Any, *options: str) -> Any:
+    """Start a server as an agent does, and use a client of it."""
+
+    async def run() -> Any:
+        program, *arguments = command(store, *options)
+        async with Client(StdioServerParameters(command=program, args=arguments, env=dict(os.environ))) as client:
+            return await use(client)
+
+    return anyio.run(run)
+
+
+def test_a_session_over_stdio(week_store):
+    """A client searches and stores; what another program adds meanwhile is found; the store is sound after it."""
+
+    async def use(client: Client) -> list[Any]:
+        kept = await client.call_tool("memory_remember", {"text": "Orders close at six."})
+        answers = [await client.call_tool("memory_search", {"query": query}) for query in ("join orders", "quagga")]
+        week_store.add("The quagga is gone.", title="Quagga")
+        answers.append(await client.call_tool("memory_search", {"query": "quagga"}))
+        return [kept.structured_content["id"], *(one.structured_content["hits"] for one in answers)]
+
+    kept, orders, before, after = asked(week_store, use)
+    assert orders[0]["title"] == "Joining orders"
+    assert (before, [hit["title"] for hit in after]) == ([], ["Quagga"])
+    assert week_store.get(kept).tier == "mcp"
+    assert week_store.doctor() == []
+
+
+def test_options_bound_what_is_seen(week_store):
+    """The options of the command are the bounds: read-only, folders from the root and without dots, addresses as is."""
+
+    async def use(client: Client) -> Any:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        found = await client.call_tool("memory_search", {"query": "join orders on customer"})
+        return names, found.structured_content, (await client.call_tool("memory_status", {})).structured_content
+
+    paths = ("--path", "/projects/week/x/../notes/", "--path", "https://example.org/a")
+    names, found, status = asked(week_store, use, "--read-only", *paths)
+    assert "memory_remember" not in names and found["hits"] == [] and status["memories"] == 1
+    assert status["bounds"] == [
+        "path /projects/week/notes (nothing is there now)",
+        "path https://example.org/a",
+        "without what was run",
+    ]
+
+
+def test_nothing_but_the_protocol_is_written_and_the_end_of_input_is_the_end(week_store):
+    """Each line of the output is a message, also after one that is none; when the input is closed, it ends with 0."""
+    with started(week_store) as program:
+        program.stdin.write(b"no message\n")
+        for line in (*BEGIN, searching(2)):
+            program.stdin.write(json.dumps(line).encode() + b"\n")
+        program.stdin.flush()
+        answers: list[dict[str, Any]] = []
+        while not answers or answers[-1].get("id") != 2:
+            answers.append(json.loads(program.stdout.readline()))
+        program.stdin.close()
+        rest = program.stdout.read()
+    assert program.returncode == 0 and rest == b""
+    assert all(answer["jsonrpc"] == "2.0" for answer in answers)
+    assert answers[-1]["result"]["structuredContent"]["hits"]
+
+
+def test_a_client_that_leaves_in_a_call_ends_the_server_quietly(week_store):
+    """When the client closes both ends before it is answered, the server ends with 0 and without a word."""
+    with started(week_store) as program:
+        for line in (*BEGIN, *map(searching, range(2, 11))):
+            program.stdin.write(json.dumps(line).encode() + b"\n")
+        program.stdin.flush()
+        program.stdout.readline()
+        program.stdout.close()
+        program.stdin.close()
+        complaints = program.stderr.read().decode()
+    assert (program.returncode, complaints) == (0, "")
+
+
+def printed(code: str) -> str:
+    """Return what a program prints in a new process."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100)
+    return done.stdout
+
+
+WITH_SDK = """
+import importlib.metadata as metadata, sys
+def version(name):
+    {version}
+metadata.version = version
+from jupyter_memory.cli import main
+sys.stderr = sys.stdout
+print(main(["mcp"]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        ("raise metadata.PackageNotFoundError", "pip install 'jupyter-memory[mcp]'"),
+        ("return '1.26.0'", "and 1.26.0 is installed"),
+    ],
+)
+def test_without_the_sdk_it_says_how_to_install_it(version, said):
+    """Without the SDK the command names the extra; with another version of it, what to do."""
+    shown = printed(WITH_SDK.format(version=version))
+    assert said in shown and shown.endswith("\n1\n")
+
+
+@pytest.mark.parametrize(("option", "said"), [("--path", "The path is empty"), ("--space", "--space is empty")])
+def test_a_bound_that_is_empty(capsys, option, said):
+    """A bound that is empty is refused before anything is served: it would bound nothing."""
+    assert main(["mcp", option, ""]) == 1 and said in capsys.readouterr().err
+
+
+HELP = "from jupyter_memory.cli import main; main(['mcp', '--help']); print({'mcp.server'} & set(sys.modules))"
+HEAVY = "print({'numpy', 'apsw', 'pandas', 'mlx'} & set(sys.modules))"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [HELP, f"import anyio; from jupyter_memory.cli import main; anyio.run = lambda work: {HEAVY}; main(['mcp'])"],
+)
+def test_it_begins_light(code):
+    """Help does not pay for the SDK; what a search needs is loaded when the server answers already."""
+    assert printed(f"import sys; {code}").splitlines()[-1] == "set()"

@@ -6,7 +6,7 @@ import pytest
 
 from jupyter_memory import JupyterMemory, MemoryStore
 from jupyter_memory.interface import StoreProvider
-from jupyter_memory.mcp.tools import TOOLS, Tools
+from jupyter_memory.mcp import Tools
 
 
 def test_a_hit_says_where_it_is_from_and_what_its_text_costs(tools, ask):
@@ -19,25 +19,22 @@ def test_a_hit_says_where_it_is_from_and_what_its_text_costs(tools, ask):
     assert (hit["date"], hit["kind"], hit["tags"]) == ("2026-03-05", "file", ["model"])
     assert hit["badges"] == "KW+SEM" and 0.8 <= hit["strength"] <= 1
     assert "boosted trees" in hit["text"] and "snippet" not in hit and "tokens" not in hit
+    whole = ask(tools, "search", query="boosted trees holdout", mode="full")["hits"][0]
+    assert "learning rate is 0.05" in whole["text"] and "snippet" not in whole
 
 
 def test_a_long_text_has_a_snippet_and_its_part_around_words_is_asked_for(tools, ask, week_store):
-    """A text of more tokens than a snippet saves is not told whole; the part around words has them."""
+    """A text of more tokens than a snippet saves is not told whole; of what costs little, all is told."""
     filler = "The shops open at nine and close in the evening. " * 80
     memory = week_store.add(f"{filler}The quagga parameter is 0.37.{filler}", title="Long")
+    short = week_store.add("First line.\n\nSecond line about zebras.", title="Short")
     hit = ask(tools, "search", query="quagga parameter")["hits"][0]
     [part] = ask(tools, "get", ids=memory.id, around="quagga parameter")["memories"]
 
     assert hit["id"] == memory.id and "quagga" in hit["snippet"] and "text" not in hit
     assert "quagga parameter is 0.37" in part["text"] and part["end"] - part["start"] < part["length"]
     assert 1_500 < hit["tokens"] < 2_500
-
-
-def test_the_part_around_words_of_a_short_text_is_all_of_it(tools, ask, week_store):
-    """What costs little comes from its beginning, wherever the words are."""
-    memory = week_store.add("First line.\n\nSecond line about quaggas.", title="Short")
-
-    assert "First line." in ask(tools, "get", ids=memory.id, around="quaggas")["memories"][0]["text"]
+    assert "First line." in ask(tools, "get", ids=short.id, around="zebras")["memories"][0]["text"]
 
 
 def test_a_cell_is_named_in_a_notebook_and_a_line_elsewhere(filled, tools_over, ask):
@@ -51,91 +48,53 @@ def test_a_cell_is_named_in_a_notebook_and_a_line_elsewhere(filled, tools_over, 
     assert others and all(hit["line"] >= 1 and "cell" not in hit for hit in others)
 
 
-def test_whole_texts_come_on_request(tools, ask):
-    """In the mode `full`, a hit has its whole text in place of a snippet."""
-    hit = ask(tools, "search", query="boosted trees holdout", mode="full")["hits"][0]
-
-    assert "learning rate is 0.05" in hit["text"] and "snippet" not in hit
-
-
-def test_nothing_is_answered_without_filler(tools, ask):
-    """Where nothing answers, the verdict is none, there are no hits, and a note says so."""
-    found = ask(tools, "search", query="which embassy issues visas for Madagascar")
-
-    assert found["verdict"] == "none" and found["hits"] == []
-    assert found["note"].startswith("Nothing here answers this.") and "closest" not in found["note"]
+def test_nothing_is_answered_without_filler(tools_over, ask, week_store):
+    """Where nothing answers, there are no hits, and a note says so; a command is not told."""
+    for bound, said in (
+        ({}, "Nothing here answers this."),
+        ({"space": "empty"}, "nothing yet in the part"),
+        ({"paths": ("/nowhere",)}, "nothing yet in the part"),
+    ):
+        found = ask(tools_over(week_store, **bound), "search", query="which embassy issues visas for Madagascar")
+        assert found["verdict"] == "none" or bound
+        assert found["hits"] == [] and said in found["note"]
+        assert not [word for word in ("`", "index", "closest") if word in found["note"]]
 
 
-def test_an_empty_part_says_so_without_commands(tools_over, ask, week_store):
-    """Where a program sees nothing, it is told so; commands that only a person can type are not named."""
-    for bound in ({"space": "empty"}, {"paths": ("/nowhere",)}):
-        note = ask(tools_over(week_store, **bound), "search", query="prices")["note"]
-        assert "nothing yet in the part" in note and "`" not in note
-    note = ask(tools_over(week_store), "search", query="which embassy issues visas for Madagascar")["note"]
-    assert "index" not in note
-
-
-def test_an_unknown_path_is_told_what_there_is(tools_over, ask, store):
-    """The notes of a program are named by their whole address, where nothing else is there."""
-    tools = tools_over(store())
-    ask(tools, "remember", text="Prices are net of tax.")
-
-    assert "Known: mcp://codex." in ask(tools, "search", query="prices", filters={"path": "/x"})["note"]
-
-
-def test_filters_hold_and_the_nearest_value_is_named(tools, ask):
-    """Filters leave out what does not match; for a tag that nothing has, the note names the nearest."""
+def test_filters_hold_and_the_nearest_value_is_named(tools, tools_over, ask, store):
+    """Filters leave out what does not match; for a tag or a path that nothing has, the note names what there is."""
     found = ask(tools, "search", query="prices", filters={"tag": "prices", "since": "2026-03-03"})
     assert {hit["title"] for hit in found["hits"]} <= {"Zürich and Genève", "東京の売上"} and found["hits"]
 
     none = ask(tools, "search", query="prices", filters={"tag": ["prizes"]})
     assert none["hits"] == [] and "Did you mean 'prices'?" in none["note"]
+    new = tools_over(store("new.sqlite"))
+    ask(new, "remember", text="Prices are net of tax.")
+    assert "Known: mcp://codex." in ask(new, "search", query="prices", filters={"path": "/x"})["note"]
 
 
 def test_get_reads_several_in_their_order_and_names_the_missing(tools, ask, week_memories):
     """Texts come in the order of the ids; an id that nothing has is named."""
     ids = [week_memories[title].id for title in ("Joining orders", "Lost events")]
     read = ask(tools, "get", ids=[*ids, "0" * 16])
-
     assert [one["id"] for one in read["memories"]] == ids and read["missing"] == ["0" * 16]
     assert "Join on customer_id." in read["memories"][0]["text"]
 
 
-def test_get_reads_the_part_around_a_hit(store, tools_over, ask):
-    """With the words of a hit, only the part of a long text is read that has them."""
-    lines = [f"Line {number} of the protocol says little." for number in range(2_000)]
-    lines[1_400] = "The λ of the Poisson model fell to 0.4 at night."
-    held = store()
-    long = held.add("\n".join(lines), title="Protocol")
-    tools = tools_over(held)
-
-    [read] = ask(tools, "get", ids=long.id, around="Poisson λ at night")["memories"]
-    assert "fell to 0.4" in read["text"] and "Line 1399 " in read["text"]
-    assert len(read["text"]) < 6_000 and read["length"] == len(long.text)
-    elsewhere = ask(tools, "get", ids=long.id, around="zebra")
-    assert elsewhere["memories"][0]["start"] == 0 and "beginning" in elsewhere["note"]
-
-
 def test_related_memories_leave_out_the_one_that_is_asked_about(tools, ask, week_memories):
-    """What is like a memory comes without a verdict, since nobody asked a question, and without the memory itself."""
+    """What is like a memory comes without a verdict and without it; the cursor alone asks for the next page."""
     base = week_memories["Scaling the prices"].id
-    found = ask(tools, "related", id=base)
-
-    assert found["hits"] and "verdict" not in found
-    assert base not in [hit["id"] for hit in found["hits"]]
-
-
-def test_the_cursor_of_related_memories_needs_no_id(tools, ask, week_memories):
-    """The next page of related memories is asked for as that of a search: with the cursor alone."""
-    every = ask(tools, "related", id=week_memories["Scaling the prices"].id, limit=50)["hits"]
-    first = ask(tools, "related", id=week_memories["Scaling the prices"].id, limit=1)
+    every = ask(tools, "related", id=base, limit=50)
+    first = ask(tools, "related", id=base, limit=1)
     second = ask(tools, "related", cursor=first["next"], limit=1)
 
-    assert [hit["id"] for hit in first["hits"] + second["hits"]] == [hit["id"] for hit in every[:2]]
+    ids = [hit["id"] for hit in every["hits"]]
+    assert ids and base not in ids and "verdict" not in every
+    assert [hit["id"] for hit in first["hits"] + second["hits"]] == ids[:2]
 
 
-def test_a_program_remembers_and_forgets_its_own(tools, ask, refused, week_store, week_memories):
-    """What a program stores has the tier `mcp` and its name; it forgets that, and nothing else."""
+def test_a_program_remembers_and_forgets_its_own(tools, tools_over, ask, refused, week_store, week_memories):
+    """What a program stores has the tier `mcp` and its name; it forgets that, and nothing else unless it is allowed."""
     kept = ask(tools, "remember", text="The fix is to pin pandas below 3.1.", title="Pin", tags=["fix"])
     memory = week_store.get(kept["id"])
     assert (memory.tier, memory.kind, memory.source) == ("mcp", "note", "mcp://codex")
@@ -147,6 +106,7 @@ def test_a_program_remembers_and_forgets_its_own(tools, ask, refused, week_store
     assert week_store.get(kept["id"]) and week_store.get(mine)
     assert ask(tools, "forget", ids=kept["id"])["forgotten"] == 1
     assert "No memory that this client may see" in refused(tools, "forget", ids=kept["id"])
+    assert ask(tools_over(week_store, forgetting_any=True), "forget", ids=mine)["forgotten"] == 1
 
 
 def test_the_words_of_a_person_stay_a_persons(tools, ask, refused, week_store, week_memories):
@@ -154,22 +114,13 @@ def test_the_words_of_a_person_stay_a_persons(tools, ask, refused, week_store, w
     written = week_memories["Scaling the prices"]
     copy = ask(tools, "remember", text=written.text, title=written.title)
     assert copy["id"] != written.id and not week_store.get(written.id).metadata
-
     week_store.pin(copy["id"])
     assert "nobody has pinned" in refused(tools, "forget", ids=copy["id"])
-
-
-def test_forgetting_anything_is_an_option(tools_over, ask, week_store, week_memories):
-    """Where the user allows it, a program forgets what it sees."""
-    tools = tools_over(week_store, forgetting_any=True)
-
-    assert ask(tools, "forget", ids=week_memories["Late deliveries"].id)["forgotten"] == 1
 
 
 def test_secrets_are_redacted_before_they_are_stored(tools, ask, week_store, bytes_of):
     """A password in a note of a program is replaced, and the program is told."""
     kept = ask(tools, "remember", text="the key is AKIAQ7X2M4N8P1R5T9V3", title="Access")
-
     assert kept["redacted"] == 1 and "AKIA" not in week_store.get(kept["id"]).text
     assert "AKIA" not in ask(tools, "get", ids=kept["id"])["memories"][0]["text"]
     tools.provider.close()
@@ -179,7 +130,6 @@ def test_secrets_are_redacted_before_they_are_stored(tools, ask, week_store, byt
 def test_status_counts_what_is_there(tools, ask):
     """The status has counts, tags, and what the program may do."""
     found = ask(tools, "status")
-
     assert found["memories"] == 10 and found["kinds"] == {"note": 8, "cell": 1, "file": 1}
     assert "prices 3" in found["tags"] and found["writing"] == "yes; forgets its own notes"
 
@@ -187,8 +137,8 @@ def test_status_counts_what_is_there(tools, ask):
 def test_read_only_offers_no_tool_that_writes(tools_over, refused, week_store):
     """Without writing there are four tools, and the other two say why they are not."""
     tools = tools_over(week_store, writing=False)
-
-    assert [tool.name for tool in tools.offered] == [name for name in TOOLS if not TOOLS[name].writes]
+    reading = [f"memory_{name}" for name in ("search", "get", "related", "status")]
+    assert [tool.name for tool in tools.offered] == reading
     assert "read-only" in refused(tools, "remember", text="x")
     assert "read-only" in refused(tools, "forget", ids="x")
 
@@ -225,6 +175,7 @@ WRONG = [
     ("remember", {"text": "a", "tags": ["b"] * 11}, "tags: it may hold up to 10 values"),
     ("forget", {"ids": "a"}, "No memory that this client may see has this id"),
     ("status", {"all": True}, "There is an argument that is not known. Known: none"),
+    ("drop", {}, "There are: memory_search, memory_get"),
 ]
 
 
@@ -232,20 +183,13 @@ WRONG = [
 def test_wrong_input_is_explained(tools, refused, name, arguments, said):
     """Wrong input gets a sentence that names the argument and what it must be, not what it was."""
     error = refused(tools, name, **arguments)
-
     assert said in error and "Traceback" not in error
     assert not any(word in error for word in ("sonnet", "Tuesdayish", "Zürich", "mauve"))
-
-
-def test_a_tool_that_there_is_not(tools):
-    """An unknown tool is answered with the tools that there are."""
-    assert "There are: memory_search, memory_get" in tools.call("memory_drop", {}, "codex").error
 
 
 def test_an_offset_that_cannot_be(tools, refused, week_memories):
     """An offset goes with one id, within its text, and without words to look for."""
     one, other = (week_memories[title].id for title in ("Joining orders", "Lost events"))
-
     assert "the text ends before it" in refused(tools, "get", ids=one, offset=10_000)
     assert "it goes with one id" in refused(tools, "get", ids=[one, other], offset=3)
     assert "without around" in refused(tools, "get", ids=one, offset=3, around="orders")
@@ -280,7 +224,6 @@ def test_a_damaged_store_and_a_newer_one(tmp_path, refused):
 
 def test_an_error_that_nobody_expected_is_no_traceback(tools, refused, monkeypatch, caplog):
     """What should not happen is one sentence for the program, and a place without texts for the log."""
-
     week_text = "".join(("Zür", "ich"))  # a traceback shows the source
 
     def fail(*_, **__):

@@ -5,18 +5,19 @@ from __future__ import annotations
 import doctest
 import os
 import re
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from jupyter_memory.ingest.readers.registry import BUILT_IN
+from jupyter_memory.ingest import known_readers
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "jupyter_memory"
 BOOK = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", ROOT.parent / "shared" / "data")) / "notebooks"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "notebooks").glob("*.md")])
 # A block that is not to be run is fenced as `text`.
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -46,7 +47,7 @@ def test_examples_in_docstrings(module):
     """Every example in a docstring gives what it says."""
     report = []
     runner = doctest.DocTestRunner()
-    for example in doctest.DocTestFinder(exclude_empty=True).find(import_module(module)):
+    for example in doctest.DocTestFinder(exclude_empty=True).find(resolve_name(module)):
         runner.run(example, out=report.append)
 
     assert runner.tries > 0
@@ -70,15 +71,13 @@ def test_the_guide_names_every_kind_of_file():
     """The first column of its table lists just the suffixes that the built-in readers read."""
     guide = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
     listed = "".join(re.findall(r"^\| (`\..*?) \|", guide, re.MULTILINE))
-
-    assert sorted(re.findall(r"`(\.[\w.]+)`", listed)) == sorted(suffix for one in BUILT_IN for suffix in one.suffixes)
+    assert sorted(re.findall(r"`(\.[\w.]+)`", listed)) == sorted(known_readers().suffixes)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_somewhere(page):
     """Every link of a page to a file of the project leads to one."""
     targets = LINK.findall(page.read_text(encoding="utf-8"))
-
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
@@ -103,7 +102,6 @@ def test_notebooks_are_kept_without_outputs(notebook):
     """A notebook is committed as it is before it runs: valid, with cell ids, without outputs of anybody's machine."""
     content = nbformat.read(notebook, as_version=4)
     nbformat.validate(content)
-
     assert (content.nbformat, content.nbformat_minor >= 5) == (4, True)
     assert not any(cell.get("outputs") or cell.get("execution_count") for cell in content.cells)
     assert content.metadata.kernelspec.name == "python3"
@@ -111,60 +109,46 @@ def test_notebooks_are_kept_without_outputs(notebook):
 
 def test_there_is_something_to_run():
     """The examples, pages and notebooks were found at all."""
-    assert {
-        "jupyter_memory.types.search",
-        "jupyter_memory.text.identifiers",
-        "jupyter_memory.store.store",
-    } <= set(modules())
-    assert ROOT / "README.md" in PAGES and BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert len(modules()) > 20 and len(PAGES) > 10 and BLOCK.search(README)
     assert list((ROOT / "notebooks").glob("0*.ipynb"))
 
 
-QUESTION = re.compile(r"^%memsearch (.+?) --limit 2$", re.MULTILINE)
+QUESTION = re.search(r"^%memsearch (.+?) --limit 2$", README, re.MULTILINE)[1]
 
 
-@pytest.fixture(scope="module")
-def first_question():
-    """The question that the README asks first."""
-    return QUESTION.search((ROOT / "README.md").read_text(encoding="utf-8")).group(1)
-
-
-def test_the_first_question_of_the_readme(store, first_question):
-    """On the sample notebooks it finds what the README shows, and is explained as it shows, but for the numbers."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = re.search(r"^```text\n(Rank 1 of .*?)```$", readme, re.MULTILINE | re.DOTALL).group(1)
+@pytest.fixture
+def samples(store):
+    """A store that has indexed the sample notebooks."""
     memories = store()
     memories.index(ROOT / "notebooks" / "samples", progress=False)
-    answer = memories.hits(first_question, limit=3)
+    return memories
+
+
+def test_the_first_question_of_the_readme(samples):
+    """On the sample notebooks it finds what the README shows, and is explained as it shows, but for the numbers."""
+    shown = re.search(r"^```text\n(Rank 1 of .*?)```$", README, re.MULTILINE | re.DOTALL)[1]
+    answer = samples.hits(QUESTION, limit=3)
 
     first = answer.hits[0]
     assert answer.verdict == "strong" and "pd.concat([pd.read_csv(f) for f in files], " in first.memory.text
-    explained = str(memories.explain_in(answer, first.memory.id)) + "\n"
+    explained = str(samples.explain_in(answer, first.memory.id)) + "\n"
     assert re.sub(r"\d", "0", explained) == re.sub(r"\d", "0", shown)
 
 
-def test_the_first_result_of_the_readme(store, first_question, monkeypatch):
+def test_the_first_result_of_the_readme(samples, monkeypatch):
     """A terminal of 80 columns shows it as the README does, but for the ids, the age and how sure it is."""
     monkeypatch.setenv("COLUMNS", "80")
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = re.search(r"^```text\n( 1  .*?)```$", readme, re.MULTILINE | re.DOTALL).group(1)
-    memories = store()
-    memories.index(ROOT / "notebooks" / "samples", progress=False)
-    rows = repr(memories.search(first_question, limit=2)).rpartition("\n\n")[0] + "\n"
-
-    assert _without_what_varies(rows) == _without_what_varies(shown)
-
-
-def _without_what_varies(shown):
-    return re.sub(r" +\d+%  +\d+ \w+ ago$| [0-9a-f]{16}$", "", shown, flags=re.MULTILINE)
+    shown = re.search(r"^```text\n( 1  .*?)```$", README, re.MULTILINE | re.DOTALL)[1]
+    rows = repr(samples.search(QUESTION, limit=2)).rpartition("\n\n")[0] + "\n"
+    varies = re.compile(r" +\d+%  +\d+ \w+ ago$| [0-9a-f]{16}$", re.MULTILINE)
+    assert varies.sub("", rows) == varies.sub("", shown)
 
 
 @pytest.mark.skipif(not BOOK.is_dir(), reason=f"no notebooks of other people in {BOOK}")
-def test_the_first_question_on_other_notebooks(store, first_question):
+def test_the_first_question_on_other_notebooks(store):
     """On the notebooks of somebody else, a book's, it finds cells that read CSV files, and the answer is no doubt."""
     memories = store()
     for name in ("tools_pandas.ipynb", "tools_numpy.ipynb"):
         memories.index(BOOK / name, progress=False)
-    answer = memories.hits(first_question, limit=3)
-
+    answer = memories.hits(QUESTION, limit=3)
     assert answer.verdict == "strong" and "read_csv" in answer.hits[0].memory.text

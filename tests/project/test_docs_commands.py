@@ -1,27 +1,34 @@
-"""What the pages and notebooks tell people to type exists: commands, subcommands and options."""
+"""Help, pages and notebooks say the same: what they tell people to type exists, and every option is told."""
 
 from __future__ import annotations
 
+import io
 import re
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from functools import cache
 from pathlib import Path
 
-import click
 import nbformat
 import pytest
+import shells
 
-from jupyter_memory.cli.program import cli, commands
-from jupyter_memory.interface import ADD, SEARCH, Option
-from jupyter_memory.magics.magics import IN_A_NOTEBOOK
-from jupyter_memory.magics.memeval import MEMEVAL
-from jupyter_memory.magics.subcommands import MEMORY
+from jupyter_memory.cli import main
+from jupyter_memory.interface import ADD, SEARCH
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", ROOT / "PRIVACY.md", *(ROOT / "docs").glob("*.md")])
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("0*.ipynb"))
+DOCS = ROOT / "docs"
+MAGICS = (DOCS / "magics.md").read_text(encoding="utf-8")
+PAGES = sorted([ROOT / "README.md", ROOT / "PRIVACY.md", *DOCS.glob("*.md"), *(ROOT / "notebooks").glob("0*.ipynb")])
+# Commands whose options are told by a page of their own.
+ELSEWHERE = {"model": "models.md", "history": "history.md"}
 # In backticks to their end, elsewhere to the comment that stands some spaces behind.
 MAGIC = re.compile(r"(`)?%{1,2}(memsearch|memadd|memory|memeval)\b(?!\?)((?(1)[^`\n]*|(?:(?!  )[^`\n])*))")
 COMMAND = re.compile(r"(?:`|^ *|\s{4})jupyter-memory (?:--store \S+ )?(?!keeps)([a-z]+)\b([^`\n]*)", re.MULTILINE)
 FLAG = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-[a-z])(?![\w-])")
+ROW = re.compile(r"^\| (.+?) \| (.+) \|$", re.MULTILINE)
+# An option in help: its flags, and its words after two blanks or on the next line.
+OPTION = re.compile(r"^  (-\S.*?)(?:  +|\n +)(\S.*?)(?=\n  -|\n\n|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def text_of(page: Path) -> str:
@@ -31,58 +38,136 @@ def text_of(page: Path) -> str:
     return page.read_text(encoding="utf-8")
 
 
-def flags(options: tuple[Option, ...]) -> set[str]:
-    """Return every way to write these options."""
-    return {flag for option in options for flag in option.flags}
+def options_in(help_: str) -> list[tuple[list[str], str]]:
+    """Return the flags of each option in a help, with its words on one line."""
+    _, _, listed = help_.replace("\nOptions:\n", "\noptions:\n").partition("\noptions:\n")
+    return [
+        (FLAG.findall(flags), " ".join(words.replace("[x>=1]", "").split())) for flags, words in OPTION.findall(listed)
+    ]
 
 
-def known(magic: str, words: list[str]) -> set[str]:
-    """Return the options of a magic or of its subcommand, which must exist."""
-    if magic in ("memsearch", "memadd"):
-        return flags((*SEARCH, *IN_A_NOTEBOOK) if magic == "memsearch" else ADD)
-    table = (MEMEVAL if magic == "memeval" else MEMORY).commands()
-    name = re.sub(r"\W+$", "", words[0])
-    assert name in table, f"%{magic} {name}"
-    return flags(tuple(table[name].options))
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """Give a function that returns what a magic prints in a shell with the extension."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("HOME", "IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"):
+            patch.setenv(name, str(tmp_path_factory.mktemp("home")))
+        ip = shells.made()
+        ip.run_line_magic("load_ext", "jupyter_memory")
+
+        @cache
+        def printed(line: str) -> str:
+            with redirect_stdout(io.StringIO()) as written:
+                if line.endswith("?"):
+                    return ip.object_inspect(f"%{line[:-1]}")["docstring"]
+                ip.run_line_magic(*line.partition(" ")[::2])
+            return written.getvalue()
+
+        yield printed
+        ip.run_line_magic("unload_ext", "jupyter_memory")
 
 
-def options_of(command: str) -> set[str]:
+@cache
+def terminal(*arguments: str) -> str:
+    """Return what a command prints."""
+    with redirect_stdout(io.StringIO()) as written:
+        assert main(list(arguments)) == 0
+    return written.getvalue()
+
+
+def commands(*group: str) -> list[str]:
+    """Return the commands of the terminal, or of one of its groups."""
+    return re.findall(r"^  (\w+)  ", terminal(*group, "--help").partition("\nCommands:\n")[2], re.MULTILINE)
+
+
+def flags_of(command: str) -> set[str]:
     """Return the options of a command and of the commands below it."""
-    context = click.Context(cli)
-    found = cli.get_command(context, command)
-    assert found is not None
-    below = (
-        [found.get_command(context, name) for name in found.list_commands(context)]
-        if isinstance(found, click.Group)
-        else []
-    )
-    return {"--help"} | {flag for one in (found, *below) if one for param in one.params for flag in param.opts}
+    helps = [terminal(command, "--help"), *(terminal(command, below, "--help") for below in commands(command))]
+    return {flag for text in helps for flags, _ in options_in(text) for flag in flags}
 
 
-@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=lambda page: page.name)
-def test_magics_that_are_told(page: Path) -> None:
-    """A magic that a page names has that subcommand and those options."""
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_is_told_exists(shell: Callable[[str], str], page: Path) -> None:
+    """A magic or a command that a page names has that subcommand and those options."""
     for found in MAGIC.finditer(text_of(page)):
-        words = found[3].split()
-        if found[2] in ("memory", "memeval") and not (words and words[0][0].isalpha()):
-            continue
-        options = known(found[2], words) | {"--help"}
-        assert [flag for flag in FLAG.findall(found[3]) if flag not in options] == [], found[0]
-
-
-@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=lambda page: page.name)
-def test_commands_that_are_told(page: Path) -> None:
-    """A command that a page names exists, with those options."""
+        magic, words = found[2], found[3].split()
+        if magic in ("memory", "memeval"):
+            if not (words and words[0][0].isalpha()):
+                continue
+            name = re.sub(r"\W+$", "", words[0])
+            assert re.search(rf"^%{magic} {name}\b", shell(magic), re.MULTILINE), found[0]
+            magic = f"{magic} {name}"
+        known = {"--help", *(flag for flags, _ in options_in(shell(f"{magic} --help")) for flag in flags)}
+        assert [flag for flag in FLAG.findall(found[3]) if flag not in known] == [], found[0]
     for found in COMMAND.finditer(text_of(page)):
         assert found[1] in commands(), found[0]
         said = re.split(r"\s{4}|  →", found[2])[0]
-        assert [flag for flag in FLAG.findall(said) if flag not in options_of(found[1])] == [], found[0]
+        assert [flag for flag in FLAG.findall(said) if flag not in flags_of(found[1])] == [], found[0]
 
 
-def test_there_is_something_to_compare() -> None:
-    """The pages name many magics and commands, so the patterns read them."""
-    told = "\n".join(map(text_of, [*PAGES, *NOTEBOOKS]))
+def subcommands(shell: Callable[[str], str]) -> list[str]:
+    """Return the subcommands of %memory."""
+    return re.findall(r"^%memory (\w+)", shell("memory"), re.MULTILINE)
+
+
+def test_what_exists_is_told(shell: Callable[[str], str]) -> None:
+    """The pages name every command, subcommand and option of a search, so the patterns read them."""
+    told = "\n".join(map(text_of, PAGES))
     assert len(MAGIC.findall(told)) > 100 and len(COMMAND.findall(told)) > 30
+    assert len(commands()) > 25 and len(subcommands(shell)) > 25
     assert {found[1] for found in COMMAND.finditer(told)} >= set(commands()) - {"unpin"}
-    assert all(f"%memory {name}" in told for name in MEMORY.commands())
-    assert all(flag in told or len(flag) == 2 for flag in flags(SEARCH))
+    page = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    assert [name for name in commands() if f"jupyter-memory {name}" not in page] == []
+    assert all(f"%memory {name}" in told for name in subcommands(shell))
+    assert all(flag in told or len(flag) == 2 for option in SEARCH for flag in option.flags)
+
+
+def section(title: str) -> str:
+    """Return what the page says below a heading."""
+    return MAGICS.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+@pytest.mark.parametrize(("magic", "options"), [("memsearch", SEARCH), ("memadd", ADD)])
+def test_the_options_of_a_magic(shell: Callable[[str], str], magic: str, options) -> None:
+    """The table of the page has the options of the help, in the same order and with the same words."""
+    rows = [row for row in ROW.findall(section(f"%{magic}")) if row[0].startswith("`-")]
+    assert [(FLAG.findall(flags), words) for flags, words in rows] == options_in(shell(f"{magic} --help"))
+    shown = "\n".join(first.replace("`", "") for first, _ in rows)
+    assert all(f"{one.flags[-1]} {one.metavar}".strip() in shown for one in options)
+
+
+@pytest.mark.parametrize("magic", ["memsearch", "memadd", "memfix"])
+def test_the_question_mark_says_what_help_says(shell: Callable[[str], str], magic: str) -> None:
+    """`%memsearch?` shows the help that `%memsearch --help` prints, and so do the other magics."""
+    printed = shell(f"{magic} --help").strip()
+    assert shell(f"{magic}?").strip() == printed and len(printed) > 200
+
+
+def test_the_table_of_memory(shell: Callable[[str], str]) -> None:
+    """Every command has a row, and every option of its own is in one of its rows, or in a page of its own."""
+    told: dict[str, str] = dict.fromkeys(subcommands(shell), "")
+    for first, meaning in ROW.findall(section("%memory")):
+        for name in re.findall(r"%memory (\w+)", first):
+            told[name] += first + meaning
+    shared = {option.flags[-1] for option in SEARCH}
+    for name, said in told.items():
+        own = [flags[-1] for flags, _ in options_in(shell(f"memory {name} --help"))]
+        page = (DOCS / ELSEWHERE[name]).read_text(encoding="utf-8") if name in ELSEWHERE else ""
+        assert name != "forget" or "--everything" in own
+        assert said and [flag for flag in own if flag not in page + said and flag not in shared] == [], name
+
+
+def test_a_terminal_says_what_a_magic_says() -> None:
+    """--help of a search shows every option with the same words as the magics."""
+    told = {flags[-1]: words for flags, words in options_in(terminal("search", "--help"))}
+    assert [
+        option.flags for option in SEARCH if not told[option.flags[-1]].startswith(option.help.split("; ")[0])
+    ] == []
+
+
+def test_every_bound_of_an_agent_is_explained() -> None:
+    """The page about agents tells each option that connects a client."""
+    page = (DOCS / "agents.md").read_text(encoding="utf-8")
+    asked = [flags[-1] for flags, _ in options_in(terminal("connect", "--help"))]
+    assert len(asked) > 10
+    assert [flag for flag in asked if flag not in page] == [flag for flag in asked if flag in ("--yes", "--help")]

@@ -18,6 +18,7 @@ pytest.importorskip("pytest_jupyter.jupyter_server", reason="pip install 'jupyte
 
 import apsw
 from jsonschema import Draft7Validator
+from pictures import saved
 
 # Only here: as a plugin of all tests it would make a server for each of them.
 from pytest_jupyter.jupyter_server import *  # noqa: F403
@@ -94,6 +95,33 @@ def queued(service) -> Iterator[threading.Event]:
     service.index_pool.put(Ticket(go_on.wait))
     yield go_on
     go_on.set()
+
+
+@pytest.fixture
+def writers_busy(service) -> Iterator[threading.Event]:
+    """Keep the two threads that make changes busy until the event is set."""
+    go_on = threading.Event()
+    for _ in range(2):
+        service.write_pool.put(Ticket(go_on.wait))
+    yield go_on
+    go_on.set()
+
+
+@pytest.fixture
+def heard(jp_serverapp) -> Callable[[str], list[dict[str, Any]]]:
+    """Give a function that subscribes to one kind of events, and returns the list that what is told comes into."""
+
+    def heard(kind: str, and_then: Callable[[], Awaitable[Any]] | None = None) -> list[Any]:
+        told: list[Any] = []
+
+        async def listener(logger: Any, schema_id: str, data: dict[str, Any]) -> None:
+            told.append(data if and_then is None else (data, await and_then()))
+
+        address = f"https://jupyter-memory.readthedocs.io/events/{kind}/v1"
+        jp_serverapp.event_logger.add_listener(schema_id=address, listener=listener)
+        return told
+
+    return heard
 
 
 @pytest.fixture
@@ -184,27 +212,40 @@ def week_in(store_file: Path, week, service) -> Any:
 @pytest.fixture
 def notebook(jp_root_dir: Path) -> Path:
     """A notebook in a folder of Lab's root: a heading, a cell about the λ of orders in Zürich, one that plots them."""
-    path = jp_root_dir / "prices" / "orders.ipynb"
-    path.parent.mkdir()
-    cells = [
+    code = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": 1}
+    return saved(
+        jp_root_dir / "prices" / "orders.ipynb",
         {"cell_type": "markdown", "id": "head", "metadata": {}, "source": "# Orders in Zürich"},
-        {
-            "cell_type": "code",
-            "id": "rate",
-            "metadata": {},
-            "execution_count": 1,
-            "outputs": [],
-            "source": "λ = orders.groupby('hour').size().mean()\nλ",
-        },
-        {
-            "cell_type": "code",
-            "id": "plot",
-            "metadata": {},
-            "execution_count": 2,
-            "outputs": [],
-            "source": "prices.plot(title='price of electricity')",
-        },
-    ]
-    whole = {"cells": cells, "metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
-    path.write_text(json.dumps(whole, ensure_ascii=False), encoding="utf-8")
-    return path
+        {**code, "id": "rate", "source": "λ = orders.groupby('hour').size().mean()\nλ"},
+        {**code, "id": "plot", "source": "prices.plot(title='price of electricity')"},
+    )
+
+
+@pytest.fixture
+def many_files(jp_root_dir: Path) -> Path:
+    """A folder of twelve notes in Lab's root."""
+    folder = jp_root_dir / "many"
+    folder.mkdir()
+    for number in range(12):
+        (folder / f"note {number}.md").write_text(f"# Note {number}\n\nThe λ of day {number} in Zürich.", "utf-8")
+    return folder
+
+
+@pytest.fixture
+def halfway(service, monkeypatch) -> Iterator[tuple[threading.Event, threading.Event]]:
+    """Let indexing stop after five files, which the first event tells, until the second is set."""
+    store = service.provider.store(create=True)
+    reached, go_on, indexing = threading.Event(), threading.Event(), store.index
+
+    def slowly(path: Any, *, progress: Any) -> Any:
+        def wait(done: int, total: int) -> None:
+            if done == 5:
+                reached.set()
+                go_on.wait(60)
+            progress(done, total)
+
+        return indexing(path, progress=wait)
+
+    monkeypatch.setattr(store, "index", slowly)
+    yield reached, go_on
+    go_on.set()

@@ -38,26 +38,20 @@ def routes(jp_serverapp, jp_base_url):
     return {found[1]: handler for found, handler in patterns if found}
 
 
-class Permitted(Authorizer):
-    """Lets everybody do the actions of its list, on this memory."""
-
-    actions: tuple[str, ...] = ()
-    asked: list[tuple[str, str]] = []  # noqa: RUF012  one a test, emptied there
-
-    def is_authorized(self, handler, user, action, resource):
-        self.asked.append((action, resource))
-        return action in self.actions
-
-
 @pytest.fixture
 def permitted(jp_serverapp, monkeypatch):
-    """Let the server's authorizer permit only these actions."""
+    """Let the server's authorizer permit only these actions; what it was asked comes into the list."""
 
     def permit(*actions):
-        monkeypatch.setattr(Permitted, "actions", actions)
-        monkeypatch.setattr(Permitted, "asked", [])
+        asked = []
+
+        class Permitted(Authorizer):
+            def is_authorized(self, handler, user, action, resource):
+                asked.append((action, resource))
+                return action in actions
+
         monkeypatch.setitem(jp_serverapp.web_app.settings, "authorizer", Permitted(parent=jp_serverapp))
-        return Permitted.asked
+        return asked
 
     return permit
 
@@ -76,22 +70,16 @@ async def test_without_a_token_every_route_and_verb_is_shut(ask, routes):
             assert answered.code == 403, (verb, name)
 
 
-async def test_who_may_only_read_cannot_write(ask, permitted, store_file):
-    """An authorizer that permits reading lets searches through, and none of the changes."""
-    asked = permitted("read")
-    for verb, name in sorted(WRITE):
+@pytest.mark.parametrize(("action", "allowed", "refused"), [("read", READ, WRITE), ("write", WRITE, READ)])
+async def test_who_may_only_do_one_of_both(ask, permitted, store_file, action, allowed, refused):
+    """An authorizer that permits reading lets searches through and no change; one that permits writing, no search."""
+    asked = permitted(action)
+    for verb, name in sorted(refused):
         assert (await ask(name, {} if verb == "POST" else None, method=verb)).code == 403, (verb, name)
-    for verb, name in sorted(READ):
+    assert not store_file.exists()
+    for verb, name in sorted(allowed):
         assert (await ask(name, {} if verb == "POST" else None, method=verb)).code != 403, (verb, name)
     assert set(asked) == {("read", "jupyter_memory:store"), ("write", "jupyter_memory:store")}
-    assert not store_file.exists()
-
-
-async def test_who_may_only_write_cannot_read(ask, permitted):
-    """An authorizer that permits writing alone shows nothing."""
-    permitted("write")
-    for verb, name in sorted(READ):
-        assert (await ask(name, {} if verb == "POST" else None, method=verb)).code == 403, (verb, name)
 
 
 async def test_a_cookie_alone_changes_nothing(http_server_client, jp_serverapp, jp_base_url, service, store_file):
@@ -112,19 +100,13 @@ async def test_a_cookie_alone_changes_nothing(http_server_client, jp_serverapp, 
     assert (await add([*known, "_xsrf=c0ffee"], {"X-XSRFToken": "c0ffee"})).code == 200
 
 
-async def test_only_one_user_where_the_configuration_says_so(jp_configurable_serverapp, jp_server_config):
-    """only_user is read from the server's configuration."""
-    app = jp_configurable_serverapp(config={**jp_server_config, "JupyterMemoryServer": {"only_user": "ada"}})
-    assert app.web_app.settings["jupyter_memory_service"].only_user == "ada"
-
-
+@pytest.mark.parametrize("jp_server_config", [{"JupyterMemoryServer": {"only_user": "ada"}}], indirect=True)
 async def test_another_user_is_told_so(ask, service, monkeypatch):
-    """With only_user, everybody else gets 403 and a reason, and that user the answer."""
-    me = (await ask("status")).json
-    assert me["api"] == 1
-    monkeypatch.setattr(service, "only_user", "ada")
+    """With only_user in the server's configuration, everybody else gets 403 and a reason, and that user the answer."""
     answered = await ask("status")
     assert (answered.code, answered.json["reason"]) == (403, "OnlyUser")
+    monkeypatch.setattr(service, "only_user", "")
+    assert (await ask("status")).json["api"] == 1
 
 
 SECRET = "łäkäräsecret"
@@ -184,34 +166,7 @@ async def test_a_bad_body_is_refused_by_the_name_of_its_field(ask, fits):
         assert SECRET not in message
 
 
-UNANSWERED = [
-    ("search", {"query": ""}, 400, "QueryError"),
-    ("search", {"query": f"kind:{SECRET} prices"}, 400, "QueryError"),
-    ("search", {"query": f"since:{SECRET} prices"}, 400, "QueryError"),
-    ("item", {"memory_id": SECRET}, 404, "UnknownMemory"),
-    ("explain", {"query": SECRET, "memory_id": SECRET}, 404, "UnknownMemory"),
-    ("update", {"memory_id": SECRET, "title": SECRET}, 404, "UnknownMemory"),
-    ("pin", {"memory_id": SECRET, "pinned": True}, 404, "UnknownMemory"),
-    ("forget", {"memory_ids": [SECRET]}, 404, "UnknownMemory"),
-    ("add", {"text": "   "}, 400, "InputError"),
-    ("jobs", {"job_id": SECRET, "cancel": True}, 404, "UnknownJob"),
-    *(
-        ("folders", {"path": f"/{SECRET}/{name}", "watched": True}, 400, "InvalidField")
-        for name in ("n" * 300, "\udcff", "\ud800", "\0")
-    ),
-]
-
-
-async def test_what_the_store_refuses_has_a_reason_and_no_text(ask, fits, week_in):
-    """Errors of the store come with a status, a reason to act on, and a sentence that quotes nothing."""
-    for route, body, code, reason in UNANSWERED:
-        answered = await ask(route, body)
-        problem = fits("problem", answered.json)
-        assert (answered.code, problem["reason"]) == (code, reason), (route, body)
-        assert problem["message"]
-        assert SECRET not in json.dumps(problem, ensure_ascii=False)
-
-
+# Which of the filters that are typed among the words cannot be read, and what can be written there.
 TYPED = [
     (f"kind:{SECRET} prices", "There is no such kind. Known: note, file, cell, history."),
     (f"-tier:{SECRET} prices", "There is no such tier. Known: "),
@@ -222,15 +177,31 @@ TYPED = [
     (f'since:" " {SECRET}', "since: The time is empty. Write a date (2025-03-31)"),
     (f"after:2026-05 before:2026-01 {SECRET}", "since is not before until"),
 ]
+UNANSWERED = [
+    ("search", {"query": ""}, 400, "QueryError", ""),
+    ("item", {"memory_id": SECRET}, 404, "UnknownMemory", ""),
+    ("explain", {"query": SECRET, "memory_id": SECRET}, 404, "UnknownMemory", ""),
+    ("update", {"memory_id": SECRET, "title": SECRET}, 404, "UnknownMemory", ""),
+    ("pin", {"memory_id": SECRET, "pinned": True}, 404, "UnknownMemory", ""),
+    ("forget", {"memory_ids": [SECRET]}, 404, "UnknownMemory", ""),
+    ("add", {"text": "   "}, 400, "InputError", ""),
+    ("jobs", {"job_id": SECRET, "cancel": True}, 404, "UnknownJob", ""),
+    *(
+        ("folders", {"path": f"/{SECRET}/{name}", "watched": True}, 400, "InvalidField", "")
+        for name in ("n" * 300, "\udcff", "\ud800", "\0")
+    ),
+    *(("search", {"query": query}, 400, "QueryError", told) for query, told in TYPED),
+]
 
 
-async def test_a_filter_typed_among_the_words_is_refused_by_its_name(ask, fits, week_in):
-    """Which of the filters cannot be read, and what can be written there: without a word of the question."""
-    for query, told in TYPED:
-        answered = await ask("search", {"query": query})
-        message = fits("problem", answered.json)["message"]
-        assert (answered.code, message[: len(told)]) == (400, told), query
-        assert SECRET not in message
+async def test_what_the_store_refuses_has_a_reason_and_no_text(ask, fits, week_in):
+    """Errors of the store come with a status, a reason to act on, and a sentence that quotes nothing."""
+    for route, body, code, reason, told in UNANSWERED:
+        answered = await ask(route, body)
+        problem = fits("problem", answered.json)
+        assert (answered.code, problem["reason"]) == (code, reason), (route, body)
+        assert problem["message"] and problem["message"].startswith(told), (route, body)
+        assert SECRET not in json.dumps(problem, ensure_ascii=False)
 
 
 async def test_logs_hold_no_text_of_the_user(ask, week_in, caplog, jp_serverapp, monkeypatch):

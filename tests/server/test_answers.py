@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import apsw
+import nbformat
 import pytest
 from calibrated import calibrated
 from pictures import plot, plotting, saved
@@ -18,8 +19,8 @@ QUESTION = "how many orders an hour, λ"
 
 
 async def test_search_answers_what_the_store_finds(ask, fits, week_in):
-    """The hits of a search are those of the store, each with its place."""
-    answered = await ask("search", {"query": QUESTION, "limit": 3})
+    """The hits of a search are those of the store, each with its place and how it begins; bars add up to its score."""
+    answered = await ask("search", {"query": QUESTION, "limit": 3, "lists": True})
     assert answered.code == 200
     answer = fits("answer", answered.json)
 
@@ -27,32 +28,16 @@ async def test_search_answers_what_the_store_finds(ask, fits, week_in):
     assert [hit["memory_id"] for hit in answer["hits"]] == [hit.memory.id for hit in expected.hits]
     assert answer["hits"][0]["title"] == "Poisson λ"
     assert len(answer["places"]) == len(answer["hits"])
-
-
-async def test_a_word_that_nothing_holds_is_told(ask, fits, week_in):
-    """The panel shows which word is nowhere, and an answer that is not strong."""
-    answer = fits("answer", (await ask("search", {"query": "orders with xgboost"})).json)
-    assert "No memory contains “xgboost”." in answer["notices"]
-    assert answer["verdict"] != "strong"
-
-
-async def test_scores_are_the_sums_of_what_is_shown(ask, week_in):
-    """The contributions of a hit add up to its score, so that the debugger's bars tell the truth."""
-    answer = (await ask("search", {"query": QUESTION})).json
     for hit in answer["hits"]:
         assert abs(sum(one["contribution"] for one in hit["signals"].values()) - hit["score"]) < 1e-9
+    for listed in answer["lists"]["fused"]:
+        assert listed["begins"] == week_in.get(listed["memory_id"]).text.split("\n")[0][:80]
 
 
-async def test_a_filter_leaves_out_the_rest(ask, week_in):
-    """Filters, times and a profile travel as they are written."""
-    asked = {"query": "prices", "filters": {"tag": ["prices"]}, "since": "2026-03-03", "profile": "trovella"}
-    answer = (await ask("search", asked)).json
-    assert answer["profile"] == "trovella"
-    assert {hit["title"] for hit in answer["hits"]} == {"Zürich and Genève", "東京の売上"}
-
-
-async def test_the_last_word_may_be_unfinished(ask, week_in):
-    """With prefix, "electr" finds electricity by its words."""
+async def test_words_of_a_question(ask, fits, week_in):
+    """The panel shows which word is nowhere, beside an answer that is not strong; the last word may be unfinished."""
+    answer = fits("answer", (await ask("search", {"query": "orders with xgboost"})).json)
+    assert "No memory contains “xgboost”." in answer["notices"] and answer["verdict"] != "strong"
     found = (await ask("search", {"query": "electr", "prefix": True})).json["hits"][0]
     assert (found["title"], found["badges"][:2]) == ("Scaling the prices", "KW")
 
@@ -69,45 +54,38 @@ async def test_explain_says_why_a_memory_is_there_and_why_not(ask, fits, week_in
     assert away["reasons"]
 
 
-async def test_browse_lists_without_scores(ask, fits, week_in):
-    """Without a question there are memories and no scores."""
+async def test_a_day_and_a_filter_narrow_every_list(ask, fits, week_in):
+    """What is found, browsed without scores, or like a memory, is of the chosen days, tags and profile."""
     answer = fits("answer", (await ask("browse", {"limit": 4})).json)
-    assert len(answer["hits"]) == 4
-    assert {hit["score"] for hit in answer["hits"]} == {None}
+    assert len(answer["hits"]) == 4 and {hit["score"] for hit in answer["hits"]} == {None}
 
-
-async def test_a_day_and_a_filter_narrow_a_list_too(ask, week_in):
-    """What is browsed, and what is like a memory, is of the chosen days and tags, as an answer is."""
     within = {"filters": {"tag": ["prices"]}, "since": "2026-03-03"}
     expected = {"Zürich and Genève", "東京の売上"}
-    assert {hit["title"] for hit in (await ask("browse", within)).json["hits"]} == expected
     poisson = week_in.hits(QUESTION).hits[0].memory.id
-    answer = (await ask("related", {"memory_id": poisson, "profile": "trovella", **within})).json
-    assert answer["profile"] == "trovella"
-    assert {hit["title"] for hit in answer["hits"]} <= expected
+    for route, body in (
+        ("browse", {}),
+        ("search", {"query": "prices", "profile": "trovella"}),
+        ("related", {"memory_id": poisson, "profile": "trovella"}),
+    ):
+        answer = (await ask(route, body | within)).json
+        titles = {hit["title"] for hit in answer["hits"]}
+        assert titles == expected or (route == "related" and titles <= expected)
+        assert "profile" not in body or answer["profile"] == "trovella"
     refused = await ask("browse", {"since": "no day at all"})
     assert (refused.code, refused.json["message"][:5]) == (400, "since")
 
 
-async def test_status_counts_what_is_there(ask, fits, week_in, store_file, jp_root_dir):
-    """Status tells the store, its model, the version handshake and Lab's root."""
+async def test_what_is_told_of_the_store(ask, fits, week_in, store_file, jp_root_dir):
+    """The store, its model, the version handshake, Lab's root, the profiles, models and sizes; a new store is well."""
     status = fits("status", (await ask("status")).json)
-    assert status["store"]["path"] == str(store_file)
-    assert status["store"]["memories"] == 10
+    assert (status["store"]["path"], status["store"]["memories"]) == (str(store_file), 10)
     assert (status["api"], status["model"], status["root"]) == (1, "static", str(jp_root_dir))
 
-
-async def test_profiles_models_and_doctor(ask, fits, week_in):
-    """One profile is the default, one model is in use, and a new store is well."""
     profiles = fits("profiles", (await ask("profiles")).json)["profiles"]
     assert [one["name"] for one in profiles if one["default"]] == ["auto"]
     models = fits("models", (await ask("models")).json)["models"]
     assert [one["name"] for one in models if one["active"]] == ["static"]
     assert (await ask("doctor")).json == {"problems": []}
-
-
-async def test_sizes(ask, fits, week_in):
-    """The bytes of the store come by what they are for, with what counts and the budget, None without one."""
     sizes = fits("sizes", (await ask("sizes")).json)
     assert sum(sizes["sizes"].values()) == sizes["bytes"] > sizes["held"] > sizes["sizes"]["texts"] > 0
     assert sizes["budget"] is None
@@ -116,9 +94,8 @@ async def test_sizes(ask, fits, week_in):
 async def test_a_cell_opens_at_its_id(ask, week_in, notebook):
     """A cell of a notebook below Lab's root has a contents path, its id, and the line that it begins with."""
     week_in.index(notebook, progress=False)
-    place = (await ask("search", {"query": "price of electricity plot", "filters": {"kind": ["cell"]}})).json["places"][
-        0
-    ]
+    answer = (await ask("search", {"query": "price of electricity plot", "filters": {"kind": ["cell"]}})).json
+    place = answer["places"][0]
     assert (place["path"], place["cell"], place["index"]) == ("prices/orders.ipynb", "plot", None)
     assert place["begins"] == "prices.plot(title='price of electricity')"
 
@@ -138,54 +115,47 @@ async def test_a_relative_path_begins_at_the_root_of_lab(ask, service, notebook,
 
 async def test_a_hit_has_the_headings_that_lead_to_it(ask, fits, week_in, jp_root_dir):
     """A card says under which headings it stands; what its title says already is not said twice."""
-    cells = [
-        {"cell_type": "markdown", "id": "a", "metadata": {}, "source": "# Prices\n## Zürich\n### λ of the outliers"},
-        {"cell_type": "markdown", "id": "b", "metadata": {}, "source": "The watermelon index of Müller is capped."},
-    ]
-    notebook = jp_root_dir / "caps.ipynb"
-    notebook.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}), "utf-8")
+    sources = ("# Prices\n## Zürich\n### λ of the outliers", "The watermelon index of Müller is capped.")
+    saved(jp_root_dir / "caps.ipynb", *(nbformat.v4.new_markdown_cell(source) for source in sources))
     log = jp_root_dir / "log.md"
     log.write_text("# Log\n\n## 3 July\n\nThe pomegranate meters of Malmö were read twice, λ fell.\n", "utf-8")
-    week_in.index(notebook, progress=False)
-    week_in.index(log, progress=False)
+    week_in.index(jp_root_dir, progress=False)
 
-    asked = [("search", {"query": "watermelon index"}), ("search", {"query": "pomegranate meters"}), ("browse", {})]
-    found = [fits("answer", (await ask(route, body)).json) for route, body in asked]
-    told = [
-        {(hit["title"], place["context"]) for hit, place in zip(answer["hits"], answer["places"], strict=True)}
-        for answer in found
-    ]
-
+    told = []
+    for route, body in (
+        ("search", {"query": "watermelon"}),
+        ("search", {"query": "pomegranate meters"}),
+        ("browse", {}),
+    ):
+        answer = fits("answer", (await ask(route, body)).json)
+        hits = zip(answer["hits"], answer["places"], strict=True)
+        told.append({(hit["title"], place["context"]) for hit, place in hits})
     assert ("caps.ipynb – λ of the outliers", "Prices > Zürich") in told[0] & told[2]
     assert any(title == "log.md" and context.startswith("Log") for title, context in told[1])
 
 
 async def test_a_use_is_counted(ask, fits, week_in):
-    """What the panel opens, inserts or copies is counted by its id; what is only fetched is not."""
-    memory_id = week_in.hits(QUESTION).hits[0].memory.id
-    await ask("item", {"memory_id": memory_id})
+    """What the panel opens, inserts or copies is counted, not what is fetched; a text that runs again keeps that."""
+    week_in.history.record([RUN])
+    hit, _ = await the_run(ask, fits)
+    await ask("item", {"memory_id": hit["memory_id"]})
     for _ in range(2):
-        assert fits("recorded", (await ask("access", {"memory_id": memory_id})).json) == {"recorded": True}
-
-    assert week_in.get(memory_id).accessed == 2
+        assert fits("recorded", (await ask("access", {"memory_id": hit["memory_id"]})).json) == {"recorded": True}
     assert (await ask("access", {"memory_id": "nobody"})).json == {"recorded": False}
+    week_in.history.record([replace(RUN, number=2, started=STARTED + timedelta(hours=1), session="tuesday")])
+
+    again, place = await the_run(ask, fits)
+    assert (again["memory_id"], place["run"]["count"]) == (hit["memory_id"], 2)
+    memory = week_in.get(hit["memory_id"])
+    assert (memory.accessed, memory.session) == (2, "tuesday")
 
 
-async def test_the_lists_say_how_a_memory_begins(ask, week_in):
-    """Cells under one heading have one title: the debugger tells them apart by how they begin."""
-    answer = (await ask("search", {"query": QUESTION, "lists": True})).json
-    for listed in answer["lists"]["fused"]:
-        assert listed["begins"] == week_in.get(listed["memory_id"]).text.split("\n")[0][:80]
-
-
-async def test_what_nobody_sees_is_escaped(ask, jp_fetch, week_in):
+async def test_what_nobody_sees_is_escaped(jp_fetch, week_in):
     """A terminal that prints an answer is not controlled by it, and a client reads the text as it is."""
     lies = "λ \x1b[2J\x9b31m costs \u202e5\u2066 \x7f\u200f"
     memory = week_in.add(f"{lies}.", title=lies, tags=["\u202edraft"])
-    answered = await jp_fetch(
-        "jupyter-memory", "item", method="POST", body=json.dumps({"memory_id": memory.id}), headers={}
-    )
-    written = answered.body.decode()
+    body = json.dumps({"memory_id": memory.id})
+    written = (await jp_fetch("jupyter-memory", "item", method="POST", body=body)).body.decode()
     assert not set(written) & set("\x1b\x9b\x7f\u202e\u2066\u200f")
     assert (json.loads(written)["title"], json.loads(written)["tags"]) == (memory.title, ["\u202edraft"])
 
@@ -227,18 +197,14 @@ def shown(service, jp_root_dir):
     return {hit.memory.thumbnails: hit.memory.id for hit in store.browsed(limit=5).hits}
 
 
-async def test_a_hit_says_how_many_pictures_it_has(ask, fits, shown):
-    """So the panel knows for which hits to ask."""
+async def test_a_picture_is_served_by_its_id_and_place(ask, fits, fetch, shown, service):
+    """A hit says how many it has; a browser is sent the store's bytes with nothing to guess and no cache to fill."""
     answer = fits("answer", (await ask("search", {"query": "zürich"})).json)
     assert {hit["memory_id"]: hit["thumbnails"] for hit in answer["hits"]} == {shown[2]: 2, shown[0]: 0}
-
-
-async def test_a_picture_is_served_by_its_id_and_place(fetch, shown, service):
-    """The bytes are those of the store, with headers that leave a browser nothing to guess and no cache to fill."""
     responses = [await fetch(memory_id=shown[2], place=str(place)) for place in range(2)]
-    store = service.provider.store()
 
     assert [one.code for one in responses] == [200, 200]
+    store = service.provider.store()
     assert [one.body for one in responses] == [store.thumbnail(shown[2], place).image for place in range(2)]
     headers = responses[0].headers
     assert headers["Content-Type"] == "image/webp" and headers["X-Content-Type-Options"] == "nosniff"
@@ -246,51 +212,31 @@ async def test_a_picture_is_served_by_its_id_and_place(fetch, shown, service):
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
 
 
-@pytest.mark.parametrize(
-    ("params", "code", "reason"),
-    [
+async def test_a_picture_that_is_not_there(fetch, shown, ask, service):
+    """A missing or odd id, and a place that has none, is an error in JSON that repeats nothing; lies are not sent."""
+    for params, code, reason in (
         ({}, 400, "InvalidField"),
         ({"memory_id": "x" * 65}, 400, "InvalidField"),
-        ({"memory_id": "aa01", "place": "-1"}, 400, "InvalidField"),
-        ({"memory_id": "aa01", "place": "8"}, 400, "InvalidField"),
-        ({"memory_id": "aa01", "place": "1e0"}, 400, "InvalidField"),
+        *(({"memory_id": "aa01", "place": place}, 400, "InvalidField") for place in ("-1", "8", "1e0")),
         ({"memory_id": "../../etc/passwd"}, 404, "UnknownMemory"),
-    ],
-)
-async def test_what_is_no_id_is_refused(fetch, shown, params, code, reason):
-    """A missing or odd id is a clear error in JSON that does not repeat it."""
-    response = await fetch(**params)
+        ({"memory_id": shown[2], "place": "2"}, 404, "NoPicture"),
+        ({"memory_id": shown[0], "place": "0"}, 404, "NoPicture"),
+    ):
+        response = await fetch(**params)
+        assert response.code == code and f'"reason": "{reason}"' in response.body.decode(), params
+        assert "passwd" not in response.body.decode()
 
-    assert response.code == code and f'"reason": "{reason}"' in response.body.decode()
-    assert "passwd" not in response.body.decode()
-
-
-async def test_a_memory_without_a_picture_is_not_found(fetch, shown, ask):
-    """404 for a place that has none, for a cell that has none, and for one that was forgotten."""
-    for memory_id, place in ((shown[2], "2"), (shown[0], "0")):
-        response = await fetch(memory_id=memory_id, place=place)
-        assert response.code == 404 and '"NoPicture"' in response.body.decode()
-    await ask("forget", {"memory_ids": [shown[2]]})
-    assert (await fetch(memory_id=shown[2])).code == 404
-
-
-async def test_a_store_that_lies_is_not_believed(fetch, shown, service):
-    """A media type that no picture of ours has is not sent, whatever the store's file says."""
+    # Whatever the store's file says, no media type is sent that no picture of ours has.
     with apsw.Connection(str(service.provider.path)) as connection:
         connection.execute("update thumbnails set media_type = 'text/html'")
     response = await fetch(memory_id=shown[2])
     assert response.code == 404 and response.headers["Content-Type"] == "application/json"
+    await ask("forget", {"memory_ids": [shown[2]]})
+    assert (await fetch(memory_id=shown[2])).code == 404
 
 
-RUN = Run(
-    source='rates["Genève"]',
-    started=datetime(2026, 3, 6, 9, 0, tzinfo=UTC),
-    session="monday",
-    number=1,
-    outcome="ok",
-    cell_id="rate",
-    environment="prices",
-)
+STARTED = datetime(2026, 3, 6, 9, 0, tzinfo=UTC)
+RUN = Run('rates["Genève"]', STARTED, "monday", 1, "ok", cell_id="rate", environment="prices")
 
 
 async def history(ask, fits):
@@ -320,27 +266,18 @@ async def test_kernels_that_record_are_counted(ask, fits, service, store_file):
 async def test_a_run_tells_how_often_and_how_it_ended(ask, fits, week_in, notebook):
     """A text that ran twice is one hit, which opens at its cell and tells of the last run; other hits tell of none."""
     first = replace(RUN, notebook=str(notebook))
-    failed = replace(
-        first,
-        number=2,
-        started=RUN.started + timedelta(days=1),
-        outcome="error",
-        error=RunError("KeyError", "'Genève'"),
+    error = RunError("KeyError", "'Genève'")
+    week_in.history.record(
+        [first, replace(first, number=2, started=STARTED + timedelta(days=1), outcome="error", error=error)]
     )
-    week_in.history.record([first, failed])
 
     hit, place = await the_run(ask, fits)
     assert (hit["kind"], hit["event_at"]) == ("history", "2026-03-07T09:00:00+00:00")
     assert (place["path"], place["cell"], place["changed"]) == ("prices/orders.ipynb", "rate", False)
-    assert place["run"] == {
-        "count": 2,
-        "first": "2026-03-06T09:00:00+00:00",
-        "last": "2026-03-07T09:00:00+00:00",
-        "outcome": "error",
-        "error": "KeyError",
-        "environment": "prices",
-    }
-    assert (await history(ask, fits)) == {"kernels": 0, "runs": 2, "texts": 1, "since": "2026-03-06T09:00:00+00:00"}
+    begun, last = "2026-03-06T09:00:00+00:00", "2026-03-07T09:00:00+00:00"
+    ended = {"outcome": "error", "error": "KeyError", "environment": "prices"}
+    assert place["run"] == {"count": 2, "first": begun, "last": last, **ended}
+    assert (await history(ask, fits)) == {"kernels": 0, "runs": 2, "texts": 1, "since": begun}
     others = (await ask("browse", {"filters": {"kind": ["note"]}})).json["places"]
     assert others and not any("run" in other for other in others)
 
@@ -348,7 +285,6 @@ async def test_a_run_tells_how_often_and_how_it_ended(ask, fits, week_in, notebo
 async def test_a_run_whose_kernel_died(ask, fits, week_in):
     """What has no outcome says so; without a notebook there is nothing to open, and the reason is told."""
     week_in.history.record([replace(RUN, outcome="unknown", environment="")])
-
     _, place = await the_run(ask, fits)
     assert (place["run"]["outcome"], place["run"]["error"], place["run"]["count"]) == ("unknown", "", 1)
     assert place["path"] is None and "did not know its notebook" in place["closed"]
@@ -358,29 +294,9 @@ async def test_an_entry_made_by_hand(ask, fits, week_in):
     """History that somebody added with metadata of any kind is shown as run once, with what can be read."""
     metadata = {"runs": "many", "outcome": ["ok"], "error": 7, "first_run": None, "environment": "x"}
     week_in.add("λ = 3.2", kind="history", event_at="2026-03-01T10:00:00+00:00", metadata=metadata)
-
     _, place = await the_run(ask, fits)
-    assert place["run"] == {
-        "count": 1,
-        "first": None,
-        "last": "2026-03-01T10:00:00+00:00",
-        "outcome": "unknown",
-        "error": "",
-        "environment": "x",
-    }
-
-
-async def test_uses_of_a_run_stay_when_it_runs_again(ask, fits, week_in):
-    """A text that runs again keeps its id, and how often it was used."""
-    week_in.history.record([RUN])
-    hit, _ = await the_run(ask, fits)
-    await ask("access", {"memory_id": hit["memory_id"]})
-    week_in.history.record([replace(RUN, number=2, started=RUN.started + timedelta(hours=1), session="tuesday")])
-
-    again, place = await the_run(ask, fits)
-    assert (again["memory_id"], place["run"]["count"]) == (hit["memory_id"], 2)
-    memory = week_in.get(hit["memory_id"])
-    assert (memory.accessed, memory.session) == (1, "tuesday")
+    told = {"outcome": "unknown", "error": "", "environment": "x"}
+    assert place["run"] == {"count": 1, "first": None, "last": "2026-03-01T10:00:00+00:00", **told}
 
 
 ASKED = "prices = load_prices('zürich.csv')\nprices['net'] = prices['gross'] / (1 + VAT)\nprices.plot()"
@@ -396,60 +312,42 @@ OTHERS = [
 ]
 
 
-def write(folder, name, *sources):
-    """Write a notebook of code cells without ids."""
-    cells = [{"cell_type": "code", "source": one, "metadata": {}, "outputs": []} for one in sources]
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}))
-
-
 @pytest.fixture
 def notebooks(jp_root_dir, service):
     """Two notebooks with a cell like the one that is asked about, among others, and the store that holds them."""
-    folder = jp_root_dir / "work"
-    write(folder, "open.ipynb", ASKED, *OTHERS[:4])
-    write(folder, "old.ipynb", ASKED.replace("zürich", "genève"), *OTHERS[4:])
-    store = service.provider.store(create=True)
+    store, folder = service.provider.store(create=True), jp_root_dir / "work"
+    for name, cells in (("open", [ASKED, *OTHERS[:4]]), ("old", [ASKED.replace("zürich", "genève"), *OTHERS[4:]])):
+        saved(folder / f"{name}.ipynb", *map(nbformat.v4.new_code_cell, cells))
     store.index(folder, progress=False)
     return store
 
 
-async def test_cells_of_other_notebooks_are_told(ask, fits, notebooks):
-    """The cell of the other notebook is in the answer with its place, and no cell of the open one."""
-    answered = await ask("related-to", {"text": ASKED, "path": "work/open.ipynb"})
-    assert answered.code == 200
-    answer = fits("answer", answered.json)
-    assert answer["notices"] == []
-    assert [place["path"] for place in answer["places"]] == ["work/old.ipynb"]
-    assert "genève" in answer["hits"][0]["snippet"]
+async def test_cells_of_other_notebooks_are_told(ask, fits, notebooks, jp_root_dir):
+    """The cell of the other notebook is in the answer with its place, and no cell of the open one.
 
-
-async def test_the_open_notebook_is_left_out_whatever_it_is_called(ask, notebooks, jp_root_dir):
-    """A notebook that is opened through a link is the same notebook."""
+    A notebook that is opened through a link is the same; of one that was never indexed nothing is left out or said.
+    """
     (jp_root_dir / "link").symlink_to(jp_root_dir / "work")
-    answer = (await ask("related-to", {"text": ASKED, "path": "link/open.ipynb"})).json
-    assert {place["path"] for place in answer["places"]} == {"work/old.ipynb"}
+    for path, expected in (
+        ("work/open.ipynb", ["work/old.ipynb"]),
+        ("link/open.ipynb", ["work/old.ipynb"]),
+        ("work/new.ipynb", ["work/old.ipynb", "work/open.ipynb"]),
+    ):
+        answered = await ask("related-to", {"text": ASKED, "path": path})
+        assert answered.code == 200
+        answer = fits("answer", answered.json)
+        assert (sorted(place["path"] for place in answer["places"]), answer["notices"]) == (expected, [])
+        assert any("genève" in hit["snippet"] for hit in answer["hits"])
 
 
-async def test_a_notebook_that_was_never_indexed_is_no_matter(ask, notebooks):
-    """The open notebook may be new: then nothing is left out, and nothing is said of it."""
-    answer = (await ask("related-to", {"text": ASKED, "path": "work/new.ipynb"})).json
-    assert (len(answer["hits"]), answer["notices"]) == (2, [])
-
-
-async def test_what_is_like_nothing_has_no_answer(ask, notebooks):
-    """Nobody asked, so nothing is shown that may be about something else."""
-    text = "The committee met on Tuesday and adopted the report without a vote."
-    assert (await ask("related-to", {"text": text})).json["hits"] == []
-
-
-async def test_only_cells_are_told(ask, notebooks):
-    """A note with the same text is none of the cells that the line counts, and a filter still holds."""
+async def test_only_cells_that_are_like_it_are_told(ask, notebooks):
+    """A note with the same text is none of them, and a filter holds; of what is like nothing, nothing is shown."""
     notebooks.add(ASKED, title="a note")
     answer = (await ask("related-to", {"text": ASKED, "path": "work/open.ipynb"})).json
     assert {hit["kind"] for hit in answer["hits"]} == {"cell"}
-    within = {"filters": {"kind": ["note"]}}
-    assert (await ask("related-to", {"text": ASKED, **within})).json["hits"] == []
+    committee = "The committee met on Tuesday and adopted the report without a vote."
+    for body in ({"text": ASKED, "filters": {"kind": ["note"]}}, {"text": committee}):
+        assert (await ask("related-to", body)).json["hits"] == []
 
 
 async def test_nothing_of_the_text_is_kept(ask, notebooks, store_file):
@@ -464,16 +362,16 @@ async def test_nothing_of_the_text_is_kept(ask, notebooks, store_file):
 
 
 @pytest.mark.parametrize(
-    "body",
-    [{}, {"text": 7}, {"text": "x" * 20_001}, {"text": ASKED, "path": "../out.ipynb"}, {"text": "x", "log": True}],
+    ("code", "bodies"),
+    [
+        # Too long, missing or no text, and a path out of Lab's folder: the field is named.
+        (400, [{}, {"text": 7}, {"text": "x" * 20_001}, {"text": ASKED, "path": "../out"}, {"text": "x", "log": True}]),
+        # What would be read as something else in a query is a text like any other.
+        (200, [{"text": one} for one in ("", " \n", '"', "tag:x -kind:cell", "東京の売上", "\ud800", "x" * 20_000)]),
+    ],
 )
-async def test_what_cannot_be_read_is_refused(ask, notebooks, body):
-    """A text that is too long, missing or no text, and a path out of Lab's folder: the field is named."""
-    refused = await ask("related-to", body)
-    assert (refused.code, refused.json["reason"]) == (400, "InvalidField")
-
-
-@pytest.mark.parametrize("text", ["", " \n", '"', "tag:x -kind:cell", "東京の売上", "\ud800", "x" * 20_000])
-async def test_any_text_has_an_answer(ask, notebooks, text):
-    """What would be read as something else in a query is a text like any other."""
-    assert (await ask("related-to", json.dumps({"text": text}))).code == 200
+async def test_any_text_has_an_answer(ask, notebooks, code, bodies):
+    """Any text but one that cannot be read."""
+    for body in bodies:
+        answered = await ask("related-to", json.dumps(body))
+        assert answered.code == code and (code == 200 or answered.json["reason"] == "InvalidField"), body

@@ -26,77 +26,13 @@ WRITING = os.environ.get("JUPYTER_MEMORY_GOLDEN") == "write"
 
 # The interfaces of the panel, and the schemas that say the same.
 INTERFACES = {
-    "IEvidence": "evidence",
-    "IHit": "hit",
-    "IPlace": "place",
-    "ITimeRead": "time-read",
-    "IAnswer": "answer",
-    "IListed": "listed",
-    "ILists": "lists",
-    "IFilters": "filters",
-    "ISearch": "search-request",
-    "IExplanation": "explanation",
-    "IItem": "item",
-    "IFolder": "folder",
-    "IJob": "job",
-    "IModel": "model",
-    "IStatus": "status",
-    "IRun": "run",
-    "IHistory": "history",
-    "IProfile": "profile",
-    "IRecent": "recent",
+    "IEvidence": "evidence", "IHit": "hit", "IPlace": "place", "ITimeRead": "time-read", "IAnswer": "answer",
+    "IListed": "listed", "ILists": "lists", "IFilters": "filters", "ISearch": "search-request",
+    "IExplanation": "explanation", "IItem": "item", "IFolder": "folder", "IJob": "job", "IModel": "model",
+    "IStatus": "status", "IRun": "run", "IHistory": "history", "IProfile": "profile", "IRecent": "recent",
     "IProblem": "problem",
-}
+}  # fmt: skip
 QUESTION = "which λ did the Poisson model have on 3 March 2026"
-
-
-@pytest.fixture
-def answers(ask, week_in, notebook, jp_root_dir, store_file, queued):
-    """Ask every route about the week, and return the answers by name of file, made the same on every machine."""
-
-    async def answers() -> dict[str, Any]:
-        (jp_root_dir / "prices" / "broken.ipynb").write_text("{", encoding="utf-8")
-        (jp_root_dir / "prices" / "results.md").write_text("# Results\n\nThe boosted trees beat λ.\n", "utf-8")
-        found = {"job.waiting": await ask("index", {"path": "prices", "watch": True})}
-        queued.set()
-        while any(job["state"] in ("waiting", "running") for job in (await ask("jobs")).json["jobs"]):
-            await asyncio.sleep(0.01)
-        # What was indexed is compared with the disk: this file is new since.
-        (jp_root_dir / "prices" / "new.md").write_text("# New\n\nNobody has indexed λ yet.\n", "utf-8")
-        search = await ask("search", {"query": QUESTION, "limit": 3, "lists": True, "log": True})
-        first = search.json["hits"][0]["memory_id"]
-        cell = (await ask("search", {"query": "price of electricity plot", "limit": 1})).json["hits"][0]["memory_id"]
-        found |= {
-            "answer.search": search,
-            "answer.keyword": await ask("search", {"query": "groupb", "prefix": True, "profile": "covalence"}),
-            "answer.nothing": await ask("search", {"query": "gradient", "filters": {"tag": ["no such tag"]}}),
-            "answer.browse": await ask("browse", {"limit": 4}),
-            "answer.related": await ask("related", {"memory_id": cell, "limit": 3}),
-            "explanation.here": await ask("explain", {"query": QUESTION, "memory_id": first}),
-            "explanation.away": await ask(
-                "explain", {"query": QUESTION, "memory_id": first, "filters": {"kind": ["cell"]}}
-            ),
-            "item.note": await ask("item", {"memory_id": first}),
-            "item.cell": await ask("item", {"memory_id": cell}),
-            "folders": await ask("folders"),
-            "jobs": await ask("jobs"),
-            "status": await ask("status"),
-            "profiles": await ask("profiles"),
-            "models": await ask("models"),
-            "problems": await ask("doctor"),
-            "searches": await ask("recent", {}),
-            "problem.field": await ask("search", {"query": QUESTION, "limit": 0}),
-            "problem.unknown": await ask("item", {"memory_id": "no such id"}),
-            "recorded": await ask("feedback", {"memory_id": first, "query": QUESTION, "accepted": True, "rank": 1}),
-            "removed": await ask("recent", method="DELETE"),
-            "forgotten": await ask("forget", {"memory_ids": [first]}),
-        }
-        codes = {name: answered.code for name, answered in found.items() if not name.startswith("problem.")}
-        assert set(codes.values()) == {200}, codes
-        same = Same({str(store_file): "/home/ada/memory.sqlite", str(jp_root_dir): "/home/ada/work"})
-        return {name: same(answered.json) for name, answered in found.items()}
-
-    return answers
 
 
 class Same:
@@ -126,9 +62,7 @@ class Same:
         return "2026-03-06T18:00:00+00:00" if now else text.replace(__version__, "0.0.0")
 
     def numbered(self, found: str) -> str:
-        return self.ids.setdefault(
-            found, f"{len(self.ids) + 1:016x}" if len(found) == 16 else f"{len(self.ids) + 1:032x}"
-        )
+        return self.ids.setdefault(found, f"{len(self.ids) + 1:0{len(found)}x}")
 
 
 def kinds(value: Any) -> Any:
@@ -140,21 +74,59 @@ def kinds(value: Any) -> Any:
     return "number" if isinstance(value, int | float) and not isinstance(value, bool) else type(value).__name__
 
 
-async def test_the_routes_answer_as_the_golden_files_say(answers):
+async def test_the_routes_answer_as_the_golden_files_say(ask, week_in, notebook, jp_root_dir, store_file, queued):
     """Every route's answer has the names and types of its golden file: what the panel's tests read is real."""
-    found = await answers()
+    (jp_root_dir / "prices" / "broken.ipynb").write_text("{", encoding="utf-8")
+    (jp_root_dir / "prices" / "results.md").write_text("# Results\n\nThe boosted trees beat λ.\n", "utf-8")
+    found = {"job.waiting": await ask("index", {"path": "prices", "watch": True})}
+    queued.set()
+    while any(job["state"] in ("waiting", "running") for job in (await ask("jobs")).json["jobs"]):
+        await asyncio.sleep(0.01)
+    # What was indexed is compared with the disk: this file is new since.
+    (jp_root_dir / "prices" / "new.md").write_text("# New\n\nNobody has indexed λ yet.\n", "utf-8")
+    search = await ask("search", {"query": QUESTION, "limit": 3, "lists": True, "log": True})
+    first = search.json["hits"][0]["memory_id"]
+    cell = (await ask("search", {"query": "price of electricity plot", "limit": 1})).json["hits"][0]["memory_id"]
+    found |= {
+        "answer.search": search,
+        "answer.keyword": await ask("search", {"query": "groupb", "prefix": True, "profile": "covalence"}),
+        "answer.nothing": await ask("search", {"query": "gradient", "filters": {"tag": ["no such tag"]}}),
+        "answer.browse": await ask("browse", {"limit": 4}),
+        "answer.related": await ask("related", {"memory_id": cell, "limit": 3}),
+        "explanation.here": await ask("explain", {"query": QUESTION, "memory_id": first}),
+        "explanation.away": await ask(
+            "explain", {"query": QUESTION, "memory_id": first, "filters": {"kind": ["cell"]}}
+        ),
+        "item.note": await ask("item", {"memory_id": first}),
+        "item.cell": await ask("item", {"memory_id": cell}),
+        "folders": await ask("folders"),
+        "jobs": await ask("jobs"),
+        "status": await ask("status"),
+        "profiles": await ask("profiles"),
+        "models": await ask("models"),
+        "problems": await ask("doctor"),
+        "searches": await ask("recent", {}),
+        "problem.field": await ask("search", {"query": QUESTION, "limit": 0}),
+        "problem.unknown": await ask("item", {"memory_id": "no such id"}),
+        "recorded": await ask("feedback", {"memory_id": first, "query": QUESTION, "accepted": True, "rank": 1}),
+        "removed": await ask("recent", method="DELETE"),
+        "forgotten": await ask("forget", {"memory_ids": [first]}),
+    }
+    codes = {name: answered.code for name, answered in found.items() if not name.startswith("problem.")}
+    assert set(codes.values()) == {200}, codes
+    same = Same({str(store_file): "/home/ada/memory.sqlite", str(jp_root_dir): "/home/ada/work"})
+    answers = {name: same(answered.json) for name, answered in found.items()}
     if WRITING:
         for old in GOLDEN.glob("*.json"):
             old.unlink()
-        for name, answer in found.items():
+        for name, answer in answers.items():
             text = json.dumps(answer, indent=2, ensure_ascii=False) + "\n"
             (GOLDEN / f"{name}.json").write_text(text, encoding="utf-8")
     golden = {file.stem: json.loads(file.read_text("utf-8")) for file in GOLDEN.glob("*.json")}
-    assert sorted(found) == sorted(golden)
-    for name, answer in found.items():
-        fixed = {"signals", "facets", "counts", "timings"}
+    assert sorted(answers) == sorted(golden)
+    for name, answer in answers.items():
         assert kinds(answer).keys() == kinds(golden[name]).keys(), name
-        for key in kinds(answer).keys() - fixed:
+        for key in kinds(answer).keys() - {"signals", "facets", "counts", "timings"}:
             assert kinds(answer)[key] == kinds(golden[name])[key], (name, key)
 
 
@@ -166,14 +138,16 @@ def test_golden_files_fit_their_schemas(fits, file):
     assert "/tmp" not in text
 
 
-def test_schemas_say_what_the_panel_is_told():
-    """Field by field, optional ones included, the schemas are the interfaces of types.ts."""
-    told = interfaces(TYPES.read_text("utf-8"))
+def test_schemas_say_what_the_panel_and_the_store_know():
+    """Field by field, optional ones included, they are the interfaces of types.ts, and hold the words of the store."""
+    told, schemas = interfaces(TYPES.read_text("utf-8")), {}
     assert told.keys() == INTERFACES.keys()
     for name, schema_name in INTERFACES.items():
-        schema = json.loads((SCHEMAS / f"{schema_name}.json").read_text("utf-8"))
+        schema = schemas[schema_name] = json.loads((SCHEMAS / f"{schema_name}.json").read_text("utf-8"))
         required = set(schema.get("required", ()))
         assert told[name] == {field: field in required for field in schema["properties"]}, name
+    for schema, field, known in (("hit", "kind", KINDS), ("hit", "tier", TIERS), ("recent", "origin", ORIGINS)):
+        assert sorted(schemas[schema]["properties"][field]["enum"]) == sorted(known)
 
 
 def interfaces(source: str) -> dict[str, dict[str, bool]]:
@@ -183,16 +157,6 @@ def interfaces(source: str) -> dict[str, dict[str, bool]]:
         bare = re.sub(r"\{[^{}]*\}", "object", re.sub(r"/\*\*.*?\*/", "", body, flags=re.DOTALL))
         found[name] = {field: not optional for field, optional in re.findall(r"^\s*(\w+)(\??):", bare, re.MULTILINE)}
     return found
-
-
-def test_schemas_know_the_words_of_the_house():
-    """Kinds, tiers and origins of the schemas are those that the store knows."""
-    known = {
-        name: json.loads((SCHEMAS / f"{name}.json").read_text("utf-8"))["properties"] for name in ("hit", "recent")
-    }
-    assert sorted(known["hit"]["kind"]["enum"]) == sorted(KINDS)
-    assert sorted(known["hit"]["tier"]["enum"]) == sorted(TIERS)
-    assert sorted(known["recent"]["origin"]["enum"]) == sorted(ORIGINS)
 
 
 def test_every_schema_is_one(fits):

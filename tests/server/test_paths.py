@@ -114,20 +114,17 @@ async def test_a_folder_that_was_indexed_elsewhere_is_found_and_not_looked_at(as
     assert (await ask("folders", {"path": where, "remove": True})).json == {"folders": []}
 
 
-async def test_no_answer_tells_what_exists_elsewhere(ask, week_in, elsewhere):
+@with_settings({}, ALL)
+async def test_no_answer_tells_what_exists_elsewhere(ask, place, week_in, elsewhere, jp_root_dir):
     """Watching, unwatching and notes that name a source say the same of what is there and of what is not."""
-    for body in ({"watched": True}, {"watched": False}):
-        told = {
-            (answer.code, answer.json["message"])
-            for name in ("", "-not-there")
-            for answer in [await ask("folders", {"path": f"{elsewhere}{name}", **body})]
-        }
-        assert len(told) == 1 and told.pop()[0] == 400
-    places = []
-    for name in ("tariffs.md", "nothing.md"):
-        note = (await ask("add", {"text": f"λ {name}", "kind": "file", "source": f"{elsewhere}/{name}"})).json
-        places.append({**note["place"], "begins": ""})
-    assert places[0] == places[1]
+    for watched in (True, False):
+        answers = [await ask("folders", {"path": f"{elsewhere}{name}", "watched": watched}) for name in ("", "-not")]
+        [(code, _)] = {(answer.code, answer.json["message"]) for answer in answers}
+        assert code == 400
+    folders = (elsewhere, f"{jp_root_dir}/../elsewhere")
+    places = [await place(f"{folder}/{name}") for folder in folders for name in ("tariffs.md", "nothing.md")]
+    assert places == [places[0]] * 4
+    assert places[0]["closed"] == "It lies outside the folder that this Lab shows."
 
 
 @pytest.mark.parametrize("jp_root_dir", ["lab", ".lab", "link"], indirect=True)
@@ -155,14 +152,6 @@ async def test_what_cannot_be_opened_says_why(ask, place, jp_root_dir, tmp_path)
     ):
         opened = await place(source)
         assert opened["path"] is None and said in opened["closed"], source
-
-
-@with_settings(ALL)
-async def test_a_source_with_dots_discloses_nothing(place, jp_root_dir, tmp_path):
-    """A note may name any source: of a file that is elsewhere, nobody learns whether it exists."""
-    (tmp_path / "there.md").write_text("λ", encoding="utf-8")
-    told = [await place(f"{jp_root_dir}/../{name}.md") for name in ("there", "nowhere")]
-    assert told[0] == told[1] and told[0]["closed"] == "It lies outside the folder that this Lab shows."
 
 
 IN_LAB = {

@@ -18,21 +18,21 @@ from jupyter_memory.server import Ticket
 
 @pytest.fixture
 def stuck(week_in, until, monkeypatch):
-    """Let a method of the store wait; ``await stuck(name, asked)`` begins requests of which two have arrived there."""
+    """Let a method of the store wait; ``await stuck(name, asked)`` begins requests of which some have arrived there."""
     go_on = threading.Event()
 
-    async def stuck(name, asked):
+    async def stuck(name, asked, some=2):
         arrived, method = [], getattr(week_in, name)
 
         def wait(*args, **options):
-            arrived.append(threading.current_thread().name)
+            arrived.append(args)
             go_on.wait(60)
             return method(*args, **options)
 
         monkeypatch.setattr(week_in, name, wait)
         waiting = [asyncio.ensure_future(one()) for one in asked]
-        await until(lambda: len(arrived) == 2)
-        return waiting, go_on
+        await until(lambda: len(arrived) == some)
+        return waiting, go_on, arrived
 
     yield stuck
     go_on.set()
@@ -41,7 +41,7 @@ def stuck(week_in, until, monkeypatch):
 async def test_searches_do_not_wait_behind_changes(ask, week_in, stuck):
     """Six pins that wait for another program's writing leave every search its thread, and are all done in the end."""
     memory = week_in.hits("Poisson λ").hits[0].memory.id
-    pins, go_on = await stuck("pin", [lambda: ask("pin", {"memory_id": memory, "pinned": True})] * 6)
+    pins, go_on, _ = await stuck("pin", [lambda: ask("pin", {"memory_id": memory, "pinned": True})] * 6)
     found = await asyncio.gather(*(ask("search", {"query": "Poisson λ"}) for _ in range(6)))
     assert [(one.code, one.json["hits"][0]["title"]) for one in found] == [(200, "Poisson λ")] * 6
     assert not any(one.done() for one in pins)
@@ -50,34 +50,26 @@ async def test_searches_do_not_wait_behind_changes(ask, week_in, stuck):
 
 
 async def test_searches_do_not_wait_behind_the_doctor(ask, week_in, stuck):
-    """Asked again and again, the doctor reads the file twice at the same time at most; searches and status go on."""
-    asked, go_on = await stuck("doctor", [lambda: ask("doctor")] * 6)
+    """Asked again and again, the doctor reads the file twice at the same time at most; all else goes on.
+
+    A note and a question of many pages are read meanwhile as well.
+    """
+    asked, go_on, _ = await stuck("doctor", [lambda: ask("doctor")] * 6)
     assert (await ask("search", {"query": "Poisson λ"})).code == 200
     assert (await ask("status")).json["store"]["memories"] == 10
+    for route, body in (("add", {"text": "The λ of Zürich. " * 2_000}), ("search", {"query": "λ " * 9_000})):
+        assert (await ask(route, body)).code == 200
+    assert not any(one.done() for one in asked)
     go_on.set()
     assert [(await one).json for one in asked] == [{"problems": []}] * 6
 
 
-async def test_a_large_text_does_not_wait_behind_the_doctor(ask, week_in, stuck):
-    """A note and a question of many pages are read while the doctor is at work with all threads that it may have."""
-    asked, go_on = await stuck("doctor", [lambda: ask("doctor")] * 2)
-    added = await ask("add", {"text": "The λ of Zürich. " * 2_000})
-    found = await ask("search", {"query": "λ " * 9_000})
-    assert (added.code, found.code) == (200, 200)
-    assert not any(one.done() for one in asked)
-    go_on.set()
-    await asyncio.gather(*asked)
-
-
-async def test_a_large_body_is_read_in_a_thread(ask, week_in, service, until):
+async def test_a_large_body_is_read_in_a_thread(ask, week_in, service, until, writers_busy):
     """A text of many pages does not hold up the loop of the server: it waits for a thread, and a short one does not."""
-    go_on = threading.Event()
-    for _ in range(2):
-        service.write_pool.put(Ticket(go_on.wait))
     long = asyncio.ensure_future(ask("add", {"text": 7, "title": "ü" * 20_000}))
     await until(lambda: service.write_pool.waiting == 1)
     assert (await ask("add", {"text": 7})).json["reason"] == "InvalidField"
-    go_on.set()
+    writers_busy.set()
     assert (await long).json["reason"] == "InvalidField"
 
 
@@ -142,49 +134,26 @@ async def test_what_sqlite_does_for_a_client_that_left_ends(slow_disk, leave, as
     assert (await ask("search", {"query": "Poisson λ"})).code == 200
 
 
-@pytest.fixture
-def at_work(ask, week_in, until, monkeypatch):
-    """Put every thread to work until the event is set; what was searched for is in the list."""
-    asked, go_on, hits = [], threading.Event(), week_in.hits
-
-    def noted(query, **options):
-        asked.append(query)
-        if query == "at work":
-            go_on.wait(60)
-        return hits(query, **options)
-
-    async def at_work():
-        busy = [asyncio.ensure_future(ask("search", {"query": "at work"})) for _ in range(4)]
-        await until(lambda: len(asked) == 4)
-        return asked, go_on, busy
-
-    monkeypatch.setattr(week_in, "hits", noted)
-    return at_work
-
-
-async def test_what_is_written_is_written_although_the_client_left(leave, ask, week_in, service, until):
+async def test_what_is_written_is_written_although_the_client_left(leave, ask, week_in, service, until, writers_busy):
     """A note that is sent as the last thing before a tab closes is kept, also when it had to wait for its turn."""
-    go_on = threading.Event()
-    for _ in range(2):
-        service.write_pool.put(Ticket(go_on.wait))
     leaving = await leave("add", {"text": "The ferry to Trelleborg is late."})
     await until(lambda: service.write_pool.waiting)
     await leaving()
-    go_on.set()
+    writers_busy.set()
     await until(lambda: week_in.count() == 11)
     assert (await ask("search", {"query": "ferry Trelleborg"})).json["hits"][0]["snippet"].startswith("The ferry")
 
 
-async def test_a_search_that_waits_for_its_turn_never_begins(leave, ask, at_work, service, until):
+async def test_a_search_that_waits_for_its_turn_never_begins(leave, ask, stuck, service, until):
     """With every thread at work, a search that is typed over leaves the line."""
-    asked, go_on, busy = await at_work()
+    busy, go_on, arrived = await stuck("hits", [lambda: ask("search", {"query": "at work"})] * 4, some=4)
     leaving = await leave("search", {"query": "typed over"})
     await until(lambda: service.search_pool.waiting)
     await leaving()
     go_on.set()
     assert [(await one).code for one in busy] == [200] * 4
     assert (await ask("search", {"query": "the last word"})).code == 200
-    assert "typed over" not in asked
+    assert [query for (query,) in arrived] == ["at work"] * 4 + ["the last word"]
 
 
 @pytest.mark.parametrize("jp_server_config", [{"JupyterMemoryServer": {"threads": 1}}], indirect=True)
@@ -244,26 +213,12 @@ def test_a_store_that_is_being_opened_is_closed_when_it_is_open(service, monkeyp
     assert opened[0].closed and len(raised) == 1
 
 
-async def test_a_job_that_runs_stops_between_two_files(ask, service, store_file, jp_root_dir, monkeypatch):
+async def test_a_job_that_runs_stops_between_two_files(ask, service, store_file, many_files, halfway):
     """What was indexed by then stays, and the store is whole."""
-    for number in range(12):
-        (jp_root_dir / f"note {number}.md").write_text(f"# Note {number}\n\nThe λ of day {number}.", "utf-8")
-    store = service.provider.store(create=True)
-    halfway, go_on, indexing = threading.Event(), threading.Event(), store.index
-
-    def slowly(path, *, progress):
-        def wait(done, total):
-            if done == 5:
-                halfway.set()
-                go_on.wait(60)
-            progress(done, total)
-
-        return indexing(path, progress=wait)
-
-    monkeypatch.setattr(store, "index", slowly)
+    reached, go_on = halfway
     await ask("index", {"path": ""})
-    waits = (await ask("index", {"path": "note 1.md"})).json["job_id"]
-    assert await asyncio.to_thread(halfway.wait, 60)
+    waits = (await ask("index", {"path": "many/note 1.md"})).json["job_id"]
+    assert await asyncio.to_thread(reached.wait, 60)
     closing = asyncio.ensure_future(asyncio.to_thread(service.close))
     while not all(job["state"] == "cancelled" for job in service.jobs.listed() if job["job_id"] == waits):
         await asyncio.sleep(0.01)
@@ -274,23 +229,13 @@ async def test_a_job_that_runs_stops_between_two_files(ask, service, store_file,
         assert again.count() < 12
 
 
-async def test_no_more_searches_at_once_than_threads(ask, week_in, monkeypatch):
-    """Of nine searches, four run at the same time, in four threads."""
-    hits, lock, running, most, names = week_in.hits, threading.Lock(), [], [], set()
-
-    def counted(query, **asked):
-        with lock:
-            running.append(1)
-            most.append(len(running))
-            names.add(threading.current_thread().name)
-        threading.Event().wait(0.05)
-        with lock:
-            running.pop()
-        return hits(query, **asked)
-
-    monkeypatch.setattr(week_in, "hits", counted)
-    await asyncio.gather(*(ask("search", {"query": "λ"}) for _ in range(9)))
-    assert max(most) == len(names) == 4
+async def test_no_more_searches_at_once_than_threads(ask, stuck, until):
+    """Of nine searches, four run at the same time."""
+    asked, go_on, arrived = await stuck("hits", [lambda: ask("search", {"query": "λ"})] * 9, some=4)
+    await asyncio.sleep(0.2)
+    assert len(arrived) == 4
+    go_on.set()
+    assert [(await one).code for one in asked] == [200] * 9
 
 
 @pytest.mark.parametrize("jp_server_config", [{"JupyterMemoryServer": {"threads": 64}}], indirect=True)

