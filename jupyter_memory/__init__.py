@@ -111,17 +111,14 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
 
 
 def _jupyter_labextension_paths() -> list[dict[str, str]]:
-    """Say where the built panel is, to JupyterLab."""
     return [{"src": "labextension", "dest": "jupyter-memory"}]
 
 
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
-    """Say which module is the server extension."""
     return [{"module": "jupyter_memory"}]
 
 
 def _load_jupyter_server_extension(server: ServerApp) -> None:
-    """Add the memory's routes to a Jupyter server."""
     from jupyter_memory.server.extension import load
 
     load(server)

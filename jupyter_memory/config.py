@@ -127,7 +127,6 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
         return problems
 
     def _take_one(self, name: str, value: Any) -> str | None:
-        """Set one value; return what is wrong with it, if anything is."""
         known = self.trait_names(config=True)
         if name not in known:
             near = get_close_matches(name, known, n=1)
@@ -266,7 +265,6 @@ def settings(config: JupyterMemory) -> list[Setting]:
 
 
 def _read_files(on_problem: Callable[[str], None]) -> Iterator[tuple[str, Config]]:
-    """Read the config files that are there, those of higher priority later."""
     for folder in reversed(jupyter_config_path()):
         for ending, loader in _LOADERS.items():
             file = Path(folder) / f"{FILE_NAME}{ending}"

@@ -37,7 +37,6 @@ def _with_bar(items: Iterable[Item], what: str) -> Iterator[Item]:
 
 @contextmanager
 def _bar(**how: Any) -> Iterator[Any]:
-    """Show a bar for the time of a block."""
     from tqdm.auto import tqdm
 
     if not any(one.__module__ == "tqdm.notebook" for one in tqdm.__mro__):
@@ -56,7 +55,6 @@ def _bar(**how: Any) -> Iterator[Any]:
 
 
 def _is_seen() -> bool:
-    """Return whether somebody sees a bar move: in a log or a pipe it would be a pile of lines."""
     stream = sys.stderr
     # A kernel's stream is no terminal, but a notebook shows it.
     return stream is not None and (stream.isatty() or type(stream).__module__.startswith("ipykernel."))
@@ -103,7 +101,6 @@ def one_core() -> Iterator[None]:
 
 @cache
 def _numpy_openblas() -> ctypes.CDLL | None:
-    """Return the OpenBLAS of NumPy's wheels for Linux, if NumPy has loaded it."""
     if sys.platform == "linux":
         import numpy as np
 

@@ -57,8 +57,6 @@ def connect(front: Front, call: Call) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What was typed."""
-
     names: tuple[str, ...]
     skill: bool
     skills_folder: Path | None
@@ -70,11 +68,6 @@ class _Wanted:
 
     @classmethod
     def of(cls, front: Front, call: Call) -> _Wanted:
-        """Return what a call asks for.
-
-        Raises:
-            WrongUsage: a name is none of a client, or what was typed does not go together.
-        """
         values = call.values
         project = None if values["project"] is None else absolute(values["project"])
         bounds = plans.Bounds(
@@ -90,7 +83,6 @@ class _Wanted:
         return wanted
 
     def targets(self) -> list[Target]:
-        """Return what was named."""
         named = [target for name in self.names for target in self.every if target.name == name]
         return [*named, *([SkillTarget(self.skills_folder)] if self.skills_folder is not None else [])]
 
@@ -110,7 +102,6 @@ class _Wanted:
 
 
 def _found(front: Front, wanted: _Wanted) -> list[Target]:
-    """List the clients that are here, and return those to ask about: for the skill all, for --remove the connected."""
     here = [target for target in wanted.every if target.is_here()]
     connected = {target.name for target in here if target.is_connected()}
     _list(front, here, connected)
@@ -135,7 +126,6 @@ def _list(front: Front, here: Sequence[Target], connected: set[str]) -> None:
 
 
 def _carry_out(front: Front, target: Target, wanted: _Wanted) -> bool:
-    """Show what changes for one client, ask, and change it; return whether anything was changed."""
     changes = target.removal() if wanted.remove else target.connection()
     if not changes:
         front.say(f"{target.title}: nothing to remove." if wanted.remove else f"{target.title}: nothing to change.")
@@ -158,7 +148,6 @@ def _carry_out(front: Front, target: Target, wanted: _Wanted) -> bool:
 
 
 def _agreed(question: str, wanted: _Wanted) -> bool:
-    """Ask the person at the terminal; a program has to pass ``--yes``."""
     if wanted.yes:
         return True
     if not sys.stdin.isatty():
@@ -174,7 +163,6 @@ def _report(change: ConfigChange) -> str:
 
 
 def _say_what_is_missing(front: Front) -> None:
-    """Say what the server needs that this environment does not have."""
     try:
         found = version("mcp")
     except PackageNotFoundError:
@@ -293,7 +281,6 @@ def _work(call: Call) -> Path | None:
 
 
 def _check_out(out: Path | None) -> None:
-    """Refuse a file that could not be written, before anything is measured."""
     if out is not None and not out.absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder {out.absolute().parent}", param_hint="--json")
 

@@ -56,7 +56,6 @@ def click_command(command: Command[Front]) -> click.Command:
 
 
 def _run(run: Callable[[Front, Call], object], names: Sequence[str], /, **values: Any) -> None:
-    """Run the function of a command with the values that click has parsed."""
     words: list[str] = []
     for name in names:
         given = values.pop(name)
@@ -164,7 +163,6 @@ class Query(Plain):
         return super().parse_args(ctx, shielded)
 
     def _is_word(self, ctx: click.Context, piece: str) -> bool:
-        """Return whether a piece is a word left out; an option with one dash too few is refused."""
         if not piece.startswith("-") or piece.startswith("--") or piece == "-" or is_option(piece, self._table):
             return False
         if any(f"-{piece.partition('=')[0]}" in option.flags for option in self._table):
@@ -284,7 +282,6 @@ codecs.register_error(_AS_IN_JSON, _escaped)
 
 
 def _failed(code: int, *errors: str) -> int:
-    """Write errors, each in one line, and return the exit code."""
     for error in errors:
         click.echo("Error: " + marked(" ".join(error.split())), err=True)
     return code

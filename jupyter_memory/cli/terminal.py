@@ -97,7 +97,6 @@ def _entry(hit: Hit, cells: int, now: datetime) -> Entry:
 
 
 def _about(hit: Hit, cells: int) -> str:
-    """Return what identifies a hit: id, day, path with its place, tags."""
     memory, room = hit.memory, cells - _INDENT
     about = [memory.id, _day(hit), *([fit(", ".join(memory.tags), cells // 3)] if memory.tags else [])]
     if hit.freshness in ("changed", "gone"):
@@ -118,7 +117,6 @@ def _about(hit: Hit, cells: int) -> str:
 
 
 def _day(hit: Hit) -> str:
-    """Return the local day on which it happened."""
     return hit.memory.event_at.astimezone().date().isoformat()
 
 
@@ -249,10 +247,7 @@ class Terminal:
         self._page(scan(answer, _width()) if short else results(answer, _width(), self._paint))
 
     def _page(self, shown: str) -> None:
-        """Write lines to standard output, page by page where they are more than a terminal has.
-
-        They hold marks already for what nobody sees, and colours, which ``say`` would mark.
-        """
+        # They hold marks already for what nobody sees, and colours, which ``say`` would mark.
         lines = shutil.get_terminal_size((100, 24)).lines
         if _is_terminal(sys.stdout) and shown.count("\n") + 1 >= lines:
             click.echo_via_pager(f"{shown}\n", color=self._paint is coloured)
@@ -329,7 +324,6 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 
 def _width() -> int:
-    """Return the width of the terminal, within what reads well."""
     return max(40, min(120, shutil.get_terminal_size((100, 24)).columns))
 
 

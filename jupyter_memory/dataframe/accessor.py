@@ -225,7 +225,6 @@ class MemoryAccessor:
         return contribution_chart(self.breakdown())
 
     def _answer(self) -> Answer:
-        """Return an answer with the memories of the rows, in their order: as it was given, if it is still kept."""
         searches = self._searches
         first = recent_answer(searches[0])
         found = {str(row["memory_id"]): search_of(row, searches) for _, row in self._frame.iterrows()}
@@ -267,11 +266,7 @@ class MemoryAccessor:
         return _only(found, f"rank {rank}", "Ranks", frame.index)
 
     def _ranked(self) -> pd.DataFrame:
-        """Return the frame by rank; where several results were put together without their ranks, by its new labels.
-
-        Raises:
-            InputError: the rows have other names, so a rank does not say which row is meant.
-        """
+        # Where several results were put together without their ranks, by its new labels.
         frame = self._frame
         if "rank" in frame.columns:
             return frame.set_index("rank")
@@ -292,7 +287,6 @@ def _store(search: Search) -> _Store:
 
 
 def _only(found: pd.DataFrame, what: str, names: str, known: Iterable[Any]) -> pd.Series[Any]:
-    """Return the first of the rows that were found for a name; ``known`` are the names that there are."""
     if found.empty:
         there = ", ".join(map(str, [*known][:20])) or "none: the result is empty"
         raise InputError(f"There is no {what} in this result. {names}: {there}.")
@@ -300,7 +294,6 @@ def _only(found: pd.DataFrame, what: str, names: str, known: Iterable[Any]) -> p
 
 
 def _evidence(row: pd.Series[Any], hit: Hit | None) -> list[tuple[str, float, int | None, float]]:
-    """Return name, value, rank and contribution of each signal, from the columns if the answer is no longer kept."""
     if hit is not None:
         return [(name, seen.value, seen.rank, seen.contribution) for name, seen in hit.signals.items()]
     columns = {"keyword": ("bm25", "kw_rank"), "vector": ("cosine", "sem_rank")}

@@ -76,19 +76,16 @@ def _text(rank: Hashable, row: Mapping[Hashable, Any]) -> str:
 
 
 def _place(row: Mapping[Hashable, Any]) -> str:
-    """Return when the fix ran, and in which notebook."""
     when = row["when"].to_pydatetime(warn=False).astimezone()
     facts = (f"{when:%Y-%m-%d %H:%M}", PurePath(row["notebook"]).name)
     return " · ".join(fact for fact in facts if fact)
 
 
 def _changed(diff: str) -> list[str]:
-    """Return the lines of a difference without its head."""
     return [line for line in diff.split("\n")[2:] if not line.startswith("@@")]
 
 
 def _code(diff: str, fix: str) -> str:
-    """Return the difference without its head, its lines coloured; the whole text where there is none."""
     lines = _changed(diff)
     if not lines:
         return html(fix)

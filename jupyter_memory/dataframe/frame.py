@@ -144,7 +144,6 @@ def _snippet(row: Row) -> str:
 
 
 def _stretches(row: Row) -> Iterator[str]:
-    """Yield the snippet with the words that matched marked."""
     end = 0
     for start, stop in row.marks:
         yield f"{html(row.snippet[end:start])}<mark>{html(row.snippet[start:stop])}</mark>"
@@ -188,7 +187,6 @@ class Results(pd.DataFrame):
         return _text(self, _cells(), unpainted) if is_result(self) else marked(super().__repr__())
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Show the result in IPython: in a terminal that can, in colours."""
         paint = coloured if is_result(self) and has_colours(sys.stdout, os.environ) else None
         printer.text(repr(self) if paint is None else _text(self, _cells(), paint))
 
@@ -200,7 +198,6 @@ class Results(pd.DataFrame):
 
 
 def _text(frame: pd.DataFrame, cells: int, paint: Paint) -> str:
-    """Return a result as lines of text, none wider than so many cells of a terminal."""
     rows = [row.entry for row in shown_rows(frame, datetime.now(UTC))]
     return "\n\n".join(part for part in (doubts(frame), listing(rows, cells, paint), _footer(frame)) if part)
 
@@ -220,7 +217,6 @@ def _footer(frame: pd.DataFrame) -> str:
 
 
 def _to_panel(frame: pd.DataFrame) -> str:
-    """Return a button that opens the question in JupyterLab's panel; hidden where there is no panel to show it."""
     questions = [search["query"] for search in searches_of(frame)]
     return f" {open_button(questions[0])}" if len(questions) == 1 and questions[0] else ""
 
@@ -367,7 +363,6 @@ def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
 
 
 def _pictured(frame: pd.DataFrame) -> list[tuple[Hashable, str]]:
-    """Return the rows whose memories have a picture, by label, with the memories' ids."""
     known = {memory_id for search in searches_of(frame) for memory_id in search.get("pictured", ())}
     if not known or "memory_id" not in frame.columns:
         return []
@@ -375,7 +370,6 @@ def _pictured(frame: pd.DataFrame) -> list[tuple[Hashable, str]]:
 
 
 def _worth_showing(frame: pd.DataFrame) -> list[str]:
-    """Return the columns to show, without empty ones: a list without a query has no scores."""
     known = [name for name in _SHOWN if name in frame.columns]
     empty = {
         "score": lambda column: column.isna().all(),

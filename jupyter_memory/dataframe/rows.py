@@ -106,7 +106,6 @@ def _found(frame: pd.DataFrame) -> dict[str, float | None]:
 
 
 def _number(value: Any) -> float | None:
-    """Return a score as JSON has it: it has no NaN."""
     return None if value is None or pd.isna(value) else float(value)
 
 
@@ -158,7 +157,7 @@ class Place:
 
 
 def _address(path: Path) -> str:
-    """Return a path as a link from the working folder; from its root if that is gone or on another drive of Windows."""
+    # From its root if that is gone or on another drive of Windows.
     try:
         return quote(Path(relpath(path)).as_posix())
     except OSError:
@@ -246,7 +245,7 @@ def _row(label: Hashable, row: pd.Series[Any], searches: list[Any], now: datetim
 
 
 def _snippet(row: pd.Series[Any], hit: Hit | None) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return the snippet as its reader sees it; with its lines and its marks while the answer is still kept."""
+    # With its lines and its marks while the answer is still kept.
     if hit is None:
         text = _cell_text(row, "snippet")
         return plain(text) if is_markdown(_cell_text(row, "kind"), _cell_text(row, "lang")) else (text, ())

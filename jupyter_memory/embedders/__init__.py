@@ -138,7 +138,6 @@ def _open_minilm(name: str, dimensions: int | None, models: Path | None) -> Embe
 
 
 def _found(name: str, models: Path | None) -> Path:
-    """Return the folder of a model that is fetched."""
     cached = _cached(name, models)
     if cached.found is None:
         raise EmbedderUnavailable(

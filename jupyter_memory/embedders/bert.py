@@ -68,7 +68,6 @@ class Attention(nn.Module):  # type: ignore[misc]
         return joined
 
     def _on_cpu(self, hidden: mx.array, mask: mx.array | None = None) -> mx.array:
-        """Project each token to a column, not a row, so that a head's values need not be copied."""
         batch, tokens, width = hidden.shape
         if batch > 1 and tokens >= _LONG:
             both = (hidden,) if mask is None else (hidden, mask)

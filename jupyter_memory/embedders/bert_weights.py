@@ -248,7 +248,6 @@ def _halved(value: mx.array) -> mx.array:
 
 
 def _check_numbers(weights: Mapping[str, mx.array], folder: Path) -> None:
-    """Refuse weights that are not numbers: with one of them, a sum is not a number either."""
     sums = mx.stack([mx.sum(value.astype(mx.float32)) for value in weights.values()])
     sound = np.isfinite(np.asarray(sums))
     broken = [name for name, good in zip(weights, sound, strict=True) if not good]
@@ -324,7 +323,6 @@ def read_tokenizer(folder: Path, known: int, most: int) -> BertTokenizer:
 
 
 def _vocabulary(said: Any) -> dict[str, int]:
-    """Return the tokens in the order of their numbers; none if it is the file of another tokenizer."""
     if not isinstance(said, dict):
         return {}
     for part, wanted in _UNCASED.items():

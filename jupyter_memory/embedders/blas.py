@@ -63,7 +63,6 @@ def fast_blas() -> Blas:
 
 
 def _candidates() -> Iterator[tuple[str, str]]:
-    """Yield OpenBLAS libraries with the plain names of functions that MLX calls; NumPy's has other names."""
     for file in _files_of("cmeel-openblas", "libopenblas.so.0"):
         yield "cmeel-openblas", str(file)
     system = find_library("openblas")
@@ -102,7 +101,6 @@ def _load(path: str) -> ctypes.CDLL:
 
 
 def _has_avx512() -> bool:
-    """Return whether the processor has what OpenBLAS's kernels for Skylake-X need; True if the system does not say."""
     try:
         return "flags" not in (known := Path("/proc/cpuinfo").read_text()) or "avx512vl" in known
     except OSError:
@@ -110,10 +108,7 @@ def _has_avx512() -> bool:
 
 
 def _needs_avx512(file: Path) -> bool:
-    """Return whether a library, such as cmeel-openblas for x86-64, has kernels for Skylake-X and no others.
-
-    Such a library loads without an error, and ends the process at its first product.
-    """
+    # Such a library loads without an error, and ends the process at its first product.
     if not file.is_file():
         return False
     content = file.read_bytes()
@@ -121,7 +116,6 @@ def _needs_avx512(file: Path) -> bool:
 
 
 def _files_of(distribution: str, start: str) -> list[Path]:
-    """Return the installed files of a distribution whose name begins like this."""
     try:
         files = metadata.files(distribution) or []
     except metadata.PackageNotFoundError:

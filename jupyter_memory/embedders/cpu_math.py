@@ -155,7 +155,6 @@ def _turned(x: mx.array, other: mx.array, cosines: mx.array, sines: mx.array) ->
 def _computed_angles(
     heads: int, size: int, batch: int, tokens: int, base: float, scale: float
 ) -> tuple[mx.array, mx.array]:
-    """Return the cosines of all values' angles, and the sines with the signs of their halves, times ``scale``."""
     angles = base ** (-np.arange(size // 2)[:, None] / (size // 2)) * np.arange(tokens)
     cosines, sines = scale * np.cos(angles), scale * np.sin(angles)
     of_head = np.concatenate([cosines, cosines]), np.concatenate([-sines, sines])

@@ -25,8 +25,6 @@ _PATIENCE = 5.0
 
 
 class _Job:
-    """A call that waits for the thread, and then has a result or an error."""
-
     __slots__ = ("done", "error", "result", "work")
 
     def __init__(self, work: Callable[[], Any]) -> None:
@@ -61,7 +59,6 @@ class Worker:
             os.register_at_fork(after_in_child=self._begin)
 
     def _begin(self) -> None:
-        """Start without a thread, as a new object does and a forked child."""
         self._jobs: SimpleQueue[_Job] = SimpleQueue()
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -100,7 +97,7 @@ class Worker:
             jobs.get().run()
 
     def _end(self) -> None:
-        """Wait for a call that somebody gave up: a thread that is stopped within MLX would crash the program."""
+        # A thread that is stopped within MLX would crash the program.
         if self._thread is not None and self._thread is not threading.current_thread():
             last = _Job(lambda: None)
             self._jobs.put(last)
@@ -145,7 +142,6 @@ class Computing:
             os.register_at_fork(after_in_child=self._begin)
 
     def _begin(self) -> None:
-        """Start without threads, as a new object does and a forked child."""
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
 
@@ -182,7 +178,6 @@ class Computing:
             self._release()
 
     def _watch(self) -> None:
-        """Start the timer that looks whether models are idle; one is enough, and no program waits for it."""
         if self._seconds and self._timer is None:
             self._timer = threading.Timer(max(0.0, self._used + self._seconds - monotonic()), self._look)
             self._timer.daemon = True

@@ -67,8 +67,6 @@ def model_classes(config: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
 
 
 class _Arguments:
-    """Reads a configuration the way mlx-embeddings asks for it."""
-
     @staticmethod
     def from_dict(config: Mapping[str, Any]) -> NomicShape:
         return nomic_shape(config)
@@ -92,7 +90,6 @@ class PluggedNomicBert(NomicBert):
 
 
 def _quicken(model: Any) -> None:
-    """Replace GELU on the CPU by our polynomial, which takes a tenth of the time."""
     for _, module in model.named_modules():
         # A module is a dictionary of its parts. This one is BERT's; the others compute it within a function.
         if isinstance(module.get("intermediate_act_fn"), nn.GELU):
@@ -100,14 +97,14 @@ def _quicken(model: Any) -> None:
 
 
 def _classes(config: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the classes that `load_model` makes a model with: ours for nomic-bert, its own for everything else."""
+    # Ours for nomic-bert, its own for everything else.
     model, *others = model_classes(config)
     kind = str(config["model_type"]).replace("-", "_")
     if kind in DENSE_INSIDE:
         return (model, *others)
 
     class WithoutDense(model):  # type: ignore[misc,valid-type]
-        """The transformer alone: the dense layers of other folders are applied after the pooling."""
+        # The dense layers of other folders are applied after the pooling.
 
         def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
             own = {name: value for name, value in weights.items() if not name.partition("_")[0].isdecimal()}

@@ -76,7 +76,6 @@ def _mean_sqrt(hidden: mx.array, mask: mx.array) -> mx.array:
 
 
 def _weighted(hidden: mx.array, mask: mx.array) -> mx.array:
-    """Return the mean in which the n-th token counts n times."""
     return _mean(hidden, mask * mx.arange(1, hidden.shape[1] + 1)[None, :, None])
 
 
@@ -303,7 +302,6 @@ def open_mlx(name: str, dimensions: int | None = None) -> MlxEmbedder:
 
 
 def _cached(repository: str) -> Path:
-    """Return the folder of a repository in the hub's cache."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 

@@ -85,7 +85,6 @@ def first_line(error: BaseException) -> str:
 
 
 def _modules(folder: Path, config: Mapping[str, Any], kind: str) -> tuple[tuple[str, ...], tuple[str, ...], int]:
-    """Return the pooling, the folders of dense layers, and the size of a vector after them."""
     try:
         width = int(config["hidden_size"])
     except (KeyError, TypeError, ValueError):
@@ -138,7 +137,6 @@ def _modes(folder: Path, config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _prefixes(config: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the prefixes of questions and of documents."""
     prompts = config.get("prompts") or {}
     usual = prompts.get(config.get("default_prompt_name"), "")
     document = next((prompts[name] for name in _DOCUMENT if name in prompts), usual)

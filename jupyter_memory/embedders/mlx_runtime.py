@@ -117,7 +117,6 @@ def _cores() -> int:
 
 
 def _fitting(lengths: Sequence[int], tokens: int) -> int:
-    """Return how many of these lengths, longest first, share a batch before too much of it is padding."""
     used = 0
     for count, length in enumerate(lengths):
         used += length
@@ -128,8 +127,6 @@ def _fitting(lengths: Sequence[int], tokens: int) -> int:
 
 
 class _Streams(local):
-    """The streams of one thread: a stream belongs to the thread that made it."""
-
     def __init__(self) -> None:
         self.streams: list[mx.Stream] = []
 
@@ -139,7 +136,7 @@ _MINE = _Streams()
 
 @contextmanager
 def _streams(count: int) -> Iterator[list[mx.Stream]]:
-    """Context manager: streams that each compute on a thread of their own, and share the threads of OpenBLAS."""
+    # Streams that each compute on a thread of their own, and share the threads of OpenBLAS.
     cores = _cores()
     if len(_MINE.streams) < cores:
         _MINE.streams = [mx.new_stream(mx.cpu) for _ in range(cores)]

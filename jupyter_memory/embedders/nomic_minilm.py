@@ -64,7 +64,6 @@ def mean_vectors(
 
 @computing.kept
 def _compiled(model: Transformer) -> Compute:
-    """Return a graph that is traced once for each shape."""
     compiled: Compute = mx.compile(lambda ids, mask: _means(model, ids, mask))
     return compiled
 

@@ -40,7 +40,7 @@ def load_table(file: Path) -> TokenTable:
 
 
 def _mlx_is_fast() -> bool:
-    """Return whether MLX is here and, on Linux, a BLAS for it: with its own it takes four times as long as NumPy."""
+    # With its own it takes four times as long as NumPy.
     if not has_mlx():
         return False
     if sys.platform != "linux":
@@ -235,7 +235,6 @@ def _means(table: TokenTable, sums: Floats, counts: Floats, nothing: int, dimens
 
 
 def _spoken(table: TokenTable, sums: Floats, counts: Floats, nothing: int) -> tuple[Floats, Floats]:
-    """Return sums and counts in which a text without tokens has the one that stands for it."""
     empty = counts[:, 0] == 0
     if not empty.any():
         return sums, counts
@@ -243,12 +242,10 @@ def _spoken(table: TokenTable, sums: Floats, counts: Floats, nothing: int) -> tu
 
 
 def _whole(owners: Sequence[int], pieces: Tokens) -> Tokens:
-    """Return the tokens of whole texts: pieces of one text come one after the other."""
     return Tokens(pieces.ids, pieces.ends[np.flatnonzero(np.diff(owners, append=-1))])
 
 
 def _model() -> TokenTable:
-    """Return the table, loaded by the first thread that asks."""
     with _loading:
         return _load()
 
@@ -259,7 +256,6 @@ def _load() -> TokenTable:
 
 
 def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
-    """Yield the texts in pieces, as many as one call of the tokenizer takes, with the row of each."""
     owners: list[int] = []
     pieces: list[str] = []
     size = 0
@@ -276,7 +272,6 @@ def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield a text in pieces, cut at spaces where it has some: then its tokens stay the same."""
     start = 0
     while len(text) - start > _PIECE:
         end = text.rfind(" ", start + 1, start + _PIECE + 1)
@@ -288,7 +283,6 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _open_lock() -> None:
-    """Replace the lock in a forked child: the thread that held it was not forked."""
     global _loading
     _loading = Lock()
 

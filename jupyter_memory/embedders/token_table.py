@@ -89,13 +89,11 @@ def sum_tokens(table: TokenTable, ids: Ids, ends: NDArray[np.int64], pooling: Po
 
 
 def _leading(counts: NDArray[np.int64], lead: float) -> NDArray[np.float64]:
-    """Return the weight of each token of these texts by its place."""
     longest = 1 + np.exp(-np.arange(counts.max(initial=0)) / lead)
     return np.concatenate([longest[:count] for count in counts])
 
 
 def _groups(ends: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Yield the first row of each group and the one after its last."""
     first = 0
     while first < len(ends):
         before = ends[first - 1] if first else 0

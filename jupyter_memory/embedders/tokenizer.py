@@ -183,17 +183,15 @@ class WordPiece:
 
     @cached_property
     def _lengths(self) -> list[int]:
-        """Return how many characters each token stands for."""
         return [len(token.removeprefix("##")) for token in self._vocabulary]
 
     def _of_word(self, word: str) -> bytes:
-        """Return the tokens of what stands between two spaces."""
         if self._part_camel:
             word = _CAMEL.sub(" ", word)
         return b"".join([self._pieces[piece] for piece in word.translate(_NORMAL).split()])
 
     def _of_piece(self, piece: str) -> bytes:
-        """Return the tokens of a word in lower case: of what is left of it, always the longest that begins there."""
+        # Of what is left of it, always the longest that begins there.
         if len(piece) > _LONGEST:
             return _bytes([self._unknown])
         found, start, prefix = [], 0, ""
@@ -208,7 +206,6 @@ class WordPiece:
         return _bytes(found)
 
     def _starts_in_word(self, word: str) -> bytes:
-        """Return where in what stands between two spaces its tokens begin."""
         ids = _array(self._words[word])
         if word.isascii() and word.isprintable() and self._unknown not in ids:
             # Nothing was taken out of it or put into it.
@@ -225,12 +222,11 @@ class WordPiece:
         return self._sums(_array(self._pieces[piece]))
 
     def _sums(self, ids: array[int]) -> Iterable[int]:
-        """Return where tokens begin that follow each other without a gap."""
         return accumulate([self._lengths[number] for number in ids[:-1]], initial=0) if ids else ()
 
 
 class _Known(dict[str, bytes]):
-    """What was found for strings, as 32-bit numbers; those not met before are looked up. When full, it begins anew."""
+    # When full, it begins anew.
 
     def __init__(self, look_up: Callable[[str], bytes]) -> None:
         super().__init__()
@@ -258,12 +254,11 @@ def _joined(found: Sequence[bytes]) -> NDArray[np.int32]:
 
 
 def _ends(found: Sequence[bytes]) -> NDArray[np.int64]:
-    """Return how many numbers there are up to the end of each, from 0 on."""
     return np.fromiter(accumulate(map(len, found), initial=0), np.int64, len(found) + 1) // _BYTES
 
 
 class _Normal(dict[int, str]):
-    """What BERT makes of a character: lower case without accents, a space for any space, words set apart by spaces."""
+    # Lower case without accents, a space for any space, words set apart by spaces.
 
     def __missing__(self, code: int) -> str:
         normal = _normal(code)
@@ -284,7 +279,6 @@ def _normal(code: int) -> str:
 
 
 def _lower(character: str) -> str:
-    """Return a character in lower case; nothing for an accent."""
     code = ord(character)
     if is_removed(code):
         return ""
@@ -295,7 +289,6 @@ _NORMAL = _Normal()
 
 
 def _plain(text: str) -> str:
-    """Return a text in which Python parts no words that BERT does not."""
     return text.translate(_TO_NULL) if any(character in text for character in _JOINING) else text
 
 
@@ -333,7 +326,6 @@ def bundled_file(which: str) -> Path:
 
 
 def _cut_short(path: Path) -> str:
-    """Say how much of a safetensors file is there, if its end is missing."""
     size = path.stat().st_size
     try:
         begin, tensor = _header(path)
@@ -344,7 +336,6 @@ def _cut_short(path: Path) -> str:
 
 
 def _header(path: Path) -> tuple[int, dict[str, list[int]]]:
-    """Return where the tensors of a safetensors file begin, and what its header says of the only one."""
     with path.open("rb") as file:
         # The length of a JSON header, the header, the tensors (https://github.com/huggingface/safetensors).
         size = int.from_bytes(file.read(8), "little")

@@ -166,7 +166,6 @@ def table(found: Sequence[Answerability]) -> str:
 
 
 def _folders(sets: Sequence[JudgedSet], notebooks: Sequence[Path]) -> list[Path | None]:
-    """Return the folder that each set judges the cells of, None for a set that judges something else."""
     needing = sum(judged.unit == "cell" for judged in sets)
     if len(notebooks) > 1 and len(notebooks) != needing:
         raise InputError(
@@ -180,7 +179,6 @@ def _folders(sets: Sequence[JudgedSet], notebooks: Sequence[Path]) -> list[Path 
 def _others(
     judged: JudgedSet, place: int, sets: Sequence[JudgedSet], stores: Sequence[Mapping[str, Bed]]
 ) -> dict[str, Bed]:
-    """Return the store to ask wrongly, by group."""
     groups = judged.groups
     if len(groups) > 1:
         return {group: stores[place][groups[number - 1]] for number, group in enumerate(groups)}
@@ -189,7 +187,6 @@ def _others(
 
 
 def _halves(judged: JudgedSet, own: Mapping[str, Bed], progress: bool) -> Iterator[Answerability]:
-    """Yield a row for each half of a set with unanswerable questions."""
     every = shown([*judged.questions, *judged.unanswerable], progress, f"Asking {judged.name}")
     asked = [(one, *_asked(own[one.group], one)) for one in every]
     for half in HALVES:
@@ -204,7 +201,6 @@ def _halves(judged: JudgedSet, own: Mapping[str, Bed], progress: bool) -> Iterat
 
 
 def _together(rows: Sequence[Answerability]) -> Iterator[Answerability]:
-    """Yield a row for each half of all sets together, where several sets have halves."""
     for half in HALVES:
         parts = [row for row in rows if row.half == half]
         if len(parts) > 1:
@@ -218,7 +214,6 @@ def _together(rows: Sequence[Answerability]) -> Iterator[Answerability]:
 
 
 def _asked(bed: Bed, question: Question) -> tuple[float, bool]:
-    """Return the strength of an answer, and whether one of its first hits is right."""
     answer = bed.store.hits(question.text, now=question.date, profile="auto")
     first = {bed.documents.get(hit.memory.id) for hit in answer.hits[:FIRST]}
     return (answer.strength if answer.hits else 0.0), not first.isdisjoint(question.grades)

@@ -51,7 +51,6 @@ class Corpus:
         return Outcome(label or profile.name, check, check.judge(names, spaces), names)
 
     def _name(self, source: str, title: str) -> str:
-        """Return a file's path in the corpus, or a note's title."""
         path = Path(source)
         return path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else title
 

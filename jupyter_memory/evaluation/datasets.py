@@ -153,7 +153,6 @@ def _questions_about_files(path: Path) -> Iterator[Question]:
 
 
 def _judged_files(question: Any) -> list[str] | None:
-    """Return the files that answer a question, None if it is no question."""
     if not isinstance(question, dict) or not isinstance(question.get("query"), str):
         return None
     relevant, secondary = question.get("relevant", []), question.get("secondary", [])
@@ -202,7 +201,6 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _grades(path: Path, columns: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return grades above 0 by question and document; ids of several columns are joined by ``#``."""
     grades: dict[str, dict[str, float]] = defaultdict(dict)
     rows = csv.reader(_text(path).splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE)
     for number, row in enumerate(rows, start=1):

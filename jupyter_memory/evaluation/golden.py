@@ -143,7 +143,6 @@ def _question(line: Mapping[str, Any]) -> GoldenQuestion:
 
 
 def _plain(filters: Filters) -> dict[str, Any]:
-    """Return filters as JSON values, empty ones left out."""
     found: dict[str, Any] = {}
     for one in fields(filters):
         value = getattr(filters, one.name)
@@ -259,7 +258,6 @@ def names(hits: Sequence[Hit], question: GoldenQuestion) -> list[str]:
 def _measured(
     store: MemoryStore, question: GoldenQuestion, label: str, profile: Profile
 ) -> tuple[Measured, list[Mapping[str, float]]]:
-    """Return how well a question is answered, and the shares of the terms in each right answer."""
     begun = perf_counter()
     hits = _hits(store, question, profile)
     ms = (perf_counter() - begun) * 1000

@@ -84,7 +84,6 @@ def beds(
 
 
 def _fill(store: MemoryStore, documents: tuple[Document, ...], progress: bool) -> dict[str, str]:
-    """Remember documents, each under its id as the source: two with the same words stay two."""
     records = [
         {
             "text": document.text if document.text.strip() else document.title,
@@ -102,7 +101,6 @@ def _fill(store: MemoryStore, documents: tuple[Document, ...], progress: bool) -
 
 
 def _sources(judged: JudgedSet, group: str, notebooks: Path | None, files: Path | None) -> Path | None:
-    """Return the folder whose cells or files a group's questions are about, None for documents of the set itself."""
     if judged.unit == "document":
         return None
     if judged.unit == "cell":
@@ -122,7 +120,7 @@ def _sources(judged: JudgedSet, group: str, notebooks: Path | None, files: Path 
 
 
 def _files(store: MemoryStore, folder: Path, judged: JudgedSet, group: str) -> dict[str, str]:
-    """Name each memory by its file: by the end of its path that is judged, or else by the whole path."""
+    # By the end of its path that is judged, or else by the whole path.
     ends = {
         end: ("/" + end.removeprefix("src/"))
         for question in judged.questions
@@ -142,7 +140,6 @@ def _files(store: MemoryStore, folder: Path, judged: JudgedSet, group: str) -> d
 
 
 def _cells(store: MemoryStore, notebooks: Path, judged: JudgedSet, _group: str) -> dict[str, str]:
-    """Name each cell ``notebook#index``, by its place in the file, and any other file ``name#0``."""
     judged_names = {name.rpartition("#")[0] for question in judged.questions for name in question.grades}
     if missing := sorted(name for name in judged_names if not any(notebooks.rglob(name))):
         raise InputError(f"{notebooks} does not hold {missing[0]}, whose cells are judged.")

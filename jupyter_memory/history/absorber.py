@@ -99,7 +99,6 @@ class Absorber:
         return self._quiet() >= _QUIET or waited > _LONGEST
 
     def _absorb(self, *, in_haste: bool) -> bool:
-        """Empty the journals; return whether that was possible."""
         try:
             if in_haste and self._writer.is_alive:
                 self._writer.catch_up(_ROTATION)
@@ -121,13 +120,13 @@ class Absorber:
         return True
 
     def _next_journals(self) -> ClosedJournals | None:
-        """Return journals that are closed; the current ones are closed if they hold something."""
+        # The current ones are closed if they hold something.
         if not self._journals.closed and self._journals.finished and self._writer.is_alive:
             self._writer.rotate(_ROTATION)
         return self._journals.closed[0] if self._journals.closed else None
 
     def _take(self, closed: ClosedJournals, *, in_haste: bool) -> None:
-        """Record the runs of journals that have ended; what still goes on is in the next journals as well."""
+        # What still goes on is in the next journals as well.
         data = _content(closed)
         ended = [run for run in runs_in(data) if self._is_last or run.outcome != "unknown"]
         if not ended:
@@ -141,7 +140,7 @@ class Absorber:
 
 
 def _kept(runs: Sequence[Run], journals: Iterable[Journal], data: bytes) -> Sequence[Run]:
-    """Return the runs that the journals still hold: somebody may have cleared the history since they were read."""
+    # Somebody may have cleared the history since they were read.
     now = _content(journals)
     if now == data:
         return runs

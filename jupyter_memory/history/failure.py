@@ -89,7 +89,6 @@ def failure(error: BaseException, naming: Naming, shown: Shown, *, ran: bool) ->
 
 
 def _hide(told: TracebackException, shown: Shown) -> None:
-    """Leave out lines that may not be shown, also those of causes and of the errors in a group."""
     told.stack[:] = [
         one if shown(one.filename) else FrameSummary(one.filename, one.lineno, one.name, line="") for one in told.stack
     ]
@@ -106,13 +105,11 @@ def _message(error: BaseException) -> str:
 
 
 def _without_shell(frames: TracebackType | None) -> TracebackType | None:
-    """Return a traceback without the frames in which the shell runs the cell or the script."""
     while frames is not None and str(frames.tb_frame.f_globals.get("__name__")).startswith(_SHELL):
         frames = frames.tb_next
     return frames
 
 
 def _named(file: re.Match[str], naming: Naming) -> str:
-    """Return the line of a frame, with the name that the person knows where its file is a cell."""
     cell = naming(file["name"])
     return file[0] if cell is None else f"{file['indent']}{' '.join(cell)}, line {file['line']}"

@@ -112,7 +112,6 @@ class NotebookFiles:
 
 
 def _identity(file: str) -> tuple[int, int] | None:
-    """Return what stays the same of a file when it is renamed; None where there is no file."""
     try:
         found = Path(file).stat() if file else None
     except (OSError, ValueError):
@@ -121,7 +120,6 @@ def _identity(file: str) -> tuple[int, int] | None:
 
 
 def _named_now(folder: Path, known: tuple[int, int]) -> str | None:
-    """Return the path of the notebook in a folder that is this file."""
     try:
         with os.scandir(folder) as entries:
             # The inode of an entry is known without asking for each.
@@ -153,8 +151,6 @@ _RETAIN = 3_600.0
 
 @dataclass(frozen=True, eq=False)
 class _Running:
-    """A cell that runs; ``shown`` is the exception that had been shown last when it began."""
-
     info: ExecutionInfo
     run: Run
     begun: float
@@ -258,7 +254,6 @@ class Recorder:
             )
 
     def _moved(self, _: Bunch) -> None:
-        """Let what runs from now on go to the place that the settings name now, unless others read it there."""
         if self._writer is None or not self.is_on:
             return
         try:
@@ -344,7 +339,6 @@ class Recorder:
         return 0.0 if self._running else monotonic() - self._quiet_since
 
     def _checked(self, run: Run, tags: Sequence[str]) -> Run | None:
-        """Return a run as it is noted, None where it stays out; in the thread of the writer."""
         # Imported late: it takes a while, in which the kernel goes on.
         from jupyter_memory.ingest.run_rules import HistoryRules
         from jupyter_memory.ingest.runs import in_bounds
@@ -359,7 +353,6 @@ class Recorder:
 
     @contextmanager
     def _opened(self, place: Place) -> Iterator[Record]:
-        """Open the store for a moment: what it is may change between two moments."""
         from jupyter_memory.store.store import MemoryStore
 
         settings = self._settings

@@ -160,7 +160,6 @@ class JournalPair:
 
     @staticmethod
     def _filled(journal: Journal, runs: Iterable[Run]) -> Journal:
-        """Write runs into a new journal; remove it where the disk does not take them."""
         try:
             for run in runs:
                 journal.write(records.note(run))
@@ -385,7 +384,6 @@ class Writer:
         copy(record, self.journals.end(ended, record))
 
     def _later(self, record: bytes, in_memory: bool) -> bool:
-        """Let the thread copy a record to the disk, if it is not far behind; return whether it will be anywhere."""
         if len(self._queue) >= _ROOM:
             if not in_memory:
                 self._lose()
@@ -396,7 +394,6 @@ class Writer:
         return True
 
     def _copy(self, record: bytes, in_memory: bool) -> bool:
-        """Copy a record to the disk; return whether the memory or the disk has it."""
         try:
             self.journals.copy(record)
         except OSError as error:
@@ -459,6 +456,6 @@ class Writer:
 
 
 def _said(error: OSError) -> str:
-    """Return what the system said, without the user's text; each attempt has another file, so the folder is named."""
+    # Each attempt has another file, so the folder is named.
     where = f"in {Path(error.filename).parent}: " if error.filename else ""
     return f"nothing can be written {where}{error.strerror or type(error).__name__}"

@@ -63,7 +63,6 @@ def with_chunks(drafts: Sequence[Draft], places: Sequence[Sequence[Place]] = ())
 
 
 def _token_counts(texts: Sequence[str]) -> Iterator[int]:
-    """Yield the number of tokens of each text: at most ``CAPACITY`` if it surely fits, more if it may not."""
     batch: list[str] = []
     waiting: list[int | None] = []
     size = 0
@@ -80,7 +79,6 @@ def _token_counts(texts: Sequence[str]) -> Iterator[int]:
 
 
 def _evident_count(text: str) -> int | None:
-    """Return the count if it is evident without a tokenizer."""
     # A token is at least one character, unless the character is taken apart, as a syllable in Hangul is.
     if len(text) < CAPACITY and text.isascii():
         return len(text)
@@ -88,14 +86,12 @@ def _evident_count(text: str) -> int | None:
 
 
 def _counted(waiting: Sequence[int | None], batch: list[str]) -> Iterator[int]:
-    """Yield the counts in order; texts without one are tokenised together."""
     found = iter(tokens(batch).counts.tolist())
     for count in waiting:
         yield next(found) if count is None else count
 
 
 def _chunked(draft: Draft, tokens: int, places: Sequence[Place]) -> Draft:
-    """Return a draft with its chunks, given the number of its tokens and what it defines where."""
     text = draft.text
     blocks = outline(draft.lang, text, places) if draft.kind == "file" and tokens > CAPACITY else []
     if tokens <= CAPACITY:
@@ -112,7 +108,7 @@ def _chunked(draft: Draft, tokens: int, places: Sequence[Place]) -> Draft:
 
 
 def _contexts(draft: Draft, spans: Sequence[tuple[int, int]], blocks: Sequence[Block]) -> list[str]:
-    """Return the prefix of each chunk; in a document it has the headings under which the chunk begins."""
+    # In a document it has the headings under which the chunk begins.
     if blocks:
         places = [start for start, _ in spans]
         return [
@@ -130,7 +126,7 @@ def _contexts(draft: Draft, spans: Sequence[tuple[int, int]], blocks: Sequence[B
 
 
 def _within(document: str, blocks: Sequence[Block], start: int) -> str:
-    """Return the prefix of a chunk within blocks; one that goes on with a block also says how the block began."""
+    # One that goes on with a block also says how the block began.
     about = blocks[-1].about if blocks and blocks[-1].start < start else ""
     return under(document, [one.name for one in blocks if one.name], words_within(about, _ABOUT))
 
@@ -165,14 +161,12 @@ def _cut(
     lang: str,
     blocks: Sequence[Block],
 ) -> Iterator[tuple[int, int]]:
-    """Yield stretches that may overlap; ``begins`` is where each token begins."""
     places = (re.compile(_PLACES[lang]), *_ANYWHERE) if lang in _PLACES else _ANYWHERE
     for begin, end in _joined(stretches(lang, blocks, len(text)), begins):
         yield from _cut_one(text, begin, end, begins, size, overlap, places)
 
 
 def _joined(parts: Sequence[tuple[int, int]], begins: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield neighbouring stretches as one while both together are small, such as imports and constants."""
     begin = end = 0
     for start, stop in parts:
         if end > begin and bisect_left(begins, stop) - bisect_left(begins, begin) > _SMALL:
@@ -191,7 +185,6 @@ def _cut_one(
     overlap: int,
     places: tuple[re.Pattern[str], ...],
 ) -> Iterator[tuple[int, int]]:
-    """Yield the stretches of one part of a text, which ends at ``stop``."""
     first, last = bisect_left(begins, begin), bisect_left(begins, stop)
     while last - first > size:
         end = _last_place(text, begins[first + size // 2], begins[first + size], places)
@@ -204,7 +197,6 @@ def _cut_one(
 
 
 def _last_place(text: str, low: int, high: int, places: tuple[re.Pattern[str], ...]) -> int:
-    """Return the last of the strongest places in ``text[low:high]``, or ``high`` where there is none."""
     for place in places:
         ends = [match.end() for match in place.finditer(text, low, high)]
         if ends:
@@ -213,7 +205,6 @@ def _last_place(text: str, low: int, high: int, places: tuple[re.Pattern[str], .
 
 
 def _first_place(text: str, low: int, high: int, places: tuple[re.Pattern[str], ...]) -> int:
-    """Return the first of the strongest places in ``text[low:high]``, short of ``high``, or ``low``."""
     for place in places:
         match = place.search(text, low, high - 1)
         if match:

@@ -106,7 +106,6 @@ def _noon(day: date) -> datetime:
 
 
 def _plausible(when: datetime, now: datetime) -> datetime | None:
-    """Return an aware time in UTC, None for one before 1970 or in the future."""
     try:
         when = when.astimezone(UTC)
     except (OverflowError, OSError, ValueError):
@@ -161,14 +160,12 @@ def last_commits(paths: Iterable[Path]) -> dict[Path, datetime]:
 
 @cache
 def _work_tree(folder: Path) -> Path | None:
-    """Return the work tree that a folder is in: the nearest one above it that has a ``.git``."""
     if (folder / ".git").exists():
         return folder
     return None if folder == folder.parent else _work_tree(folder.parent)
 
 
 def _committed(git: str, top: Path, below: str) -> Mapping[str, str]:
-    """Return the hash of each regular file in git's index, by its name."""
     found = {}
     for entry in _output(git, top, "ls-files", "--stage", "-z", "--", below):
         stage, _, name = entry.partition("\t")
@@ -179,7 +176,6 @@ def _committed(git: str, top: Path, below: str) -> Mapping[str, str]:
 
 
 def _is_blob(path: Path, blob: str) -> bool:
-    """Return whether a file has the content that git knows by this hash."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -191,7 +187,6 @@ def _is_blob(path: Path, blob: str) -> bool:
 
 
 def _changes(git: str, top: Path, below: str, names: set[str]) -> Iterator[tuple[str, datetime]]:
-    """Yield when each of these files was last changed; the history is read no further than needed."""
     when: datetime | None = None
     if not names:
         return
@@ -209,14 +204,13 @@ def _changes(git: str, top: Path, below: str, names: set[str]) -> Iterator[tuple
 
 
 def _time(seconds: str) -> datetime | None:
-    """Return the time of a commit; anybody may write nonsense into one."""
     with suppress(ValueError, OverflowError, OSError):
         return datetime.fromtimestamp(int(seconds), UTC)
     return None
 
 
 def _output(git: str, top: Path, *arguments: str) -> Generator[str]:
-    """Yield what git prints between NULs. It ends early where git fails or takes too long."""
+    # It ends early where git fails or takes too long.
     command = [git, "-C", str(top), *_SAFE, *arguments]
     try:
         process = subprocess.Popen(  # noqa: S603  the program is git, and no argument is a user's option
@@ -240,6 +234,5 @@ def _output(git: str, top: Path, *arguments: str) -> Generator[str]:
 
 
 def _environment() -> dict[str, str]:
-    """Return this process' environment without what a hook of git sets, which would lead to another repository."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return {**own, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}

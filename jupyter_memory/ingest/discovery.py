@@ -38,14 +38,13 @@ _NEVER = GitIgnoreSpec.from_lines(
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """One line of an ignore file: whether it ignores or re-includes, and what it matches."""
+    # Whether it ignores or re-includes, and what it matches.
 
     ignores: bool
     folders_only: bool
     matcher: Any
 
     def matches(self, path: str, *, is_folder: bool) -> bool:
-        """Return whether the line matches ``path`` itself, not only a folder above it."""
         if self.folders_only and not is_folder:
             return False
         found = self.matcher.match_file(path)
@@ -77,7 +76,6 @@ def rules(folder: Path, lines: Iterable[str]) -> Rules:
 
 
 def _pattern(line: str) -> _Pattern | None:
-    """Return one line as pathspec understands it."""
     line = line if line.endswith("\\ ") else line.rstrip()
     # pathspec decides for whole paths. We go down folder by folder, as git does, and ask only about a folder's entries,
     # so the slash that restricts a line to folders is read here.
@@ -189,7 +187,6 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
 
 
 def _known(path: Path) -> Path:
-    """Return a file that can be read, or say why it cannot."""
     if not path.exists():
         raise InputError(f"There is nothing at {_shown(path)}. Check the path; ~ stands for your home folder.")
     readers = known_readers()
@@ -204,7 +201,6 @@ def _known(path: Path) -> Path:
 
 
 def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk) -> None:
-    """Look through a folder and everything below it."""
     try:
         waiting = [(root, rules_above(root))]
     except OSError as error:
@@ -234,7 +230,6 @@ def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk)
 def _wanted_of(
     listing: Sequence[os.DirEntry[str]], chain: Sequence[Rules], found: Walk
 ) -> tuple[list[Path], list[Path]]:
-    """Return the folders and files of a listing that nothing says to ignore; count the files that nothing reads."""
     folders, files, suffixes = [], [], (*found.readers.suffixes, *found.readers.extras)
     for entry in listing:
         is_folder = entry.is_dir(follow_symlinks=False)
@@ -250,7 +245,6 @@ def _wanted_of(
 
 
 def _kind(name: str) -> str:
-    """Return the ending by which a file that nothing reads is counted."""
     ending = suffix_of(name)
     if len(ending) > _LONGEST_ENDING or not ending.isascii() or ending[1:].isdigit():
         return _OTHER
@@ -258,7 +252,6 @@ def _kind(name: str) -> str:
 
 
 def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
-    """Add a wanted file to what was found, or count it if an extra is missing."""
     if suffix_of(path) in found.readers.extras:
         found.lacking[suffix_of(path)] += 1
         return
@@ -279,7 +272,6 @@ def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
 
 
 def _leave_out_second_names(found: Walk) -> None:
-    """Leave out links to a file that was found already; they stay in ``links``."""
     if not found.links:
         return
     links = sorted(found.links)
@@ -303,7 +295,6 @@ def _identity(path: Path) -> tuple[int, int] | Path:
 
 
 def _leads_inside(link: Path, root: Path) -> bool:
-    """Return whether a link leads to something below ``root`` that is not hidden."""
     target, top = link.resolve(), root.resolve()
     if not target.is_relative_to(top):
         return False
@@ -314,7 +305,6 @@ def _leads_inside(link: Path, root: Path) -> bool:
 
 
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
-    """Add a file, or skip it if it is too large; return whether it was added."""
     if size > max_bytes and not (found.readers.sampled_of(path) or found.readers.is_unopened(path)):
         megabytes = f"{size / 1e6:,.0f}" if size >= 1e9 else f"{size / 1e6:.3g}"
         reason = f"{megabytes} MB is more than the setting max_file_mb allows ({max_bytes / 1e6:.3g} MB)"
@@ -344,7 +334,6 @@ def _is_text(name: str) -> bool:
 
 
 def _shown(path: Path) -> str:
-    """Return a path as printable text, whatever bytes its name has."""
     return os.fsencode(path).decode("utf-8", "replace")
 
 

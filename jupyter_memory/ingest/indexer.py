@@ -38,8 +38,6 @@ Progress = Callable[[Sequence[Path]], Iterable[Path]]
 
 @dataclass(slots=True)
 class _Counts:
-    """What one run has done so far."""
-
     files: int = 0
     memories: int = 0
     unchanged: int = 0
@@ -117,7 +115,6 @@ def index(
 
 
 def _known_below(root: Path, catalog: Catalog) -> dict[str, FileState]:
-    """Return what is known of the files at or below a path that still exists."""
     known = dict(catalog.files_under(str(root)))
     if known and not root.exists():
         raise InputError(
@@ -129,7 +126,6 @@ def _known_below(root: Path, catalog: Catalog) -> dict[str, FileState]:
 
 
 def _unreachable(missing: MissingFiles) -> Iterator[tuple[str, str]]:
-    """Yield the folders whose known files cannot be reached, each with the likely reason."""
     for place, files in missing.unreachable.items():
         them = "an indexed file" if files == 1 else f"{files:,} indexed files"
         yield (
@@ -158,7 +154,6 @@ def _report(counts: _Counts, forgotten: int, seen: Walk, seconds: float) -> Inde
 def _read(
     path: Path, root: Path, known: FileState | None, catalog: Catalog, counts: _Counts, redacting: bool, retry: bool
 ) -> tuple[FileState, list[Draft]] | None:
-    """Return a file that has to be written, None if it is unchanged or cannot be read."""
     try:
         status = path.stat()
         modified = min(status.st_mtime_ns, _LATEST)
@@ -190,10 +185,8 @@ def _read(
 
 
 def _refuse(path: str, why: str, known: FileState | None, catalog: Catalog, counts: _Counts, retry: bool) -> None:
-    """Note that the system refused a file. It is tried again each time, and reported the first time or with ``retry``.
-
-    A folder is reported each time: what is below it may have changed.
-    """
+    # It is tried again each time, and reported the first time or with ``retry``. A folder is reported each time: what
+    # is below it may have changed.
     if known is not None and known.content_hash == REFUSED and not retry:
         counts.failed_before += 1
         return
@@ -203,7 +196,6 @@ def _refuse(path: str, why: str, known: FileState | None, catalog: Catalog, coun
 
 
 def _is_of_present_reader(known: FileState) -> bool:
-    """Return whether the present version of its reader has read a file, or could not."""
     return known.content_hash != REFUSED and known.content_hash.endswith(version_mark(known.path))
 
 
@@ -212,7 +204,6 @@ def _ignore(done: int, files: int | None) -> None:
 
 
 def _likely_changed(paths: Iterable[Path], known: Mapping[str, FileState]) -> list[Path]:
-    """Return the files that will be read, judged by their times and sizes."""
     found = []
     for path in paths:
         before = known.get(str(path))
@@ -375,7 +366,6 @@ class FileCatalog:
         return sum(len(of_file) for _, of_file in files)
 
     def _with_pictures(self, files: Sequence[_FileRead]) -> list[_FileRead]:
-        """Return files with those of their pictures that there is room for, noted as read where that is all of them."""
         if self._quota is None:
             return [(replace(state, pictures=False), memories) for state, memories in files]
         self._quota.begin([state.path for state, _ in files])
@@ -383,7 +373,6 @@ class FileCatalog:
         return [(replace(state, pictures=is_whole), memories) for state, memories, is_whole in fitting]
 
     def _known_pictures(self, paths: Sequence[Path]) -> Mapping[Path, Mapping[str, Thumbnail]] | None:
-        """Return the pictures that files had, by their origin, for the workers; None where pictures are not read."""
         if self._quota is None:
             return None
         found: dict[Path, Mapping[str, Thumbnail]] = {}
@@ -395,7 +384,7 @@ class FileCatalog:
         return found
 
     def _dated(self, draft: Draft, earlier: Unchanged) -> Draft:
-        """Return a draft with the date that it keeps; that of a commit is new to what an older version read."""
+        # That of a commit is new to what an older version read.
         if draft.source in self._undated and Path(draft.source) in self._commits:
             return draft
         return earlier.dated(draft)

@@ -57,7 +57,6 @@ class DisconnectedDrives:
         return str(named) if emptied is not None and indexed is not None and emptied < indexed - _STEP_NS else None
 
     def _nearest_existing(self, folder: Path) -> Path | None:
-        """Return a folder, or the nearest one above it, that exists."""
         on_the_way = []
         found: Path | None = None
         for one in (folder, *folder.parents):
@@ -72,14 +71,12 @@ class DisconnectedDrives:
         return found
 
     def _emptied(self, folder: Path) -> int | None:
-        """Return when an empty folder was last changed, in nanoseconds; None for a folder that holds anything."""
         if folder not in self._empty:
             self._empty[folder] = _changed(folder) if not any(_entries(folder)) else None
         return self._empty[folder]
 
 
 def _entries(folder: Path) -> Iterator[bool]:
-    """Yield True for each entry of a folder, and once for a folder that cannot be read."""
     try:
         with os.scandir(folder) as entries:
             yield from (True for _ in entries)
@@ -116,7 +113,7 @@ _COMMON = 20
 
 @dataclass(frozen=True, slots=True)
 class _Traits:
-    """What identifies a file: cells by id, with words where the id is not enough; its lines with their lengths."""
+    # Cells by id, with words where the id is not enough; its lines with their lengths.
 
     cells: Mapping[str, frozenset[str] | None]
     lines: Mapping[str, int]
@@ -158,7 +155,6 @@ class SimilarFiles:
         return max(share, key=lambda old: (share[old], PurePath(old).name == name), default=None)
 
     def _share(self, old: _Traits, new: _Traits) -> float:
-        """Return the share of an old file that is in a new one, 0 where it is too small to decide."""
         stayed = sum(_is_same(words, new.cells[id_]) for id_, words in old.cells.items() if id_ in new.cells)
         cells = stayed / len(old.cells) if old.cells else 0.0
         shared = sum(length for line, length in new.lines.items() if line in old.lines and self._files_with(line))
@@ -174,7 +170,6 @@ class SimilarFiles:
 
 
 def _few(files: Sequence[str]) -> Sequence[str]:
-    """Return these files, or none where they are many."""
     return files if len(files) <= _COMMON else ()
 
 
@@ -194,7 +189,6 @@ def _traits(memories: Iterable[tuple[str, str]]) -> _Traits:
 
 
 def _is_same(one: frozenset[str] | None, other: frozenset[str] | None) -> bool:
-    """Return whether two cells with one id are the same cell."""
     if one is None or other is None:
         return True
     return len(one & other) >= _WORDS * len(one | other)
@@ -292,7 +286,6 @@ class MissingFiles:
         return old
 
     def _edited(self, new: FileState, drafts: Sequence[Draft]) -> str | None:
-        """Return a missing file that held much of the same."""
         if self._similar is None:
             states = {path: state for path, state in self._known_elsewhere().items() if self._is_gone(state)}
             states |= self._left
@@ -363,7 +356,6 @@ class DisplacedFiles:
         return found
 
     def _way_of(self, path: str) -> list[tuple[str, str]]:
-        """Return the moves by which the content of a known file came to its present place, the last one first."""
         way: list[tuple[str, str]] = []
         while path in self._known and (to := self._place_of(self._known[path], path)) is not None:
             self._placed.add(to)
@@ -372,7 +364,6 @@ class DisplacedFiles:
         return way[::-1]
 
     def _place_of(self, held: FileState, path: str) -> str | None:
-        """Return the file that has the content of a known file now, unless it had the same before."""
         for to in self._with(held) if held.size else ():
             before = self._known.get(to)
             if to != path and to not in self._placed and (before is None or before.content_hash != held.content_hash):
@@ -380,13 +371,12 @@ class DisplacedFiles:
         return None
 
     def _with(self, held: FileState) -> Sequence[str]:
-        """Return the files that hold what a known one held. All files of one size are read together, once."""
+        # All files of one size are read together, once.
         for path in self._of_size.pop(held.size, ()):
             self._of_content[self._digest(path)].append(path)
         return self._of_content.get(held.content_hash, ())
 
     def _digest(self, path: str) -> str:
-        """Return the fingerprint of a file's content, empty where it cannot be read."""
         if path not in self._digests:
             self._digests[path] = ""
             with suppress(OSError):
@@ -395,7 +385,6 @@ class DisplacedFiles:
 
 
 def _by_content(states: _States) -> dict[str, list[str]]:
-    """Return paths by the content of the files; empty files are all alike, and left out."""
     found: dict[str, list[str]] = {}
     for path, state in states.items():
         if state.size:
@@ -404,7 +393,6 @@ def _by_content(states: _States) -> dict[str, list[str]]:
 
 
 def _renamed_only(states: _States, new: Sequence[Path]) -> set[str]:
-    """Return the missing files whose exact content a new file has, one for each: they are reserved for it."""
     sizes = {state.size for state in states.values()} - {0}
     like, waiting = _by_content(states), set[str]()
     for path in new if sizes else ():
@@ -415,7 +403,6 @@ def _renamed_only(states: _States, new: Sequence[Path]) -> set[str]:
 
 
 def _taken(like: list[str], name: str) -> str | None:
-    """Take one of these paths, preferably one with the name of the new file."""
     old = next((path for path in like if Path(path).name == name), like[0] if like else None)
     if old is not None:
         like.remove(old)
@@ -423,7 +410,7 @@ def _taken(like: list[str], name: str) -> str | None:
 
 
 def _is_missing(path: str) -> bool:
-    """Return whether nothing is there. Where nobody can look, something may be."""
+    # Where nobody can look, something may be.
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -434,7 +421,6 @@ def _is_missing(path: str) -> bool:
 
 
 def _is_unread(path: str, readers: Readers) -> bool:
-    """Return whether a file may belong to a reader that cannot be used at the moment: it is not gone for that."""
     may_be_read = bool(readers.problems) or suffix_of(path) in readers.extras
     return may_be_read and not path.lower().endswith(readers.suffixes)
 

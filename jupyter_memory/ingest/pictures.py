@@ -99,11 +99,8 @@ def _thumbnail(data: bytes) -> tuple[Thumbnail, int]:
 
 
 def _opened(data: bytes) -> Image.Image:
-    """Return a picture of which only the head has been read, so that it has cost nothing yet.
-
-    It is opened by the decoder that its first bytes name: no other one ever sees it, and `Image.open` would warn of a
-    large picture, to whoever indexes it.
-    """
+    # It is opened by the decoder that its first bytes name: no other one ever sees it, and `Image.open` would warn of a
+    # large picture, to whoever indexes it.
     from PIL.GifImagePlugin import GifImageFile
     from PIL.JpegImagePlugin import JpegImageFile
     from PIL.PngImagePlugin import PngImageFile
@@ -125,7 +122,6 @@ def _opened(data: bytes) -> Image.Image:
 
 
 def _opaque(picture: Image.Image) -> Image.Image:
-    """Return a picture in RGB, on a dark ground if its visible part is light, else on a white one."""
     from PIL import Image, ImageStat
 
     if not picture.has_transparency_data:
@@ -142,7 +138,6 @@ def _opaque(picture: Image.Image) -> Image.Image:
 
 
 def _encoded(picture: Image.Image) -> Iterator[Thumbnail]:
-    """Yield a picture as ever smaller thumbnails."""
     from PIL import features
 
     has_webp = features.check("webp")

@@ -171,7 +171,6 @@ def prepare(
 
 
 def _embedded(texts: Sequence[str], embedder: Embedder, known: Mapping[str, Vectors]) -> Vectors:
-    """Return a vector for each text; only texts that are not known are embedded."""
     new = list(dict.fromkeys(text for text in texts if text not in known)) if known else texts
     vectors = base.documents(embedder, new)
     if not known:
@@ -181,7 +180,6 @@ def _embedded(texts: Sequence[str], embedder: Embedder, known: Mapping[str, Vect
 
 
 def _texts(chunked: Sequence[Draft]) -> list[str]:
-    """Return what is embedded of all chunks."""
     return [
         embedding_text(draft.kind, draft.title, chunk.context, draft.text[chunk.start : chunk.end])
         for draft in chunked
@@ -190,7 +188,6 @@ def _texts(chunked: Sequence[Draft]) -> list[str]:
 
 
 def _tokens(chunked: Sequence[Draft]) -> Iterator[tuple[Tokens, list[ChunkTokens]]]:
-    """Yield the tokens of all chunks in batches, as static embeddings and two signals of a search read them."""
     some: list[tuple[str, str]] = []
     size = 0
     for draft in chunked:
@@ -319,7 +316,6 @@ def _hidden(text: str) -> str:
 
 
 def _redacted(draft: Draft, hints: Collection[str], around: bool) -> Draft:
-    """Return a draft without secrets; ``hints`` is what ``suspicious`` found in its text, ``around`` elsewhere."""
     text, count = redact(draft.text, hints)
     if CLIPPED in draft.text:
         # Secrets that were hidden before clipping are counted by their marks.
@@ -371,7 +367,6 @@ class Unchanged:
         return found
 
     def _new_days(self, drafts: Sequence[Draft]) -> set[tuple[str, str]]:
-        """Return which days have become others."""
         moments = {(self.dates.get(_content(draft)), draft.event_at) for draft in drafts}
         days = {(day(before), day(after)) for before, after in moments if before is not None and after is not None}
         return {(before, after) for before, after in days if before != after}

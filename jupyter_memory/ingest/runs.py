@@ -105,7 +105,6 @@ def _error(error: RunError, redacting: bool) -> RunError:
 
 
 def _bounded(text: str, length: int, redacting: bool) -> str:
-    """Return a text without secrets and without its middle where it is too long; of a huge one, its beginning."""
     whole = text if len(text) <= _READ else text[:_READ]
     hidden = _hidden(whole, redacting)
     return clip(hidden if len(text) <= _READ else hidden[:-_DOUBTFUL], length)

@@ -250,7 +250,6 @@ class WorkerPool:
         self.close()
 
     def _prepare_until(self, place: int) -> None:
-        """Prepare portions that no worker has, until the wanted one is ready."""
         while self._here is not None and place not in self._ready and self._running:
             own = self._taken(wait=False)
             if own is None:
@@ -258,7 +257,6 @@ class WorkerPool:
             self._put(own, self._here(self._portions[own]))
 
     def _feed(self, worker: Worker) -> None:
-        """Send one portion after the other to a worker, always one more than it has answered."""
         under_way: list[int] = []
         try:
             while True:
@@ -279,7 +277,6 @@ class WorkerPool:
                 self._news.notify_all()
 
     def _taken(self, *, wait: bool) -> int | None:
-        """Return the next portion; None when there is none, or, without ``wait``, when enough lie ready."""
         with self._news:
             if wait:
                 self._news.wait_for(lambda: self._ended or self._next < self._wanted + _AHEAD)
@@ -329,7 +326,6 @@ def _started(task: Task) -> Worker:
 
 
 def _read_of(path: Path) -> int:
-    """Return how many bytes of a file are read, about: of some kinds only the beginning and the end."""
     readers = known_readers()
     sampled = readers.sampled_of(path)
     with suppress(OSError):
@@ -339,7 +335,6 @@ def _read_of(path: Path) -> int:
 
 
 def _portions(paths: Sequence[Path], most: int) -> Iterator[list[Path]]:
-    """Yield the files in portions of some size, in their order."""
     part: list[Path] = []
     size = 0
     for path in paths:

@@ -22,15 +22,11 @@ _AS_TYPED = {"index": "%memory index FOLDER", "add": "%memadd TEXT"}
 
 
 class _Named(Protocol):
-    """What this module needs to name a store."""
-
     path: StorePath
     space: str
 
 
 class _Listed(Protocol):
-    """What this module needs to find out why filters match nothing."""
-
     def browsed(self, *, limit: int, filters: Filters) -> Answer: ...
 
 

@@ -96,7 +96,7 @@ def editing(editor: str, path: str, place: str) -> list[str]:
 
 
 def _words(editor: str) -> list[str]:
-    """Return the words of a command; a backslash is part of a path on Windows, and quotes hold blanks together."""
+    # A backslash is part of a path on Windows, and quotes hold blanks together.
     if os.name == "nt" or "\\" in editor:
         return [word.strip('"') for word in shlex.split(editor, posix=False)]
     return shlex.split(editor)

@@ -269,7 +269,6 @@ def refuse_unquoted_times(words: Sequence[str], now: datetime) -> None:
 
 
 def _tags(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the tags that were given, split at commas."""
     parts = (part.strip() for given in as_tuple(values.get("tag")) for part in given.split(","))
     return tuple(dict.fromkeys(part for part in parts if part))
 
@@ -279,7 +278,7 @@ def _moment(flag: str, text: str, now: datetime, *, end: bool = False) -> dateti
 
 
 def _read(flag: str, text: str, read: Callable[[], _T]) -> _T:
-    """Read a time; if the option has only the first of several words, say how to give them all."""
+    # If the option has only the first of several words, say how to give them all.
     try:
         return read()
     except QueryError:

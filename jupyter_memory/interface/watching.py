@@ -75,7 +75,6 @@ def _look_at(store: MemoryStore, path: Path, folder: Path, ignore: Sequence[str]
 
 
 def _touched(paths: Sequence[Path], watched: Sequence[Path]) -> dict[Path, Path]:
-    """Return the paths to look at, each with its watched folder: the path itself, or watched folders below it."""
     touched: dict[Path, Path] = {}
     for path in paths:
         above = next((folder for folder in watched if path.is_relative_to(folder)), None)
@@ -85,13 +84,12 @@ def _touched(paths: Sequence[Path], watched: Sequence[Path]) -> dict[Path, Path]
 
 
 def _summed_up(touched: Mapping[Path, Path]) -> dict[Path, Path]:
-    """Return the paths to look at; where very many of a folder changed, the folder takes their place."""
+    # Where very many of a folder changed, the folder takes their place.
     counts = Counter(touched.values())
     return {folder if counts[folder] > _MANY else path: folder for path, folder in touched.items()}
 
 
 def _try(step: Callable[[], int], problems: list[Exception]) -> int:
-    """Return 1 if a step did something, 0 if nothing was to do or it failed."""
     try:
         return min(step(), 1)
     except (JupyterMemoryError, OSError) as error:
@@ -178,7 +176,6 @@ class FolderWatch:
         return frozenset(path for path in listed if path.exists())
 
     def _changes(self, folders: frozenset[Path], stop: Event) -> Iterator[set[str]]:
-        """Yield the paths that changed, and now and then none."""
         # Imported late: most kernels and commands watch nothing.
         from watchfiles import watch
 
@@ -241,7 +238,7 @@ class WatchThread:
 
 
 def _may_matter(path: Path, folders: Collection[Path]) -> bool:
-    """Return whether a change may concern a store: nothing hidden, no file of a kind that nobody reads."""
+    # Nothing hidden, no file of a kind that nobody reads.
     # Imported late: a server starts without what reads files.
     from jupyter_memory.ingest.discovery import is_never_wanted
     from jupyter_memory.ingest.readers.registry import known_readers, suffix_of
@@ -257,7 +254,6 @@ def _may_matter(path: Path, folders: Collection[Path]) -> bool:
 
 @contextmanager
 def _lease(store: StorePath) -> Iterator[bool]:
-    """Hold the lock beside a store; yield whether it is held."""
     from filelock import FileLock, Timeout
 
     beside = companion(store)

@@ -71,7 +71,6 @@ class Completer:
         return [text for kind in kinds for text in self._values(kind, typed)]
 
     def _values_named(self, magic: str, before: Sequence[str], named: re.Match[str], typed: str) -> Collection[str]:
-        """Return the values of a filter among the words of a search, or of an option that ends in ``=``."""
         from jupyter_memory.search.query.parser import TIMES
         from jupyter_memory.types import FACETS
 
@@ -125,7 +124,6 @@ def _last_word(line: str) -> str:
 
 
 def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], Sequence[str | tuple[str, ...]]]:
-    """Return the options that can follow in a line, and the kinds of its free words."""
     if magic == "memsearch":
         return (*SEARCH, *IN_A_NOTEBOOK), ()
     if magic in ("memadd", "memfix"):
@@ -145,7 +143,7 @@ def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], Seque
 
 
 def _paths(typed: str) -> list[str]:
-    """Return the files and folders that begin so: folders with a slash, names with a space in quotes."""
+    # Folders with a slash, names with a space in quotes.
     quote = typed[:1] if typed[:1] in ("'", '"') else ""
     begun = typed.removeprefix(quote)
     home = str(Path("~").expanduser())

@@ -87,8 +87,6 @@ class Remembered(str):
 
 
 def _documented(doc: str) -> Callable[[Any], Any]:
-    """Give a magic the help that its parser writes, which `%memsearch?` shows."""
-
     def decorate(function: Any) -> Any:
         function.__doc__ = doc
         return function
@@ -131,7 +129,7 @@ class MemoryMagics(Magics):
         return None if silent else found
 
     def _explorer(self, query: str, values: dict[str, Any]) -> MemoryExplorer | None:
-        """Return the result with sliders; where nothing can show them, write a note and return None."""
+        # Where nothing can show them, write a note and return None.
         if values["scan"]:
             raise UsageError("--widget shows whole rows and --scan short ones: leave one of them out.")
         if not self.session.shell.has_trait("kernel"):
@@ -146,7 +144,7 @@ class MemoryMagics(Magics):
         return explorer
 
     def _query(self, line: Line, cell: str | None, known: Mapping[str, Any]) -> tuple[str, bool]:
-        """Return the query and whether the result is silenced: from the line, the cell's body or a known variable."""
+        # From the line, the cell's body or a known variable.
         given = [source for source in (line.words, cell, line.values["var"]) if source]
         if len(given) > 1:
             raise UsageError("The query is given twice: write it once, in the line, below it, or as --var NAME.")

@@ -133,11 +133,6 @@ def frame_of(runs: list[GoldenRun]) -> pd.DataFrame:
 
 
 def _answerable(session: Session, kept: list[GoldenQuestion]) -> list[GoldenQuestion]:
-    """Return the questions whose right answers are still here, and name the others.
-
-    Raises:
-        UsageError: there are none.
-    """
     from jupyter_memory.evaluation import golden
 
     left, lost = golden.answerable(session.store, kept)
@@ -171,7 +166,6 @@ def _runs(session: Session, kept: list[GoldenQuestion], values: Mapping[str, Any
 
 
 def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], Profile]:
-    """Return the profiles to compare, and the one in use."""
     from jupyter_memory.evaluation.runner import arms
     from jupyter_memory.search.profiles import PROFILES
 

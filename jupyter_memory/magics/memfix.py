@@ -37,8 +37,6 @@ Hint = Callable[[], None]
 
 @dataclass(frozen=True, eq=False)
 class _Running:
-    """A cell that runs; ``shown`` is the exception that had been shown last when it began."""
-
     info: ExecutionInfo
     thread: int
     began: datetime
@@ -107,7 +105,6 @@ class LastError:
         self._hint()
 
     def _ended(self, result: ExecutionResult | None) -> _Running | None:
-        """Return the cell that a result belongs to, which runs no more; None for one that began before this watch."""
         info = None if result is None else result.info
         if info is None:
             return self._running.pop() if self._running else None
@@ -219,7 +216,6 @@ class MemFix:
             )
 
     def _hint(self) -> None:
-        """Say after an exception that a fix is known, if the setting asks for that."""
         self._shown = []
         settings = self._session.settings
         if not settings.fix_hint or not has_store(settings):

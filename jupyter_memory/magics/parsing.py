@@ -119,7 +119,6 @@ class LineParser:
         return Line(source, words, parsed, silent)
 
     def _at_dashes(self, pieces: list[Word]) -> tuple[list[Word], list[Word]]:
-        """Split at a ``--`` that comes before any free word: no options follow it."""
         for i, piece in enumerate(pieces):
             if piece == "--" and not self._has_words(pieces[:i]):
                 return pieces[:i], pieces[i + 1 :]
@@ -130,11 +129,6 @@ class LineParser:
         return bool(self._parser.parse_intermixed_args(shielded).words)
 
     def _shielded(self, piece: Word) -> str:
-        """Keep argparse from reading a word that begins with a dash, such as pip's ``-U``, as an option.
-
-        Raises:
-            UsageError: it begins with two dashes or has the name of an option, and is not an option.
-        """
         if not piece.startswith("-") or is_option(piece, self._options):
             return piece
         bare = piece.lstrip("-").partition("=")[0]
@@ -159,7 +153,6 @@ def keep_questions(lines: list[str]) -> list[str]:
 
 
 def _as_argument(option: Option) -> dict[str, Any]:
-    """Return the arguments of ``add_argument`` for an option."""
     if not option.metavar:
         return {"action": "store_true", "help": option.help}
     return {

@@ -237,7 +237,6 @@ class Session:
 
     @property
     def _caught_up(self) -> MemoryStore:
-        """Return the open store once it has what kernels left that died, since it was opened."""
         store = self.store_at_once
         store.history.catch_up()
         return store

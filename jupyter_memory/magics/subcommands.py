@@ -78,11 +78,6 @@ class Subcommands(Generic[F]):
         return "\n".join(lines) + f"\n\n`%{self.magic} NAME --help` shows its help."
 
     def _called(self, command: Command[F], line: Line) -> tuple[Command[F], Call]:
-        """Return the command that a line calls, one below it if its first word names one, and the call.
-
-        Raises:
-            UsageError: there are too few or too many words.
-        """
         words = tuple(line.arguments)
         chosen = offered(command.below, "notebook").get(words[0], command) if words else command
         if chosen is not command:
@@ -96,7 +91,7 @@ class Subcommands(Generic[F]):
         return chosen, Call(words, line.values, line.source.strip())
 
     def _guess(self, name: str) -> str:
-        """Return a suggestion for a name that does not exist; no guess names a command that destroys something."""
+        # No guess names a command that destroys something.
         if self.magic == "memory" and name in _DESTROYING:
             return f" That is {_DESTROYING[name]}."
         if self.magic == "memory" and name in _ELSEWHERE:
@@ -111,7 +106,6 @@ class Subcommands(Generic[F]):
 
 @cache
 def _parser(magic: str, command: Command[Any]) -> LineParser:
-    """Return the parser of a subcommand's lines."""
     return LineParser(f"{magic} {command.name}", command.help, command.options, command.words.rstrip("…"))
 
 

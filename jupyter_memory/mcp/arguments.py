@@ -53,7 +53,6 @@ def _lean(part: Any, definitions: Mapping[str, Any]) -> Any:
 
 
 def _is_said(key: str, value: Any) -> bool:
-    """Return whether a keyword tells a program nothing that it needs."""
     if key in ("title", "$defs", "maxLength", "minLength", "maxItems", "minItems"):
         return True
     return (key == "default" and value in ("", [], None)) or (key == "additionalProperties" and value is False)
@@ -192,7 +191,6 @@ def _time(name: str, written: str | None, now: datetime) -> datetime | None:
 
 
 def _told(model: type[Arguments], error: ValidationError) -> str:
-    """Return the first thing that is wrong, in words of the schema alone."""
     first = error.errors(include_input=False, include_url=False)[0]
     path = [part for part in first["loc"] if isinstance(part, str)]
     if first["type"] == "extra_forbidden":

@@ -66,7 +66,6 @@ async def memory_status() -> dict[str, Any]:
 
 
 async def _answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Answer a call in a thread: the loop is that of Jupyter's server."""
     return await asyncio.to_thread(_answered, name, arguments)
 
 

@@ -58,7 +58,6 @@ def stretches(text: str, words: str, tokens: int, shown: Callable[[str], str]) -
 
 
 def _chosen(text: str, best: Sequence[Stretch], tokens: int, shown: Callable[[str], str]) -> list[Stretch]:
-    """Return the blocks that have room, the best first; none if not even the best has."""
     chosen: list[Stretch] = []
     for start, end in best:
         cost = text_tokens(shown(text[start:end])) + _GAP_COST
@@ -80,19 +79,16 @@ def has_any(text: str, words: str) -> bool:
 
 
 def _written(text: str, words: str) -> int:
-    """Return where a text has words as they are written, -1 where it does not."""
     wanted, folded = words.strip().strip("…").lower(), text.lower()
     return folded.find(wanted) if wanted and len(folded) == len(text) else -1
 
 
 def _asked(words: str) -> frozenset[str]:
-    """Return the beginnings of the words that tell something; of all if none does."""
     beginnings = _beginnings(words.lower())
     return beginnings - _STOPPED or beginnings
 
 
 def _beginnings(words: str) -> frozenset[str]:
-    """Return the beginnings of words, and pairs of characters where a language writes no blanks between words."""
     return frozenset(word[:_BEGINNING] for word in _WORD.findall(words)).union(bigrams(words))
 
 
@@ -105,7 +101,7 @@ def _cut(text: str, start: int, tokens: int, shown: Callable[[str], str]) -> lis
 
 
 def _searched_from(text: str, asked: frozenset[str]) -> int:
-    """Return from where on a text is looked through: a very long one, from before the place with most of the words."""
+    # A very long one, from before the place with most of the words.
     if len(text) <= _SEARCHED:
         return 0
     found = ((word.start(), word[0].lower()[:_BEGINNING]) for word in _WORD.finditer(text))
@@ -121,7 +117,7 @@ def _searched_from(text: str, asked: frozenset[str]) -> int:
 
 
 def _blocks(text: str, start: int, size: int) -> list[Stretch]:
-    """Return a text from ``start`` on in blocks of whole lines; only a line that is very long is cut, between words."""
+    # Only a line that is very long is cut, between words.
     blocks: list[Stretch] = []
     at, stop = start, min(len(text), start + _SEARCHED)
     while at < stop:
@@ -142,7 +138,6 @@ def _line_end(text: str, at: int, stop: int, longest: int) -> int:
 
 
 def _worth(held: Sequence[frozenset[str]]) -> list[float]:
-    """Return what each block is worth by its words, and half of what the better of its neighbours is."""
     blocks = len(held)
     counts = Counter(word for words in held for word in words)
     own = [sum(log(1 + blocks / counts[word]) for word in words) for words in held]
@@ -151,7 +146,6 @@ def _worth(held: Sequence[frozenset[str]]) -> list[float]:
 
 
 def _joined(chosen: Sequence[Stretch]) -> list[Stretch]:
-    """Return stretches in which those that touch are one."""
     found: list[Stretch] = []
     for start, end in chosen:
         if found and found[-1][1] == start:
@@ -265,14 +259,12 @@ def _read(part: Part, shown: Sequence[Stretch], quotes: Quotes, level: int) -> R
 
 
 def _extent(start: int, end: int, part: Part) -> dict[str, object]:
-    """Return which characters of a text are told that is not told whole."""
     length = len(part.memory.text)
     goes_on = part.around is None and end < length
     return {"start": start, "end": end, "length": length, "next_offset": end if goes_on else None}
 
 
 def _largest(part: Part, quotes: Quotes, level: int) -> ReadMemory:
-    """Return what is told of a memory beside its text, at its longest: its room is reserved before the text is cut."""
     length = len(part.memory.text)
     longest = {"start": length, "end": length, "length": length, "next_offset": length, "caution": CAUTION}
     return _read(part, [(length, length)], quotes, level).model_copy(update=longest)

@@ -104,7 +104,7 @@ def _result(outcome: Outcome) -> CallToolResult:
 
 
 async def _in_thread(tools: Tools, work: Callable[[], _T]) -> _T:
-    """Run work in a thread; if nobody waits for it any more, interrupt what it reads."""
+    # If nobody waits for it any more, interrupt what it reads.
     lock, thread = threading.Lock(), [0]
 
     def run() -> _T:

@@ -79,8 +79,6 @@ class Tool:
 
 
 class _Part(NamedTuple):
-    """What a client may see of an open store, and its searches."""
-
     store: MemoryStore
     within: Filters
     searches: Searching
@@ -264,11 +262,6 @@ class Tools:
         return status_result(self._part(call.client).searches.facets(), self.bound)
 
     def _seen(self, ids: Sequence[str], client: str, *, all_of: bool = False) -> list[Memory]:
-        """Return those of these memories that a client may see.
-
-        Raises:
-            ToolError: with ``all_of``, one of them is not there or may not be seen, which is not told apart.
-        """
         part = self._part(client)
         found = part.store.among(ids, part.within)
         if all_of and len(found) < len(set(ids)):
@@ -276,7 +269,7 @@ class Tools:
         return found
 
     def _part(self, client: str) -> _Part:
-        """Return what a client may see; it is kept, with the samples that its searches have drawn."""
+        # It is kept, with the samples that its searches have drawn.
         store = self.provider.store()
         known = self._parts.get(client)
         if known is None or known.store is not store:
@@ -293,5 +286,5 @@ class Tools:
 
 
 def _one_more(limit: int) -> int:
-    """Return how many hits are looked for: one more than a page has tells whether there is another page."""
+    # One more than a page has tells whether there is another page.
     return min(limit + 1, MOST_HITS)

@@ -81,7 +81,6 @@ def missing_share(words: Sequence[AskedWord], *, names: bool = False) -> float:
 
 
 def _positions(row: Sequence[str]) -> dict[str, list[int]]:
-    """Return where each stem of a text stands."""
     positions: dict[str, list[int]] = {}
     for place, stem in enumerate(row):
         positions.setdefault(stem, []).append(place)
@@ -89,7 +88,6 @@ def _positions(row: Sequence[str]) -> dict[str, list[int]]:
 
 
 def _places(rows: Sequence[Row], positions: Mapping[str, Sequence[int]]) -> list[int]:
-    """Return where a text holds a spelling of a word, in order."""
     found = set()
     for first, *rest in rows:
         places = set(positions.get(first, ()))
@@ -100,7 +98,6 @@ def _places(rows: Sequence[Row], positions: Mapping[str, Sequence[int]]) -> list
 
 
 def _in_parts(word: AskedWord, held: Collection[str]) -> float:
-    """Return how much of a word a text holds that does not show it in a row: identifiers in one piece, and parts."""
     if any(len(row) == 1 and row[0] in held for row in word.rows):
         return 1.0
     return _IN_PARTS * sum(part in held for part in word.parts) / len(word.parts) if word.parts else 0.0
@@ -200,7 +197,6 @@ class Confidence:
 
     @property
     def _usual_max_sim(self) -> float:
-        """Return the value that goes with the coverage, by linear regression over the same questions."""
         return 0.3 + 0.62 * self.coverage
 
 
@@ -250,7 +246,6 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
 
 
 def _max_sims(context: SearchContext, table: Table) -> dict[int, float]:
-    """Return ``max_sim`` of all candidates by key, 0 where one was not compared; nothing where none can be."""
     if not context.query_tokens.size or runs(context.query.text) or context.sample.chunks < _FEW_CHUNKS:
         return {}
     values = table.values("max_sim")
@@ -258,7 +253,6 @@ def _max_sims(context: SearchContext, table: Table) -> dict[int, float]:
 
 
 def _margins(context: SearchContext) -> dict[int, float]:
-    """Return how far the cosines of the candidates lie above that of two random chunks, bounded, by key."""
     pairs = context.sample.pairs
     if pairs is None:
         return {}
@@ -270,12 +264,11 @@ def _bounded(margin: float) -> float:
 
 
 def _fifth(values: Collection[float]) -> float | None:
-    """Return the fifth highest value, or the lowest of fewer."""
     return nlargest(_PLACE, values)[-1] if values else None
 
 
 def _lead(value: float | None, usual: float | None) -> float:
-    """Return how far a value exceeds the usual one; where one is missing, nothing speaks for or against."""
+    # Where one is missing, nothing speaks for or against.
     return 0.0 if value is None or usual is None else value - usual
 
 
@@ -411,7 +404,6 @@ def words_in_common(questions: Sequence[Sequence[str]], answers: Sequence[Sequen
 
 
 def _passages(snapshot: Snapshot, chunks: Sequence[int]) -> Iterator[EmbeddedParts]:
-    """Yield the passages of chunks in their order, read as they are needed: most can be divided."""
     for start in range(0, len(chunks), PASSAGES):
         some = chunks[start : start + PASSAGES]
         parts = snapshot.embedded_parts(some)

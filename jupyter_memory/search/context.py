@@ -103,7 +103,6 @@ class Retrieval:
         return found
 
     def _prefetch(self) -> None:
-        """Read what is needed of the keyword matches while the vector retriever still looks."""
         if self._vector_query is not None:
             self._memories.update(self._snapshot.memories(self._by_keyword))
             vector_query = self._vector_query
@@ -141,11 +140,8 @@ def _retrieve_one(retriever: Retriever, query: Query, count: int) -> Sequence[Sc
 
 
 class _VectorRetriever:
-    """Memories by the cosine of their best chunk.
-
-    In a large store a first search for ``count`` memories begins at once in the background; ``meanwhile`` is called
-    before it is waited for.
-    """
+    # In a large store a first search for ``count`` memories begins at once in the background; ``meanwhile`` is called
+    # before it is waited for.
 
     def __init__(
         self,
@@ -180,8 +176,6 @@ class _VectorRetriever:
 
 @dataclass(frozen=True, slots=True)
 class _Excluding:
-    """Another retriever, without one memory."""
-
     key: int
     retriever: Retriever
 

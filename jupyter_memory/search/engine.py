@@ -290,7 +290,6 @@ class SearchEngine:
 
     @contextmanager
     def _run(self, request: SearchRequest) -> Iterator[Run]:
-        """Search in a snapshot that stays open for what follows."""
         begun = perf_counter()
         # Before the snapshot: a model that is loaded for the first time must not hold it open.
         request, vector = _embedded(request, request.query.text, self._query_vector)
@@ -306,7 +305,6 @@ class SearchEngine:
         subject: Callable[[Snapshot], Subject],
         chosen: Callable[[Result], Result] = lambda result: result,
     ) -> Answer:
-        """Return what is like a subject, as far as it is chosen."""
         begun = perf_counter()
         with self.storage.searching(base.profile.columns, STOP_WORDS), self.storage.snapshot() as snapshot:
             about = subject(snapshot)
@@ -364,7 +362,7 @@ class SearchEngine:
 def _embedded(
     request: SearchRequest, text: str, embed: Callable[[Embedder, str], Vectors]
 ) -> tuple[SearchRequest, Vectors | None]:
-    """Return the vector of a text; where the model fails, none, with a notice in the request."""
+    # Where the model fails, none, with a notice in the request.
     if request.embedder is None or not checked.reads(request.embedder, text):
         return request, None
     try:
@@ -374,7 +372,6 @@ def _embedded(
 
 
 def _threshold(request: SearchRequest) -> float | None:
-    """Return the cosine below which a match is noise, None for a profile that drops nothing."""
     if not request.profile.threshold or request.embedder is None:
         return None
     return request.embedder.threshold if request.threshold is None else request.threshold

@@ -69,7 +69,6 @@ def _below(number: float, bound: float) -> str:
 
 
 def _facets(filters: Filters, memory: Memory) -> str:
-    """Return what the filters want, each with what the memory has."""
     asked: Sequence[tuple[str, object, object]] = (
         ("kind", filters.kind, memory.kind),
         ("tier", filters.tier, memory.tier),
@@ -278,13 +277,11 @@ def _head(hit: Hit, pool: int, limit: int, profile: str) -> list[str]:
 
 
 def _counted(hit: Hit) -> list[tuple[str, Evidence, float]]:
-    """Return what gave or took points, rounded as they are shown, the most important first."""
     rounded = ((name, seen, round(seen.contribution, 6)) for name, seen in hit.signals.items())
     return sorted((one for one in rounded if one[2]), key=lambda one: -abs(one[2]))
 
 
 def _place(name: str, seen: Evidence) -> str:
-    """Return the name of a term, with the hit's place where that says something: by a retriever, or the first."""
     first = seen.rank == 1 and name not in _YES_OR_NO and seen.contribution > 0
     if seen.rank is None or not (first or name in _RETRIEVER_LABELS):
         return name
@@ -302,7 +299,7 @@ def _value(name: str, value: float) -> str:
 
 
 def _idle(hit: Hit, counted: list[Evidence]) -> Iterator[str]:
-    """Yield what added nothing, with the cause; what a term shows under its own name is not told twice."""
+    # What a term shows under its own name is not told twice.
     shown = {(seen.value, seen.rank) for seen in counted}
     for name, seen in hit.signals.items():
         if round(seen.contribution, 6) or (seen.value, seen.rank) in shown:

@@ -84,12 +84,10 @@ def failure(run: Run, before: Sequence[Run], trees: Trees) -> Failure:
 
 
 def _quoted(message: str) -> frozenset[str]:
-    """Return the words that a message quotes: of a path, the name of the file."""
     return frozenset(_WORD.findall(re.split(r"[/\\\\]", one)[-1])[0] for one in quoted(message) if _WORD.search(one))
 
 
 def _line(source: str, raised: Raised | None) -> int | None:
-    """Return the line of a cell at which an error left it: a function that failed may be of another cell."""
     lines = source.split("\n")
     for frame in _cells(raised):
         if frame.line and frame.line <= len(lines) and frame.source in lines[frame.line - 1]:
@@ -133,7 +131,7 @@ def fixing_runs(failed: Run, after: Sequence[Run], trees: Trees) -> list[Run]:
 
 
 def _changing(failed: Run, until: Sequence[Run], trees: Trees) -> Run | None:
-    """Return the last of some runs; if that is the failed source itself, the last one that changed anything for it."""
+    # If that is the failed source itself, the last one that changed anything for it.
     same = failed.source.strip()
     if until[-1].source.strip() != same:
         return until[-1]
@@ -152,7 +150,6 @@ def _score(failed: Run, later: Run, trees: Trees) -> float:
 
 
 def _changes(run: Run, failed: Run, trees: Trees) -> bool:
-    """Return whether a run defines, imports or changes a name that the failed source has."""
     module = trees.of(run.source)
     changed = changed_names(ast.walk(module)) if module is not None else frozenset[str]()
     return not changed.isdisjoint(_ANY_WORD.findall(failed.source[:_LONGEST_LIKENED]))
@@ -267,7 +264,6 @@ def agreement(parts: Parts) -> float:
 
 
 def _rarity(documents: Iterable[Iterable[str]]) -> Weigh:
-    """Return a function that says how much some terms tell, by how few documents have each."""
     counts: Counter[Hashable] = Counter()
     number = 0
     for one in documents:
@@ -341,6 +337,5 @@ class KnownErrors:
 
 
 def _alike(compared: Iterable[tuple[Parts, Run]], weights: Weights) -> list[tuple[float, Run]]:
-    """Return the runs that are alike with their scores, the best and newest first."""
     alike = [(score(parts, weights), run) for parts, run in compared if agreement(parts) >= weights.least]
     return sorted(alike, key=lambda one: (one[0], one[1].started), reverse=True)

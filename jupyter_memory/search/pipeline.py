@@ -51,7 +51,6 @@ def rewrite(query: Query, snapshot: Snapshot, profile: Profile) -> tuple[Query, 
 
 
 def _time_filters(temporal: TemporalExpression, filters: Filters, snapshot: Snapshot) -> Filters | None:
-    """Return the time or the sessions that a query names as filters, None where the store numbers no sessions."""
     if temporal.sessions is None:
         return Filters(since=temporal.since, until=temporal.until)
     named = snapshot.sessions(filters & _TALK)

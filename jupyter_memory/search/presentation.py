@@ -109,7 +109,6 @@ def thickest(text: str, spans: Sequence[Span], width: int = WIDTH) -> Span:
 
 
 def _best_start(text: str, spans: Sequence[Span], width: int) -> int:
-    """Return where a window holds the most different highlighted words, the earliest of the best."""
     if len(text) <= width:
         return 0
     words = [text[a:b].casefold() for a, b in spans]
@@ -125,7 +124,6 @@ def _best_start(text: str, spans: Sequence[Span], width: int) -> int:
 
 
 def _word_start(text: str, start: int) -> int:
-    """Return the first beginning of a word at or after a place, if one is near."""
     if text[start - 1] == " ":
         return start
     space = text.find(" ", start, start + LEAD // 2)
@@ -164,8 +162,6 @@ def code_snippet(text: str, spans: Sequence[Span], width: int = WIDTH) -> tuple[
 
 
 class _Line(NamedTuple):
-    """Where a line starts, where it begins to say something, and where it ends to."""
-
     start: int
     begin: int
     end: int
@@ -177,36 +173,29 @@ _Mark = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """The lines of a text that are not blank, and how much of them may be shown."""
-
     text: str
     lines: list[_Line]
     width: int
 
     def indent(self, first: int, last: int) -> int:
-        """Return how many characters of indentation these lines have in common."""
         indents = [self.text[line.start : line.begin] for line in self.lines[first : last + 1]]
         # In the order of their characters, what the first and the last have in common all have.
         least, most = min(indents), max(indents)
         return next((i for i, (a, b) in enumerate(zip(least, most, strict=False)) if a != b), len(least))
 
     def length(self, first: int, last: int, indent: int) -> int:
-        """Return how long these lines are, joined, without so much of their indentation."""
         return sum(line.end - line.start - indent + 1 for line in self.lines[first : last + 1]) - 1
 
     def says(self, number: int) -> bool:
-        """Return whether a line has words."""
         return any(map(str.isalnum, self.text[self.lines[number].begin : self.lines[number].end]))
 
     def fits(self, first: int, last: int) -> bool:
-        """Return whether there are such lines, and whether they can be shown together."""
         if first < 0 or last >= len(self.lines) or last - first >= LINES:
             return False
         return self.length(first, last, self.indent(first, last)) <= self.width
 
 
 def _by_line(lines: Sequence[_Line], spans: Sequence[Span]) -> list[_Mark]:
-    """Return what is marked in each line, in order."""
     starts = [line.start for line in lines]
     marks = []
     for start, stop in spans:
@@ -220,7 +209,6 @@ def _by_line(lines: Sequence[_Line], spans: Sequence[Span]) -> list[_Mark]:
 
 
 def _thickest(block: _Block, marks: Sequence[_Mark]) -> tuple[int, int]:
-    """Return the first and the last line of those with the most different marked words, the earliest of the best."""
     words: dict[int, set[str]] = {}
     for number, a, b in marks:
         if b - a <= block.width - LEAD:  # what is longer may not be shown
@@ -236,10 +224,7 @@ def _thickest(block: _Block, marks: Sequence[_Mark]) -> tuple[int, int]:
 
 
 def _widened(block: _Block, first: int, last: int) -> tuple[int, int]:
-    """Return these lines with the one before them, those after them, and more before them, as far as they fit.
-
-    A lone bracket is nothing to begin with.
-    """
+    # A lone bracket is nothing to begin with.
     if block.fits(first - 1, last) and block.says(first - 1):
         first -= 1
     while block.fits(first, last + 1):
@@ -250,7 +235,6 @@ def _widened(block: _Block, first: int, last: int) -> tuple[int, int]:
 
 
 def _joined(block: _Block, first: int, last: int, marks: Sequence[_Mark]) -> tuple[str, tuple[Span, ...]]:
-    """Return these lines as they are shown, and what is marked in them."""
     indent = block.indent(first, last)
     ends = [line.end for line in block.lines[first : last + 1]]
     piece = _piece(block, first, last + 1)
@@ -269,7 +253,6 @@ def _joined(block: _Block, first: int, last: int, marks: Sequence[_Mark]) -> tup
 
 
 def _piece(block: _Block, first: int, last: int) -> int:
-    """Return where to cut a last line that does not fit whole, 0 where too little of it does."""
     if last >= len(block.lines) or last - first >= LINES:
         return 0
     indent, line = block.indent(first, last), block.lines[last]
@@ -363,12 +346,10 @@ def in_order(counts: dict[str, int]) -> dict[str, int]:
 
 
 def _snippet(memory: Memory, text: str, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
-    """Return what is shown of a part of a memory: lines of code, or a stretch of prose."""
     return code_snippet(text, spans) if is_code(memory.kind, memory.lang) else snippet(text, spans)
 
 
 def _bm25(one: Ranked) -> float:
-    """Return how well a hit matches the words of the query, NaN where it does not, or the profile does not ask."""
     found = one.found.get("keyword")
     return found.score if found is not None else one.table.value("keyword", one.candidate.key)
 
@@ -436,7 +417,6 @@ def _notices(snapshot: Snapshot, filters: Filters, answered: bool) -> Iterator[s
 
 
 def _parts(filters: Filters) -> Iterator[Filters]:
-    """Yield filters and those that must hold as well, such as were typed in the query."""
     part: Filters | None = filters
     while part is not None:
         yield part
@@ -444,7 +424,6 @@ def _parts(filters: Filters) -> Iterator[Filters]:
 
 
 def _times(parts: Sequence[Filters]) -> Filters:
-    """Return nothing but the bounds in time that hold together."""
     since = [part.since for part in parts if part.since is not None]
     until = [part.until for part in parts if part.until is not None]
     return Filters(since=max(since, default=None), until=min(until, default=None))
@@ -478,7 +457,6 @@ def _nearest(value: str, known: Iterable[str]) -> list[str]:
 
 
 def _shown_path(value: str) -> str:
-    """Return a path as it was typed, but in full where dots or ``~`` stand for folders."""
     dotted = value.startswith("~") or not {".", ".."}.isdisjoint(value.split("/"))
     return _in_full(value) if dotted and "://" not in value else value
 
@@ -491,10 +469,7 @@ def _in_full(value: str) -> str:
 
 
 def _nearest_paths(value: str, sources: Iterable[str]) -> list[str]:
-    """Return the files and folders whose last name begins like that of a path, or else is nearest to it.
-
-    A folder above the path is none of them: it holds far more than what was named.
-    """
+    # A folder above the path is none of them: it holds far more than what was named.
     place = PurePath(_in_full(value))
     above = set(map(str, place.parents))
     by_name: dict[str, str] = {}
@@ -509,7 +484,6 @@ def _nearest_paths(value: str, sources: Iterable[str]) -> list[str]:
 
 
 def _folders(sources: Iterable[str]) -> list[str]:
-    """Return the folders that hold the sources, without those that are below another; what is in none, by itself."""
     sources = set(sources)
     addresses = {source for source in sources if "://" in source}
     folders = {path.parent if path.parent.name else path for path in map(PurePath, sources - addresses)}
@@ -517,7 +491,6 @@ def _folders(sources: Iterable[str]) -> list[str]:
 
 
 def _span(snapshot: Snapshot) -> str:
-    """Return the days from which the memories are."""
     days = [moment.astimezone().date().isoformat() for moment in snapshot.event_span()]
     return f"its memories are from {days[0]} to {days[1]}" if days[0] != days[1] else f"all of them are from {days[0]}"
 
@@ -599,7 +572,6 @@ def foreign_question(query: Query, corpus: Corpus, embedder: str) -> str | None:
 
 
 def _foreign_language(query: Query, corpus: Corpus) -> str | None:
-    """Return the language of a question if hardly any memory is in it, None where that is not sure."""
     if corpus.chunks < _FEWEST:
         return None
     asked = asked_in(query.text)

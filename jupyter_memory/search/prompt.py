@@ -90,10 +90,7 @@ def passage(text: str, most: int, span: tuple[int, int] = (0, 0)) -> Passage:
 
 
 def _around(lines: Sequence[str], begin: int, end: int, room: int) -> tuple[int, int]:
-    """Return the first and the last of the lines from ``begin`` to ``end`` that have room, and of those around them.
-
-    If not even the first of them has room, the last comes before the first.
-    """
+    # If not even the first of them has room, the last comes before the first.
     first, last = begin, begin - 1
     while last < end and (cost := _cost(lines[last + 1])) <= room:
         last, room = last + 1, room - cost
@@ -109,7 +106,7 @@ def _around(lines: Sequence[str], begin: int, end: int, room: int) -> tuple[int,
 
 
 def _cost(line: str) -> int:
-    """Return the tokens of a line with its break; of one that is far too long, as many as it has at least."""
+    # Of one that is far too long, as many as it has at least.
     return 1 + (estimated_tokens(line) if len(line) < 100_000 else len(line) // LONGEST_TOKEN)
 
 
@@ -281,7 +278,6 @@ def joined(chosen: Iterable[Source]) -> list[list[Source]]:
 
 
 def _merged(hits: Iterable[Hit]) -> list[list[Hit]]:
-    """Return hits in groups that say the same, in the order of their best; the first of a group is to be quoted."""
     groups: list[list[Hit]] = []
     for hit in hits:
         source, outputs = _said(hit.memory)
@@ -296,7 +292,6 @@ def _merged(hits: Iterable[Hit]) -> list[list[Hit]]:
 
 
 def _said(memory: Memory) -> tuple[str, str]:
-    """Return the text of a memory and its outputs, without what two copies may differ in."""
     # Imported late: it takes NumPy, and commands need a budget before anything is searched.
     from jupyter_memory.search.fusion import normalised
 
@@ -358,7 +353,7 @@ def prompt_text(answer: Answer, max_tokens: int = BUDGET) -> PromptText:
 
 
 def _whole(answer: Answer, groups: Sequence[Sequence[Source]], known: int, quotes: Quotes, tokens: int) -> str:
-    """Return the whole text; its first line states how many results there are and the number of tokens."""
+    # Its first line states how many results there are and the number of tokens.
     blocks = [_block(group, number, quotes) for number, group in enumerate(groups, start=1)]
     count = f"{sum(map(len, groups))} of {count_of(known, 'result')}"
     weak = " None of them surely answers it." if answer.verdict == "weak" else ""
@@ -371,13 +366,11 @@ def _whole(answer: Answer, groups: Sequence[Sequence[Source]], known: int, quote
 
 
 def _asked(answer: Answer, quotes: Quotes) -> str:
-    """Return the question of an answer within quotation marks, cut to a few tokens; empty where nobody asked."""
     asked = " ".join((answer.query.written or answer.query.text).split())
     return f"“{part_of(quotes.line(asked), 0, _QUESTION)}”" if asked else ""
 
 
 def _block(group: Sequence[Source], number: int, quotes: Quotes) -> str:
-    """Return a line that says where texts come from, and the texts within borders."""
     first = group[0].hit.memory
     cells, fresh = _cells(group, quotes), _freshness(group)
     about = [_place(first, quotes), *_name(first, quotes), *cells, *_lines(group), _day(first), *fresh]
@@ -394,7 +387,6 @@ def _place(memory: Memory, quotes: Quotes) -> str:
 
 
 def _name(memory: Memory, quotes: Quotes) -> list[str]:
-    """Return the title within quotation marks, if it says more than the name of the file."""
     name = PurePath(memory.source).name
     title = memory.title.removeprefix(name).removeprefix(" – ") if name else memory.title
     return [f"“{quotes.line(title)}”"] if title else []
@@ -417,7 +409,6 @@ def _lines(group: Sequence[Source]) -> list[str]:
 
 
 def _freshness(group: Sequence[Source]) -> list[str]:
-    """Return what became of the file since it was indexed, nothing where it is as it was or is not known."""
     told = {"changed": "the file has changed since", "gone": "the file is gone"}.get(group[0].hit.freshness)
     return [told] if told else []
 

@@ -55,7 +55,6 @@ def of_text(snapshot: Snapshot, text: str, base: Query, vector: Vectors | None) 
 
 
 def _as_question(title: str, text: str, base: Query, corpus: Corpus) -> Query:
-    """Return the words that tell a titled text from others of the store, as far as others hold them too."""
     weights = _weights(title, text, corpus)
     words = sorted(weights, key=lambda word: (-weights[word], word))[:_WORDS]
     pairs = dict.fromkeys(bigrams(f"{title}\n{text[:_READ]}"))
@@ -66,7 +65,6 @@ def _as_question(title: str, text: str, base: Query, corpus: Corpus) -> Query:
 
 
 def _weights(title: str, text: str, corpus: Corpus) -> Mapping[str, float]:
-    """Return tf * idf by word, for the words that occur in other chunks as well."""
     counts: Counter[str] = Counter()
     for part, weight in ((title, _TITLE), (text[:_READ], 1)):
         for word in _WORD.findall(without_cjk(part).lower()):
@@ -81,7 +79,6 @@ def _weights(title: str, text: str, corpus: Corpus) -> Mapping[str, float]:
 
 
 def _vector_of(snapshot: Snapshot, key: int, embedder: Embedder) -> Vectors | None:
-    """Return the mean direction of a memory's chunks, None where they have no vectors."""
     model = snapshot.model(embedder.fingerprint)
     if model is None:
         return None
@@ -179,6 +176,6 @@ def likenesses(ranked: Sequence[Ranked]) -> list[Likeness]:
 
 
 def _section(one: Ranked) -> Hashable:
-    """Return where a candidate stands: the title of a cell names the headings above it."""
+    # The title of a cell names the headings above it.
     memory = one.candidate.memory
     return memory.source, memory.title

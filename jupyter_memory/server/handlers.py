@@ -368,7 +368,6 @@ class Folders(MemoryHandler):
 
 
 def _held(store: MemoryStore, path: str) -> int:
-    """Return how many memories a folder holds: as many as its list says, if it is on that."""
     listed = {one.path: one.memories for one in store.folders()}
     return listed[path] if path in listed else len(store.selection(source=path, filters={"kind": ["file", "cell"]}))
 
@@ -613,7 +612,6 @@ def search_arguments(body: Mapping[str, Any], default: str) -> dict[str, Any]:
 
 
 def _elsewhere(given: Mapping[str, Any] | None, root: Root, path: str) -> dict[str, Any]:
-    """Return filters for the cells of other notebooks than the one with this contents path."""
     from jupyter_memory.types import Filters
 
     # Where Lab shows no folder of this machine, no file that was indexed is open in it.

@@ -153,8 +153,6 @@ class Jobs:
         self._notify(job)
 
     def _outcome(self, job: Job) -> tuple[State, str]:
-        """Index, and return how it ended."""
-
         def progress(done: int, total: int | None) -> None:
             job.done, job.total = done, total
             if job.stopping:
@@ -176,6 +174,6 @@ class Jobs:
 
 
 def _first(pairs: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Return the files that are named: jobs are kept, and sent every second while one runs."""
+    # Jobs are kept, and sent every second while one runs.
     more = len(pairs) - _NAMED
     return tuple(pairs) if more <= 0 else (*pairs[:_NAMED], ("…", f"and {more:,} more files"))

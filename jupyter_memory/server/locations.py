@@ -153,7 +153,6 @@ class Root:
         return None
 
     def _is_hidden(self, path: Path) -> bool:
-        """Return whether the contents manager would not show a path for being hidden, by its name or otherwise."""
         top = self.folder if self.folder is not None and path.is_relative_to(self.folder) else path.anchor
         if _has_hidden_name(path.relative_to(top)):
             return True
@@ -216,7 +215,6 @@ def place_of(
 
 
 def _remembered_from(memory: Memory, root: Root) -> tuple[str, str]:
-    """Return file and cell of a note that the panel made of a cell or a selection: its metadata name them."""
     place = memory.metadata.get("from")
     path, cell = (place.get("path"), place.get("cell")) if isinstance(place, Mapping) else (None, None)
     if not isinstance(path, str) or not path:

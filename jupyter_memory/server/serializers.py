@@ -160,7 +160,6 @@ def _facets(answer: Answer) -> dict[str, dict[str, int]]:
 
 
 def _time_read(query: Query) -> dict[str, Any] | None:
-    """Return the time that a query names as ``ITimeRead``; sessions are no time."""
     temporal = query.temporal
     if temporal is None or temporal.sessions is not None:
         return None
@@ -177,5 +176,4 @@ def _iso(moment: datetime | None) -> str | None:
 
 
 def _number(value: float) -> float | None:
-    """Return a number, None for NaN, which JSON does not have."""
     return None if value != value else value

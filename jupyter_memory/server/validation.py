@@ -143,7 +143,6 @@ def _schema(name: str) -> Mapping[str, Any]:
 
 @cache
 def _registry() -> Any:
-    """Return the schemas by their addresses; nothing is fetched."""
     from referencing import Registry, Resource
     from referencing.jsonschema import DRAFT7
 
@@ -154,18 +153,16 @@ def _registry() -> Any:
 
 
 def _refuse(constant: str) -> float:
-    """Refuse NaN and Infinity: Python reads them, but they are no JSON and could never be answered."""
+    # Python reads them, but they are no JSON and could never be answered.
     raise ValueError("a number that JSON does not have")
 
 
 def _finite(digits: str) -> float:
-    """Return the number that is written as 1.5 or 2e3, if it is one that a machine can hold."""
     number = float(digits)
     return number if isfinite(number) else _refuse(digits)
 
 
 def _described(error: ValidationError) -> tuple[str, str]:
-    """Return the field that is wrong, and what it must be, in words of the schema alone."""
     # Names on the path are those of the schema: an unknown name is an error of the object that holds it.
     field = ".".join(part for part in error.absolute_path if isinstance(part, str))
     rule, wanted = error.validator, error.validator_value

@@ -67,7 +67,6 @@ class Watcher:
         self._changes = []
 
     def _change(self, data: dict[str, Any]) -> Change | None:
-        """Return what an event says, None where it says nothing of what files hold."""
         folder, action = self._root.folder, data["action"]
         if folder is None:
             return None

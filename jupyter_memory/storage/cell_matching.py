@@ -102,12 +102,11 @@ def by_file(before: Mapping[str, Sequence[Memory]], after: Mapping[str, Sequence
 
 
 def _moved_identity(one: Memory | Draft) -> Hashable:
-    """Return what identifies a cell in another file; a title holds the file's name, and "#7" is only a position."""
+    # A title holds the file's name, and "#7" is only a position.
     return one.kind, "#" if is_position(one.location) else one.location, one.text
 
 
 def _pair_edited(left: dict[int, Memory], after: Sequence[Draft], found: list[Memory | None]) -> None:
-    """Match what is left, both in the order of the file, by the similarity of their texts: edited cells without ids."""
     for index, memory in list(left.items()):
         open_ = [i for i, draft in enumerate(after) if found[i] is None and draft.lang == memory.lang]
         near = sorted(open_, key=lambda i: abs(i - index))[:_NEIGHBOURS]
@@ -118,13 +117,12 @@ def _pair_edited(left: dict[int, Memory], after: Sequence[Draft], found: list[Me
 
 
 def _similarity(one: str, other: str) -> float:
-    """Return the similarity of two texts, 0 to 1, without outputs, which change with every run."""
     first, second = (source_of(text)[:_COMPARED] for text in (one, other))
     return float(SequenceMatcher(None, first, second, autojunk=False).ratio())
 
 
 def _predecessor(memory: Memory) -> Predecessor:
-    """Return what a person gave a memory; the tags that its file named come from the file anew."""
+    # The tags that its file named come from the file anew.
     named = memory.metadata.get("file_tags", ())
     tags = tuple(tag for tag in memory.tags if tag not in named)
     return Predecessor(memory.id, memory.pinned, tags, memory.accessed)

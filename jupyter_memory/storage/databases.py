@@ -57,7 +57,6 @@ def open_team(path: StorePath, *, busy_seconds: float) -> Team:
 
 @contextmanager
 def _driver() -> Iterator[None]:
-    """Name the extra where the driver is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:

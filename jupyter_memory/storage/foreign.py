@@ -135,7 +135,6 @@ def _table(
 
 
 def _noted(connection: apsw.Connection) -> dict[str, int]:
-    """Return the numbers of rows that `analyze` noted, by table."""
     found: dict[str, int] = {}
     with suppress(apsw.SQLError):
         for name, stat in connection.execute("select tbl, stat from sqlite_stat1"):
@@ -264,7 +263,7 @@ def ipython_runs(path: Path) -> Iterator[Run]:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    """Return a connection that cannot write; one without locks where SQLite can neither make nor need them."""
+    # One without locks where SQLite can neither make nor need them.
     try:
         return _connected(path, "mode=ro")
     except sqlite3.OperationalError as error:
@@ -305,7 +304,6 @@ def _lines(connection: sqlite3.Connection, session: _Session) -> Iterator[Run]:
 
 
 def _time(written: str) -> datetime | None:
-    """Return a start as IPython writes it, which is local time unless it names its zone; None where it is no time."""
     try:
         return datetime.fromisoformat(written).astimezone(UTC)
     except (ValueError, OverflowError):

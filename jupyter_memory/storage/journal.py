@@ -173,17 +173,14 @@ def empty(store: StorePath) -> None:
 
 
 def _real(store: StorePath) -> Path:
-    """Return the file of a store, by whichever link it was named."""
     return Path(os.path.realpath(companion(store)))
 
 
 def _beside(store: StorePath) -> Path:
-    """Return how the paths of the journals beside a store begin."""
     return _real(store).with_name(f".{_real(store).name}.runs-")
 
 
 def _in_memory(store: StorePath) -> Path:
-    """Return how the paths of a store's journals in the memory of the machine begin."""
     name = blake2b(os.fsencode(_real(store)), digest_size=8).hexdigest()
     return _MEMORY / f"jupyter-memory-{os.geteuid()}-{name}.runs-"
 
@@ -193,7 +190,6 @@ def _paths(store: StorePath) -> list[Path]:
 
 
 def _of(begin: Path) -> list[Path]:
-    """Return the journals whose paths begin so."""
     ours = re.compile(rf"{re.escape(begin.name)}[0-9a-f]{{16}}")
     try:
         with os.scandir(begin.parent) as entries:
@@ -203,11 +199,6 @@ def _of(begin: Path) -> list[Path]:
 
 
 def _open_own(path: Path, flags: int) -> int:
-    """Open a journal of this user.
-
-    Raises:
-        OSError: it cannot be opened, or anybody else put something of that name into the folder of the memory.
-    """
     # A pipe would keep its reader waiting.
     descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
     status = os.fstat(descriptor)
@@ -241,7 +232,7 @@ def _overwrite(descriptor: int) -> None:
 
 
 def _forget_descriptors() -> None:
-    """In a forked child: it must neither keep its parent's locks nor write to its parent's journals."""
+    # It must neither keep its parent's locks nor write to its parent's journals.
     for journal in _HELD:
         journal.close()
 
@@ -315,7 +306,6 @@ def _framed(record: Mapping[str, Any]) -> bytes:
 
 
 def _records(data: bytes) -> Iterator[bytes]:
-    """Yield the payloads of the records that are whole."""
     place = data.find(_MARK)
     while place >= 0:
         payload = _payload(data, place)

@@ -72,7 +72,6 @@ def is_below(path: str, folder: str) -> bool:
 
 
 def _upwards(path: str) -> list[str]:
-    """Return a path and all folders that it lies in."""
     return [path, *map(str, pure(path).parents)]
 
 

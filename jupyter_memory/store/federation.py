@@ -121,7 +121,6 @@ def _with_priority(tier: str, given: MemoryStore | tuple[MemoryStore, float]) ->
 
 
 def _merged(answers: Mapping[Vault, Answer], limit: int) -> Federated:
-    """Return the best of several answers, the stores in the order of their priority."""
     known: set[str] = set()
     rows: list[tuple[Hit, Vault]] = []
     for one, answer in answers.items():
@@ -147,13 +146,11 @@ def _merged(answers: Mapping[Vault, Answer], limit: int) -> Federated:
 
 
 def _times(hit: Hit, priority: float) -> Hit:
-    """Return a hit with its score, and each contribution to it, multiplied."""
     signals = {name: replace(seen, contribution=seen.contribution * priority) for name, seen in hit.signals.items()}
     return replace(hit, score=hit.score * priority, signals=signals)
 
 
 def _guarded(rows: Sequence[tuple[Hit, Vault]], limit: int) -> tuple[int, tuple[str, ...]]:
-    """Return how many to show: more than ``limit`` where so few hold the words that it would cut off half of them."""
     places = [place for place, (hit, _) in enumerate(rows, start=1) if hit.kw_rank is not None]
     if not (len(places) < vault.small_corpus and limit < len(places) / 2):
         return limit, ()

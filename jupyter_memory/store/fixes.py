@@ -73,7 +73,6 @@ class StoredErrors:
         return next((run for run in self._notebooks[memory.source] if run.memory_id == memory.id), None)
 
     def _cells(self, memory: Memory) -> Iterator[Run]:
-        """Yield the code cells of the notebook of a memory, in their order, as if they had run so."""
         filters = self._scope.bound(Filters(kind=("cell",), path=(memory.source,)))
         with self._storage.snapshot() as snapshot:
             cells = snapshot.memories(snapshot.keys(filters)).values()
@@ -104,7 +103,6 @@ def _place(cell: Memory) -> int:
 
 
 def _error_of(memory: Memory) -> RunError | None:
-    """Return the error that a cell's outputs end with, or that a note tells of."""
     text = memory.text if memory.kind == "note" else outputs_of(memory.text)
     if raised := read_traceback(text):
         return RunError(raised.name, raised.message, text)
@@ -199,7 +197,6 @@ class Fixes:
         return self._searching.listed([known[key] for key in keys])
 
     def _known(self, run: Run) -> tuple[KnownErrors, StoredErrors]:
-        """Return the earlier errors of the type of a run's; none where the run was interrupted."""
         error = run.error
         if error is None:
             raise InputError("The run has no error: fixes are looked up for an exception.")
@@ -217,7 +214,6 @@ class Fixes:
         return self._history.runs(error=error.name.rpartition(".")[2], limit=_MOST)
 
     def _around(self, run: Run) -> tuple[Sequence[Run], Sequence[Run]]:
-        """Return the runs before and after one in its session, as many as are looked at."""
         session, started = run.session, run.started
         before = self._history.runs(session=session, before=started, limit=EARLIER)
         after = self._history.runs(session=session, after=started, oldest_first=True, limit=AFTER)
@@ -225,6 +221,6 @@ class Fixes:
 
 
 def _same(one: Run, other: Run) -> bool:
-    """Return whether two runs are one: the history may know it by another session and number than who asks."""
+    # The history may know it by another session and number than who asks.
     known = bool(one.session) and (one.session, one.number) == (other.session, other.number)
     return known or (abs(one.started - other.started) < _AT_ONCE and one.source.strip() == other.source.strip())

@@ -58,7 +58,6 @@ class History:
         return self._record(replace(run, space=self._scope.space) for run in runs)
 
     def _record(self, runs: Iterable[Run]) -> int:
-        """Note runs, each in its own space."""
         changed = 0
         for batch in batches(runs, _TOGETHER):
             redacting = self._settings.redact
@@ -179,7 +178,7 @@ class History:
         return changed
 
     def _not_imported(self, runs: Iterable[Run]) -> Iterator[Run]:
-        """Yield the runs that are new by session and number: their starts differ where the time zone changed."""
+        # Their starts differ where the time zone changed.
         for session, ones in groupby(runs, key=lambda run: run.session):
             known = self._storage.runs.numbers(session)
             yield from (run for run in ones if run.number not in known)
@@ -189,7 +188,7 @@ class History:
         return datetime.now(UTC) - timedelta(days=days) if days else None
 
     def _note(self, drafts: Sequence[_Drafted], embedder: Embedder | None) -> Noted:
-        """Note runs; texts that the store lacks are prepared first, outside of the transaction."""
+        # Texts that the store lacks are prepared first, outside of the transaction.
         texts = {draft.text: draft for _, draft in drafts}
         distinct = list(texts.values())
         held = self._storage.runs.holds(distinct)

@@ -174,7 +174,6 @@ class Maintenance:
             reembed(self._storage, embedder, progress=False, keep=True)
 
     def _batches(self, read: Callable[[Snapshot, int], Mapping[int, Row]]) -> Iterator[Mapping[int, Row]]:
-        """Yield what ``read`` returns of the rows above the last one, each batch from a snapshot of its own."""
         last = 0
         while True:
             with self._storage.snapshot() as snapshot:

@@ -205,7 +205,6 @@ class Memories:
         return self._storage.writer.update(memory_id, {"pinned": False})
 
     def _in_place(self, draft: Draft, memory: Memory) -> Draft:
-        """Return the new words of what came from a document with the place in it that they still have."""
         if memory.kind == "note":
             return draft
         with self._storage.snapshot() as snapshot:
@@ -225,7 +224,6 @@ class Memories:
 
 
 def _values(draft: Draft, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that change as they are, without the index."""
     values: dict[str, Any] = {
         name: getattr(draft, name) for name in (*preparation.PLAIN, *preparation.TIMES) if name in changes
     }
@@ -406,7 +404,6 @@ class Forgetting:
 
 
 def _expire(forgetting: ref[Forgetting]) -> None:
-    """Remove what can no longer be taken back, if its store is still there."""
     found = forgetting()
     if found is not None:
         found.expire()
@@ -439,7 +436,6 @@ def selected(
 
 
 def _paths(scope: Scope, sources: Sequence[str]) -> tuple[str, ...]:
-    """Return sources as they are written, which may be a note's, and as paths of the store's folder."""
     written = filters_from({"path": [one for one in sources if one]}, None, None, datetime.now(UTC))
     scopes = dict.fromkeys((replace(scope, folder=""), scope))
     return tuple(dict.fromkeys(name for one in scopes for name in one.bound(written, every_name=True).path))

@@ -191,7 +191,6 @@ class ModelChoice:
                 self._calibrate(embedder)
 
     def _fitting(self, active: Model | None) -> Embedder | None:
-        """Return what was asked for; ``"auto"`` follows the store when another program gives it another model."""
         if self._wanted is None:
             return None
         embedder = self._embedder
@@ -204,7 +203,6 @@ class ModelChoice:
         return embedder
 
     def _unlike(self, active: Model, embedder: Embedder) -> str:
-        """Return why a store and an embedder do not go together, and what to do."""
         # Files that were cut short or changed make another model of the same name.
         damaged = damage(embedder.name, self._models) if embedder.name == active.name else ""
         return f"{damaged}." if damaged else mismatch(active, embedder)
@@ -215,11 +213,6 @@ class ModelChoice:
 
 
 def _open(model: Model, models: Path | None) -> Embedder:
-    """Open the embedder that a store was written with.
-
-    Raises:
-        EmbedderUnavailable: it is unknown here, or cannot run.
-    """
     try:
         return open_embedder(model.name, dimensions=model.dimensions, models=models)
     except (EmbedderError, InputError) as error:
@@ -291,7 +284,6 @@ def _refused(name: str, found: Sequence[Model], known: Sequence[Model]) -> str:
 
 
 def _next_texts(storage: Storage, embedder: Embedder, last: int) -> dict[int, str]:
-    """Return what to embed for the next chunks above ``last`` that lack a vector."""
     with storage.snapshot() as snapshot:
         model = snapshot.model(embedder.fingerprint)
         chunks = [] if model is None else snapshot.chunks_without_vectors(model, _BATCH, last)

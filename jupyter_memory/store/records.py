@@ -606,7 +606,7 @@ class ExportedFolder:
             }
 
     def _draft(self, stored: Stored, pictures: Pictures) -> Draft:
-        """Return the draft of a memory; where a secret was found in its text, it is cut into chunks anew."""
+        # Where a secret was found in its text, it is cut into chunks anew.
         draft = replace(stored.draft, pictures=pictures, chunks=())
         try:
             cleaned = clean(draft, redacting=self._redacting)

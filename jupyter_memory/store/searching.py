@@ -255,7 +255,6 @@ class Searching:
         return prompt_text(replace(answer, hits=self._present(answer.hits)), max_tokens)
 
     def _present(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-        """Return hits with their memories as they are now, without those that were forgotten."""
         present = []
         with self._storage.snapshot() as snapshot:
             for hit in hits:
@@ -293,7 +292,6 @@ class Searching:
         self._engine.close()
 
     def _unasked(self, options: BrowseOptions) -> Query:
-        """Return a query without words: limit, filters and time."""
         given = SearchOptions(
             limit=options.get("limit"),
             filters=options.get("filters"),
@@ -303,7 +301,6 @@ class Searching:
         return self._query("*", given)
 
     def _reported(self, answer: Answer) -> Answer:
-        """Return an answer with its notices and the freshness of its hits."""
         return with_freshness(with_notices(answer, self._storage), self._file_states)
 
     def _file_states(self, hits: Sequence[Hit]) -> Mapping[tuple[str, str], FileState]:
@@ -338,14 +335,12 @@ class Searching:
         return self._adapted(chosen)
 
     def _adapted(self, profile: Profile) -> Profile:
-        """Return a profile as the feedback on this store's hits has made it."""
         if not profile.adaptive:
             return profile
         with self._storage.snapshot() as snapshot:
             return adapted(profile, *snapshot.accepted())
 
     def _search(self, query: Query, profile: Profile) -> SearchRequest:
-        """Return the search for a query, by the model that the store uses at the moment."""
         embedder, notices = self._model.for_searching()
         return SearchRequest(query, profile, embedder, self._settings.threshold, notices)
 

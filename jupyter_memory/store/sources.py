@@ -194,7 +194,6 @@ class Sources:
         return sum(self._storage.writer.rename(before, after) for before, after in pairs)
 
     def _as_known(self, path: str | Path, *, but: Path | None = None) -> Path:
-        """Return a path by the name of the link that it is known by; ``but`` is a name that is given up."""
         where = normal(path)
         if self._files_under(where):
             return where
@@ -202,7 +201,7 @@ class Sources:
         return called_before(where, [name for name in noted if but is None or not is_at_or_below(name, str(but))])
 
     def _ignored(self, where: Path) -> Sequence[str]:
-        """Return what is left out of a folder: what the settings name, and the store itself if it is in there."""
+        # What the settings name, and the store itself if it is in there.
         if isinstance(self._storage.path, DatabaseAddress):
             return self._settings.ignore
         store = normal(self._storage.path)
@@ -213,17 +212,14 @@ class Sources:
         return [*self._settings.ignore, f"/{name}"]
 
     def _note_folder(self, path: Path) -> None:
-        """Note a folder that was indexed, if only in part; not one from which nothing came."""
         if self._files_under(path):
             self._storage.writer.note_folder(str(path), self._space, datetime.now(UTC))
 
     def _noted(self) -> list[str]:
-        """Return the paths of the folders on the list."""
         with self._storage.snapshot() as snapshot:
             return snapshot.noted_folders(self._space)
 
     def _files_under(self, path: Path) -> list[str]:
-        """Return the paths of the known files at or below a path."""
         with self._storage.snapshot() as snapshot:
             return list(snapshot.files_under(str(path), self._space))
 
@@ -283,7 +279,6 @@ class Scope:
 
 
 def _spelt(filters: Filters, known: Mapping[str, Mapping[str, Sequence[str]]]) -> Filters:
-    """Return filters with every known spelling of their tags and languages; an unknown value stays."""
     changed: dict[str, Any] = {
         name: tuple(
             dict.fromkeys(
@@ -298,11 +293,8 @@ def _spelt(filters: Filters, known: Mapping[str, Mapping[str, Sequence[str]]]) -
 
 
 def _by_known_names(filters: Filters, storage: SearchStorage, space: str, *, every_name: bool = False) -> Filters:
-    """Return filters that have each path by the names under which the store knows it; an unknown one stays.
-
-    Links are followed here, once for whatever is done with the filters. For a path that matches as it is typed, only
-    the indexed folders are compared with it; for others, and with ``every_name``, the folders of all files.
-    """
+    # Links are followed here, once for whatever is done with the filters. For a path that matches as it is typed, only
+    # the indexed folders are compared with it; for others, and with ``every_name``, the folders of all files.
     if not filters.names("path") and not filters.names("not_path"):
         return filters
     with storage.snapshot() as snapshot:
@@ -310,15 +302,12 @@ def _by_known_names(filters: Filters, storage: SearchStorage, space: str, *, eve
 
 
 class _KnownNames:
-    """The names of files and folders in one state of a store."""
-
     def __init__(self, snapshot: Snapshot, space: str, every_name: bool) -> None:
         self._snapshot = snapshot
         self._space = space
         self._every_name = every_name
 
     def within(self, filters: Filters) -> Filters:
-        """Return filters, and those that must hold as well, with known names in them."""
         also = None if filters.also is None else self.within(filters.also)
         return replace(filters, path=self._of_all(filters.path), not_path=self._of_all(filters.not_path), also=also)
 
@@ -336,7 +325,6 @@ class _KnownNames:
         return self._leading_to(os.path.realpath(absolute(path)), path, here) or [path]
 
     def _leading_to(self, real: str, path: str, here: str) -> list[str]:
-        """Return the names by which a path is known that leads to ``real``; ``here`` is the path from the root."""
         found = [name for name in ([path] if real == here else [path, real]) if self._is_known(name)]
         others = self._others(real, here, self._folders_by_links)
         if self._every_name or not (found or others):
@@ -344,7 +332,6 @@ class _KnownNames:
         return [*found, *others]
 
     def _others(self, real: str, here: str, linked: dict[str, str]) -> list[str]:
-        """Return the known names that lead to the same place by links, without those below another."""
         found = [real, here]
         for name in sorted(_same_place(real, linked), key=len):
             if not any(is_at_or_below(name, above) for above in found):
@@ -356,12 +343,11 @@ class _KnownNames:
 
     @cached_property
     def _folders_by_links(self) -> dict[str, str]:
-        """The indexed folders and files whose names have links in them, and what these lead to."""
         return _by_links(self._snapshot.noted_folders(self._space))
 
     @cached_property
     def _sources_by_links(self) -> dict[str, str]:
-        """The same of all files and their folders: a folder may have become a link since it was indexed."""
+        # A folder may have become a link since it was indexed.
         files = [source for source in self._snapshot.facet_values("path") if is_from_root(source)]
         # Far faster than with a Path for each file.
         return _by_links({os.path.dirname(file) for file in files} | {file for file in files if os.path.islink(file)})  # noqa: PTH114, PTH120
@@ -372,7 +358,6 @@ def _by_links(names: Iterable[str]) -> dict[str, str]:
 
 
 def _same_place(real: str, linked: dict[str, str]) -> Iterator[str]:
-    """Yield the names by links of a path, or of what lies below it."""
     for name, leads_to in linked.items():
         if is_at_or_below(leads_to, real):
             yield name

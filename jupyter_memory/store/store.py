@@ -275,7 +275,6 @@ def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None
 
 
 def _store_of(path: str) -> MemoryStore:
-    """Return an open store by its path, for the accessor of a DataFrame that came from it."""
     known = _ALIVE.get(where := store_at(path))
     if known is not None and not (known.closed or known.replaced):
         return known

@@ -61,8 +61,6 @@ def copied(
 
 
 class _Filling:
-    """Puts the contents of one store into another one."""
-
     def __init__(self, target: Storage, contents: Contents, update: bool) -> None:
         self._target = target
         self._contents = contents
@@ -72,8 +70,6 @@ class _Filling:
         self._without_vectors = 0
 
     def run(self, progress: bool, *, searches: bool) -> CopyReport:
-        """Copy everything; return what became of it."""
-
         # Raises: StoreReadOnly: there is a space into which the other store lets this person write nothing.
         if refused := self._target.transfer.refused(self._contents.spaces()):
             raise StoreReadOnly(
@@ -108,11 +104,6 @@ class _Filling:
         )
 
     def _take_model(self) -> None:
-        """Let the other store have the same model, and the trust in it if the store is new.
-
-        Raises:
-            EmbeddingMismatch: it has another one.
-        """
         if self._embedder is None:
             return
         with self._target.snapshot() as snapshot:
@@ -128,7 +119,6 @@ class _Filling:
             self._target.writer.keep_calibration(model, measured.chunks, measured.value)
 
     def _put(self, some: Sequence[Stored]) -> Counter[str]:
-        """Store a batch of memories; return what became of them."""
         known, left = looked_up(self._target, [(one.memory.id, one.draft) for one in some])
         wanted = [one for one in some if one.memory.id not in left]
         # What stays as it is comes without its vectors: it is there for its runs alone.
@@ -146,7 +136,6 @@ class _Filling:
         return became
 
     def _copy_searches(self) -> int:
-        """Note the searches that the other store lacks; return how many."""
         with self._target.snapshot() as snapshot:
             lacking = [one for one in self._contents.searches() if not snapshot.query_of(one.search.query_id)]
         for search, hits in lacking:
@@ -180,7 +169,6 @@ def _arriving(one: Stored, prepared: Prepared | None) -> Arriving:
 
 
 def _has(prepared: Prepared | None) -> tuple[bool, bool]:
-    """Return whether a memory comes with vectors, and whether it comes with tokens."""
     return (False, False) if prepared is None else (prepared.vectors is not None, bool(len(prepared.tokens)))
 
 
@@ -325,7 +313,6 @@ class StoreTransfer:
     def _put(
         self, some: Sequence[Arrival], update: bool, quota: Quota | None, embedder: Embedder | None
     ) -> Counter[str]:
-        """Store memories in one transaction, with the pictures that there is room for; return what became of them."""
         known, left = looked_up(self._storage, [(one.stored.memory.id, one.draft) for one in some])
         wanted = [_without_pictures(one, known) for one in some if one.stored.memory.id not in left]
         # What stays as it is needs no vectors.
@@ -344,7 +331,6 @@ class StoreTransfer:
 
 
 def _without_pictures(one: Arrival, known: Mapping[str, Memory]) -> Arrival:
-    """Return what arrives without pictures if the memory that is there has some: they need no room."""
     there = known.get(one.stored.memory.id)
     if there is None or not there.thumbnails:
         return one
@@ -352,7 +338,6 @@ def _without_pictures(one: Arrival, known: Mapping[str, Memory]) -> Arrival:
 
 
 def _fitting(prepared: Sequence[Prepared], quota: Quota | None) -> Sequence[Prepared]:
-    """Return memories with the pictures that there is room for, without any if none are kept."""
     if quota is None:
         return [replace(one, draft=replace(one.draft, pictures=NO_PICTURES)) for one in prepared]
     quota.begin(())

@@ -202,7 +202,6 @@ def without_commands(source: str) -> str:
 
 
 def _table(source: str) -> symtable.SymbolTable | None:
-    """Return the names of a source, as Python's compiler lists them: far quicker than a tree of its syntax."""
     _ignore_warnings()
     try:
         return symtable.symtable(source, _NAMED, "exec")
@@ -225,10 +224,7 @@ def syntax_tree(source: str) -> ast.Module | None:
 
 
 def _ignore_warnings() -> None:
-    r"""Keep Python's warnings about a source, such as that of "\d" in a string, from whoever indexes it.
-
-    The filter stays, since putting back those of before is not safe among threads. It concerns these sources only.
-    """
+    # The filter stays, since putting back those of before is not safe among threads. It concerns these sources only.
     ours = ("ignore", None, Warning, re.compile(re.escape(_NAMED)), 0)
     if warnings.filters[:1] != [ours]:
         warnings.filterwarnings("ignore", module=re.escape(_NAMED))
@@ -244,7 +240,6 @@ def _definitions(table: symtable.SymbolTable) -> Definitions:
 
 
 def _defined(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
-    """Yield the classes and functions right within another, or within a module."""
     for child in table.get_children():
         if str(child.get_type()) not in _IS_DEFINED:
             # The parameters of a generic class or function are a scope around it.
@@ -254,7 +249,6 @@ def _defined(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
 
 
 def _nested(tables: list[symtable.SymbolTable]) -> Iterator[str]:
-    """Yield the names of classes and functions at any depth within others, in their order."""
     waiting = [child for table in reversed(tables) for child in reversed(list(_defined(table)))]
     while waiting:
         table = waiting.pop()
@@ -263,7 +257,6 @@ def _nested(tables: list[symtable.SymbolTable]) -> Iterator[str]:
 
 
 def _places(table: symtable.SymbolTable) -> list[Place]:
-    """Return where the classes and functions at the top level are, and those right within them."""
     found = []
     for outer in _defined(table):
         found.append(Place(outer.get_lineno(), 1, outer.get_name()))
@@ -438,7 +431,6 @@ def origins(statement: ast.stmt, earlier: Sequence[ast.stmt], quoted: Set[str] =
 
 
 def _texts(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the words of the texts among some nodes."""
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from _WORD.findall(node.value[:_LONGEST_TEXT])
@@ -527,7 +519,6 @@ def look(source: str) -> list[str]:
 
 
 def _seen(node: ast.AST) -> Iterator[str]:
-    """Yield what a call or a mapping, which stands for keywords in plotly, says of a plot."""
     if isinstance(node, ast.Call):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if name in _CALLS:
@@ -553,12 +544,10 @@ def _of_value(name: object, value: ast.expr) -> Iterator[str]:
 
 
 def _is_on(value: ast.expr) -> bool:
-    """Return whether a value is True, the name of a column, or the names of several."""
     named = value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]
     return any(_constant(one) for one in named)
 
 
 def _constant(node: ast.expr | None) -> object:
-    """Return a text, True or False as it is written; None for anything else."""
     value = node.value if isinstance(node, ast.Constant) else None
     return value if isinstance(value, (str, bool)) else None

@@ -52,8 +52,6 @@ _FRAMEWORK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Holiday:
-    """When a holiday is; ``early`` and ``late`` are the days around it that people may mean too."""
-
     of: OfYear
     early: int = 0
     late: int = 0
@@ -75,8 +73,6 @@ def _from_easter(days: int, length: int = 1) -> OfYear:
 
 
 def _thanksgiving(length: int = 1) -> OfYear:
-    """Return the fourth Thursday of November, as in the United States."""
-
     def of(year: int) -> Period:
         last = datetime(year, 11, 28)  # noqa: DTZ001
         first = last - timedelta(days=(last.weekday() - 3) % 7)
@@ -158,7 +154,6 @@ def _of_season(season: str) -> OfYear:
 
 
 def _is_no_season(match: re.Match[str]) -> bool:
-    """Return whether "spring" or "fall" is rather a name or a noun: by its capital, or by the words around it."""
     after_another_word = _NO_SEASON_AFTER.search(match.string[: match.start()])
     return match["s"] == "Spring" or bool(after_another_word or _FRAMEWORK.search(match.string))
 
@@ -181,7 +176,6 @@ def _name(words: str) -> str:
 
 
 def _years_back(match: re.Match[str], local: datetime) -> Named | None:
-    """Read "two summers ago", "the Christmas before last"."""
     name = _name(match["many"] or match["one"])
     of = _of_season(name) if name in _SEASONS else _HOLIDAYS[name].of
     last = yearless(match, of, local, "year" if name in _SEASONS else "day", 0.75, which="last", counted=True, of=of)
@@ -219,7 +213,6 @@ def _number(date: str) -> int:
 
 
 def _is_word(match: re.Match[str], word: str) -> bool:
-    """Return whether a month's name is more likely a verb, a noun or an abbreviation, because it is not capitalised."""
     return word.rstrip(".").lower() in _COMMON and not word[0].isupper()
 
 
@@ -293,7 +286,6 @@ def _half(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _fiscal(match: re.Match[str], local: datetime) -> Named | None:
-    """Read "FY2025", "Q3 FY26", "fiscal Q2 2026" as if fiscal years began in January: each organisation decides."""
     part = (match["before"] or match["after"] or match["q"] or "").lower()
     short, long = match["yy"], match["y"] or match["z"] or match["w"]
     if short or long:
@@ -302,7 +294,6 @@ def _fiscal(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _part_of_year(year: int, part: str) -> Period:
-    """Return a quarter (``q3``) or a half (``h1``) of a calendar year; without a part, the year."""
     months = {"q": 3, "h": 6}.get(part[:1], 12)
     start = datetime(year, 1 + (int(part[1:] or 1) - 1) * months, 1)  # noqa: DTZ001
     return Period(start, shifted(start, months, "month"))
@@ -350,7 +341,6 @@ def _today(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _part_of_day(match: re.Match[str], local: datetime) -> Named | None:
-    """Read "this morning", "yesterday evening", "last night", "tonight", "Monday morning"."""
     word, day = (match["part"] or "night").lower(), local
     which = (match["which"] or "").lower()
     if which in ("yesterday", "last"):
@@ -365,7 +355,6 @@ def _part_of_day(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _earlier(match: re.Match[str], local: datetime) -> Named | None:
-    """Read "earlier today", which leaves out the last hour."""
     today = whole("day", local)
     if (unit := match["period"].lower()) in ("week", "month", "quarter", "year"):
         begun = whole(unit, local).start
@@ -377,7 +366,6 @@ def _earlier(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _later(match: re.Match[str], local: datetime) -> Named | None:
-    """Read "later this week": what is left of it."""
     unit = match["period"].lower().replace("today", "day").removeprefix("this ")
     return naming(match, Period(local, whole(unit, local).end), _exactness(unit), 0.7)
 
@@ -408,14 +396,12 @@ def _fortnight_ago(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _ago_today(match: re.Match[str], local: datetime) -> Named | None:
-    """Read "a year ago today", "two weeks ago yesterday"."""
     day = local - timedelta(days=match["day"].lower() == "yesterday")
     day = shifted(day, -counted(match["count"])[0], match["unit"].lower())
     return naming(match, whole("day", day), "day", 0.95)
 
 
 def _back_then(match: re.Match[str], local: datetime) -> Named | None:
-    """Read "the week before last", "two weekends ago", "three Fridays ago", "a few nights ago"."""
     unit, (low, high) = match["unit"].lower(), counted(match["count"]) if match["count"] else (2, 2)
     if not low:
         return None
@@ -427,7 +413,6 @@ def _back_then(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _back(unit: str, count: int, local: datetime) -> Period:
-    """Return the weekend, night, weekday, week, month, quarter or year that is so many before the present one."""
     if unit == "weekend":
         # The last weekend is over: it ends a week before one that has begun.
         start = latest(5, local - timedelta(days=2)) - timedelta(weeks=count - 1)
@@ -442,7 +427,7 @@ def _back(unit: str, count: int, local: datetime) -> Period:
 
 
 def _the_other(match: re.Match[str], local: datetime) -> Named | None:
-    """Read "the other day": one of the last seven, or of the seven before; "the other week": one of the last three."""
+    # One of the last seven, or of the seven before; "the other week": one of the last three.
     unit, today = match["unit"].lower(), whole("day", local).start
     if unit in ("week", "weekend", "month"):
         unit = unit.removesuffix("end")
@@ -453,7 +438,6 @@ def _the_other(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _rolling(match: re.Match[str], local: datetime) -> Named | None:
-    """Read "last 7 days", "the past month": until now, from the beginning of that day on."""
     unit = match["unit"].lower()
     count = counted(match["count"])[1] if match["count"] else 1
     if unit == "hour":
@@ -466,7 +450,6 @@ def _rolling(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _calendar_unit(match: re.Match[str], local: datetime) -> Named | None:
-    """Read "this week", "last month", "the previous year", "last fiscal year"."""
     unit = match["unit"].lower()
     back = 0 if match["which"].lower() == "this" else -1
     sure = FISCAL_SURE if match["fiscal"] else 0.9
@@ -492,7 +475,6 @@ def _weekend(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _exactness(unit: str) -> str:
-    """Return how exactly a time is meant that is told in some unit."""
     return {"quarter": "year", "week": "week", "month": "month", "year": "year"}.get(unit, "day")
 
 
@@ -594,7 +576,6 @@ def whole_phrase(phrase: str, local: datetime) -> Period | None:
 
 
 def _beside(match: re.Match[str], local: datetime) -> Named | None:
-    """Read "three days before May 8th", "the weekend before April 10"."""
     other = named_at(match.string, match.end(), local)
     if other is None:
         return None
@@ -617,13 +598,11 @@ def _beside(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _part(match: re.Match[str], local: datetime) -> Named | None:
-    """Read "early 2025", "mid-March", "the end of last month", "the start of the year"."""
     other = _longest(match.string, match.end(), local)
     return _part_of_present(match, local) if other is None else _part_of(match, other)
 
 
 def _part_of_present(match: re.Match[str], local: datetime) -> Named | None:
-    """Return a part of this year, or of the last where this year's has not begun; likewise of a month and a week."""
     present = _PRESENT.match(match.string, match.end()) if match[0].lower().endswith(" the ") else None
     if present is None or _NOT_AFTER.match(match.string, present.end()):
         return None
@@ -634,7 +613,6 @@ def _part_of_present(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _weekday_of(match: re.Match[str], local: datetime) -> Named | None:
-    """Read "Tuesday of last week", "Friday the week before last"."""
     other = _longest(match.string, match.end(), local)
     if other is None or other.period.end - other.period.start != timedelta(days=7) or other.unit != "week":
         return None
@@ -643,11 +621,8 @@ def _weekday_of(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _part_of(match: re.Match[str], other: Named) -> Named | None:
-    """Return the part of another time that a match of ``_BEFORE_A_TIME`` names, None where the time has no such part.
-
-    A third has whole days, and may begin and end earlier or later by a quarter of its length. The weeks of a month are
-    counted from its first day; its last week is its last seven days.
-    """
+    # A third has whole days, and may begin and end earlier or later by a quarter of its length. The weeks of a month
+    # are counted from its first day; its last week is its last seven days.
     start, end = other.period
     length = end - start
     early = late = timedelta(0)
@@ -678,7 +653,6 @@ def _part_of(match: re.Match[str], other: Named) -> Named | None:
 
 
 def _pieces(unit: str, start: datetime, end: datetime, nth: int | None) -> list[Period]:
-    """Return the weeks, weekends, weekdays, quarters or halves of a period; for its last week ``nth`` is None."""
     if unit == "week":
         week = timedelta(days=7)
         if nth is None:

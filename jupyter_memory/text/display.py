@@ -75,7 +75,6 @@ def fit_end(text: str, cells: int) -> str:
 
 
 def _beginning(line: str, cells: int) -> str:
-    """Return as much of a line as fits into so many cells."""
     used = 0
     for at, character in enumerate(line):
         used += width(character)
@@ -270,10 +269,7 @@ def _lines(entry: Entry, cells: int, badges: int, widths: Sequence[int], paint: 
 
 
 def _told(entry: Entry, title: str) -> int:
-    """Return how much of a snippet its title has told, where it is a heading or the first words of it.
-
-    The title prices has told nothing of prices = 3.
-    """
+    # The title prices has told nothing of prices = 3.
     begins = title.rstrip("… ")
     if not begins or "\n" in entry.snippet or not entry.snippet.startswith(begins):
         return 0
@@ -307,7 +303,6 @@ def _code(entry: Entry, cells: int, paint: Paint) -> Iterator[str]:
 
 
 def _shown(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
-    """Return a text with marks for what nobody sees, and its places moved accordingly."""
     shown, moved, at = "", [], 0
     for start, end in spans:
         shown += visible(text[at:start])
@@ -319,7 +314,6 @@ def _shown(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
 
 
 def _folded(text: str, cells: int) -> Iterator[Span]:
-    """Yield the places of the lines of a text, parted between words; a word that is too long is parted anywhere."""
     start = end = 0
     for piece in _PIECE.finditer(text):
         if piece[0].isspace():
@@ -341,7 +335,6 @@ def _folded(text: str, cells: int) -> Iterator[Span]:
 
 
 def _painted(text: str, start: int, end: int, spans: Sequence[Span], paint: Paint, colour: str = "") -> str:
-    """Return a stretch of a text with what is marked in it in colour, and the rest of it in another or none."""
     parts, at = [], start
     for first, last in spans:
         a, b = max(first, start), min(last, end)
@@ -397,6 +390,5 @@ class WholeText(str):
 
 
 def _fenced(text: str, lang: str = "") -> str:
-    """Return a text as a block of code, within more backticks than it has in a row."""
     fence = "`" * max(3, 1 + max(map(len, _FENCE.findall(text)), default=0))
     return f"{fence}{lang}\n{marked(text)}\n{fence}"

@@ -136,7 +136,6 @@ def _bounded(text: str) -> str:
 
 
 def _exception(text: str) -> Raised | None:
-    """Return the one exception that a text without chains shows."""
     if _GROUP.search(text):
         first, *others = _parts(text)
         whole = _exception(first.removeprefix("Exception Group "))
@@ -152,14 +151,12 @@ def _exception(text: str) -> Raised | None:
 
 
 def _alone(lines: Sequence[str]) -> bool:
-    """Return whether a text without frames is what IPython writes where it writes no more: ``KeyError: 'a'``."""
     first = next((line for line in lines if line.strip()), "")
     found = _SAID.match(first)
     return found is not None and bool(re.search(r"(?:Error|Exception|Warning|Interrupt|Exit)$", found[1]))
 
 
 def _frames(lines: Sequence[str]) -> tuple[list[Frame], int]:
-    """Return the frames of some lines, and where the last one ends."""
     starts = [(place, found) for place, line in enumerate(lines) if (found := _frame_start(line)) is not None]
     edges = [*(place for place, _ in starts), len(lines)]
     frames, end = [], 0
@@ -182,14 +179,12 @@ def _frame_start(line: str) -> re.Match[str] | None:
 
 
 def _function(found: re.Match[str]) -> str:
-    """Return the name of a function, without its class and arguments; nothing at the top of a module or cell."""
     name = (found["function"] or "").split("(")[0].strip()
     # Python itself names no class before 3.11, and IPython does.
     return "" if name.startswith(("<module>", "<cell line")) else name.rpartition(".")[2]
 
 
 def _shown(lines: Sequence[str]) -> tuple[str, str, int]:
-    """Return the line that ran, its number, and how many lines the frame takes."""
     source = number = ""
     for place, line in enumerate(lines):
         if arrow := _ARROW.match(line):
@@ -206,7 +201,6 @@ def _known(source: str) -> str:
 
 
 def _said(lines: Sequence[str], name: str) -> tuple[str, str] | None:
-    """Return name and message of the exception that stands in lines after the frames."""
     for place, line in enumerate(lines):
         found = _SAID.match(line.rstrip())
         if found and (not name or found[1].rpartition(".")[2] == name.rpartition(".")[2]):
@@ -216,13 +210,11 @@ def _said(lines: Sequence[str], name: str) -> tuple[str, str] | None:
 
 
 def _few(frames: Sequence[Frame]) -> tuple[Frame, ...]:
-    """Return the frames without the middle of very many."""
     half = _MOST_FRAMES // 2
     return tuple(frames if len(frames) <= _MOST_FRAMES else (*frames[:half], *frames[-half:]))
 
 
 def _parts(text: str) -> list[str]:
-    """Return the texts of a group and of its inner exceptions, without their bars."""
     parts: list[list[str]] = [[]]
     for line in text.split("\n"):
         if _PART.match(line):
@@ -284,7 +276,7 @@ def signature(name: str, message: str, raised: Raised | None, words: Words) -> S
 
 
 def _inner(one: Raised) -> frozenset[str]:
-    """Return the words of an exception in a group: what the group itself says is seldom more than their number."""
+    # What the group itself says is seldom more than their number.
     return message_words(f"{one.name.rpartition('.')[2]} {_told(one.message)}")
 
 
@@ -318,7 +310,7 @@ def quoted(message: str) -> list[str]:
 
 
 def _told(message: str) -> str:
-    """Return what a message tells of the error: one that stands in quotes as a whole, as a KeyError's, without them."""
+    # One that stands in quotes as a whole, as a KeyError's, without them.
     message = _PROPOSED.sub("", message[:_LONGEST_SIGNED].strip())
     whole = len(message) > 1 and message[0] in "'\"" and message.count(message[0]) == 2 and message[0] == message[-1]
     # A few words are a key.

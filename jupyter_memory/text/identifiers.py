@@ -169,7 +169,7 @@ def column_of(text: str, names: Iterable[str]) -> str:
 
 
 class _Spelled(dict[str, tuple[str, ...]]):
-    """A cache of what the column ``ident`` holds for a word: the words of one person recur in cell after cell."""
+    # The words of one person recur in cell after cell.
 
     def __missing__(self, word: str) -> tuple[str, ...]:
         spelled = _spelled(word)
@@ -184,7 +184,6 @@ _SPELLED = _Spelled()
 
 
 def _spelled(word: str) -> tuple[str, ...]:
-    """Return the identifiers of a word with their parts; the index takes pandasの使い方 for one word."""
     if word.isascii():
         together = word.replace("_", "").replace(".", "")
         if together.isalpha() and together.islower() and len(word) <= _LONGEST:
@@ -199,7 +198,6 @@ def _spelled(word: str) -> tuple[str, ...]:
 
 
 def _taken_apart(name: str) -> tuple[str, ...]:
-    """Return an identifier and what the index does not see of it: its parts, or the parts in one piece."""
     if len(name) > _LONGEST:
         return ()
     if name.isascii():
@@ -214,7 +212,6 @@ def _taken_apart(name: str) -> tuple[str, ...]:
 
 
 def _kind(character: str) -> str:
-    """Return a character of the same kind that ``_PART`` knows."""
     if character.isupper():
         return "A"
     if character.islower():
@@ -234,7 +231,6 @@ def ident_columns(texts: Sequence[str]) -> list[str]:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Yield the lines of a text that are plain ASCII, neighbours together, and the others: no name crosses a line."""
     if text.isascii():
         yield text
         return
@@ -252,7 +248,6 @@ def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _names(texts: Sequence[str]) -> list[list[str]]:
-    """Return the identifiers of each plain text that may have several parts."""
     import numpy as np
 
     together = "\n".join(("", *texts, ""))
@@ -263,7 +258,6 @@ def _names(texts: Sequence[str]) -> list[list[str]]:
 
 
 def _compounds(kinds: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where identifiers begin and end that may have several parts; the first and last character are in none."""
     import numpy as np
 
     inside = kinds >= _UNDERSCORE

@@ -393,7 +393,6 @@ def halves(word: str) -> Iterator[tuple[str, str]]:
 
 
 def _bases(word: str, language: Prose) -> Iterator[str]:
-    """Yield what endings are put to: the stem, and other ways to write it."""
     for base in sorted(stems(word, language)):
         yield base
         if language == "german" and "ss" in base:

@@ -79,7 +79,6 @@ def paths(found: Iterable[Heading], places: Iterable[int]) -> Iterator[tuple[str
 
 
 def _lines(text: str, start: int = 0) -> Iterator[tuple[int, str]]:
-    """Yield each line with the offset where it begins."""
     for line in text[start:].split("\n"):
         yield start, line
         start += len(line) + 1
@@ -105,7 +104,6 @@ def _markdown(text: str) -> Iterator[Heading]:
 
 
 def _fence_after(fence: str, mark: str, line: str) -> str:
-    """Return the fence that is open after a line, given the one before it and the mark with which the line begins."""
     if not fence:
         return mark
     closes = mark[:1] == fence[0] and len(mark) >= len(fence) and line.strip() == mark
@@ -113,7 +111,6 @@ def _fence_after(fence: str, mark: str, line: str) -> str:
 
 
 def _rst(text: str) -> Iterator[Heading]:
-    """Read titles above (and between) lines of punctuation; the order of first use gives the levels."""
     styles: list[tuple[str, bool]] = []
     lines = list(_lines(text))
     for (over_start, over), (start, title), (under_start, under) in zip(
@@ -347,7 +344,6 @@ def is_markdown(kind: str, lang: str) -> bool:
 
 
 def _marks(text: str) -> Iterator[Span]:
-    """Yield what a reader does not see; these places may overlap."""
     verbatim = list(_verbatim(text))
     for start, end, mark in verbatim:
         if mark:
@@ -370,14 +366,11 @@ def _marks(text: str) -> Iterator[Span]:
 
 
 def _verbatim(text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield where code and formulas are, with how long the marks around code are; those of formulas stay."""
     for found in _VERBATIM.finditer(text):
         yield found.start(), found.end(), 1 if found[1] is not None else 2 if found[2] is not None else 0
 
 
 class _Inside:
-    """The places inside of these stretches, given in order."""
-
     def __init__(self, stretches: Sequence[Span]) -> None:
         self._starts = [start for start, _ in stretches]
         self._ends = [end for _, end in stretches]
@@ -388,7 +381,7 @@ class _Inside:
 
 
 def _emphasis(text: str, inside: _Inside) -> Iterator[Span]:
-    """Yield the marks of emphasis: pairs, and those that lost the other one where the text was cut."""
+    # Pairs, and those that lost the other one where the text was cut.
     opened: dict[str, list[Span]] = {}
     for found in _EMPHASIS.finditer(text):
         if found.start() in inside:
@@ -409,17 +402,13 @@ def _emphasis(text: str, inside: _Inside) -> Iterator[Span]:
 
 
 def _flanks(near: str, far: str) -> bool:
-    """Return whether a mark belongs to the text on its near side, by the characters on both (CommonMark, 6.2).
-
-    A mark within a word, as in the product a*b, belongs to neither side.
-    """
+    # A mark within a word, as in the product a*b, belongs to neither side.
     if not near or near.isspace() or (near.isalnum() and far.isalnum()):
         return False
     return near.isalnum() or not far.isalnum()
 
 
 def _kept(dropped: Sequence[Span], length: int) -> list[Span]:
-    """Return what lies between places to drop, given in order."""
     kept, at = [], 0
     for start, end in dropped:
         if start > at:
@@ -429,5 +418,4 @@ def _kept(dropped: Sequence[Span], length: int) -> list[Span]:
 
 
 def _moved(kept: Sequence[Span], place: int) -> int:
-    """Return where a place of the text is among what was kept of it."""
     return sum(max(0, min(end, place) - start) for start, end in kept)

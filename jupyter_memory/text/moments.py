@@ -32,8 +32,6 @@ _NO_TIME_OF_DAY = re.compile(r"\d{4}-\d\d-\d\d[t ]\d\d:\d\d")
 
 @runtime_checkable
 class _Timestamp(Protocol):
-    """A timestamp of pandas, or its NaT."""
-
     def to_pydatetime(self, *, warn: bool) -> datetime: ...
 
 
@@ -116,7 +114,6 @@ def read_period(text: str, now: datetime) -> Period:
 
 
 def _iso(phrase: str) -> Period | None:
-    """Read an ISO date, week or time."""
     phrase = re.sub(" utc$", "z", phrase)
     try:
         day = date.fromisoformat(phrase.upper())
@@ -130,7 +127,6 @@ def _iso(phrase: str) -> Period | None:
 
 
 def _calendar(phrase: str) -> Period | None:
-    """Read a year, or a year and month."""
     match = _YEAR_MONTH.match(phrase)
     if match is None:
         return None
@@ -139,13 +135,11 @@ def _calendar(phrase: str) -> Period | None:
 
 
 def _last_hours(phrase: str, now: datetime) -> Period | None:
-    """Read ``last 5 hours`` on the clock of UTC, because the local clock may have been put back meanwhile."""
     match = _LAST_HOURS.match(phrase)
     return None if match is None else Period(now.astimezone(UTC) - timedelta(hours=cardinal(match[1]) or 0), now)
 
 
 def _phrase(phrase: str, now: datetime, local: datetime) -> Period | None:
-    """Read one English phrase; rare ones are left to dateparser."""
     if _NO_TIME_OF_DAY.match(phrase):
         return None
     if not _HOURS_AGO.search(phrase) and (named := whole_phrase(phrase, local)):
@@ -170,7 +164,7 @@ def _refuse_two_readings(text: str, first: int, second: int) -> None:
 
 
 def _ask(phrase: str, local: datetime) -> tuple[datetime, str] | None:
-    """Return what dateparser reads in a phrase: a time, and the unit of the period that it names."""
+    # A time, and the unit of the period that it names.
     # Loaded here because its import takes longer than a search.
     from dateparser.date import DateDataParser
 

@@ -112,7 +112,6 @@ _BLANK = re.compile(r" (\*?)")
 
 
 def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return the pattern of a line that begins a block, not too far to the right."""
     spaced = _BLANK.sub(lambda found: r"[ \t]*+" if found[1] else r"[ \t]++", pattern)
     return re.compile(rf"^(?P<indent>[ \t]{{0,{_DEEPEST}}}+)(?:{spaced})", re.MULTILINE | flags)
 
@@ -150,7 +149,6 @@ def code_blocks(lang: str, text: str) -> list[Block]:
 
 
 def _begun(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int, int, str]]:
-    """Yield where each block begins with its comments and without them, its level and its name."""
     last = 0
     for match in pattern.finditer(text):
         name = next((group for group in match.groups()[1:] if group), "")
@@ -160,7 +158,6 @@ def _begun(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int, int,
 
 
 def _with_comments(text: str, start: int) -> int:
-    """Return where the comments and annotations right above a line begin."""
     for _ in range(_ABOVE):
         above = text.rfind("\n", 0, start - 1) + 1
         if start == 0 or not text[above:start].lstrip().startswith(_COMMENTS):
@@ -200,7 +197,6 @@ def python_blocks(text: str, places: Sequence[Place]) -> list[Block]:
 
 
 def _about(lines: Sequence[str], line: int) -> str:
-    """Return the signature that begins on a line, and the first line of the docstring below it."""
     end = line
     while end < min(line + _SIGNATURE, len(lines)) and not lines[end].partition("#")[0].rstrip().endswith(":"):
         end += 1
@@ -212,7 +208,6 @@ def _about(lines: Sequence[str], line: int) -> str:
 
 
 def _begin(lines: Sequence[str], line: int, indent: str) -> int:
-    """Return the line on which the decorators and comments above a definition begin; lines count from 0."""
     begin = line
     for above in range(line - 1, max(-1, line - _ABOVE), -1):
         text = lines[above]
@@ -228,7 +223,6 @@ def _begin(lines: Sequence[str], line: int, indent: str) -> int:
 
 @lru_cache(64)
 def _after(indent: int) -> re.Pattern[str]:
-    """Return the pattern of a line that is not within a block of such an indentation."""
     return re.compile(rf"^[ \t]{{0,{min(indent, 100)}}}+[^\s)\]}}#]", re.MULTILINE)
 
 

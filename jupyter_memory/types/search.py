@@ -471,7 +471,6 @@ def surest(verdicts: Iterable[str | None]) -> str | None:
 
 
 def _number(value: float) -> float | None:
-    """JSON has no NaN."""
     return None if value != value else float(value)
 
 

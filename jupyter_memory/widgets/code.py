@@ -67,5 +67,4 @@ class ProfileCode:
 
 
 def _text(value: str) -> str:
-    """Return a text as Python, JSON and TOML all write it."""
     return json_text(value)

@@ -58,10 +58,7 @@ def _slider(name: str, weight: float) -> Any:
 
 
 def _field(name: str, formula: str, slider: Any, speaks: bool) -> Any:
-    """Return the number of a slider to be read and typed, with its name; a slider of ipywidgets alone has no label.
-
-    The tooltip says so if the term contributes nothing here.
-    """
+    # The tooltip says so if the term contributes nothing here.
     field = ipywidgets.BoundedFloatText(
         value=neat(slider.value),
         min=slider.min,
@@ -102,7 +99,6 @@ def range_of(weight: float) -> Range:
 
 
 def _rounded_up(number: float) -> float:
-    """Return the next of 1, 2, 5, 10, 20, 50 … and 0.5, 0.2, 0.1 …"""
     power = floor(log10(number))
     for power_of_ten in (power, power + 1):
         for digit in (1, 2, 5):

@@ -92,7 +92,6 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
 
     @cached_property
     def _controls(self) -> Controls:
-        """Make the sliders, and the table that follows them, and show them."""
         made = Controls(self.pooled, self._own, self._columns)
         self.children = made.rows()
         for slider in made.sliders.values():
@@ -188,7 +187,6 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         return f"{self.frame!r}\nscore = {self._sum}"
 
     def _plainly(self) -> dict[str, str]:
-        """Return the result as it stays in the notebook when the sliders are gone."""
         return {
             "text/plain": repr(self),
             "text/html": f'<div class="jp-MemoryExplorer-{self._id}">{STYLE}{self._html()}</div>',

@@ -68,7 +68,6 @@ def caption(answer: Answer) -> str:
 
 
 def _moved(before: int | None, rank: int) -> str:
-    """Return how far a memory has moved, in a sign for the eye and in words for who hears the page."""
     if before is None or before == rank:
         return ""
     sign, way = ("▲", "up") if rank < before else ("▼", "down")
@@ -103,7 +102,6 @@ def _stretches(hit: Hit) -> Iterator[str]:
 
 
 def _cell(value: float, most: float) -> str:
-    """Return a number with a bar below it, as long as its share of the largest."""
     if not value:
         return "<td>0</td>"
     share = f"width:{abs(value) / most:.0%}" if most else "width:0"

@@ -62,7 +62,6 @@ def explained(entry: ModelEntry, folder: str) -> Iterator[None]:
 
 
 def _answered(error: OSError, entry: ModelEntry) -> str | None:
-    """Return what an HTTP error means, None for any other error."""
     from huggingface_hub.errors import HfHubHTTPError
 
     if not isinstance(error, HfHubHTTPError):
@@ -83,7 +82,6 @@ def _answered(error: OSError, entry: ModelEntry) -> str | None:
 
 
 def _disk(error: OSError, folder: str) -> str | None:
-    """Return what the disk refused, None for any other error."""
     if error.errno in _FULL:
         return f"The disk is full: {folder} cannot be written any further. Free some room, and type the same again."
     if error.errno in _FORBIDDEN:
@@ -97,7 +95,6 @@ def _disk(error: OSError, folder: str) -> str | None:
 
 
 def _network(error: Exception, entry: ModelEntry) -> str:
-    """Return why no answer came."""
     import httpx2
 
     host = urlsplit(endpoint()).hostname or address()
@@ -120,10 +117,7 @@ def _network(error: Exception, entry: ModelEntry) -> str:
 
 
 def _proxy() -> tuple[str, str]:
-    """Return the host and port of the proxy for the hub, without its password, and the variable that sets it.
-
-    Both are empty if there is no proxy.
-    """
+    # Both are empty if there is no proxy.
     asked = urlsplit(endpoint())
     proxies = getproxies()
     kind = asked.scheme if proxies.get(asked.scheme) else "all"

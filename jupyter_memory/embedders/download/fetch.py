@@ -113,7 +113,7 @@ def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: i
 
 
 def _fetch_file(remote: hub.Remote, parts: Path, moved: Callable[[int], object]) -> None:
-    """Fetch one file and check it; a file from an earlier attempt is checked again."""
+    # A file from an earlier attempt is checked again.
     # Named by its checksum, so that the beginning of another file of this name is never continued.
     part = parts / f"{remote.name}.{remote.etag[:16]}.part"
     whole = parts / remote.name
@@ -137,7 +137,6 @@ def _fetch_file(remote: hub.Remote, parts: Path, moved: Callable[[int], object])
 
 
 def _install(cached: CachedModel, source: Path, revision: str, progress: bool) -> Manifest:
-    """Convert the files of ``source`` to what is kept, and put that in the model's place."""
     # Imported late: they load MLX, which a failed download does not need.
     from jupyter_memory.embedders.bert_weights import forget_nomic as forget_folders
     from jupyter_memory.embedders.download.convert import convert
@@ -158,7 +157,6 @@ def _install(cached: CachedModel, source: Path, revision: str, progress: bool) -
 
 
 def _check_published(entry: ModelEntry, remotes: list[hub.Remote]) -> None:
-    """Refuse files that differ from the published ones; a mirror that the user chose is trusted."""
     if hub.endpoint() != hub.DEFAULT_ENDPOINT:
         return
     published = {file.name: file.sha256 for file in entry.files}
@@ -175,7 +173,6 @@ def _hub_folder(entry: ModelEntry) -> str:
 
 
 def _snapshot(model: Path, entry: ModelEntry) -> Path:
-    """Return the snapshot of the pinned revision, else the one that `main` names, else the only one."""
     snapshots = model / "snapshots"
     main = model / "refs" / "main"
     wanted = [entry.revision, main.read_text(encoding="utf-8").strip() if main.is_file() else ""]

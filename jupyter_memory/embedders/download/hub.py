@@ -146,7 +146,7 @@ def fits(remote: Remote, file: Path) -> bool:
 
 
 def _pull(remote: Remote, file: Path, moved: Callable[[int], object]) -> None:
-    """Fetch the missing bytes with one request; if the answer does not continue the file, start the file again."""
+    # If the answer does not continue the file, start the file again.
     with file.open("ab") as opened, _answer(remote, opened.tell()) as answer:
         have = opened.tell()
         if have and not _continues(answer, have):
@@ -187,7 +187,7 @@ def _continues(answer: httpx2.Response, have: int) -> bool:
 
 
 def _headers() -> dict[str, str]:
-    """Return the headers of every request: who asks, and a token only if the user set HF_TOKEN."""
+    # Who asks, and a token only if the user set HF_TOKEN.
     # Compressed, the bytes would not be those of the file.
     headers = {"user-agent": f"jupyter-memory/{version('jupyter-memory')}", "accept-encoding": "identity"}
     if token := os.environ.get("HF_TOKEN"):

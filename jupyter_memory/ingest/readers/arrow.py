@@ -52,7 +52,6 @@ def read(path: Path, /) -> Document:
 
 
 def _rows(path: Path) -> tuple[int | None, bool]:
-    """Return the number of rows, as far as the first and the last batch tell it: all but the last are of one size."""
     try:
         # Of a batch, one column is enough to know its length.
         with pa.OSFile(str(path)) as source, ipc.open_file(source, options=_ONE_COLUMN) as opened:
@@ -71,7 +70,6 @@ def _document(format_: str, schema: pa.Schema, rows: int | None, estimated: bool
 
 
 def _columns(field: pa.Field, prefix: str, depth: int) -> Iterator[Column]:
-    """Yield a field and those inside it, as ``address.city``."""
     name, type_ = f"{prefix}{field.name}", field.type
     yield Column(name, _type(type_), _unit(field.metadata))
     inner = _items(type_)
@@ -81,7 +79,6 @@ def _columns(field: pa.Field, prefix: str, depth: int) -> Iterator[Column]:
 
 
 def _type(type_: pa.DataType) -> str:
-    """Return the name of a type; fields within it have lines of their own."""
     if pa.types.is_dictionary(type_):
         return f"category of {_type(type_.value_type)}"
     if _items(type_) is not type_:
@@ -92,7 +89,6 @@ def _type(type_: pa.DataType) -> str:
 
 
 def _items(type_: Any) -> Any:
-    """Return the type of the items of a list, or the type itself."""
     is_list = pa.types.is_list(type_) or pa.types.is_large_list(type_) or pa.types.is_fixed_size_list(type_)
     return type_.value_type if is_list else type_
 

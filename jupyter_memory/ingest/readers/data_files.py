@@ -94,13 +94,7 @@ def _plain(opened: IO[bytes], most: int) -> tuple[bytes, int]:
 
 
 def _inflated(opened: IO[bytes], most: int) -> tuple[bytes, int]:
-    """Return the beginning of what a file of gzip holds, at most so many bytes, and how many of the file that took.
-
-    What is cut off or damaged further on is not looked at; neither is what would come out of the rest.
-
-    Raises:
-        InputError: nothing comes out of it.
-    """
+    # What is cut off or damaged further on is not looked at; neither is what would come out of the rest.
     # No more than this goes into that many bytes, whatever is in it.
     rest = opened.read(most + _GZIP_HEADER)
     taken, data = len(rest), bytearray()
@@ -191,7 +185,6 @@ def _table(rows: Sequence[Sequence[str]], lines: Sequence[str], begun: Sample) -
 
 
 def _fit(lines: Sequence[str], separator: str) -> tuple[bool, float, int]:
-    """Return how well lines are separated by a character: into several columns, and as many in each line."""
     try:
         widths = Counter(len(row) for row in csv.reader(lines, delimiter=separator) if row)
     except csv.Error:
@@ -221,8 +214,6 @@ _SHARE = 0.2
 
 @dataclass(slots=True)
 class _Level:
-    """The objects at one place of the records: how many there were, and what each key has."""
-
     objects: int = 0
     types: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     inside: dict[str, _Level] = field(default_factory=dict)
@@ -272,7 +263,6 @@ def _record(line: str) -> Any:
 
 
 def _note(value: Any, level: _Level, depth: int) -> None:
-    """Note the keys of an object, and of the objects in a list."""
     for one in value if isinstance(value, list) else (value,):
         if not isinstance(one, dict):
             continue
@@ -284,7 +274,6 @@ def _note(value: Any, level: _Level, depth: int) -> None:
 
 
 def _columns(level: _Level, prefix: str, records: int) -> Iterator[Column]:
-    """Yield the keys that most objects have, the inner ones as ``address.city``."""
     for key, types in level.types.items():
         if not _is_shared(len(types), level.objects, top=not prefix) or is_value(key):
             continue
@@ -301,7 +290,6 @@ def _is_shared(times: int, objects: int, *, top: bool) -> bool:
 
 
 def _is_mapping(level: _Level) -> bool:
-    """Return whether the keys of these objects are data: many, and few of them in more than one object."""
     shared = Counter(_is_shared(len(types), level.objects, top=False) for types in level.types.values())
     return shared[False] > shared[True]
 
@@ -356,7 +344,6 @@ def _is_sqlite(path: Path) -> bool:
 
 
 def _declared_type(declared: str) -> str:
-    """Return a declared type, which in SQLite may be any text, in a few words."""
     words = declared.lower().split()
     return " ".join(words[:4]) if sum(map(len, words[:4])) <= 40 else ""
 

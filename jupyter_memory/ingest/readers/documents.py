@@ -234,7 +234,6 @@ def _slides(presentation: Any) -> Iterator[Part]:
 
 
 def _texts(shapes: Iterable[Any], depth: int = 0) -> Iterator[str]:
-    """Yield the texts of shapes and of those grouped within them."""
     from pptx.shapes.graphfrm import GraphicFrame
     from pptx.shapes.group import GroupShape
 
@@ -279,7 +278,7 @@ def read_word(path: Path, /) -> Document:
 
 
 def _sections(document: WordDocument) -> Iterator[Part]:
-    """Yield the text below each heading, together with it; what has no text but its heading joins what is below it."""
+    # What has no text but its heading joins what is below it.
     from docx.text.paragraph import Paragraph
 
     above: tuple[Heading, ...] = ()

@@ -104,7 +104,6 @@ def packed(document: Document) -> dict[str, Any]:
 
 
 def _storable(value: Any) -> Any:
-    """Return a JSON value whose texts can be stored."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, Mapping):
@@ -142,7 +141,6 @@ class _Child:
     results: IO[bytes]
 
     def end(self) -> int:
-        """End the process, whatever it is doing, and return how it ended."""
         self.process.kill()
         for pipe in (self.requests, self.results):
             with suppress(OSError):
@@ -361,10 +359,7 @@ def draw(picture: str) -> bytes:
 
 @cache
 def _families() -> dict[str, Any]:
-    """Return the fonts that stand for the generic names on this computer; resvg takes those of Windows.
-
-    The process that draws may write no file, so fontconfig keeps no cache of what it looks up.
-    """
+    # The process that draws may write no file, so fontconfig keeps no cache of what it looks up.
     import subprocess
 
     program = which("fc-match")

@@ -83,7 +83,6 @@ def pictures(cell: Mapping[str, Any]) -> tuple[bytes | str | None, ...]:
 
 
 def _picture(data: Mapping[str, Any]) -> bytes | str | None:
-    """Return the first picture of an output that can be read: its media types show the same."""
     found = next(filter(None, (joined(data[kind]) for kind in _PICTURES if kind in data)), None)
     # Outputs have SVG as text, attachments in base64.
     is_text = found is not None and found.lstrip("\ufeff \t\r\n").startswith("<")
@@ -103,7 +102,6 @@ def clip(text: str, length: int) -> str:
 
 
 def _texts(outputs: list[Any]) -> Iterator[str]:
-    """Yield the text of each output; successive prints to one stream are joined."""
     stream, printed = None, ""
     for output in outputs:
         if not isinstance(output, Mapping):
@@ -121,7 +119,6 @@ def _texts(outputs: list[Any]) -> Iterator[str]:
 
 
 def _error(output: Mapping[str, Any]) -> str:
-    """Return an error's name, value and traceback, once each."""
     said = ": ".join(part for part in (joined(output.get("ename")), joined(output.get("evalue"))) if part)
     lines = output.get("traceback")
     traceback = "\n".join(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ""
@@ -130,7 +127,6 @@ def _error(output: Mapping[str, Any]) -> str:
 
 
 def _shown(data: Any) -> str:
-    """Return the text of a display or result, or its media types if it has no text."""
     if not isinstance(data, Mapping):
         return ""
     if _WIDGET in data:
@@ -147,7 +143,7 @@ def _shown(data: Any) -> str:
 
 
 def _tidy(text: str) -> str:
-    """Return a text as a terminal shows it in the end: without colours, and with only the last state of each line."""
+    # Without colours, and with only the last state of each line.
     text = uncoloured(text)
     if "\r" in text or "\b" in text:
         text = text.replace("\r\n", "\n").replace("\b", "")
@@ -156,7 +152,6 @@ def _tidy(text: str) -> str:
 
 
 def _overwritten(line: str) -> str:
-    """Return what a line shows after its carriage returns are done."""
     shown = [part for part in line.split("\r") if part.strip()]
     return shown[-1] if shown else ""
 
@@ -260,12 +255,10 @@ def document(cells: Iterable[Cell], language: str, title: str, hide: Callable[[s
 
 
 def _safe(text: str, length: int, hide: Callable[[str], str] | None) -> str:
-    """Return a text that can be cut to a length without cutting a secret in two."""
     return hide(text) if hide is not None and len(text) > length else text
 
 
 def _leading(source: str, found: list[Heading]) -> Iterator[Heading]:
-    """Yield the headings at the beginning of a cell, before any other text."""
     begin = 0
     for heading in found:
         if source[begin : heading.start].strip():
@@ -275,7 +268,6 @@ def _leading(source: str, found: list[Heading]) -> Iterator[Heading]:
 
 
 def _without(source: str, found: list[Heading]) -> str:
-    """Return Markdown without its headings."""
     begins = [0, *(heading.end for heading in found)]
     ends = [*(heading.start for heading in found), len(source)]
     return "".join(source[begin:end] for begin, end in zip(begins, ends, strict=True))
@@ -353,7 +345,7 @@ class NotebookReader:
 
 
 def _load(data: bytes) -> dict[str, Any]:
-    """Return the notebook as it is stored. Messages never quote it."""
+    # Messages never quote it.
     if not data.strip():
         raise InputError("The notebook is empty (0 cells, no JSON). Open and save it in Jupyter to make it a notebook.")
     try:
@@ -373,7 +365,6 @@ def _version(notebook: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _upgraded(notebook: dict[str, Any], major: int) -> list[Any]:
-    """Return the cells of an old notebook in format 4."""
     import nbformat
     from nbformat.v4.convert import upgrade_cell
 
@@ -393,7 +384,6 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _language(notebook: Mapping[str, Any]) -> str:
-    """Return the kernel's language in lower case."""
     metadata = notebook.get("metadata")
     for section, key in (("language_info", "name"), ("kernelspec", "language"), ("kernelspec", "name")):
         info = metadata.get(section) if isinstance(metadata, Mapping) else None
@@ -404,7 +394,7 @@ def _language(notebook: Mapping[str, Any]) -> str:
 
 
 class _Ids:
-    """Finds the location of each cell: the id in its notebook, if no cell before it has the same one."""
+    # The id in its notebook, if no cell before it has the same one.
 
     def __init__(self, notebook: Mapping[str, Any]) -> None:
         self._stored = _version(notebook) >= (4, 5)
@@ -419,7 +409,6 @@ class _Ids:
 
 
 def _known(cells: list[Any]) -> Iterator[Cell]:
-    """Yield the Markdown and code cells."""
     for index, raw in enumerate(cells):
         if isinstance(raw, Mapping) and raw.get("cell_type") in ("code", "markdown"):
             yield Cell(index, raw["cell_type"] == "code", joined(raw.get("source")))
@@ -479,7 +468,6 @@ def is_half(path: Path) -> bool:
 
 
 def _formats_of(notebook: Path) -> str:
-    """Return the formats that a notebook names in its metadata, nothing where it names none."""
     if notebook.stat().st_size > _LARGEST:
         return ""
     try:

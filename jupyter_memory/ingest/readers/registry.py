@@ -79,8 +79,6 @@ BUILT_IN: tuple[Reader, ...] = (
 
 
 class _Traits(NamedTuple):
-    """What a reader declares about how its files are treated."""
-
     version: int = 0
     sampled: int = 0
     unopened: bool = False
@@ -214,7 +212,6 @@ def known_readers() -> Readers:
 
 @lru_cache(maxsize=1)
 def _found(path: tuple[str, ...]) -> Readers:
-    """Return the readers that can be found on this ``sys.path``."""
     # Imported late: it reads the metadata of every installed package.
     from importlib.metadata import entry_points
 
@@ -242,7 +239,6 @@ def _found(path: tuple[str, ...]) -> Readers:
 
 
 def _opened(point: EntryPoint) -> PluginReader:
-    """Return the reader of an entry point, checked."""
     reader: Reader = point.load()()
     suffixes = reader.suffixes
     if isinstance(suffixes, str) or not suffixes or not callable(reader.read):
@@ -255,7 +251,6 @@ def _opened(point: EntryPoint) -> PluginReader:
 
 
 def _named(point: EntryPoint) -> str:
-    """Return what a reader is called in a report."""
     return f"reader {point.name}" + (f" of {point.dist.name}" if point.dist is not None else "")
 
 
@@ -284,7 +279,6 @@ def version_mark(path: Path | str) -> str:
 
 
 def _ends(path: Path, sampled: int) -> bytes:
-    """Return the size of a file with its first and last bytes."""
     with path.open("rb") as opened:
         size = opened.seek(0, os.SEEK_END)
         opened.seek(0)

@@ -106,7 +106,7 @@ def _end_of_marked(lines: Sequence[str], at: int, begins: re.Pattern[str], ends:
 
 
 def _end_of_paragraph(lines: Sequence[str], at: int, begins: re.Pattern[str], comment: str) -> int:
-    """Return the line after a paragraph. A blank line within quotes, or before an indented line, does not end it."""
+    # A blank line within quotes, or before an indented line, does not end it.
     quotes = 0
     while at < len(lines) and not begins.match(lines[at]):
         line = lines[at]
@@ -121,39 +121,33 @@ def _end_of_paragraph(lines: Sequence[str], at: int, begins: re.Pattern[str], co
 
 
 def _is_prose(lines: Sequence[str], comment: str) -> bool:
-    """Return whether a paragraph is all comments, but for magics, which a script hides in comments."""
     return all(line.startswith(comment) for line in lines) and not lines[0].startswith((f"{comment} %", f"{comment} !"))
 
 
 @lru_cache
 def _light_marks(comment: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return the patterns of the lines that begin and end a cell."""
     mark = rf"^{re.escape(comment)} ?"
     begins = re.compile(rf"{mark}(?:\+|region\b)(?P<rest>|[ \t\[{{][^\n]*+)$")
     return begins, re.compile(rf"{mark}(?:-|endregion)[ \t]*+$")
 
 
 def _title(rest: str) -> str:
-    """Return the title after the mark of a cell, without its kind and options."""
     return _OPTIONS.split(_KIND.sub("", rest), maxsplit=1)[0].strip(" \t#*-")
 
 
 @lru_cache
 def _mark(comment: str) -> re.Pattern[str]:
-    """Return the pattern of a line that begins a cell; Matlab's own has no comment before it."""
     begin = "" if comment == "%" else re.escape(comment) + "[ \\t]?"
     return re.compile(rf"^{begin}%%(?P<rest>(?:[ \t][^\n]*)?)$", re.MULTILINE)
 
 
 def _without_header(text: str, comment: str) -> str:
-    """Return the beginning of a script with blank lines for the YAML block that Jupytext writes in comments."""
     lines = text.split("\n")
     header = _header(lines, comment)
     return "\n".join(["" if number in header else line for number, line in enumerate(lines)]) if header else text
 
 
 def _header(lines: Sequence[str], comment: str) -> range:
-    """Return where the YAML block is that Jupytext writes in comments; only comments may be above it."""
     fence = f"{comment} ---"
     fences = [number for number, line in enumerate(lines[:_HEADER_LINES]) if line.rstrip() == fence]
     if len(fences) < 2 or any(line.strip() and not line.startswith(comment) for line in lines[: fences[0]]):
@@ -162,7 +156,6 @@ def _header(lines: Sequence[str], comment: str) -> range:
 
 
 def _uncommented(source: str, comment: str) -> str:
-    """Return prose without the marks of comment, or the quotes, that hide it from the language."""
     bare = source.strip()
     for quotes in ('"""', "'''"):
         if bare.startswith(quotes) and bare.endswith(quotes) and len(bare) >= 2 * len(quotes):

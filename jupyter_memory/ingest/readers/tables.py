@@ -231,7 +231,6 @@ def _lines(table: Table, width: int) -> Iterable[str]:
 
 
 def _line(column: Column) -> str:
-    """Return a column with its words, by which it is found: ``churn_date (churn date): timestamp``."""
     name = " ".join(column.name.split())
     unit = column.unit or unit_in(name)
     told = ", ".join(part for part in (column.type, unit and f"unit {unit}") if part)
@@ -240,7 +239,6 @@ def _line(column: Column) -> str:
 
 
 def _words(name: str) -> str:
-    """Return the words of a name that runs several together, else nothing."""
     # Imported late: it loads NumPy, which those who only look for files do without.
     from jupyter_memory.text.identifiers import parts as parts_of
 
@@ -331,7 +329,6 @@ def _is_like_name(name: str) -> bool:
 
 
 def _reads_as_data(names: Row, below: Sequence[Row]) -> bool:
-    """Return whether most of the texts above columns of text look like these: in capitals, of as many words."""
     types = types_of(below, len(names))
     texts = [place for place, type_ in enumerate(types) if type_ == TEXT and names[place]]
     alike = [place for place in texts if any(_shape(row[place]) == _shape(names[place]) for row in below)]
@@ -343,6 +340,5 @@ def _recurs(names: Row, below: Sequence[Row]) -> bool:
 
 
 def _shape(cell: str) -> str:
-    """Return how a text is written: ``Aa Aa`` for a name of two words."""
     shape = re.sub(r"[^\W\d_]", lambda one: "A" if one[0].isupper() else "a", cell.strip())
     return re.sub(r"(.)\1+", r"\1", shape)

@@ -96,7 +96,6 @@ def described(document: Document, text: str) -> Document:
 
 
 def _tags(block: str) -> tuple[str, ...]:
-    """Return the tags that a front matter names, each once."""
     match = _TAGS.search(block)
     if match is None:
         return ()
@@ -168,7 +167,6 @@ def literate_document(
 
 
 def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
-    """Yield chunks of code and stretches of prose in their order."""
     lines = text.split("\n")
     first = front.count("\n")
     index, begin, number = 0, first, first
@@ -206,7 +204,6 @@ def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
 
 
 def _prose(lines: list[str], begin: int, end: int) -> Iterator[Cell]:
-    """Yield the prose of some lines, cut before each heading."""
     text = "\n".join(lines[begin:end])
     cuts = sorted({0, len(text), *(heading.start for heading in headings(text))})
     line, counted = begin + 1, 0
@@ -217,7 +214,6 @@ def _prose(lines: list[str], begin: int, end: int) -> Iterator[Cell]:
 
 
 def _chunk_at(line: str, bare: bool) -> tuple[str, str, str, dict[str, str]] | None:
-    """Return fence, language, label and options of the chunk of code that a line opens, None where it opens none."""
     opened = _OPEN.fullmatch(line.strip()) if line[:1] in _FENCES else None
     if opened is None:
         return None
@@ -243,7 +239,6 @@ def _chunk_at(line: str, bare: bool) -> tuple[str, str, str, dict[str, str]] | N
 
 
 def _closing(lines: list[str], opening: int, fence: str) -> int:
-    """Return the line that closes a fence, or the one after the last."""
     for number in range(opening + 1, len(lines)):
         bare = lines[number].strip()
         if bare.startswith(fence) and not bare.strip(fence[0]):
@@ -252,7 +247,6 @@ def _closing(lines: list[str], opening: int, fence: str) -> int:
 
 
 def _without_options(lines: list[str]) -> tuple[str, Mapping[str, Any], int]:
-    """Return a chunk's source, the options on its first lines, and how many lines those are."""
     options: dict[str, str] = {}
     count = 0
     for line in lines:
@@ -265,7 +259,6 @@ def _without_options(lines: list[str]) -> tuple[str, Mapping[str, Any], int]:
 
 
 def _first_language(text: str) -> str:
-    """Return the language of the first chunk that names one."""
     found = _FIRST.search(text)
     name = known_language(found[1]) if found else ""
     return name if name in ("python", "r", "julia", "sql", "bash", "javascript") else ""
@@ -308,7 +301,6 @@ def inline_tags(markdown: str) -> tuple[str, ...]:
 
 
 def _lines(markdown: str) -> Iterator[tuple[bool, str]]:
-    """Yield each line, and whether it is prose: not in a fence."""
     fence = ""
     for line in markdown.split("\n"):
         found = _FENCE.match(line)
@@ -332,7 +324,6 @@ def _without_code(line: str) -> str:
 
 
 def _code_spans(line: str) -> Iterator[tuple[int, int]]:
-    """Yield where code between backticks begins and ends: as many close it as opened it."""
     runs = [match.span() for match in _BACKTICKS.finditer(line)]
     # By length, the next one last. A regular expression would try every part of a long run.
     left: dict[int, list[int]] = {}
@@ -351,7 +342,6 @@ def _code_spans(line: str) -> Iterator[tuple[int, int]]:
 
 
 def _plain(line: str) -> str:
-    """Return a line of prose without marks of links and callouts; code between backticks stays."""
     if callout := _CALLOUT.fullmatch(line):
         line = callout[1] + (callout[3] or callout[2])
     if "[[" not in line:
@@ -428,8 +418,6 @@ _MOST_SECTIONS = 2_000
 
 @dataclass(slots=True)
 class _Section:
-    """A heading with the text below it, as it is read; ``anchor`` is its id, or that of the element around it."""
-
     line: int
     path: tuple[Heading, ...] = ()
     anchor: str = ""
@@ -479,10 +467,7 @@ class HtmlReader:
 
 
 def _closed(text: str) -> str:
-    """Return a page without comments and declarations, and without a tag that is never closed.
-
-    The parser takes the square of the time for many of them that do not end. The lines of a comment stay.
-    """
+    # The parser takes the square of the time for many of them that do not end. The lines of a comment stay.
     pieces, at = [], 0
     last = text.rfind(">")
     while (found := _DECLARATION.search(text, at, last)) is not None:
@@ -500,8 +485,6 @@ def _closed(text: str) -> str:
 
 
 class _Page(HTMLParser):
-    """Collects the sections of a page while it is parsed; broken HTML is read as far as it goes."""
-
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.title = ""
@@ -514,7 +497,6 @@ class _Page(HTMLParser):
         self._anchor = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note what begins with a tag."""
         if tag == "title" and not self.title:
             self._in_title = True
         elif self._silent:
@@ -534,7 +516,6 @@ class _Page(HTMLParser):
                 self.sections[-1].pieces.append("\n")
 
     def handle_endtag(self, tag: str) -> None:
-        """Note what ends with a tag."""
         if tag == "title":
             self._in_title = False
         elif self._silent:
@@ -554,7 +535,6 @@ class _Page(HTMLParser):
                 self.sections[-1].pieces.append("\t" if tag in _CELLS else "\n")
 
     def handle_data(self, data: str) -> None:
-        """Take a piece of text."""
         if self._in_title:
             self.title = _BLANK.sub(" ", self.title + data).strip()[:1_000]
         elif not self._silent:

@@ -107,7 +107,6 @@ def assigned(text: str, low: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _names(low: str) -> Iterator[re.Match[str]]:
-    """Yield the names of secrets that something is assigned to."""
     done = 0
     for hint in _HINT.finditer(low):
         # A name begins at most so far before its last word, and an annotation ends at most so far after it.
@@ -118,7 +117,6 @@ def _names(low: str) -> Iterator[re.Match[str]]:
 
 
 def _is_secret(value: str, what: str, sign: str) -> bool:
-    """Return whether the value of a secret's name is a secret, given how it was assigned."""
     if what == "other key":
         return is_strong(value)
     if what == "mdp":
@@ -132,7 +130,6 @@ def _is_secret(value: str, what: str, sign: str) -> bool:
 
 
 def _is_word(value: str, what: str, sign: str) -> bool:
-    """Return whether the value of a password's name is a word, a sentence or a variable rather than a password."""
     if sign == "," or any(map(str.isspace, value)):
         return True
     if sign == "quoted":
@@ -146,7 +143,6 @@ def _is_word(value: str, what: str, sign: str) -> bool:
 
 
 def _is_env_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
-    """Return whether a name begins its line, or a word of a command, and is followed by ``=`` as in an .env file."""
     end = name.start("quote")
     begin = max(text.rfind("\n", max(0, end - 100), end) + 1, end - 100, 0)
     if text[end : name.end()] != "=":
@@ -162,7 +158,6 @@ def _is_env_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
 
 
 def _is_own_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
-    """Return whether a line, not indented, has only a name and its value, and the value has a digit."""
     end = name.start("quote")
     begin = max(text.rfind("\n", max(0, end - 100), end) + 1, end - 100, 0)
     value = found["bare"]
@@ -176,7 +171,6 @@ def _is_own_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
 
 
 def _is_said(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
-    """Return whether `name=value` follows the words of a sentence, or is alone in a string: it is no code."""
     end = name.start("quote")
     behind = text[found.end() : found.end() + 1]
     if text[end : name.end()] != "=" or not (not behind or behind.isspace() or behind in "\"'\\"):
@@ -249,7 +243,6 @@ def _line(text: str, begin: int) -> re.Match[str] | None:
 
 
 def _rows(text: str, header: re.Match[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines below a header, with where each begins, up to an empty one."""
     end = header.end()
     for _ in range(_ROWS):
         begin = end + (2 if text.startswith("\\n", end) else 1)
@@ -261,7 +254,6 @@ def _rows(text: str, header: re.Match[str]) -> Iterator[tuple[int, str]]:
 
 
 def _fields(line: str, begin: int, separator: str) -> list[Span]:
-    """Return where the fields of a line are, without the number that a traceback writes before it."""
     numbered = _CELL_NUMBER.match(line)
     start = numbered.end() if numbered else 0
     fields = []
@@ -274,7 +266,6 @@ def _fields(line: str, begin: int, separator: str) -> list[Span]:
 
 
 def _separated(text: str, header: re.Match[str], begin: int, name: int, separator: str) -> Iterator[Span]:
-    """Yield the values of a column of a table whose columns have a separator between them."""
     line = text[begin : header.end()]
     fields = _fields(line, begin, separator)
     if not all(_WORDS.fullmatch(text[start:end] or "x") for start, end in fields):
@@ -288,7 +279,6 @@ def _separated(text: str, header: re.Match[str], begin: int, name: int, separato
 
 
 def _aligned(text: str, header: re.Match[str], begin: int, name: Span) -> Iterator[Span]:
-    """Yield the values below a name in a table that is aligned by spaces, as pandas prints it."""
     line = text[begin : header.end()]
     if len(list(_SPACED.finditer(line))) != len(line.split()) or len(line.split()) < 2:
         return

@@ -212,7 +212,6 @@ _KEY_NAMES = ("[Kk]ey", "KEY", "[Tt]oken", "TOKEN", "[Ss]ecret", "SECRET")
 
 
 def _below(names: tuple[str, ...], sign: str = ":") -> str:
-    """Return what a sign after one of these names, and the beginning of the next line, look like."""
     behind = "|".join(f"(?<={name}{quote}{sign})" for name in names for quote in ("", "[\"']"))
     return rf"{sign}(?:{behind}){BREAK}(?:[|>]-?)?[\"'`]?"
 

@@ -55,14 +55,12 @@ def hints(texts: Sequence[str]) -> list[set[str]]:
 
 
 def _slots(data: bytes) -> NDArray[np.uint32]:
-    """Return the slot of every three bytes; the data is padded with zeros."""
     whole = np.frombuffer(data + b"\0\0\0", np.uint8)
     fours: NDArray[np.uint32] = np.ndarray((len(data),), "<u4", whole, strides=(1,))
     return (fours & _THREE) * _FACTOR >> _SHIFT
 
 
 def _by_slot() -> tuple[NDArray[np.uint8], list[list[list[tuple[str, bytes]]]]]:
-    """Return a number for each slot, 0 where it has no hint, and the hints of each number by their fourth byte."""
     numbers = np.zeros(1 << 16, np.uint8)
     behind: list[list[list[tuple[str, bytes]]]] = [[]]
     for hint in _ALL:
@@ -131,7 +129,6 @@ def redact_values(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _each(value: Any) -> Any:
-    """Return a JSON value with the secrets in each string replaced, one string at a time."""
     if isinstance(value, str):
         return redact(value)[0]
     if isinstance(value, list):
@@ -158,12 +155,10 @@ def _once(text: str, found: Collection[str] | None) -> tuple[str, int]:
 
 
 def _lower(text: str) -> str:
-    """Return a text in lower case of the same length: only the Turkish İ would become two characters."""
     return text.replace("İ", "I").lower()
 
 
 def _without(text: str, secrets: Iterator[tuple[int, int, str]]) -> tuple[str, int]:
-    """Return a text without these secrets ``(start, end, what)``, given in order."""
     pieces: list[str] = []
     done = count = 0
     for start, end, what in secrets:
@@ -177,7 +172,6 @@ def _without(text: str, secrets: Iterator[tuple[int, int, str]]) -> tuple[str, i
 
 
 def _shaped(text: str, shape: Shape) -> Iterator[tuple[int, int, str]]:
-    """Yield the secrets of a well-known shape."""
     group = shape.pattern.groupindex.get("secret", 0)
     for match in shape.pattern.finditer(text):
         if shape.check(match.group(group)):

@@ -151,7 +151,7 @@ def removed(json_text: JsonText, container: int, child: Child) -> str:
 
 
 class _Style:
-    """How a text is written: its line ends, its indent, or all of it on one line."""
+    # Its line ends, its indent, or all of it on one line.
 
     def __init__(self, text: str) -> None:
         self.newline = "\r\n" if "\r\n" in text else "\n"
@@ -176,7 +176,6 @@ def _put(text: str, place: int, more: str) -> str:
 
 
 def _indent(text: str, place: int) -> str | None:
-    """Return the blanks before a place on its line, None where something else stands there."""
     before = text[text.rfind("\n", 0, place) + 1 : place]
     return before if not before.strip() else None
 
@@ -187,7 +186,6 @@ def _line_indent(text: str, place: int) -> str:
 
 
 def _after_comments(json_text: JsonText, place: int) -> int:
-    """Return the place behind the comments that end the line; they are about what stands before them."""
     if json_text.bare == json_text.text:
         return place
     found = _REST_OF_LINE.match(json_text.text, place)
@@ -265,7 +263,6 @@ def without_table(text: str, path: KeyPath) -> str:
 
 
 def _tables(lines: list[str], path: KeyPath) -> Iterator[tuple[int, int, KeyPath]]:
-    """Yield where a table and those below it begin and end, each with its own path."""
     heads = [(place, name) for place, line in enumerate(lines) if (name := _header(line)) and _is_whole(lines[:place])]
     for number, (begin, name) in enumerate(heads):
         end = heads[number + 1][0] if number + 1 < len(heads) else len(lines)
@@ -277,7 +274,6 @@ def _tables(lines: list[str], path: KeyPath) -> Iterator[tuple[int, int, KeyPath
 
 
 def _header(line: str) -> KeyPath | None:
-    """Return the path that a line names as a table, None if it is no such line."""
     if not line.lstrip().startswith("["):
         return None
     try:
@@ -292,7 +288,7 @@ def _header(line: str) -> KeyPath | None:
 
 
 def _statements(lines: list[str]) -> Iterator[str]:
-    """Yield the statements of a table: a line, or the lines over which a value goes on."""
+    # A line, or the lines over which a value goes on.
     begin = 0
     for end in range(1, len(lines) + 1):
         if _is_whole(lines[begin:end]):
@@ -309,7 +305,6 @@ def _is_whole(lines: list[str]) -> bool:
 
 
 def _checked_toml(after: str, before: Mapping[str, Any], path: KeyPath, table: Mapping[str, Any] | None) -> str:
-    """Return a changed text, which must say what the earlier one said, but for this table."""
     expected = deepcopy(dict(before))
     inner = expected
     for key in path[:-1]:
@@ -327,7 +322,6 @@ def _checked_toml(after: str, before: Mapping[str, Any], path: KeyPath, table: M
 
 
 def _without_empty(value: dict[str, Any], path: KeyPath) -> dict[str, Any]:
-    """Leave out a table of tables that is empty: TOML need not name it."""
     return {key: inner for key, inner in value.items() if not (key == path[0] and inner == {})}
 
 
@@ -401,7 +395,6 @@ class JsonMember:
         return replaced(parsed, child, entry)
 
     def _container(self, parsed: JsonText) -> tuple[int, tuple[str, ...]]:
-        """Return where the innermost object on our way begins, and the keys that are missing from there on."""
         place = parsed.root()
         for count, key in enumerate(self.keys):
             child = _member(parsed, place, key)
@@ -508,7 +501,6 @@ def _object(value: Any, key: str) -> dict[str, Any]:
 
 
 def _place(items: list[Any]) -> int | None:
-    """Return the place of our entry among the items of an array."""
     return next((place for place, one in enumerate(items) if isinstance(one, dict) and one.get("name") == NAME), None)
 
 
@@ -518,7 +510,6 @@ def _member(parsed: JsonText, container: int, name: str) -> Child | None:
 
 
 def _checked(after: str, expected: Any, *, comments: bool) -> str:
-    """Return a changed text, which must say exactly what is expected."""
     if JsonText.read(after, comments=comments).value() != expected:
         raise ClientConfigError("it is written in a way that this command cannot change safely")
     return after
@@ -630,7 +621,6 @@ def _lines(data: bytes | None) -> list[str]:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Turn what the system refuses into our error."""
     try:
         yield
     except OSError as error:
@@ -639,7 +629,6 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def _replace(path: Path, data: bytes, like: Path) -> None:
-    """Write a whole file, with the permissions and the owner of another if that exists, and put it in place at once."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         # Never readable by more than may read the file.

@@ -147,7 +147,6 @@ def disconnection(shape: Shape, path: Path) -> ConfigChange | None:
 
 
 def _is_but_for_us(shape: Shape, path: Path, now: bytes | None) -> bool:
-    """Return whether the copy beside a file is what the file was before our entry came, and nothing else did."""
     if now is None:
         return False
     copy = read(backup_of(path))
@@ -160,7 +159,6 @@ def _is_but_for_us(shape: Shape, path: Path, now: bytes | None) -> bool:
 
 
 def _edited(path: Path, before: bytes | None, edit: Callable[[str], str]) -> bytes:
-    """Return a configuration after an edit; whatever prevents that names the file."""
     try:
         return encoded(edit(decoded(before)), before)
     except ClientConfigError as error:

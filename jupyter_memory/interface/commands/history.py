@@ -135,7 +135,6 @@ def _of_kernel(recorder: Recorder) -> list[tuple[str, str]]:
 
 
 def _of_ipython() -> Path | None:
-    """Return the file in which IPython keeps the history of its default profile."""
     # Imported late: a terminal that asks for something else need not wait for IPython.
     from IPython.paths import locate_profile
 

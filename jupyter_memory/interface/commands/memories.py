@@ -79,7 +79,6 @@ def is_rank(word: str) -> bool:
 
 
 def _at(front: Front, ranks: re.Match[str]) -> Iterator[str]:
-    """Yield the ids that the last results have at a rank, or from one rank to another."""
     shown = front.shown
     if shown is None:
         raise InputError(front.no_results)
@@ -475,7 +474,6 @@ def unpin(front: Front, call: Call) -> None:
 
 
 def _index(front: Front, path: str, *, retry: bool) -> bool:
-    """Index a path and say what was done; return whether nobody interrupted it."""
     try:
         report = front.store_to_fill.index(path, progress=front.progress, retry=retry)
     except KeyboardInterrupt:
@@ -486,11 +484,6 @@ def _index(front: Front, path: str, *, retry: bool) -> bool:
 
 
 def _tokens(word: str) -> int:
-    """Return a number of tokens as it was typed.
-
-    Raises:
-        WrongUsage: it is no number, or no source has room.
-    """
     try:
         return checked_budget(int(word) if word.lstrip("-").isdecimal() else word)
     except InputError as error:
@@ -498,19 +491,16 @@ def _tokens(word: str) -> int:
 
 
 def _last(front: Front) -> Answer:
-    """Return the answer of the last search."""
     if front.last is None:
         raise WrongUsage("There is no search yet: run %memsearch first.")
     return front.last
 
 
 def _id_of(front: Front, word: str) -> str:
-    """Return the id that a word is, or that a rank of the last results stands for."""
     return picked(front, [word])[0].memory.id if word.isdecimal() and is_rank(word) else word
 
 
 def _check_profile(name: str | None) -> None:
-    """Raise UnknownProfile before a store is opened for nothing."""
     from jupyter_memory.search.profiles import profile_named
 
     if name is not None:
@@ -581,7 +571,7 @@ def _forget_searches(front: Front, *, only_counted: bool) -> None:
 
 
 def _show_selection(front: Front, selection: Selection) -> object:
-    """List what would be forgotten; those named by ids in the words of the other commands."""
+    # Those named by ids in the words of the other commands.
     front.hint(f"Nothing was forgotten. Without --dry-run these would go: {messages.selected(front.store, selection)}.")
     if not selection.filters and not selection.everything:
         front.say("\n".join(messages.named(front.store.get(one), "would forget") for one in selection.ids))

@@ -257,7 +257,7 @@ def save(front: Front, call: Call) -> None:
 
 
 def _as_new_file(profile: Profile) -> str:
-    """Return a profile as TOML; a file may not have the name of a profile that comes with the package."""
+    # A file may not have the name of a profile that comes with the package.
     from jupyter_memory.search.profiles import PROFILES
 
     named = profile.replace(name=f"my-{profile.name}") if profile.name in PROFILES else profile
@@ -265,7 +265,6 @@ def _as_new_file(profile: Profile) -> str:
 
 
 def _summary(name: str) -> str:
-    """Return the summary in a profile's file, or what is wrong with it: a setting may name a file that is gone."""
     from jupyter_memory.search.profiles import profile_named
 
     try:
@@ -328,7 +327,6 @@ def use(front: Front, call: Call) -> None:
 
 
 def _brought(front: Front, call: Call, wanted: Wanted, cached: CachedModel) -> bool:
-    """Install what a model needs and fetch it, as far as either is missing, after asking; return whether it is here."""
     from jupyter_memory.interface import models
 
     path = call.values["from"]
@@ -372,7 +370,7 @@ def remove(front: Front, call: Call) -> None:
 
 
 def _said(front: Front, act: Callable[[], str]) -> bool:
-    """Do something and say what it did; if it is interrupted, say how to go on and return False."""
+    # If it is interrupted, say how to go on and return False.
     try:
         front.say(front.with_commands(act()))
     except KeyboardInterrupt:
@@ -505,7 +503,6 @@ def in_notebook(front: Front, call: Call) -> None:
 
 
 def _begin(front: Front, call: Call) -> None:
-    """Index the folders that were named, and note that they are watched."""
     for path in call.words:
         if not Path(path).expanduser().is_dir():
             raise InputError(f"{path} is no folder. A folder can be watched; a single file can be indexed.")
@@ -523,7 +520,6 @@ def _unwatch(front: Front, call: Call) -> None:
 
 
 def _start(front: Front, path: StorePath) -> None:
-    """Follow the folders of a store in a thread of this kernel, unless one does."""
     if (thread := _threads.get(path)) is None or not thread.runs:
         _threads[path] = WatchThread(FolderWatch(lambda: front.store, ignore=front.settings.ignore))
         atexit.register(_threads[path].close)

@@ -187,7 +187,6 @@ def _sum(
     value_of: Callable[[int, InList], float],
     limit: int | None,
 ) -> list[Scored]:
-    """Add up what the term of each list makes of its values; ``value_of`` gets an element and its place in the list."""
     totals: dict[str, float] = {}
     memories: dict[str, Memory] = {}
     for number, one_list in enumerate(lists):
@@ -201,14 +200,12 @@ def _sum(
 
 
 def _contributions(term: Term, values: Mapping[str, float]) -> dict[str, float]:
-    """Return what a term makes of values; terms know memories by numbers."""
     ids = list(values)
     made = term.contributions(Ranking(dict(enumerate(values.values()))))
     return {ids[number]: value for number, value in made.items()}
 
 
 def _copies(results: Sequence[InList]) -> dict[str, int]:
-    """Return in how many other sources each content is found."""
     sources: dict[str, set[str]] = defaultdict(set)
     for one in results:
         sources[normalised(one.memory.text)].add(one.memory.source)

@@ -284,7 +284,6 @@ def constants(profile: Profile) -> list[Constant]:
 
 
 def _of_part(part: str, value: Any) -> Iterator[Constant]:
-    """Yield the constants of a term, a signal or a step; one that has none is named all the same."""
     form = type(value).__name__
     name = getattr(value, "name", "")
     held = [one.name for one in fields(value)] if is_dataclass(value) else []
@@ -299,7 +298,6 @@ def _of_part(part: str, value: Any) -> Iterator[Constant]:
 
 
 def _covalence_terms() -> tuple[Term, ...]:
-    """0.90 * (1/(60+vec) + 1/(60+kw) + 0.20/(60+tier) + 0.01*title) + 0.10 * recency * 0.033, multiplied out."""
     return (
         ReciprocalRank("vector", 0.90),
         ReciprocalRank("keyword", 0.90),

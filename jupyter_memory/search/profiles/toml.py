@@ -47,8 +47,6 @@ def read_profile(path: str | Path) -> Profile:
 
 
 class _Reader:
-    """Reads one file; every error names it."""
-
     def __init__(self, path: str) -> None:
         self.path = path
 
@@ -104,7 +102,7 @@ class _Reader:
         return self._typed(key, value, kind)
 
     def _parts(self, key: str, given: Mapping[str, Any], held: Sequence[Any], base: Profile | None) -> tuple[Any, ...]:
-        """Return the terms or signals: those held, changed where the file names them, and those that it adds."""
+        # Those held, changed where the file names them, and those that it adds.
         parts = {one.name: one for one in held}
         for name, table in given.items():
             where, values = f"{key}.{name}", dict(self._typed(f"{key}.{name}", table, dict))
@@ -137,7 +135,6 @@ class _Reader:
         return {name: self._typed(f"{where}.{name}", value, hints[name]) for name, value in given.items()}
 
     def _typed(self, where: str, value: Any, kind: Any) -> Any:
-        """Return a value in the type that its place asks for."""
         if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
             if not isfinite(value):
                 self._fail(f"{where} must be finite.")

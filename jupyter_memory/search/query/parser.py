@@ -155,7 +155,6 @@ def split(text: str, now: datetime) -> tuple[str, Filters]:
 
 
 def _without_words(text: str) -> tuple[str, list[str]]:
-    """Return a text without the words that have a minus before them, and those words."""
     unwanted = [match["word"] for match in _WITHOUT.finditer(text) if match["word"]]
     if not unwanted:
         return text, []
@@ -290,7 +289,6 @@ def content_words(text: str, *, alone: bool = True) -> list[str]:
 
 
 def _last_word(text: str) -> str | None:
-    """Return the word at the end of a text, None where it ends in anything else or the word is a single letter."""
     words = list(_WORD.finditer(_PHRASE.sub(lambda match: '"' * len(match[0]), text)))
     if not words or words[-1].end() != len(text) or not 2 <= len(words[-1][0]) <= _MAX_WORD:
         return None
@@ -368,7 +366,6 @@ def is_phrase(quoted: str) -> bool:
 
 
 def _apart(terms: Terms) -> tuple[list[re.Pattern[str]], Terms]:
-    """Return the quoted names as patterns, and the other terms."""
     names = [phrase for phrase in terms.phrases if _JOINED.search(phrase)]
     if not names:
         return [], terms

@@ -252,8 +252,6 @@ _DAYS_AFTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Range:
-    """A range of local time that is named at ``start:end``; None: open."""
-
     start: int
     end: int
     since: datetime | None
@@ -312,7 +310,6 @@ def _timed(text: str, place: int, local: datetime, zone: tzinfo | None) -> Tempo
 
 
 def _span(text: str, place: int, local: datetime) -> _Range | None:
-    """Read "between March and May", "from May 8th to June 9th", "8 May – 9 June", "May 3-5"."""
     opening = _SPAN.match(text, place)
     begins = opening.end() if opening else place
     for first, second in _pairs(text, place, begins, local):
@@ -334,7 +331,6 @@ def _span(text: str, place: int, local: datetime) -> _Range | None:
 
 
 def _pairs(text: str, place: int, begins: int, local: datetime) -> Iterator[tuple[Named, Named]]:
-    """Yield the two ends of a span that begins at a place."""
     if (days := _DAYS_BEFORE.match(text, place)) and (second := named_at(text, days.end(), local)):
         yield _of_day(second, int(days["d"])), second
     first = named_at(text, begins, local)
@@ -359,7 +355,6 @@ def _pairs(text: str, place: int, begins: int, local: datetime) -> Iterator[tupl
 
 
 def _of_day(named: Named, day: int) -> Named:
-    """Return the day of this number in the month of another, which stays as it is if there is none."""
     try:
         start = named.period.start.replace(day=day)
     except ValueError:
@@ -368,7 +363,6 @@ def _of_day(named: Named, day: int) -> Named:
 
 
 def _in_order(first: Named, second: Named) -> tuple[Named, Named]:
-    """Choose the years that were not named so that the second end follows the first as soon as it can."""
     years = second.period.start.year - first.period.start.year
     if first.yearless:
         first = first.years_later(years)
@@ -386,7 +380,6 @@ def _certainty(text: str, named: Named) -> float:
 
 
 def _one_sided(text: str, place: int, local: datetime) -> _Range | None:
-    """Read "since Monday", "before 2026-03-01", "after May", "until last week"."""
     side = _SIDE.match(text, place)
     named = None if side is None else named_at(text, side.end(), local)
     if side is None or named is None:
@@ -413,7 +406,6 @@ def _one_sided(text: str, place: int, local: datetime) -> _Range | None:
 
 
 def _named(text: str, place: int, local: datetime) -> _Range | None:
-    """Read a time alone, or after a preposition: "yesterday", "in March"."""
     preposition = _IN.match(text, place)
     begins = preposition.end() if preposition else place
     named = named_at(text, begins, local)
@@ -455,7 +447,6 @@ def notice_of(found: TemporalExpression, *, empty: bool = False) -> str:
 
 
 def _days(since: datetime | None, until: datetime | None) -> str:
-    """Return a range with its last day, or its last minute, included."""
     first, last = ("" if end is None else f"{end.astimezone():%Y-%m-%d %H:%M}" for end in (since, until))
     first = first.removesuffix(" 00:00")
     if until is not None and last.endswith(" 00:00"):

@@ -124,7 +124,6 @@ def is_everyday(word: str) -> bool:
 
 
 def _is_meant(word: str, stem: str) -> bool:
-    """Return whether a word is of everyday language, or a form of one, such as "camped"."""
     if is_everyday(word):
         return True
     root = stem.removesuffix("e")
@@ -139,7 +138,6 @@ def _american(stem: str) -> str:
 
 
 def _alike(snapshot: Snapshot, stem: str, allowed: int) -> dict[str, int]:
-    """Return the stems that begin alike and are at most ``allowed`` slips away, with their slips."""
     # Imported late: its 48 modules take 10 ms, and few searches need them.
     from rapidfuzz.distance import OSA
     from rapidfuzz.process import cdist
@@ -216,7 +214,7 @@ def share(corpus: Corpus, language: Prose) -> float:
 
 
 def _counts(words: Iterable[str], corpus: Corpus) -> dict[str, int]:
-    """Return how many chunks hold each of these words; of what the index takes for several words, none."""
+    # Of what the index takes for several words, none.
     stems = {word: found[0] for word in words if len(found := corpus.words(word)) == 1}
     counted = corpus.frequencies(stems.values())
     return {word: counted[stem] for word, stem in stems.items()}
@@ -225,7 +223,7 @@ def _counts(words: Iterable[str], corpus: Corpus) -> dict[str, int]:
 def _all_forms(
     query: Query, words: Sequence[str], languages: Sequence[Prose], corpus: Corpus, *, compounds: bool
 ) -> Iterator[WordForms]:
-    """Yield the other forms of words that the store holds; identifiers, and what is still typed, have none."""
+    # Identifiers, and what is still typed, have none.
     fixed = as_they_are(query)
     for word in words:
         found = WordForms(word) if word in fixed else _forms(word, languages, corpus, compounds=compounds)
@@ -234,7 +232,6 @@ def _all_forms(
 
 
 def _forms(word: str, languages: Sequence[Prose], corpus: Corpus, *, compounds: bool) -> WordForms:
-    """Return what a store holds of a word in these languages."""
     bare = without_elision(word) if "french" in languages else word
     if not bare.isalpha():
         return WordForms(word)
@@ -245,7 +242,6 @@ def _forms(word: str, languages: Sequence[Prose], corpus: Corpus, *, compounds: 
 
 
 def _held(word: str, language: Prose, corpus: Corpus) -> list[str]:
-    """Return the forms of a word that the store holds, one for each stem of the index."""
     written = forms(word, language)
     stems = corpus.words(" ".join(written))
     # A look at every form would take a hundred times as long as reading the words that begin alike.
@@ -258,7 +254,6 @@ def _held(word: str, language: Prose, corpus: Corpus) -> list[str]:
 
 
 def _with_compounds(found: WordForms, word: str, corpus: Corpus) -> WordForms:
-    """Return the forms of a German word with its compounds, and with its parts where the store has it in no form."""
     own = set(chain.from_iterable(map(corpus.words, (word, *found.inflected))))
 
     telling = tuple(stem for stem in own if len(stem) >= _PART)
@@ -273,7 +268,6 @@ def _with_compounds(found: WordForms, word: str, corpus: Corpus) -> WordForms:
 
 
 def _compound_parts(word: str, corpus: Corpus) -> tuple[str, ...]:
-    """Return the stems of the two words that a compound is put together from, if the store holds both."""
     pairs = [pair for pair in halves(word) if min(map(len, pair)) >= SHORTEST]
     counted = _counts(dict.fromkeys(chain.from_iterable(pairs)), corpus)
     held = [pair for pair in pairs if all(counted.get(part) for part in pair)]
@@ -346,7 +340,6 @@ def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) 
 
 
 def _of_time(query: Query) -> list[str]:
-    """Return the words of the time that a query names, where it is read as one."""
     named = query.temporal
     if named is None or query.time_filters is None:
         return []
@@ -354,7 +347,6 @@ def _of_time(query: Query) -> list[str]:
 
 
 def _names(query: Query, *, alone: bool) -> Iterator[str]:
-    """Yield the words of a query; of a chain such as `df.groupby` each link, but no alias."""
     for word in telling_words(content_words(query.text, alone=alone), query.language):
         *before, last = [word] if word.replace(".", "").isdigit() else word.split(".")
         yield from (link for link in before if len(link) > _ALIAS)
@@ -362,29 +354,24 @@ def _names(query: Query, *, alone: bool) -> Iterator[str]:
 
 
 def _spellings(name: str) -> list[str]:
-    """Return how a name may be written: as it is, in plain characters, in one piece, its parts side by side."""
+    # As it is, in plain characters, in one piece, its parts side by side.
     together = ["".join(parts(name)), " ".join(parts(name))] if is_compound(name) else []
     return [name, *plainer(name), *together]
 
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """What a store holds of words."""
-
     snapshot: Snapshot
     columns: Mapping[str, float]
 
     def row(self, spelling: str) -> Row:
-        """Return the stems of a spelling."""
         return tuple(self.snapshot.corpus.words(spelling))
 
     def read_ahead(self, names: Sequence[str]) -> None:
-        """Count all words of a query at once, which takes no longer than one of them."""
         spellings = chain.from_iterable(map(_spellings, names))
         self.snapshot.corpus.frequencies(chain.from_iterable(map(self.row, spellings)))
 
     def count(self, spellings: Sequence[str]) -> int:
-        """Return how many chunks hold one of these spellings, at most: of words in a row, the rarest is counted."""
         found = 0
         for spelling in spellings:
             stems = self.row(spelling)
@@ -394,7 +381,7 @@ class _Held:
         return found
 
     def near(self, name: str) -> tuple[Row, ...]:
-        """Return what a name may be a slip for: near stems, or its parts with near ones among them."""
+        # Near stems, or its parts with near ones among them.
         if not is_compound(name):
             return tuple((one.stem,) for one in nearest(name.lower(), self.snapshot, self.columns))
         whole = parts(name)
@@ -404,7 +391,7 @@ class _Held:
 
 
 def _asked_name(name: str, before: str, after: str, held: _Held, forms: WordForms, *, looked_up: bool) -> AskedWord:
-    """Return a word that stands between two others; of a pasted text, whose words are not looked up, none is missed."""
+    # Of a pasted text, whose words are not looked up, none is missed.
     spellings = [*_spellings(name), *forms.inflected]
     if not held.count(spellings):
         # "time zone" is what others write as timezone.
@@ -428,7 +415,6 @@ def _asked(
     is_name: bool = False,
     is_missed: bool = False,
 ) -> AskedWord:
-    """Return a word with what it tells; where ``is_missed``, it is missing if nothing holds it."""
     count = held.count(spellings)
     return AskedWord(
         text,
@@ -534,7 +520,6 @@ class NameWords:
         return sqrt(named.bit_count() / len(self._words) * held / len(parts)) if named else 0.0
 
     def _words_meant(self, part: str) -> int:
-        """Return which words a part of a name stands for, a bit for each."""
         found = self._meant.get(part)
         if found is None:
             of_letter = self._of_letter.get(part[:1], ())
@@ -542,7 +527,6 @@ class NameWords:
         return found
 
     def _likely(self, names: str) -> Iterator[str]:
-        """Yield the names in which some word begins anywhere, some of them more than once: most have none."""
         lowered = names.lower()
         if len(lowered) != len(names):
             # Some capital letters have small ones of another length.

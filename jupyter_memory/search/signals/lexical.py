@@ -85,7 +85,6 @@ class TfIdf:
 
 
 def _cosines(asked: Mapping[str, int], texts: Sequence[Sequence[str]], corpus: Corpus) -> list[float]:
-    """Return the cosine of the query with each text, of which each holds one of its words."""
     numbers = {word: number for number, word in enumerate(dict.fromkeys(chain(asked, *texts)))}
     counts = corpus.frequencies(numbers)
     chunks = np.fromiter((counts[word] for word in numbers), np.float64, len(numbers))
@@ -276,7 +275,6 @@ class Defines:
 
 
 def _named(text: str) -> Mapping[str, float]:
-    """Return the names in a query and how certain it is that they are meant."""
     words = words_of(text)
     if len(words) == 1:
         return {_last(words[0]): 1.0}
@@ -284,7 +282,6 @@ def _named(text: str) -> Mapping[str, float]:
 
 
 def _is_name(word: str) -> bool:
-    """Return whether a word looks like a name, or is written like the name of a class."""
     if word.lower() in STOP_WORDS:
         return False
     return "." in word or "_" in word.strip("_") or word != word.lower()
@@ -398,7 +395,6 @@ class Aside:
 
 
 def _beside(source: str, context: SearchContext) -> str:
-    """Return the name that puts a file aside, empty where there is none."""
     return next((name for name in _aside_in(source) if not context.name_words.asks_for(name)), "")
 
 

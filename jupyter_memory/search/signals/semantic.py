@@ -211,7 +211,6 @@ def rarity(frequencies: NDArray[np.integer], chunks: int) -> Floats:
 
 
 def _nearest(query: Tokens, texts: Sequence[Tokens], lengths: NDArray[np.int64], table: TokenTable) -> Floats:
-    """Return the best cosine of each text for each token of the query, ``(texts, q)``."""
     # Texts share most of their tokens, so that each different one is compared once.
     every = np.concatenate(texts)
     held = np.zeros(int(every.max()) + 1, dtype=bool)

@@ -226,7 +226,7 @@ class Changes:
     def _replaced(
         self, keys: Sequence[int], contents: Mapping[str, Sequence[Prepared]]
     ) -> dict[str, list[Predecessor | None]]:
-        """Remove what files held; return the predecessor of each of their new memories, by path."""
+        # Return the predecessor of each of their new memories, by path.
         before: dict[str, list[Memory]] = defaultdict(list)
         locked = memories.lock(self.session, keys)
         for memory in memories.load(self.session, locked).values():
@@ -237,7 +237,6 @@ class Changes:
         return {path: predecessors(now[path], drafts) for path, drafts in after.items()}
 
     def _add_chunks(self, model: Model | None, fresh: Sequence[_Fresh]) -> None:
-        """Write what new memories define, chunks and vectors, all at once: a statement for each takes far longer."""
         if not fresh:
             return
         memories.insert_definitions(
@@ -255,21 +254,14 @@ class Changes:
         self._lock([key for key in keys if key is not None])
 
     def _lock(self, keys: Sequence[int]) -> None:
-        """Lock memories that were just looked up, in the order of their keys.
-
-        Raises:
-            Overtaken: one of them is gone; the change begins anew.
-        """
         if keys and len(memories.lock(self.session, keys)) < len(set(keys)):
             raise Overtaken
 
     def _locked_chunks(self, keys: Sequence[int]) -> list[int]:
-        """Return the chunks of those of these memories that are still there, which others cannot change now."""
         return memories.chunks_of(self.session, memories.lock(self.session, keys))
 
 
 def _stored(value: Any) -> Any:
-    """Return a field of a memory as its column holds it."""
     if isinstance(value, datetime):
         return to_micros(value)
     return json.dumps(dict(value), ensure_ascii=False) if isinstance(value, Mapping) else value

@@ -108,7 +108,6 @@ def _foreign_chunks(session: Session) -> list[str]:
 
 
 def _counts_fit(session: Session) -> bool:
-    """Return whether the counts are those of the rows that they count."""
     totals = session.totals
     [held] = session.rows(f"select count(*), coalesce(sum(words), 0)::bigint from chunks where {of('chunks')}")
     wrong = session.value(

@@ -404,7 +404,6 @@ class Pool:
         connection.close()
 
     def _begin(self) -> None:
-        """Start without connections, in a new object or in a forked child."""
         self._pid = os.getpid()
         self._idle: list[psycopg.Connection] = []
         self._lock = threading.Lock()
@@ -507,7 +506,6 @@ _SETTINGS = {
 
 
 def _settings(*, local: bool) -> str:
-    """Return a statement that makes the settings, for a connection or, if ``local``, for a transaction."""
     made = (f"set_config('{name}', '{value}', {'true' if local else 'false'})" for name, value in _SETTINGS.items())
     return f"select {', '.join(made)}"
 
@@ -640,7 +638,7 @@ class Database:
             return self._held(connection)
 
     def _held(self, connection: psycopg.Connection) -> dict[str, Totals]:
-        """Return what each space holds that statements are about: that of the store, or all that were written into."""
+        # That of the store, or all that were written into.
         rows = connection.execute(
             "select space, sum(changes)::bigint, sum(chunks)::bigint, sum(words)::bigint from totals "
             "where %(space)s in ('', space) group by space",
@@ -673,13 +671,11 @@ class Database:
         return connection
 
     def _set_again(self, connection: psycopg.Connection) -> None:
-        """Make the settings for a transaction whose server process others have used."""
         if connection in self._shared:
             connection.execute(_settings(local=True).encode())
 
 
 def _end(connection: psycopg.Connection, *, closing: bool = False) -> None:
-    """End the transaction that is open, if one is; a connection that cannot is not used again."""
     with suppress(psycopg.Error):
         if connection.info.transaction_status != TransactionStatus.IDLE:
             connection.execute("rollback")

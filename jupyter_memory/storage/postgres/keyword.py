@@ -209,14 +209,13 @@ def selects(
 
 
 def _shape(match: Match) -> str:
-    """Return how a match is looked up: a word, a few words side by side, many, or some of which the last is begun."""
+    # A word, a few words side by side, many, or some of which the last is begun.
     if len(match.stems) == 1:
         return "single"
     return "begun" if match.begun else "row" if len(match.stems) > _JOINED else "phrase"
 
 
 def _listed(name: str, matches: Sequence[Match], corpus: Statistics) -> dict[str, Any]:
-    """Return the stems of matches as parameters, one row for each: which match, its group, weight and place."""
     rows = []
     for number, match in enumerate(matches):
         whole = match.stems[:-1] if match.begun else match.stems
@@ -239,7 +238,6 @@ def _asked(name: str) -> str:
 
 
 def _of_single(name: str, columns: Mapping[str, float], among: str) -> str:
-    """Return the hits of single words, whole or only begun."""
     return f"""
         select asked.of_group, asked.weight, postings.space, postings.chunk,
             sum({frequency(columns)}) as f, min(postings.size) as size
@@ -251,7 +249,6 @@ def _of_single(name: str, columns: Mapping[str, float], among: str) -> str:
 
 
 def _weights(columns: Mapping[str, float]) -> str:
-    """Return the weight of the column of a place, none where it is not searched."""
     cases = (
         f"when {number} then {float(columns[column])!r}::float8"
         for number, column in enumerate(COLUMNS)
@@ -261,11 +258,8 @@ def _weights(columns: Mapping[str, float]) -> str:
 
 
 def _of_phrase(name: str, match: Match, columns: Mapping[str, float], among: str) -> tuple[str, dict[str, Any]]:
-    """Return the hits of a few words side by side: the places of the first that the others follow.
-
-    The server knows how frequent each word is. It looks up the others where the rarest is, or reads all places of each
-    in a row, which takes a tenth of the time where all are frequent.
-    """
+    # The server knows how frequent each word is. It looks up the others where the rarest is, or reads all places of
+    # each in a row, which takes a tenth of the time where all are frequent.
     stems = {f"{name}_{place}": stem for place, stem in enumerate(match.stems)}
     first, *others = stems
     joined = " ".join(
@@ -287,11 +281,9 @@ def _of_phrase(name: str, match: Match, columns: Mapping[str, float], among: str
 
 
 def _of_rows(name: str, columns: Mapping[str, float], among: str, *, begun: bool) -> str:
-    """Return the hits of words side by side: the places where each of them is, as far from the first as it should be.
-
-    It begins with the chunks that hold the rarest of the whole words, and looks the others up there, one by one: a
-    range of words is read from its beginning to its end instead, so only a word that is begun is one.
-    """
+    # The places where each of them is, as far from the first as it should be. It begins with the chunks that hold the
+    # rarest of the whole words, and looks the others up there, one by one: a range of words is read from its beginning
+    # to its end instead, so only a word that is begun is one.
     is_it = "postings.term >= asked.first and postings.term < asked.until" if begun else "postings.term = asked.first"
     return f"""
         select of_group, weight, space, chunk, sum({_weights(columns)}) as f, min(size) as size
@@ -352,7 +344,6 @@ def apart(words: Sequence[Weighed]) -> tuple[list[Weighed], list[Weighed]]:
 
 
 def _rest(words: Sequence[Weighed]) -> list[float]:
-    """Return what each word and all after it count together at most, with a unit for each that is rounded."""
     return list(accumulate(word.weight * MOST * UNIT + 1 for word in reversed(words)))[::-1]
 
 
@@ -387,10 +378,7 @@ def pruned(
 
 
 def _reached(place: int, columns: Mapping[str, float]) -> str:
-    """Return a table of a score that so many chunks reach as are asked for, 0 where there are fewer.
-
-    It is that of the best ones after so many words, with the words that they lack.
-    """
+    # It is that of the best ones after so many words, with the words that they lack.
     counts = contribution("word.weight", "f", "postings.size")
     found = f"""
         select coalesce(min(score) filter (where place = %(asked)s), 0) from (
@@ -416,7 +404,6 @@ def _reached(place: int, columns: Mapping[str, float]) -> str:
 
 
 def _candidates(place: int) -> str:
-    """Return a select of the chunks that may be among the best, before a word is looked up."""
     return f"""
         (
             select * from chunks{place - 1}
@@ -426,11 +413,8 @@ def _candidates(place: int) -> str:
 
 
 def _way(place: int) -> str:
-    """Return a table of how a word is read.
-
-    All chunks that hold it come in where it may make one good with those that are more frequent; else only the
-    candidates count.
-    """
+    # All chunks that hold it come in where it may make one good with those that are more frequent; else only the
+    # candidates count.
     return f"""
         way{place} as materialized (
             select case
@@ -443,7 +427,6 @@ def _way(place: int) -> str:
 
 
 def _with_word(place: int, columns: Mapping[str, float]) -> str:
-    """Return a table of the chunks with what a word counts in them, without those that cannot be among the best."""
     read = "space, chunk, size, " + ", ".join(f"in_{column}" for column in columns)
     counts = contribution(f"%(weight{place})s::float8", "f", "postings.size")
     weighed = f"cross join lateral (select {frequency(columns)} as f) as weighed"
@@ -480,11 +463,8 @@ def _with_word(place: int, columns: Mapping[str, float]) -> str:
 
 @dataclass(slots=True)
 class _Parts:
-    """What a statement is made of: selects of what terms count, the tables before them, and the words to look up.
-
-    ``groups`` are those whose matches it counts, by their numbers: what was counted to score all chunks is not counted
-    again to score some.
-    """
+    # Selects of what terms count, the tables before them, and the words to look up. ``groups`` are those whose matches
+    # it counts, by their numbers: what was counted to score all chunks is not counted again to score some.
 
     selects: list[str] = field(default_factory=list)
     tables: list[str] = field(default_factory=list)
@@ -550,7 +530,7 @@ def scores_of(
 
 
 def _selective(corpus: Statistics, terms: Terms, weights: Mapping[str, float]) -> Terms:
-    """Return the terms that are looked up: with the stem of a word that is only begun, without the frequent ones."""
+    # With the stem of a word that is only begun, without the frequent ones.
     columns = [1 << place for place, column in enumerate(COLUMNS) if column in weights]
 
     def frequency(stem: str) -> int:
@@ -563,7 +543,6 @@ def _selective(corpus: Statistics, terms: Terms, weights: Mapping[str, float]) -
 
 
 def _parts(corpus: Statistics, terms: Terms, weights: Mapping[str, float], *, among: bool = False) -> _Parts:
-    """Return the parts of a statement about the terms; ``among`` says that only chunks of ``wanted`` are scored."""
     matches = matches_of(terms)
     groups = [one.group for one in matches]
     known = [one for one in matches if one.is_word and groups.count(one.group) == 1]
@@ -599,7 +578,6 @@ def _parts(corpus: Statistics, terms: Terms, weights: Mapping[str, float], *, am
 
 
 def _best(parts: _Parts, weights: Mapping[str, float]) -> tuple[str, dict[str, Any]]:
-    """Return the beginning of a statement that names at least the best chunks, with their scores, ``scored``."""
     rare, frequent = apart(parts.words)
     if not frequent:
         return _scored(parts, weights)
@@ -609,7 +587,6 @@ def _best(parts: _Parts, weights: Mapping[str, float]) -> tuple[str, dict[str, A
 
 
 def _scored(parts: _Parts, weights: Mapping[str, float], *, among: bool = False) -> tuple[str, dict[str, Any]]:
-    """Return the beginning of a statement that names every chunk that matches, with its score in units, ``scored``."""
     if parts.words:
         _add_words(parts, "word", parts.words, weights, among=among)
     together = " union all ".join(parts.selects)
@@ -620,7 +597,6 @@ def _scored(parts: _Parts, weights: Mapping[str, float], *, among: bool = False)
 def _add_words(
     parts: _Parts, name: str, words: Sequence[Weighed], columns: Mapping[str, float], *, among: bool = False
 ) -> None:
-    """Add what words count whose rarity is known."""
     parts.parameters[f"{name}s"] = [word.stem for word in words]
     parts.parameters[f"{name}_weights"] = [word.weight for word in words]
     asked = f"unnest(%({name}s)s::text[], %({name}_weights)s::float8[]) as asked (term, weight)"
@@ -640,13 +616,11 @@ def _add_words(
 
 
 def _group(matches: Sequence[Match], number: int, weights: Mapping[str, float]) -> Group:
-    """Return what the number of chunks with any match of a group depends on, within one state of the store."""
     alike = tuple((one.stems, one.begun, one.pair) for one in matches if one.group == number)
     return alike, bits_of(weights)
 
 
 def _weighed(corpus: Statistics, words: Sequence[Match], columns: Mapping[str, float]) -> list[Weighed]:
-    """Return the words that any chunk holds in these columns with what a match counts; equal words count together."""
     by_columns = corpus.by_columns([one.stems[0] for one in words])
     bits = bits_of(columns)
     found: dict[str, Weighed] = {}
@@ -673,7 +647,6 @@ def holds_phrase(session: Session, corpus: Statistics, phrase: str, weights: Map
 
 
 def _side_by_side(terms: Sequence[str], weights: Mapping[str, float]) -> tuple[str, dict[str, Any]]:
-    """Return a statement that looks for one chunk with these words side by side, and stops there."""
     tables = [f"p{place}" for place in range(len(terms))]
     joined = " ".join(
         f"join postings as {one} on {one}.space = p0.space and {one}.chunk = p0.chunk and {one}.term = %({one})s"

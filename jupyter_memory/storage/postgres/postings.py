@@ -50,7 +50,6 @@ def keyed(stem: str) -> str:
 
 
 def _tokenizing() -> apsw.Connection:
-    """Return this thread's empty database in memory: FTS5 gives its tokenizer to a connection only."""
     connection: apsw.Connection | None = getattr(_LOCAL, "connection", None)
     if connection is None:
         connection = _LOCAL.connection = apsw.Connection(":memory:")
@@ -260,7 +259,6 @@ def _columns_of(counts: Sequence[int]) -> int:
 
 
 def _array(values: Iterable[int]) -> str:
-    """Return whole numbers as PostgreSQL writes an array: the driver takes ten times as long."""
     return "{" + ",".join(map(str, values)) + "}"
 
 

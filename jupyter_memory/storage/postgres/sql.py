@@ -100,7 +100,6 @@ def _clauses(filters: Filters, parameters: dict[str, Any], depth: str) -> Iterat
 
 
 def _has(facet: str, values: tuple[str, ...], parameters: dict[str, Any], name: str) -> str:
-    """Return the condition that a memory has one of these values."""
     if facet == "path":
         return at_or_below("memories.source", name, [form for path in values for form in spellings(path)], parameters)
     parameters[name] = [storable(value) for value in values]
@@ -125,7 +124,6 @@ def at_or_below(column: str, name: str, paths: Sequence[str], parameters: dict[s
 
 
 def _holds(word: str, parameters: dict[str, Any], name: str) -> str:
-    """Return the condition that a memory holds a word, or the words of a name side by side."""
     terms = [keyed(stem) for stem in stems(word)]
     if not terms:
         return "false"

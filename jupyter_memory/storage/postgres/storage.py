@@ -158,7 +158,6 @@ class PostgresStorage:
 
 
 def _stats(session: Session) -> dict[str, Any]:
-    """Return counts by kind, tier and space, the models with their vectors and bytes, the files, the size on disk."""
     active = vectors.active(session)
     pictures, size = thumbnails.count(session)
     [(memories, pinned)] = session.rows(

@@ -160,7 +160,6 @@ def _put(changes: Changes, arriving: Sequence[Arriving], embedder: Embedder | No
 
 
 def _new(session: Session, arriving: Sequence[Arriving]) -> set[int]:
-    """Return the places of those whose id and content are not there, the first of several alike."""
     taken: set[object] = set(arrivals.keys_by_id(session, [one.id for one in arriving]))
     new: set[int] = set()
     for place, (one, known) in enumerate(zip(arriving, arrivals.same_content(session, arriving), strict=True)):
@@ -173,7 +172,6 @@ def _new(session: Session, arriving: Sequence[Arriving]) -> set[int]:
 
 
 def _settle(changes: Changes, one: Arriving, embedder: Embedder | None, update: bool) -> Became:
-    """Bring together what arrives and the memory that has its id or its content; return what became of it."""
     session = changes.session
     by_id = arrivals.keys_by_id(session, [one.id]).get(one.id)
     [by_content] = arrivals.same_content(session, [one])

@@ -191,7 +191,6 @@ def search(
 
 
 def _nearest(session: Session, model: Model, query: Vectors, filters: Filters, asked: int, *, exact: bool) -> list[Row]:
-    """Return the ``asked`` chunks nearest to a vector, best first; if not ``exact``, as the index finds them."""
     where, parameters = condition(filters)
     # What a filter excludes is not compared; without filters, only the nearest are looked up.
     among = f"and exists (select 1 from {_OWNERS} where {_OWNED} and {where})" if filters else ""

@@ -264,7 +264,7 @@ class PostgresWriter:
         return changed_and_folded(self._database, work)
 
     def _at_once(self, work: Callable[[Session], Result], patience: float) -> Result:
-        """Change what may be lost when the server fails: without waiting for its disk, nor long for another writer."""
+        # Without waiting for its disk, nor long for another writer.
         return self._database.change(work, patience=patience, durable=False)
 
 
@@ -334,7 +334,6 @@ class PostgresRunLog:
 def _noted(
     changes: Changes, runs: Sequence[tuple[Run, Draft]], fresh: Sequence[Prepared], embedder: Embedder | None
 ) -> Noted:
-    """Note runs within one transaction."""
     session = changes.session
     seen = rows.noted(session, [run for run, _ in runs])
 

@@ -245,7 +245,7 @@ class Changes:
     def _replaced(
         self, keys: Sequence[int], contents: Mapping[str, Sequence[Prepared]]
     ) -> dict[str, list[Predecessor | None]]:
-        """Remove what files held; return the predecessor of each of their new memories, by path."""
+        # Return the predecessor of each of their new memories, by path.
         before: dict[str, list[Memory]] = defaultdict(list)
         for memory in memories.load(self.connection, keys).values():
             before[memory.source].append(memory)
@@ -255,7 +255,6 @@ class Changes:
         return {path: predecessors(now[path], drafts) for path, drafts in after.items()}
 
     def _add_chunks(self, model: Model | None, fresh: Sequence[_Fresh]) -> None:
-        """Write what new memories define, chunks and vectors, all at once: one by one takes twice as long."""
         defined = [(key, one.definitions) for key, _, one in fresh if one.definitions is not None]
         memories.insert_definitions(self.connection, defined)
         chunks = memories.insert_chunks(self.connection, [(key, draft, one.idents) for key, draft, one in fresh])
@@ -284,7 +283,6 @@ class Changes:
 
 
 def _stored(value: Any) -> Any:
-    """Return a field of a memory as its column holds it."""
     if isinstance(value, datetime):
         return to_micros(value)
     if isinstance(value, Mapping):
@@ -391,7 +389,6 @@ def compact(database: Database, least: float) -> None:
 
 
 def _make_room(database: Database) -> None:
-    """Give back the reserve, interrupted copies and the log."""
     _reserve_of(database.path).unlink(missing_ok=True)
     sweep(database.path)
     _empty_log(database)

@@ -61,7 +61,6 @@ def _memories(ids: Sequence[str]) -> str:
 
 
 def _damaged(connection: apsw.Connection) -> tuple[list[str], list[str]]:
-    """Return the ids of memories whose text is not what was stored, and of those whose chunks are not in it."""
     changed: list[str] = []
     outside: list[str] = []
     rows: Any = connection.execute(
@@ -155,7 +154,6 @@ def damaged(connection: apsw.Connection, model: int, dimensions: int) -> list[in
 
 
 def _damaged_among(rows: Sequence[Any], length: int) -> list[int]:
-    """Return the chunks of damaged rows of chunk, vector, code, and whether the chunk is there."""
     whole = [row for row in rows if _is_whole(row, length)]
     found = [row[0] for row in rows if not _is_whole(row, length)]
     if whole:
@@ -252,7 +250,6 @@ def table_findings(connection: apsw.Connection) -> Iterator[str]:
 
 
 def _missing(connection: apsw.Connection) -> Iterator[str]:
-    """Name the tables, indexes and views that a store of this version has, and this one lacks."""
     there = {name for (name,) in connection.execute("select name from sqlite_schema")}
     for kind, name in sorted(_expected()):
         if name not in there:
@@ -271,7 +268,6 @@ def _expected() -> frozenset[tuple[str, str]]:
 
 
 def _wrong_types(connection: apsw.Connection) -> Iterator[str]:
-    """Name columns with values of another type than was ever written there: SQLite accepts any in each column."""
     for kind, table in sorted(_expected()):
         if kind != "table" or table == "keyword":
             continue
@@ -286,7 +282,6 @@ def _wrong_types(connection: apsw.Connection) -> Iterator[str]:
 
 
 def _orphans(connection: apsw.Connection) -> Iterator[str]:
-    """Name rows that belong to nothing."""
     found: list[Any] = connection.execute(
         'select "table", parent, count(*) from pragma_foreign_key_check group by 1, 2 order by 1, 2'
     ).fetchall()
@@ -311,7 +306,6 @@ def _wrong_times(connection: apsw.Connection) -> Iterator[str]:
 
 
 def _cure(connection: apsw.Connection, table: str, condition: str) -> str:
-    """Return what to do; for memories, with the ids of a few."""
     if table in ("searches", "feedback"):
         return "Forget the recent searches with store.forget_recent()."
     if table == "thumbnails":
@@ -325,7 +319,6 @@ def _cure(connection: apsw.Connection, table: str, condition: str) -> str:
 
 
 def _wrong_models(connection: apsw.Connection) -> Iterator[str]:
-    """Check that one model is in use, if there are any, and that its tables are those that are there."""
     active = connection.execute("select count(*) from models where active").get
     models = {
         f"{kind}_{row[0]}" for row in connection.execute("select id from models") for kind in ("vectors", "codes")
@@ -345,7 +338,6 @@ def _wrong_models(connection: apsw.Connection) -> Iterator[str]:
 
 
 def _lost_rows(connection: apsw.Connection) -> Iterator[str]:
-    """Check that memories have texts and chunks, and the rows that every store has."""
     for what, table in (("text", "texts"), ("chunk", "chunks")):
         without = f"not exists (select 1 from {table} where memory = key)"
         if count := _count(connection, "memories", without):

@@ -92,7 +92,6 @@ def sweep(store: Path) -> list[Path]:
 
 
 def _abandoned(store: Path) -> Iterator[Path]:
-    """Yield the files of the copies beside a store that nobody writes any more."""
     copies: dict[str, list[str]] = defaultdict(list)
     try:
         for file in store.parent.iterdir():
@@ -108,7 +107,6 @@ def _abandoned(store: Path) -> Iterator[Path]:
 
 
 def _is_left(copy: Path, process: int) -> bool:
-    """Return whether nobody writes a copy any more; where that cannot be told, somebody does."""
     try:
         # A process that still runs may be about to lock its empty copy.
         if not copy.lstat().st_size and _runs(process):
@@ -126,7 +124,6 @@ def _is_left(copy: Path, process: int) -> bool:
 
 
 def _runs(process: int) -> bool:
-    """Return whether a process of this number runs on this machine; on Windows, where asking would end it, it may."""
     if os.name != "posix":
         return True
     try:

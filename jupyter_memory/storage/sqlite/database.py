@@ -191,8 +191,6 @@ class Interrupts:
 
 
 class _Reading:
-    """One transaction that reads."""
-
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self.stopped = False
@@ -203,11 +201,10 @@ class _Reading:
             self._connection.interrupt()
 
     def is_over(self) -> bool:
-        """Return whether it was stopped: SQLite forgets an interruption that came before a statement's first step."""
+        # SQLite forgets an interruption that came before a statement's first step.
         return self.stopped
 
     def check(self, cursor: apsw.Cursor, sql: str, bindings: object) -> bool:
-        """Let a statement begin, unless the transaction was stopped between two of them."""
         if self.stopped:
             raise apsw.InterruptError("interrupted")
         return True
@@ -273,12 +270,11 @@ def let_others_go_first(path: Path) -> None:
 
 
 def _folder_of(path: Path) -> Path:
-    """Return the folder of a store: of the file itself, by whichever link it is opened."""
+    # Of the file itself, by whichever link it is opened.
     return Path(os.path.realpath(path)).parent
 
 
 def _announced(folder: Path) -> int | None:
-    """Return a descriptor of a folder with a shared lock on it, None where there are no such locks."""
     if fcntl is None:
         return None
     with suppress(OSError), ExitStack() as unless_locked:
@@ -291,7 +287,6 @@ def _announced(folder: Path) -> int | None:
 
 
 def _somebody_waits(folder: Path) -> bool:
-    """Return whether anybody has a shared lock on a folder."""
     if fcntl is None:
         return False
     with suppress(OSError), ExitStack() as after:
@@ -346,7 +341,6 @@ class Traces:
             self._file.note(_NOTICE, not done)
 
     def _removed(self, patience: float) -> bool:
-        """Remove the traces; return whether none is left."""
         with translate_errors(self._file.path):
             with self._extra(patience) as connection:
                 if scrubbing.pending(connection) is None:
@@ -366,10 +360,7 @@ class Traces:
 
     @contextmanager
     def _extra(self, patience: float) -> Iterator[apsw.Connection]:
-        """Yield a connection for one piece of work, which waits ``patience`` seconds for others.
-
-        Closing it rolls back what was not committed.
-        """
+        # Closing it rolls back what was not committed.
         with closing(self._file.connect(self._busy)) as connection:
             connection.set_busy_handler(Turn(self._file.path, patience, announced=False))
             yield connection
@@ -587,7 +578,6 @@ class Database:
                 sleep(0.005)
 
     def _begin(self) -> None:
-        """Start without connections, in a new object or in a forked child."""
         self._pid = os.getpid()
         self._local = threading.local()
         self._connections: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
@@ -595,13 +585,11 @@ class Database:
         self.interrupts = Interrupts()
 
     def _leave_parent(self) -> None:
-        """In a forked child, let go of the parent's connections: SQLite's locks do not survive a fork."""
         if self._pid != os.getpid():
             _PARENTS.extend(self._connections)
             self._begin()
 
     def _connect(self) -> apsw.Connection:
-        """Return a new connection, which closing the store closes, also while it is made."""
         with ExitStack() as unless_ready:
             if not self._closed:
                 connection = unless_ready.enter_context(closing(self._file.connect(self._busy)))
@@ -628,7 +616,6 @@ class Database:
 
 
 def _undo(connection: apsw.Connection) -> None:
-    """End the transaction that is open, if one is; closing a connection ended its own."""
     with suppress(apsw.ConnectionClosedError):
         if connection.in_transaction:
             connection.execute("rollback")

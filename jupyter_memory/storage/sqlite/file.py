@@ -51,7 +51,7 @@ def beside(store: Path, ending: str) -> Path:
 
 
 class _Seen(NamedTuple):
-    """What one connection last saw: the file's stamp, SQLite's version of the data, and the number of commits."""
+    # The file's stamp, SQLite's version of the data, and the number of commits.
 
     stamp: _Stamp
     version: int
@@ -138,7 +138,6 @@ class Identity:
         return self._current() not in (None, self._stamp)
 
     def _current(self) -> _Stamp | None:
-        """Return the stamp of the file, None where it was moved."""
         try:
             return None if self.moved else _stamp(self._path)
         except OSError:
@@ -183,7 +182,6 @@ class Identity:
         return strange
 
     def _fits(self, connection: apsw.Connection, seen: Mark) -> bool:
-        """Return whether the file without its log is a state of the store that the connection sees."""
         if connection.pragma("journal_mode") != "wal":
             return self.settled <= seen.commits and self._store in (0, seen.store)
         header = _header(connection)
@@ -202,7 +200,6 @@ class Identity:
         return not self._is_whole()
 
     def _is_whole(self) -> bool:
-        """Return whether the file is sound without its log, as every store is that was copied while it was closed."""
         try:
             with self._open_alone() as connection:
                 return bool(connection.execute("pragma quick_check(1)").get == "ok")
@@ -210,7 +207,6 @@ class Identity:
             return False
 
     def _alone(self) -> Mark:
-        """Return the mark of the file as it is without its log."""
         with self._open_alone() as connection:
             return mark_of(connection)
 
@@ -222,7 +218,6 @@ class Identity:
 
 
 def _count_commit(connection: apsw.Connection, writer: str, settled: int) -> int:
-    """Count a commit of one writer, forget who wrote nothing since ``settled``, and return the count."""
     connection.execute(
         """
         insert into counters (name, value) values ('store', :store), ('commits', 1), ('settled', :settled)
@@ -243,18 +238,15 @@ def _count_commit(connection: apsw.Connection, writer: str, settled: int) -> int
 
 
 def _header(connection: apsw.Connection) -> bytes:
-    """Return the first bytes of the file without its log."""
     return connection.read("main", 0, 0, 100)[1]
 
 
 def _inode(path: Path) -> tuple[int, int]:
-    """Return the device and inode of a file, which differ for another file of the same name."""
     status = path.stat()
     return status.st_dev, status.st_ino
 
 
 def _stamp(path: Path) -> _Stamp:
-    """Return what changes when anybody writes into a file."""
     status = path.stat()
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size
 
@@ -475,7 +467,7 @@ class StoreFile:
         return open_file(self.path, read_only=True, frozen=frozen, vfs=self._vfs)
 
     def _configure(self, connection: apsw.Connection, patience: int) -> None:
-        """Configure a connection; what is not a store is refused before anything is written to it."""
+        # What is not a store is refused before anything is written to it.
         connection.set_busy_timeout(patience)
         connection.enable_load_extension(True)
         connection.load_extension(sqlite_vec.loadable_path())
@@ -495,11 +487,6 @@ class StoreFile:
         connection.pragma("synchronous", "full")
 
     def _remove_strange_log(self) -> None:
-        """Remove a log that was written for the file that was here before: it would be mixed into this one.
-
-        Raises:
-            StoreOpen: somebody still has the store open that was here before.
-        """
         with closing(self._open()) as alone:
             alone.pragma("locking_mode", "exclusive")
             try:
@@ -516,7 +503,7 @@ class StoreFile:
         self.note("Another file was copied over this store while it was open. Its log was removed.", True)
 
     def _give_up_log(self) -> None:
-        """Use an ordinary journal: this file system cannot do better (network homes)."""
+        # This file system cannot do better (network homes).
         self.has_log = False
         self.note(
             "SQLite's write-ahead log does not work on this file system. The store works, but searches wait while "
@@ -526,7 +513,6 @@ class StoreFile:
 
 
 def _takes_log(connection: apsw.Connection, patience: int) -> bool:
-    """Switch to a write-ahead log, and return whether the file system has one."""
     begun = monotonic()
     while True:
         try:

@@ -43,8 +43,6 @@ _LONG = 9
 
 @dataclass(slots=True)
 class _Counted:
-    """What was counted of one state of the keyword index: its chunks, and those that hold a word."""
-
     chunks: int | None = None
     holding: dict[str, int] = field(default_factory=dict)
 
@@ -330,7 +328,6 @@ class WordScores:
 
 
 def _idf(count: int, total: int) -> float:
-    """Return what FTS5 takes for the idf of a word that so many chunks hold."""
     return max(log((total - count + 0.5) / (count + 0.5)), 1e-6) if count < total else 1e-6
 
 
@@ -431,8 +428,6 @@ def _summed(
     weights: Mapping[str, float],
     known: WordScores,
 ) -> ScoreSums:
-    """Return the sums of the scores of the terms, word by word; the sums for the last terms are cached."""
-
     def frequency(word: str) -> int:
         return known.frequency(word, weights)
 
@@ -446,7 +441,6 @@ def _summed(
 def _at_once(
     connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
 ) -> list[ScoredChunk]:
-    """Return the best memories with all terms looked up by one statement."""
     if expression(terms, weights) is None:
         return []
     where, parameters = condition(filters)
@@ -479,7 +473,7 @@ def _at_once(
 def _with_others(
     connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], words: WordScores
 ) -> ScoredChunks:
-    """Return all chunks that match, in order: the forms of a word are one; other spellings and compounds count less."""
+    # The forms of a word are one; other spellings and compounds count less.
     sums = []
     for less, others in ((_RESPELLED, terms.respelled), (_COMPOUND, terms.compounded)):
         found = words.add_up([Match.of_stem(connection, stem, weights) for stem in others], weights).all()
@@ -496,7 +490,6 @@ def _with_others(
 
 
 def _matches(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float]) -> Iterator[Match]:
-    """Yield the terms one by one, in the order in which ``expression`` names them."""
     for words in (*terms.phrases, *terms.words):
         yield Match.of_words(connection, words, weights)
     if terms.prefix:
@@ -541,7 +534,6 @@ def scores_of(
 def _among(
     connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], memories: Sequence[int]
 ) -> dict[int, float]:
-    """Return the BM25 of those of these memories that hold a term, with all terms looked up by one statement."""
     match = expression(terms, weights)
     if match is None:
         return {}

@@ -78,13 +78,12 @@ def scrub(
 
 
 def _emptied(connection: apsw.Connection) -> bool:
-    """Move the log into the file, unless somebody still reads from it."""
     busy, _, _ = connection.execute("pragma wal_checkpoint(truncate)").fetchall()[0]
     return not busy
 
 
 def _slice(connection: apsw.Connection, pages: apsw.VFSFile, log: Path) -> bool:
-    """Scrub some pages; return False if another process wrote to the log before the lock was taken."""
+    # Return False if another process wrote to the log before the lock was taken.
     # With a log, readers go on beside an exclusive transaction; without one, they too must wait.
     with _transaction(connection, "exclusive"):
         if log.exists() and log.stat().st_size:
@@ -112,7 +111,6 @@ def _transaction(connection: apsw.Connection, kind: str) -> Iterator[None]:
 
 
 def _overwrite(pages: apsw.VFSFile, begin: int, until: float) -> int | None:
-    """Overwrite the unallocated space of the pages from ``begin`` on; return where to go on, None at the end."""
     header = pages.xRead(100, 0)
     size = int.from_bytes(header[16:18], "big")
     size = 65_536 if size == 1 else size
@@ -133,7 +131,6 @@ def _overwrite(pages: apsw.VFSFile, begin: int, until: float) -> int | None:
 
 
 def _unallocated(block: bytes, size: int, usable: int) -> Iterator[tuple[int, int]]:
-    """Yield where the space between the cell pointers and the cells of each b-tree page begins and ends."""
     headers = np.frombuffer(block, np.uint8).reshape(-1, size)[:, :8].astype(np.int64)
     lengths = np.zeros(256, np.int64)
     lengths[list(_HEADERS)] = list(_HEADERS.values())

@@ -300,8 +300,6 @@ class PartCache:
 
 @dataclass(frozen=True, slots=True)
 class _Sampled:
-    """How many chunks a part has, how many of them were read, evenly, and how many of these hold each word."""
-
     chunks: int
     read: int
     holding: Mapping[str, int]
@@ -496,7 +494,6 @@ def evenly(ids: Sequence[int], count: int) -> list[int]:
 
 
 def _inside(within: Filters, chunk: str) -> tuple[str, dict[str, Any]]:
-    """Return the condition that a chunk belongs to a memory of the part, and its parameters."""
     where, parameters = condition(within)
     joined = "chunks as part join memories on memories.key = part.memory"
     return f"exists (select 1 from {joined} where part.id = {chunk} and {where})", parameters

@@ -110,7 +110,6 @@ def _clauses(filters: Filters, parameters: dict[str, Any], depth: str) -> Iterat
 
 
 def _has(facet: str, values: tuple[str, ...], parameters: dict[str, Any], name: str) -> str:
-    """Return the condition that a memory has one of these values."""
     if facet == "path":
         # A few are written out, which is the fastest way; SQLite plans hundreds for seconds, so these are
         # looked up in turn.

@@ -77,7 +77,6 @@ def restore(source: Path, to: Path, *, overwrite: bool) -> None:
 
 
 def _put(reader: apsw.Connection, to: Path) -> None:
-    """Copy a store next to ``to``, then move the copy into its place."""
     try:
         make_private(to.parent)
     except OSError as error:
@@ -111,7 +110,6 @@ def _put(reader: apsw.Connection, to: Path) -> None:
 
 @contextmanager
 def _errors_of(target: Path) -> Iterator[None]:
-    """Turn the errors of a copy to ``target`` into ours; a copy that fails leaves nothing behind."""
     with translate_errors(target):
         try:
             yield

@@ -154,7 +154,6 @@ def _by_chunk(found: ChunkVectors) -> dict[int, NDArray[np.float32]]:
 
 
 def _new(connection: apsw.Connection, arriving: Sequence[Arriving]) -> set[int]:
-    """Return the places of those whose id and content are not there, the first of several alike."""
     taken: set[object] = set(arrivals.keys_by_id(connection, [one.id for one in arriving]))
     new: set[int] = set()
     for place, (one, known) in enumerate(zip(arriving, arrivals.same_content(connection, arriving), strict=True)):
@@ -167,7 +166,6 @@ def _new(connection: apsw.Connection, arriving: Sequence[Arriving]) -> set[int]:
 
 
 def _settle(changes: Changes, one: Arriving, embedder: Embedder | None, update: bool) -> Became:
-    """Bring together what arrives and the memory that has its id or its content; return what became of it."""
     connection = changes.connection
     by_id = arrivals.keys_by_id(connection, [one.id]).get(one.id)
     [by_content] = arrivals.same_content(connection, [one])

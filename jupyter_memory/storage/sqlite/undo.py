@@ -133,8 +133,6 @@ def kept(connection: apsw.Connection, until: datetime, space: str, forget: Calla
 
 
 class _Lost(NamedTuple):
-    """A memory that was removed, as far as it must be known before it comes back."""
-
     key: int
     id: str
     identity: Identity
@@ -142,7 +140,7 @@ class _Lost(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Reverse:
-    """What taking a forgetting back will do: memories come back, chunks get other words, memories get runs."""
+    # Memories come back, chunks get other words, memories get runs.
 
     lost: list[_Lost]
     chunks: list[int]
@@ -150,7 +148,6 @@ class _Reverse:
 
 
 def _read(connection: apsw.Connection, changeset: bytes) -> _Reverse:
-    """Return what a changeset says of memories, chunks and runs."""
     columns = {
         table: [row[1] for row in connection.execute(f"pragma table_info({table})")] for table in ("memories", "runs")
     }
@@ -174,10 +171,7 @@ _IDENTITY = ("source", "kind", "space", "location", "content_hash")
 
 
 def _without_twins(changes: Changes, lost: list[_Lost]) -> list[tuple[int, Draft]]:
-    """Remove what says the same as a memory that comes back, which gets its runs and feedback.
-
-    Return the keys of such memories with what they are still to be given: tags, metadata and a pin.
-    """
+    # Return the keys of such memories with what they are still to be given: tags, metadata and a pin.
     connection, given = changes.connection, []
     # The rows that runs belong to from here on follow within this transaction.
     connection.execute("pragma defer_foreign_keys = on")
@@ -198,14 +192,12 @@ def _without_twins(changes: Changes, lost: list[_Lost]) -> list[tuple[int, Draft
 
 
 def _settle(reason: int, change: apsw.TableChange) -> int:
-    """Return what becomes of a row that was changed or written anew since it was removed."""
     if reason in (apsw.SQLITE_CHANGESET_DATA, apsw.SQLITE_CHANGESET_CONFLICT):
         return apsw.SQLITE_CHANGESET_REPLACE
     return apsw.SQLITE_CHANGESET_OMIT
 
 
 def _read_again(connection: apsw.Connection, keys: list[int], since: int) -> None:
-    """Let the next indexing read those files of memories again that were indexed meanwhile: they may have changed."""
     connection.execute(
         """
         update files set size = -1, content_hash = '' where indexed_at > ? and (path, space) in (

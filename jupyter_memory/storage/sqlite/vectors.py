@@ -69,7 +69,7 @@ def nearest(differing: NDArray[np.floating], count: int) -> NDArray[np.intp]:
 
 @cache
 def _projection(dimensions: int) -> NDArray[np.float32]:
-    """Return a ``(d, 1024)`` matrix of ±1: orthogonal blocks, each with signs of its own, or part of a larger block."""
+    # Orthogonal blocks, each with signs of its own, or part of a larger block.
     size = 1 << max(6, (dimensions - 1).bit_length())
     hadamard = np.ones((1, 1), dtype=np.float32)
     while len(hadamard) < size:
@@ -173,7 +173,6 @@ def best_memories(connection: apsw.Connection, scored: Ranked, count: int, owner
 
 
 def _ages(connection: apsw.Connection, memories: Sequence[int]) -> dict[int, tuple[int, str]]:
-    """Return the event time of each memory and the hash of its content."""
     if not memories:
         return {}
     # One row, since another thread may run Python whenever a row is fetched.
@@ -201,8 +200,6 @@ _UNIT = 2**60
 
 @dataclass(frozen=True, slots=True)
 class _Codes:
-    """The codes of one model as last read: ``of`` is ``(n, 16)``, in the order of ``ids``."""
-
     ids: NDArray[np.int64]
     of: Codes
 
@@ -388,7 +385,6 @@ class VectorIndex:
         connection.execute("update counters set value = value + 1 where name = 'removals'")
 
     def _codes(self, connection: apsw.Connection, model: Model) -> _Codes:
-        """Return the codes as of this transaction, reading only what is new unless something was removed."""
         state = removals(connection)
         known = self._known_codes.get(state, model.id) or _NO_CODES
         last = int(known.ids[-1]) if known.ids.size else 0

@@ -278,7 +278,7 @@ class SqliteWriter:
     def _drop_damaged(
         self, find: Callable[[apsw.Connection], list[int]], drop: Callable[[apsw.Connection, list[int]], object]
     ) -> int:
-        """Remove what a check finds damaged; return how much. The check takes long, so others may write meanwhile."""
+        # The check takes long, so others may write meanwhile.
         with self._database.read() as connection:
             found = find(connection)
         if found:

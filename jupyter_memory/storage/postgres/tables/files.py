@@ -312,7 +312,6 @@ def _rows(session: Session, space: str) -> list[FolderRow]:
 
 
 def _last_indexed(session: Session, path: str, space: str) -> int | None:
-    """Return when a path was indexed last, with a folder above it or by itself; None if nothing of it is indexed."""
     parameters: dict[str, Any] = {"space": space}
     there = at_or_below("path", "folder", [path], parameters)
     newest = session.value(f"select max(indexed_at) from files where space = %(space)s and {there}", parameters)
@@ -323,7 +322,6 @@ def _last_indexed(session: Session, path: str, space: str) -> int | None:
 
 
 def _counts(session: Session, path: str, space: str) -> tuple[int, int]:
-    """Return how many indexed files are at or below a path, and how many memories came from them."""
     parameters: dict[str, Any] = {"space": space, "unread": UNREAD}
     [found] = session.rows(
         f"""

@@ -225,7 +225,6 @@ def texts(session: Session, keys: Sequence[int]) -> dict[int, str]:
 
 
 def _values(identity_: Identity, draft: Draft, indexed: int, id_: str, before: Predecessor | None) -> dict[str, Any]:
-    """Return the columns of a new memory; ``indexed`` is in microseconds."""
     accessed = 0
     if before is not None:
         id_, accessed = before.id or id_, before.accessed

@@ -266,7 +266,6 @@ def _rows(connection: apsw.Connection, space: str) -> list[FolderRow]:
 
 
 def _last_indexed(connection: apsw.Connection, path: str, space: str) -> int | None:
-    """Return when a path was indexed last, with a folder above it or by itself; None if nothing of it is indexed."""
     sql = "select max(indexed_at) from files where space = ? and (path = ? or (path >= ? and path < ?))"
     newest = connection.execute(sql, (space, *below(path))).get
     if newest is None:
@@ -276,7 +275,6 @@ def _last_indexed(connection: apsw.Connection, path: str, space: str) -> int | N
 
 
 def _counts(connection: apsw.Connection, path: str, space: str) -> tuple[int, int]:
-    """Return how many indexed files are at or below a path, and how many memories came from them."""
     at, low, high = below(path)
     files = f"""
         select count(*) from files

@@ -239,7 +239,6 @@ def known_contents(connection: apsw.Connection, contents: Mapping[str, str], fil
 
 
 def _values(identity_: Identity, draft: Draft, indexed: int, id_: str, before: Predecessor | None) -> tuple[Any, ...]:
-    """Return what a new memory has in ``_COLUMNS``; ``indexed`` is in microseconds."""
     accessed = 0
     if before is not None:
         id_, accessed = before.id or id_, before.accessed
