@@ -168,15 +168,17 @@ def test_of_a_long_file_the_part_around_the_hit_is_quoted_with_its_lines(
 
 
 def test_a_long_line_is_cut_at_the_hit(filled: MemoryStore, work: Path) -> None:
-    """Where one line alone is above the budget, its part around the hit is quoted between ellipses."""
-    line = "word " * 2000 + "the electricity prices were normalised here " + "word " * 2000
+    """Where one line alone is above the budget, it is quoted from where the hit begins, between ellipses."""
+    words = [f"w{number}" for number in range(2000)]
+    line = " ".join([*words[:1000], "the electricity prices were normalised here", *words[1000:]])
     write_notebook(work / "line.ipynb", ("code", line))
     filled.index(work, progress=False)
     answer = asked(filled, limit=20)
-    one = replace(answer, hits=(hit_of(answer, lambda memory: memory.source.endswith("line.ipynb")),))
-    text = filled.context(one, 700)
-    assert re.search(r"^….*the electricity prices were normalised here.*…$", text, re.MULTILINE)
-    assert estimated_tokens(text) <= 700
+    hit = hit_of(answer, lambda memory: memory.source.endswith("line.ipynb"))
+    text = filled.context(replace(answer, hits=(hit,)), 300)
+    quoted = re.search(r"^…(.*)…$", text, re.MULTILINE)[1]  # type: ignore[index]
+    assert quoted.startswith("electricity prices were normalised here w1000") and line.index(quoted) == hit.span[0]
+    assert estimated_tokens(text) <= 300
 
 
 def test_a_memory_cannot_pretend_to_be_another_source(filled: MemoryStore) -> None:
