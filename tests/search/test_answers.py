@@ -1,7 +1,5 @@
 """What comes with an answer: its lists and facets, ranks without a term, notices, and a question's language."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import replace
@@ -21,7 +19,6 @@ QUERY = "prices of the Poisson model in March"
 
 
 def as_shown(answer):
-    """Return an answer without what differs between two runs."""
     return replace(answer, timings={}, query_id="").to_json()
 
 
@@ -33,7 +30,6 @@ def titles(answer):
 def test_a_trace_holds_the_answer(week_store, profile):
     """A trace holds the answer that hits() gives for the same keywords."""
     asked = {"limit": 3, "profile": profile, "now": NOW}
-
     assert as_shown(week_store.trace(QUERY, **asked).answer) == as_shown(week_store.hits(QUERY, **asked))
 
 
@@ -61,7 +57,6 @@ def test_facets_count_every_candidate(week_store):
     trace = week_store.trace(QUERY, limit=1, now=NOW)
     everyone = [week_store.get(one.memory_id) for one in trace.fused]
     facets = trace.answer.facets
-
     assert len(everyone) > 1 and len(trace.answer.hits) == 1 and list(facets) == ["kind", "lang", "tier", "tag"]
     for facet in ("kind", "lang", "tier"):
         values = [getattr(memory, facet) for memory in everyone if getattr(memory, facet)]
@@ -74,7 +69,6 @@ def test_facets_of_a_list(week_store):
     """A list without a question counts everything that its filters let through, however few are shown."""
     all_of_it = week_store.browsed(limit=1).facets
     some = week_store.browsed(limit=1, filters={"tag": "prices"}).facets
-
     assert sum(all_of_it["kind"].values()) == week_store.count()
     assert all_of_it["tag"]["prices"] == some["tag"]["prices"] == sum(some["kind"].values()) > 1
 
@@ -82,7 +76,6 @@ def test_facets_of_a_list(week_store):
 def test_a_question_without_words(week_store):
     """Where nothing but filters is typed, nothing is ranked: the lists are empty; an empty question has no trace."""
     trace = week_store.trace("tag:prices")
-
     assert trace.answer.hits and trace.answer.profile == "browse"
     assert (trace.keyword, trace.vector, trace.fused, trace.without) == ((), (), (), {})
     with pytest.raises(QueryError, match="nothing to search for"):
@@ -93,7 +86,6 @@ def test_words_that_are_no_time(week_store):
     """With time=False the words "last week" are only words; without it they are a time."""
     query = "prices last week"
     read = week_store.hits(query, now=NOW)
-
     assert read.query.temporal.phrase == "last week" and read.time_range is not None
     for answer in (week_store.hits(query, now=NOW, time=False), week_store.trace(query, now=NOW, time=False).answer):
         assert answer.query.temporal is None and answer.time_range is None
@@ -110,7 +102,6 @@ def test_ranks_without_a_term_are_what_the_other_terms_say(week_store, name):
     """For every profile, the rank without a term is that by the profile without it: same retrievers, same signals."""
     profile = PROFILES[name]
     trace = week_store.trace(QUERY, profile=profile, limit=50, now=NOW)
-
     assert set(trace.without) == {hit.memory.id for hit in trace.answer.hits}
     for term in (one.name for one in profile.terms):
         others = week_store.hits(QUERY, profile=profile.without(term), limit=50, now=NOW)
@@ -169,14 +160,12 @@ def test_an_explanation_of_an_answer_long_ago(week_store):
 def test_why_nothing_is_found(week_store, query, filters, notice):
     """An empty answer says whether the words or the filters leave nothing, and what is nearest."""
     answer = week_store.hits(query, filters=filters)
-
     assert not answer.hits and answer.notices[-1].startswith(notice)
 
 
 def test_leaving_out_what_is_not_there(week_store):
     """A filter that excludes nothing is told as well."""
     without = week_store.hits("prices -tag:decison -kind:cell")
-
     assert without.hits
     assert [notice for notice in without.notices if "tag" in notice] == [
         "Nothing in this store has the tag 'decison', so this filter excludes nothing. Did you mean 'decision'?"
@@ -237,7 +226,6 @@ def test_a_question_of_unknown_words(store):
     memory = store()
     memory.add("λ is 0.3 in the ridge model")
     unread = "The model knows no word of this question, so the search used words only, not meaning."
-
     assert unread in memory.hits("ዋጋ").notices and unread not in memory.hits("ridge").notices
     assert "The search used words only, not meaning." not in memory.hits("ዋጋ").notices
 
@@ -284,7 +272,6 @@ def told(store):
 def test_a_question_in_another_language(told, question, language):
     """The answer names the language and says what to do, in place of a list of missing words."""
     [notice], answer = told(question, (*ENGLISH, *FILLING))
-
     assert f"looks {language}, but hardly any memory here is in {language}" in notice
     assert "Ask in English" in notice and "`model use mlx:FOLDER`" in notice
     assert not any(notice.startswith("No memory contains “") for notice in answer.notices)
@@ -293,7 +280,6 @@ def test_a_question_in_another_language(told, question, language):
 def test_words_alone(told):
     """Where no model takes part, the advice names none."""
     [notice], _ = told("Wie haben wir die prices skaliert?", (ENGLISH[0], *FILLING), embedder=None)
-
     assert notice.endswith("and the search used words only. Ask in the language of your notes.")
 
 
@@ -321,7 +307,6 @@ def test_nothing_is_said_of_a_language(told, question, texts, embedder):
 def test_a_question_that_is_answered_well(told):
     """Where the answer is strong, the store reads the question, however few of its notes are in that language."""
     said, answer = told("Wie haben wir die Preise normalisiert?", (*KEYWORDS, *FILLING, *FILLING))
-
     assert answer.verdict == "strong" and answer.hits[0].memory.text == KEYWORDS[0] and said == []
 
 
@@ -330,6 +315,5 @@ def test_no_judged_question_is_called_foreign():
     """Of three thousand English questions, none has two function words of another language."""
     folders = [path.parent for path in JUDGED.glob("*/corpus.jsonl") if (path.parent / "queries.jsonl").exists()]
     questions = [question.text for folder in folders for question in read_set(folder).questions]
-
     assert len(questions) > 1_000
     assert [text for text in questions if asked_in(text).words > 1] == []

@@ -1,7 +1,5 @@
 """How sure it is that a store answers a query: strength, what a text covers, and how far meaning can be trusted."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -41,7 +39,6 @@ def test_one_latin_letter_is_never_surely_answered(store, letter):
     memories = store()
     memories.add("O preço é líquido; x and a are variables.", title="Preço")
     memories.add("税は別です。", title="税")
-
     assert memories.hits(letter).verdict != "strong"
     assert memories.hits("税").verdict == "strong"
 
@@ -51,7 +48,6 @@ def test_strength_is_a_probability(coverage, soft, margin, missing, bounded):
     """Strength is between 0 and 1; where a telling word is missing, no other clue makes the answer strong."""
     free = Confidence(coverage, soft, margin, missing).strength
     held = Confidence(coverage, soft, margin, missing, bounded=True).strength
-
     assert 0 < (held if bounded else free) < 1
     assert held <= free and verdict(held) != "strong"
 
@@ -60,7 +56,6 @@ def test_strength_is_a_probability(coverage, soft, margin, missing, bounded):
 def test_every_clue_speaks_for_an_answer(low, high, other, margin):
     """More coverage, a better soft match or fewer missing words never make an answer less sure; words are needed."""
     low, high = sorted((low, high))
-
     assert Confidence(low, other, margin).strength <= Confidence(high, other, margin).strength
     assert Confidence(other, low, margin).strength <= Confidence(other, high, margin).strength
     assert Confidence(other, other, margin, high).strength <= Confidence(other, other, margin, low).strength
@@ -101,7 +96,6 @@ def test_a_store_of_alike_notes_answers(store, query):
     memories = store()
     memories.add_many([{"text": f"tariff {one} plotted"} for one in range(60)])
     memories.add(TARIFF)
-
     assert memories.hits(query).verdict == "strong"
     assert memories.hits(f"{query} kubernetes").verdict == "none"
 
@@ -124,7 +118,6 @@ def test_a_store_of_alike_notes_answers(store, query):
 def test_a_word_that_nothing_holds_is_told(loads, query, missing):
     """A name that is nowhere is told as it was typed, and the answer is weak at best."""
     answer = loads.hits(query, prefix=query.endswith(" "))
-
     assert any(notice.startswith("No memory contains") and f"“{missing}”" in notice for notice in answer.notices)
     assert answer.verdict != "strong"
 
@@ -150,7 +143,6 @@ def test_a_word_that_nothing_holds_is_told(loads, query, missing):
 def test_what_is_near_is_not_missing(loads, query, verdict):
     """Another form of a word, a slip of the finger, another way to write a name: none of these is missing."""
     answer = loads.hits(query, prefix=query == "demand xgbo")
-
     assert not [one for one in answer.notices if one.startswith("No memory contains") and "also tried" not in one]
     assert verdict in (None, answer.verdict)
 
@@ -158,7 +150,6 @@ def test_what_is_near_is_not_missing(loads, query, verdict):
 def test_the_first_hits_decide(loads):
     """The strength of an answer is that of its best among the first three, in the widget as in a search."""
     answer = loads.hits("demand model", limit=8)
-
     assert answer.strength == max(hit.strength for hit in answer.hits[:3])
 
 
@@ -166,7 +157,6 @@ def test_the_first_hits_decide(loads):
 
 
 def covered(_query, context):
-    """Return the share of the query that each candidate covers."""
     coverage, passages = Coverage(context.asked_words, context.corpus), context.candidates.passages_of(list(context))
     return {one.key: coverage.of(passages[one.key], one.memory.lang) for one in context}
 
@@ -206,7 +196,6 @@ def test_coverage_by_hand(hear, query, record, share):
     """The share of the words, that are asked for, that a text holds; here each of them tells as much."""
     # In so many notes, each word of the query is as frequent as the others.
     others = [{"text": query if query != "demnad" else "demand"}] * 40
-
     assert hear(covered, query, record, *others)[0] == pytest.approx(share, abs=0.02)
 
 
@@ -214,7 +203,6 @@ def test_words_count_by_what_they_tell(hear):
     """A rare word counts more than a frequent one."""
     means = [{"text": "mean"}] * 40
     frequent, rare, *_ = hear(covered, "forecast mean", {"text": "mean"}, {"text": "forecast"}, *means)
-
     assert 0 < 2 * frequent < rare and frequent + rare == pytest.approx(1)
 
 
@@ -240,7 +228,6 @@ def test_strength_is_the_same_in_every_process(tmp_path):
         for seed in (1, 2, 3)
     ]
     told = [program.communicate(timeout=100)[0] for program in programs]
-
     assert [program.returncode for program in programs] == [0, 0, 0]
     assert told[0].count("0x") >= 20 and len(set(told)) == 1
 
@@ -271,18 +258,15 @@ class Measured:
 
 
 def trust(memories):
-    """Return how far the model of a store is trusted there, None where that was not measured."""
     with closing(apsw.Connection(str(memories.path), flags=apsw.SQLITE_OPEN_READONLY)) as file:
         return file.execute("select value from trust").get
 
 
 def told(number, shared):
-    """Return a note whose question and answer have a word in common, or none."""
     return {"text": f"We asked for number q{number} long ago. Then z{number} {'q' if shared else 'a'}{number} came."}
 
 
 def reciprocal(right, count, alike):
-    """Return the mean reciprocal rank where so many answers are first, and each other is one of so many alike."""
     return (right + (count - right) * 2 / (alike + 1)) / count
 
 
@@ -304,7 +288,6 @@ def test_the_retriever_that_fails_less_is_trusted_more(store, notes, shared, rea
     """Words and meaning are measured on the same questions; equal scores share the middle of their places."""
     memories = store(embedder=Measured(unread=range(read, notes)))
     memories.add_many([told(number, number < shared) for number in range(notes)], progress=False)
-
     assert trust(memories) == (None if value is None else pytest.approx(value))
 
 
@@ -360,7 +343,6 @@ def test_no_more_questions_than_needed(store):
     """Reading stops when there are enough, however large the store."""
     model = Measured()
     store(embedder=model).add_many([told(number, True) for number in range(400)], progress=False)
-
     assert len(model.questions) == 150
 
 
@@ -381,5 +363,4 @@ def test_the_name_of_a_notebook_changes_nothing(store, tmp_path):
         of_name = store(f"{len(name)}.sqlite", embedder="static")
         of_name.index(folder)
         found.append(trust(of_name))
-
     assert found[0] == found[1] != 1.0

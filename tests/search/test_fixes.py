@@ -1,7 +1,5 @@
 """Earlier errors like a new one: found by their cause, with the run that mended each."""
 
-from __future__ import annotations
-
 import traceback
 from datetime import UTC, datetime, timedelta
 
@@ -80,7 +78,6 @@ def test_same_cause_comes_first(known, name):
     """Of errors that share type and message, the one of the same cause comes first, with the cell that mended it."""
     *before, failed = ran("new", ASKED[name])
     found = known.fixes(failed, before)[0]
-
     assert (found.failed.session, found.mended.source) == (name, SESSIONS[name][-1])
     # The difference of the two cells is a unified diff.
     assert found.diff.split("\n")[:2] == ["--- failed", "+++ mended"]
@@ -92,7 +89,6 @@ def test_same_cause_comes_first(known, name):
 def test_nothing_is_said_of_an_error_that_never_happened(known, cell):
     """Another type, another message, or a module of another name: nothing is alike."""
     [failed] = ran("new", [cell])
-
     assert known.fixes(failed, []) == []
 
 
@@ -105,7 +101,6 @@ def test_a_fix_is_shown_once(mended):
         [runs[1] for runs in sessions.values()], lambda run: (sessions[run.session][:1], sessions[run.session][2:])
     )
     *before, new = ran("new", ASKED["truth"])
-
     assert [fix.mended.source for fix in known.fixes(new, before)] == [SESSIONS["truth"][2]]
 
 
@@ -158,5 +153,4 @@ def test_what_mended_a_run(after, mended):
     failed = run(FAILED, 1, "error", cell_id="c7")
     runs = [one if isinstance(one, Run) else run(one, number) for number, one in enumerate(after, start=2)]
     fixes = KnownErrors([failed], lambda _: ((), runs)).fixes(run(FAILED, 9, "error"), [])
-
     assert [fix.mended.source for fix in fixes][:1] == [mended][: mended is not None]

@@ -31,12 +31,10 @@ FIXED = pytest.mark.parametrize("profile", [covalence, trovella], ids=lambda pro
 
 
 def worded(count, cosine=0.0, **more):
-    """Return a memory that has the question's word so often, and this cosine with the question."""
     return {"text": f"{'prices ' * count}{'other ' * (9 - count)}λ cos={cosine:.6f}", **more}
 
 
 def places(answer):
-    """Return the sources of an answer's hits, in order."""
     return [hit.memory.source for hit in answer.hits]
 
 
@@ -55,7 +53,7 @@ class Given:
 
 
 def test_covalence_by_hand(filled_with):
-    """The best there is, first in both and pinned, has 0.0447590164; a year old, third by meaning alone, 0.0188389401."""
+    """The best there is, first in both and pinned, has 0.0447590164; a year old, third by meaning, 0.0188389401."""
     memories = filled_with(worded(1, 0.9, tier="core", title="Electricity prices, cleaned"))
     [hit] = memories.hits("prices", profile=covalence, now=NOW).hits
     assert hit.score == pytest.approx(0.0447590164, abs=5e-11)
@@ -79,7 +77,6 @@ def test_trovella_reads_two_ranks(filled_with):
         {"1.md": 1 / 61 + 1 / 62, "2.md": 1 / 62 + 1 / 61, "3.md": 1 / 63}
     )
     assert set(hits[0].signals) == {"keyword", "vector"}
-
     hits = filled_with(*map(worded, (7, 4, 4, 1)), embedder=False).hits("prices", profile=trovella, now=NOW).hits
     assert {hit.memory.source: hit.kw_rank for hit in hits} == {"1.md": 1, "2.md": 2, "3.md": 2, "4.md": 4}
 
@@ -93,7 +90,6 @@ def test_retrievers_fetch_more_than_is_shown(filled_with, profile, limit, asked)
     """Each retriever finds max(4 * limit, 20) memories: what two retrievers half-like can still win."""
     memories = filled_with(*(worded(1 + number % 8, number / 99, title=str(number)) for number in range(50)))
     trace = memories.trace("prices", profile=profile, limit=limit, now=NOW)
-
     assert (len(trace.keyword), len(trace.vector)) == (asked, asked)
     assert profile.fetches(50) == 200 and OverFetch(5, 50)(3) == 50 and OverFetch(5, 50)(11) == 55
 
@@ -102,7 +98,6 @@ def test_one_retriever_is_enough(filled_with):
     """Without a model the keyword retriever answers alone; what finds nothing gives an empty answer, with its times."""
     memories = filled_with(worded(5), worded(3), embedder=False)
     answer = memories.hits("prices", profile=covalence, now=NOW)
-
     assert places(answer) == ["1.md", "2.md"] and answer.counts["vector"] == 0
     assert all(hit.signals["vector"].rank is None for hit in answer.hits)
     nothing = memories.hits("zebra", profile=covalence, now=NOW)
@@ -116,7 +111,6 @@ def test_the_order_of_equals(filled_with):
         filled_with(*ordered, embedder=False).hits("prices", profile=trovella, now=NOW)
         for ordered in (records, records[::-1])
     ]
-
     assert places(answers[0]) == places(answers[1]) and places(answers[0])[-1] == "a.md"
     memories = [hit.memory for hit in answers[0].hits]
     assert memories == sorted(memories, key=newer_first)
@@ -167,7 +161,6 @@ def profiles(draw):
 
 
 def table(answer):
-    """Return all that an answer says, by rank."""
     return [(hit.rank, hit.memory.source, hit.score, hit.kw_rank, hit.sem_rank) for hit in answer.hits]
 
 
@@ -176,7 +169,6 @@ def test_the_score_is_the_sum_of_its_contributions(twelve, profile, query):
     """For every profile and every row, score == sum of the contributions, no contribution is NaN, and order is none."""
     trace = twelve[0].trace(query, profile=profile, limit=12, now=NOW)
     hits = trace.answer.hits
-
     assert {hit.memory.id for hit in hits} == {one.memory_id for one in (*trace.keyword, *trace.vector)}
     for hit in hits:
         assert abs(hit.score - sum(seen.contribution for seen in hit.signals.values())) < 1e-9
@@ -191,7 +183,6 @@ def test_the_score_is_the_sum_of_its_contributions(twelve, profile, query):
 def test_no_opinion_changes_nothing(twelve, query, values):
     """A signal that is NaN for everyone leaves every score as it was."""
     silent = covalence.with_signal(Given("silent", dict.fromkeys(SOURCES, nan)), weight=3.0)
-
     assert table(twelve[0].hits(query, profile=silent, now=NOW)) == table(
         twelve[0].hits(query, profile=covalence, now=NOW)
     )
@@ -223,7 +214,6 @@ def test_what_is_better_never_loses_places(filled_with, profile, records, chosen
         places(filled_with(*(worded(**one) for one in of)).hits("prices", profile=profile, now=NOW))
         for of in (records, improved)
     )
-
     assert after.index(f"{chosen + 1}.md") <= before.index(f"{chosen + 1}.md")
 
 
@@ -241,7 +231,6 @@ QUERY = "how did we scale the electricity prices in Zürich"
 
 
 def other(profile, weights):
-    """Return a profile with these weights wherever it has such terms."""
     changed, alone = (
         tuple(replace(term, weight=weights.get(term.name, term.weight)) for term in terms)
         for terms in (profile.terms, profile.keyword_only)
@@ -260,7 +249,6 @@ def test_weighing_is_searching(store, week, now, name, embedder):
     for weights in SETTINGS:
         mine = other(PROFILES[name], weights)
         weighed, fresh = pooled.weighed(mine), filled.hits(QUERY, profile=mine, limit=5, now=now)
-
         assert len(fresh.hits) > 1
         for one, same in zip(weighed.hits, fresh.hits, strict=True):
             # NaN is no opinion, and equals nothing.

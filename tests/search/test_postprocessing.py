@@ -73,7 +73,6 @@ def shown(filled_with):
 def test_names_of_copies(shown, one, other, copies):
     """A copy has the name of its original, with the marks of a copy or a version, or stands in another folder."""
     found, _ = shown({"source": one, "text": SCALED}, {"source": other, "text": SCALED})
-
     assert found == ([1] if copies else [1, 2])
 
 
@@ -93,7 +92,6 @@ WORDS = [f"w{number}" for number in range(43)]
 def test_alike(shown, one, other, alike):
     """A copy shares nine of ten pairs of neighbouring words with its original."""
     found, _ = shown({"source": "λ.ipynb", "text": one}, {"source": "λ-Copy1.ipynb", "text": other})
-
     assert found == ([1] if alike else [1, 2])
 
 
@@ -102,7 +100,6 @@ def test_the_best_copy_stays(shown):
     sources = ("/week/prices.ipynb", "/week/prices-Copy1.ipynb", "/week/demand.ipynb", "", "/week/prices-Copy1.ipynb")
     records = [{"source": source, "text": SCALED} for source in sources]
     records[4]["text"] = "another cell of the copy: λ"
-
     assert shown(*records, {"source": "/week/prices.ipynb", "text": SCALED.upper()}) == (
         [1, 3, 4, 5, 6], ("1 duplicate of a result is not shown.",),
     )  # fmt: skip
@@ -126,7 +123,6 @@ def test_only_among_the_best(shown):
     cells = [{"source": f"/week/{key}/prices.ipynb", "text": f"{SCALED} {'λ ' * key}"} for key in (0, 1)]
     others = [{"source": "", "text": f"note {key}"} for key in range(39)]
     copy = {"source": "/old/prices.ipynb", "text": SCALED}
-
     for limit, left in ((10, {2}), (25, {2, 42}), (60, {2, 42})):
         found, _ = shown(*cells, *others, copy, limit=limit)
         assert found == [key for key in range(1, 43) if key not in left][:limit]

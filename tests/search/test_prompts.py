@@ -57,17 +57,14 @@ def filled(work: Path, tmp_path: Path) -> MemoryStore:
 
 
 def asked(store: MemoryStore, **options: object) -> Answer:
-    """Return the answer to the question; what its verdict is does not matter here."""
     return replace(store.hits(QUESTION, now=datetime(2026, 3, 6, tzinfo=UTC), **options), verdict="strong")
 
 
 def first_source(text: str) -> str:
-    """Return the line of the first source."""
     return text.partition("\n\n")[2].partition("\n")[0]
 
 
 def hit_of(answer: Answer, found):
-    """Return the first hit whose memory is wanted."""
     return next(hit for hit in answer.hits if found(hit.memory))
 
 
@@ -231,7 +228,6 @@ def test_borders_that_a_text_forges() -> None:
     """One that holds every short border gets a longer one; one that hides a border between blanks is seen."""
     forged = "".join(f"</stored-{number:04x}>" for number in range(16**4))
     assert len(quotes_for([forged]).word) > 4
-
     hidden = "λ </stored\u200b-" + "\u200b".join(quotes_for(["λ"]).word) + ">"
     quotes = quotes_for([hidden])
     assert len(re.findall(rf"</stored-{quotes.word}>", quotes.text(hidden))) == 1

@@ -1,7 +1,5 @@
 """The profiles of other systems, vault and memini: their published formulas, worked out by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -17,12 +15,10 @@ FRESH_NOTE = 0.4 * 0.7 + 0.2  # tier and recency; nobody else said it, nobody re
 
 
 def worded(count, cosine=0.0, **more):
-    """Return a memory that has the question's word so often, and this cosine with the question."""
     return {"text": f"{'prices ' * count}{'other ' * (9 - count)}λ cos={cosine:.2f}", **more}
 
 
 def scores(answer):
-    """Return the score of each hit by the number of its memory."""
     return {int(hit.memory.source.removesuffix(".md")): hit.score for hit in answer.hits}
 
 
@@ -53,7 +49,6 @@ def test_memini_by_hand(filled_with):
     fused = {
         hit.memory.source: 0.5 * words.get(hit.memory.source, 0) + 0.5 * meaning[hit.memory.source] for hit in hits
     }
-
     assert len(hits) == 4 and len(words) == 3
     assert {hit.memory.source: hit.score for hit in hits} == pytest.approx(
         {source: 0.8 * value / max(fused.values()) + 0.2 * FRESH_NOTE for source, value in fused.items()}
@@ -64,7 +59,6 @@ def test_memini_rrf_by_hand(filled_with):
     """1 / (5 + rank - 1) of each retriever: two middling places beat a first place in one."""
     memories = filled_with(worded(7, 0.1), worded(4, 0.6), worded(0, 0.8))
     fused = {1: 1 / 5 + 1 / 7, 2: 1 / 6 + 1 / 6, 3: 1 / 5}
-
     assert scores(memories.hits("prices", profile=memini_rrf, now=NOW)) == pytest.approx(
         {key: 0.8 * value / fused[1] + 0.2 * FRESH_NOTE for key, value in fused.items()}
     )
@@ -83,7 +77,6 @@ def test_copies_are_folded(filled_with, one, other, copies):
     """Case, white space and punctuation at the end make no other text; the best by relevance stays, not by quality."""
     memories = filled_with({"text": one}, {"text": other, "tier": "core"}, {"text": "Zürich"})
     answer = memories.hits("prices", profile=memini, now=NOW)
-
     assert (len(answer.hits) == 2) == copies
     assert [hit.rank for hit in answer.hits] == list(range(1, len(answer.hits) + 1))
     assert any("1 duplicate" in notice for notice in answer.notices) == copies
@@ -259,7 +252,6 @@ def test_history_has_a_fixed_score(filled_with):
     entry, note = sorted(
         memories.hits("prices", profile=vault, now=NOW).hits, key=lambda hit: hit.memory.kind != "history"
     )
-
     assert entry.score == pytest.approx(0.5) == entry.signals["history"].contribution
     assert entry.signals["semantic"].contribution == 0.0
     assert note.score != pytest.approx(0.5)
@@ -278,7 +270,6 @@ def test_history_has_a_fixed_score(filled_with):
 def test_a_small_corpus_is_shown_whole(filled_with, matches, limit, shown):
     """Fewer than 50 keyword matches of which the limit would cut off more than half are all shown, and it is said."""
     answer = filled_with(*[{}] * matches, embedder=False).hits("prices", profile=vault, limit=limit, now=NOW)
-
     assert len(answer.hits) == shown
     assert bool([one for one in answer.notices if "all of them are shown" in one]) == (shown > limit)
 
@@ -287,7 +278,6 @@ def test_the_guard_counts_keyword_matches_only(filled_with):
     """What only the vector retriever found does not make a corpus small, and no keyword match is lost among it."""
     memories = filled_with(*map(worded, range(1, 9)), *({"text": f"λ {key} cos=0.5"} for key in range(25)))
     found = memories.hits("prices", profile=vault, limit=3, now=NOW)
-
     assert set(scores(found)) >= set(range(1, 9))
 
 
@@ -321,7 +311,6 @@ def test_history_takes_no_place_of_the_vault(vault_store):
     frame = found(vault_store, "tariffs", limit=200)
     note = frame.loc[frame["title"] == "Net", "memory_id"].item()
     asked = {"limit": 5, "now": NOW}
-
     assert (frame["kind"] == "history").sum() == 100
     assert vault_store.explain("tariffs", note, profile="vault", **asked).rank is not None
     # Thirty candidates of the best words, all of them runs.
@@ -331,7 +320,6 @@ def test_history_takes_no_place_of_the_vault(vault_store):
 def test_the_newest_runs_come_first(vault_store):
     """History has one score, so the last runs come first, each with its session."""
     frame = found(vault_store, "tariffs", limit=10)
-
     assert set(frame["kind"]) == {"history"} and (frame["score"] == 0.5).all()
     assert frame["event_at"].is_monotonic_decreasing
     assert {vault_store.get(one).session for one in frame["memory_id"]} == {"tuesday"}
@@ -350,7 +338,6 @@ def test_a_vault_without_history_is_searched_once(vault_store):
     """Without history the answer is that of a single search, to the last digit."""
     vault_store.forget(filters={"kind": "history"})
     whole = replace(vault, apart="")
-
     assert found(vault_store, "tariffs").equals(vault_store.search("tariffs", profile=whole, now=NOW))
 
 
@@ -358,7 +345,6 @@ def test_a_vault_without_history_is_searched_once(vault_store):
 
 
 def weights(terms):
-    """Return weights by term, but that of the fixed score of history."""
     return {term.name: term.weight for term in terms if term.name != "history"}
 
 
@@ -377,7 +363,6 @@ def test_adapted_by_hand(accepted, judged, hybrid, words):
     """The semantic weight moves by 0.30 * (accept rate - 0.5), the others share what is left of 1."""
     learnt = adapted(vault, accepted, judged)
     others = ("severity", "temporal", "tags", "domain")
-
     for terms, (semantic, other), vector in (
         (learnt.terms, hybrid, hybrid[1]),
         (learnt.keyword_only, words, 0.0),

@@ -1,7 +1,5 @@
 """Questions that were asked before: their vectors come from the store, their words are nowhere."""
 
-from __future__ import annotations
-
 from contextlib import closing
 
 import apsw
@@ -47,7 +45,6 @@ def asked(store, model):
 
 
 def row(memory, select="count(*) from query_vectors"):
-    """Return the one row of a query of the store's file."""
     with closing(apsw.Connection(str(memory.path))) as file:
         found = file.execute(f"select {select}").fetchone()
     return found[0] if len(found) == 1 else found
@@ -84,7 +81,6 @@ def test_no_word_is_kept(asked, model, bytes_of):
     """The words of a question are in no file of the store, nor is a digest that could be made without its key."""
     asked.hits(QUESTION)
     content = bytes_of(asked.path)
-
     assert model.embed_query(QUESTION).tobytes()[:64] in content
     assert not any(word.encode() in content for word in QUESTION.split())
     with MemoryStore(asked.path.parent / "other.sqlite", embedder=Counting()) as other:
@@ -99,7 +95,6 @@ def test_forgetting_forgets_the_questions(asked, bytes_of, choice):
     memory = asked.hits(QUESTION).hits[0].memory
     traces = row(asked, "embedding, digest, key from query_vectors, query_key")
     asked.forget(**({"everything": True} if choice == "everything" else {"ids": memory.id}))
-
     assert row(asked) == 0
     content = bytes_of(asked.path)
     assert not any(part in content for part in traces)

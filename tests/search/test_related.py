@@ -1,7 +1,5 @@
 """More like this: what a memory, or a text that is not stored, has in common with others by words and meaning."""
 
-from __future__ import annotations
-
 from contextlib import closing
 
 import apsw
@@ -40,7 +38,6 @@ class Deaf:
 
 
 def filled(memory):
-    """Fill a store with three notes on each of three subjects; return it with the ids by subject."""
     return memory, {name: [memory.add(text).id for text in texts] for name, texts in TOPICS.items()}
 
 
@@ -59,7 +56,6 @@ def test_what_is_on_the_same_subject(topics, profile, subject):
     """The best two are the other notes on the subject, and the memory itself is neither a hit nor a rank."""
     memory, ids = topics
     answer = memory.related(ids[subject][0], profile=profile)
-
     assert set(ids_of(answer)[:2]) == set(ids[subject][1:]) and ids[subject][0] not in ids_of(answer)
     assert 1 in {hit.kw_rank for hit in answer.hits} and 1 in {hit.sem_rank for hit in answer.hits}
     assert answer.counts["fused"] == len(answer.hits) <= 8
@@ -82,7 +78,6 @@ def test_limit_and_filters(topics):
     """Limit and filters hold as in a search."""
     memory, (first, second, _) = topics[0], topics[1]["prices"]
     memory.update(second, tags=["decision"])
-
     assert len(memory.related(first, limit=1).hits) == 1
     assert ids_of(memory.related(first, filters={"tag": "decision"})) == [second]
 
@@ -91,7 +86,6 @@ def test_without_a_verdict(topics):
     """Nobody asked a question, so nothing is said of how well it was answered."""
     memory, ids = topics
     answer = memory.related(ids["orders"][0])
-
     assert answer.verdict is None and np.isnan(answer.strength) and answer.notices == ()
     assert memory.explain_in(answer, answer.hits[0].memory.id).rank == 1
 
@@ -99,7 +93,6 @@ def test_without_a_verdict(topics):
 def test_no_model_is_asked(store):
     """The vectors that the memory has are enough: nothing is embedded."""
     memory, ids = filled(store(embedder=Deaf()))
-
     assert memory.related(ids["files"][0]).counts["vector"] > 0
 
 
@@ -117,7 +110,6 @@ def test_by_words_alone(store, texts, others):
     """A store without a model finds what shares the telling words; a memory that is not there is said so."""
     memory = store(embedder=None)
     first, *rest = [memory.add(text).id for text in texts]
-
     assert ids_of(memory.related(first))[:1] == rest[:others]
     with pytest.raises(UnknownMemory):
         memory.related("0" * 16)
@@ -130,7 +122,6 @@ def test_whatever_it_holds(topics, text):
     """A memory whose text would be read as something else in a query has its like all the same."""
     memory, _ = topics
     one = memory.add(text)
-
     assert one.id not in ids_of(memory.related(one.id))
 
 

@@ -1,7 +1,5 @@
 """The stretch that is shown of a text: of prose one line, of code some whole lines, with the query's words in it."""
 
-from __future__ import annotations
-
 import re
 from os.path import commonprefix
 
@@ -56,12 +54,10 @@ def code(draw):
 
 
 def flat(text):
-    """Return a text in one line."""
     return re.sub(r"\s+", " ", text).strip()
 
 
 def lines_of(text):
-    """Return the lines of a text that are not blank, without the blanks at their end."""
     return [line.rstrip() for line in text.splitlines() if line.strip()]
 
 
@@ -172,7 +168,6 @@ def test_without_words_the_beginning():
     shown, marked = shown_for("We scaled the prices to zero mean. " * 20)
     assert shown.startswith("We scaled the prices") and shown.endswith("…") and not shown.endswith(" …")
     assert marked == []
-
     shown, marked = shown_for(CAPPING, show=code_snippet)
     assert shown.startswith("import pandas as pd\ndef clip_outliers(frame):\n    ") and shown.endswith("…")
     assert marked == []
@@ -184,7 +179,6 @@ def test_the_window_with_most_different_words():
     shown, marked = shown_for(text, "prices", "Zürich")
     assert "The prices in Zürich fell." in shown and marked == ["prices", "Zürich"]
     assert shown.startswith("…") and shown.endswith("…")
-
     text = "In March λ was 3.2. " + "Nothing here. " * 40 + "In April λ was 4.1. " + "Nothing here. " * 40
     assert shown_for(text, "λ")[0].startswith("In March λ was 3.2.")
 
@@ -193,7 +187,6 @@ def test_cut_between_words():
     """The cuts fall between words where there are spaces near."""
     text = "Deliveries to Malmö were late. " * 30 + "The carrier blames snow. " + "Deliveries to Malmö were late. " * 30
     shown, _ = shown_for(text, "snow")
-
     assert set(shown.strip("…").split()) <= set(text.split()) and not shown.startswith("… ")
 
 
@@ -201,7 +194,6 @@ def test_cut_between_words():
 def test_a_long_word_is_cut(word):
     """A text without spaces is cut anyway, and what was found in its middle is shown."""
     shown, marked = shown_for(word + "λλ" + word, "λλ")
-
     assert len(shown) <= WIDTH + 2 and marked == ["λλ"]
 
 
@@ -210,7 +202,6 @@ def test_pairs_of_a_script_without_spaces_are_marked_as_one_stretch(store):
     memory = store(embedder=None)
     memory.add("the price of 東京塔 and 東京")
     [hit] = memory.hits("price 東京塔").hits
-
     assert [hit.snippet[start:end] for start, end in hit.highlights] == ["price", "東京塔", "東京"]
 
 
