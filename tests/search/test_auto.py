@@ -46,8 +46,12 @@ def titles(answer):
     ],
 )
 def test_words_and_meaning(week, query, first):
-    """A question finds what it asks for, in its own words or in others."""
-    assert titles(week.hits(query, now=NOW))[0] == first
+    """A question finds what it asks for; each explanation has the numbers of the search, also further down."""
+    answer = week.hits(query, now=NOW)
+    assert titles(answer)[0] == first
+    for hit in answer.hits:
+        explained = week.explain(query, hit.memory.id, now=NOW)
+        assert explained.rank == hit.rank and explained.hit.score == pytest.approx(hit.score)
 
 
 def test_every_point_is_read_off(week):
@@ -68,11 +72,12 @@ def test_a_time_that_is_named(week):
 
 
 def test_a_time_from_which_there_is_nothing(week):
-    """Where no memory is of the time that is named, that is said, and each hit's explanation says it as well."""
+    """That nothing is of the time is said, in each explanation as well; a time hides nothing that fits better."""
     answer = week.hits("electricity prices in May 2019", now=NOW)
     assert any("2019-05-01 … 2019-05-31, but nothing here is from then." in notice for notice in answer.notices)
     details = explained(week, "electricity prices in May 2019").details
     assert "Nothing for time: it is not from the time that the query names." in details
+    assert "Left joins" in titles(week.hits("left join doubled rows last month", now=NOW))
 
 
 def test_an_explanation_in_words(week):
@@ -84,21 +89,15 @@ def test_an_explanation_in_words(week):
     assert "time: the query names no time." in told
 
 
-def test_a_time_does_not_hide_what_fits_better(week):
-    """A time is evidence, not a filter: what answers the rest of the question stays in the answer."""
-    assert "Left joins" in titles(week.hits("left join doubled rows last month", now=NOW))
-
-
 def test_sessions(store):
     """“In our second session” is the session of that number."""
     memories = store()
     for session in (1, 2, 3):
         for title, text in WEEK[session : session + 2]:
             memories.add(f"{text} Day {session}.", title=title, session=f"session_{session}")
-    answer = memories.hits("what did we discuss in our second session", limit=2)
-    assert {hit.memory.session for hit in answer.hits} == {"session_2"}
-    answer = memories.hits("what did we discuss two sessions ago", limit=2)
-    assert {hit.memory.session for hit in answer.hits} == {"session_2"}
+    for when in ("in our second session", "two sessions ago"):
+        answer = memories.hits(f"what did we discuss {when}", limit=2)
+        assert {hit.memory.session for hit in answer.hits} == {"session_2"}
 
 
 def test_another_spelling(week):
@@ -172,17 +171,7 @@ def test_small_stores(store, notes):
     memories = store()
     for title, text in WEEK[:notes]:
         memories.add(text, title=title)
-    answer = memories.hits("left join in Zürich")
-    assert titles(answer)[:1] == ["Left joins"][:notes]
-
-
-def test_explained(week):
-    """The explanation of a hit has the numbers of the search, and so has that of one further down."""
-    answer = week.hits("electricity prices", now=NOW)
-    for hit in answer.hits:
-        explained = week.explain("electricity prices", hit.memory.id, now=NOW)
-        assert explained.rank == hit.rank
-        assert explained.hit.score == pytest.approx(hit.score)
+    assert titles(memories.hits("left join in Zürich"))[:1] == ["Left joins"][:notes]
 
 
 def test_trust_is_measured_where_many_come(store):

@@ -59,12 +59,6 @@ def test_a_compound_is_found_by_its_parts(german):
     assert hit.memory.title == "Preise" and {"Preis", "Median"} <= set(marked(hit))
 
 
-def test_function_words_say_nothing(german):
-    """The function words of the question's language are not looked up."""
-    answer = german.hits("Wie wurde das mit der Messung?")
-    assert answer.query.terms.words == ("messung",) and answer.query.language == "german"
-
-
 def test_elision(store):
     """A French word is found without its article, and in its other forms."""
     answer = filled(store(embedder=None), FRENCH).hits("l'écart quand nous étalonnons le spectromètre")
@@ -90,14 +84,13 @@ def test_english_and_code_are_left_as_they_are(store, question):
     assert query.terms.forms == () and query.language is None
 
 
-def test_an_english_question_over_german_notes(german):
-    """An English question has no German forms, whatever the notes are written in."""
+def test_what_has_no_forms(german):
+    """Function words of the language are not looked up; English questions and parts of names have no forms."""
+    answer = german.hits("Wie wurde das mit der Messung?")
+    assert answer.query.terms.words == ("messung",) and answer.query.language == "german"
     query = german.hits("how did we scale the preis").query
     assert query.terms.forms == () and query.language is None
 
-
-def test_identifiers_have_no_forms(german):
-    """The parts of a name are looked for as they are."""
     german.add("ergebnisse_laden() ist mit der Messung verbunden und wird nicht gebraucht.", title="Laden")
     query = german.hits("ergebnis_laden").query
     assert not {"ergebnis", "laden"} & {one.word for one in query.terms.forms}

@@ -86,7 +86,7 @@ def test_nothing_found(filled_with):
     """No candidates, or none that the terms rank: no division by their best score."""
     memories = filled_with({}, embedder=False)
     assert memories.hits("zebra", profile=memini, now=NOW).hits == ()
-    unweighed = memini.replace(terms=(replace(memini.terms[0], weight=0.0),), keyword_only=(), steps=memini.steps)
+    unweighed = memini.replace(terms=(replace(memini.terms[0], weight=0.0),), keyword_only=())
     assert memories.hits("prices", profile=unweighed, now=NOW).hits
 
 
@@ -134,17 +134,15 @@ def test_fuse_sums_reciprocal_ranks_from_zero(notes):
         fuse(lists, k=0)
 
 
-def test_fuse_scores_scales_each_list(notes):
-    """The best is 1 and the worst 0; equal scores are 1 each; weights align by place; ties stay as first seen."""
+def test_fuse_scores_and_dedup(notes):
+    """The best is 1 and the worst 0, equals 1 each, weighed by place; of copies the first stays, as it was."""
     lists = [scored(notes, a=4, b=3, c=2), scored(notes, d=5, c=5)]
     assert named(notes, fuse_scores(lists)) == [("a", 1), ("c", 1), ("d", 1), ("b", 0.5)]
     assert named(notes, fuse_scores(lists, [2])) == [("a", 2), ("b", 1), ("c", 1), ("d", 1)]
     assert named(notes, fuse_scores(lists, [0.5, 0.1], 2)) == [("a", 0.5), ("b", 0.25)]
     assert len(fuse_scores(lists, limit=0)) == len(fuse_scores(lists, limit=-1)) == 4
 
-
-def test_dedup_keeps_the_first(notes):
-    """Case, white space and the last punctuation make no difference; the order and the scores stay."""
+    # Case, white space and the last punctuation make no difference.
     copy = replace(notes["a"], id="copy", text="  NOTE\n a. ")
     results = [*scored(notes, b=3, a=2), Scored(copy, 1.5), *scored(notes, c=1)]
     assert named(notes, dedup(results)) == [("b", 3), ("a", 2), ("c", 1)]
@@ -156,8 +154,8 @@ def test_rerank_is_relevance_and_quality(notes):
     old = replace(notes["a"], event_at=NOW - timedelta(days=365), accessed=1)
     results = [Scored(old, 2.0), *scored(notes, b=2.0, c=1.0)]
     # note .7, read once, a year old; and note .7, never read, new.
-    worth = {"a": 0.4 * 0.7 + 0.2 * 0.25 + 0.2 * 0.5, "b": 0.4 * 0.7 + 0.2, "c": 0.4 * 0.7 + 0.2}
-    values = {"b": 0.8 + 0.2 * worth["b"], "a": 0.8 + 0.2 * worth["a"], "c": 0.4 + 0.2 * worth["c"]}
+    worth = {"a": 0.4 * 0.7 + 0.2 * 0.25 + 0.2 * 0.5, "b": FRESH_NOTE, "c": FRESH_NOTE}
+    values = {name: share + 0.2 * worth[name] for name, share in (("b", 0.8), ("a", 0.8), ("c", 0.4))}
     assert named(notes, rerank(results, now=NOW)) == list(values.items())
 
     recent = RerankWeights(relevance=0.0, quality=0.0, recency=1.0)
@@ -165,13 +163,9 @@ def test_rerank_is_relevance_and_quality(notes):
     pinned = replace(notes["c"], tier="core")
     found = rerank([*results[:2], Scored(pinned, 1.0)], now=NOW, weights=RerankWeights(0.0, 0.0, 1.0, 0.0))
     assert named(notes, found) == [("c", 1.0), ("a", 0.7), ("b", 0.7)]
-
-
-def test_copies_in_other_sources_count(notes):
-    """A content that two more sources have is worth more: 0.2 * 2 / 3 of the quality."""
-    copies = [replace(notes["a"], id=name, source=f"/{name}.md") for name in "xy"]
-    alone = rerank(scored(notes, a=1), now=NOW)[0].score
-    among = rerank([*scored(notes, a=1), *(Scored(one, 0.5) for one in copies)], now=NOW)[0].score
+    # A content that two more sources have is worth more: 0.2 * 2 / 3 of the quality.
+    copies = [Scored(replace(notes["a"], id=name, source=f"/{name}.md"), 0.5) for name in "xy"]
+    alone, among = (rerank([*scored(notes, a=1), *more], now=NOW)[0].score for more in ((), copies))
     assert among - alone == pytest.approx(0.2 * 0.2 * 2 / 3)
 
 
@@ -258,14 +252,7 @@ def test_history_has_a_fixed_score(filled_with):
 
 
 @pytest.mark.parametrize(
-    ("matches", "limit", "shown"),
-    [
-        (12, 5, 12),  # 5 < 6: more than half would go
-        (12, 6, 6),
-        (49, 10, 49),
-        (50, 10, 10),  # not a small corpus
-        (5, 5, 5),
-    ],
+    ("matches", "limit", "shown"), [(12, 5, 12), (12, 6, 6), (49, 10, 49), (50, 10, 10), (5, 5, 5)]
 )
 def test_a_small_corpus_is_shown_whole(filled_with, matches, limit, shown):
     """Fewer than 50 keyword matches of which the limit would cut off more than half are all shown, and it is said."""
@@ -277,8 +264,7 @@ def test_a_small_corpus_is_shown_whole(filled_with, matches, limit, shown):
 def test_the_guard_counts_keyword_matches_only(filled_with):
     """What only the vector retriever found does not make a corpus small, and no keyword match is lost among it."""
     memories = filled_with(*map(worded, range(1, 9)), *({"text": f"λ {key} cos=0.5"} for key in range(25)))
-    found = memories.hits("prices", profile=vault, limit=3, now=NOW)
-    assert set(scores(found)) >= set(range(1, 9))
+    assert set(scores(memories.hits("prices", profile=vault, limit=3, now=NOW))) >= set(range(1, 9))
 
 
 @pytest.fixture
@@ -289,15 +275,10 @@ def vault_store(store):
     memory.add(3 * invoices + "So are tariffs.", title="Net", severity="critical")
     memory.add("The weather in Zürich.", title="Weather")
     runs = [
-        {
-            "text": f"tariffs.plot(hour={number})",
-            "kind": "history",
-            "lang": "python",
-            "session": "monday" if number < 60 else "tuesday",
-            "event_at": NOW - timedelta(minutes=1000 - number),
-        }
+        {"text": f"tariffs.plot(hour={number})", "kind": "history", "lang": "python",
+         "session": "monday" if number < 60 else "tuesday", "event_at": NOW - timedelta(minutes=1000 - number)}
         for number in range(100)
-    ]
+    ]  # fmt: skip
     memory.add_many(runs, progress=False)
     return memory
 
@@ -313,32 +294,29 @@ def test_history_takes_no_place_of_the_vault(vault_store):
     asked = {"limit": 5, "now": NOW}
     assert (frame["kind"] == "history").sum() == 100
     assert vault_store.explain("tariffs", note, profile="vault", **asked).rank is not None
+    # History has one score, so the last runs come first, each with its session.
+    newest = found(vault_store, "tariffs", limit=10)
+    assert set(newest["kind"]) == {"history"} and (newest["score"] == 0.5).all()
+    assert newest["event_at"].is_monotonic_decreasing
+    assert {vault_store.get(one).session for one in newest["memory_id"]} == {"tuesday"}
     # Thirty candidates of the best words, all of them runs.
     assert vault_store.explain("tariffs", note, profile=replace(vault, apart=""), **asked).rank is None
 
 
-def test_the_newest_runs_come_first(vault_store):
-    """History has one score, so the last runs come first, each with its session."""
-    frame = found(vault_store, "tariffs", limit=10)
-    assert set(frame["kind"]) == {"history"} and (frame["score"] == 0.5).all()
-    assert frame["event_at"].is_monotonic_decreasing
-    assert {vault_store.get(one).session for one in frame["memory_id"]} == {"tuesday"}
-
-
 def test_filters_of_sessions_and_kinds(vault_store):
     """A session is a filter, typed or given; with the kind left out, or alone, history is searched like any other."""
-    assert len(found(vault_store, "tariffs session:tuesday", limit=100)) == 40
-    assert len(found(vault_store, "tariffs", filters={"session": ["monday", "tuesday"]}, limit=200)) == 100
+    for query, filters, kinds in (
+        ("tariffs session:tuesday", {}, ["history"] * 40),
+        ("tariffs", {"session": ["monday", "tuesday"]}, ["history"] * 100),
+        ("tariffs session:friday", {}, []),
+    ):
+        assert found(vault_store, query, filters=filters, limit=200)["kind"].tolist() == kinds
     assert set(found(vault_store, "tariffs -kind:history")["kind"]) == {"note"}
     assert set(found(vault_store, "tariffs kind:history")["kind"]) == {"history"}
-    assert found(vault_store, "tariffs session:friday").empty
-
-
-def test_a_vault_without_history_is_searched_once(vault_store):
-    """Without history the answer is that of a single search, to the last digit."""
+    # Without history the answer is that of a single search, to the last digit.
     vault_store.forget(filters={"kind": "history"})
-    whole = replace(vault, apart="")
-    assert found(vault_store, "tariffs").equals(vault_store.search("tariffs", profile=whole, now=NOW))
+    whole = vault_store.search("tariffs", profile=replace(vault, apart=""), now=NOW)
+    assert found(vault_store, "tariffs").equals(whole)
 
 
 # -- the weights of vault follow what was said of hits -----------------------------------------------------------------
