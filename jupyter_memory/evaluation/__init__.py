@@ -16,6 +16,6 @@ __getattr__, __dir__, __all__ = exports(
         "metrics": "METRICS calibration_error",
         "results": "evaluate",
         "runner": "Bed arms beds",
-        "significance": "p_value",
+        "significance": "interval p_value",
     },
 )
