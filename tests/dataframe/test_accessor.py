@@ -33,7 +33,6 @@ def test_the_explanation_is_of_the_answer_that_was_given(week_store, found):
     """What was stored since does not change why a row stood where it stood."""
     before = str(found.memory.explain(1))
     week_store.add(f"{JOINING}: {JOINING}.", title=JOINING, tier="core")
-
     assert str(found.memory.explain(1)) == before
     assert week_store.search(JOINING).loc[1, "memory_id"] != found.loc[1, "memory_id"]
 
@@ -42,7 +41,6 @@ def test_a_search_bound_in_time_is_explained_as_it_was(week_store, now):
     """The explanation of a row knows the filters and the moment of its search."""
     frame = week_store.search("prices", filters={"tag": "prices"}, now=now + timedelta(days=365))
     why = frame.memory.explain(1)
-
     assert why.hit.signals["recency"].value == frame.loc[1, "value_recency"] < 0.51
     assert f"of {len(frame)} candidates" in str(why)
 
@@ -51,7 +49,6 @@ def test_a_memory_that_was_forgotten_since(week_store, found):
     """What was forgotten is gone for the accessor too, and is not quoted."""
     text = found.memory.text(1)
     week_store.forget(found.loc[1, "memory_id"])
-
     for ask in (found.memory.text, found.memory.explain):
         with pytest.raises(UnknownMemory, match="No memory has the id"):
             ask(1)
@@ -90,7 +87,6 @@ def test_rows_go_by_their_rank(found):
     turned = found.sort_values("score").tail(2)
     assert list(turned.index) == [2, 1]
     assert turned.memory.text(1) == turned.reset_index().memory.text(1) == found.memory.text(1)
-
     for frame in (found.sort_values("score", ignore_index=True), found.reset_index(drop=True)):
         for ask in (lambda frame=frame: frame.memory.text(1), frame.memory.breakdown):
             with pytest.raises(InputError, match="have lost their ranks"):

@@ -27,7 +27,6 @@ SCAN = {
 
 
 def full(values, contributions):
-    """Return the columns of a profile by its signals and its terms."""
     names = [f"value_{name}" for name in values] + [f"contrib_{name}" for name in contributions]
     return {**DTYPES, **dict.fromkeys(names, "float64"), "memory_id": "str"}
 
@@ -51,7 +50,6 @@ def test_columns_are_always_the_same(week_store, query, options, expected):
     """A result has the columns of its profile, in order and with their dtypes, with hits or without."""
     filters = {"kind": ["cell", "note"]} if query == JOINING else {"tag": "λ"}
     frame = week_store.search(query, filters=filters, **options)
-
     assert bool(len(frame)) == (query == JOINING) and dtypes(frame) == list(expected.items())
     assert isinstance(frame.index, pd.RangeIndex)
     assert (frame.index.name, frame.index.start, frame.index.step) == ("rank", 1, 1)
@@ -63,7 +61,6 @@ def test_lists_and_empty_stores(store, week_store):
     assert dtypes(frame) == list(BROWSED.items()) and list(frame.index) == [1, 2, 3]
     assert frame["score"].isna().all() and set(frame["badges"]) == {""}
     assert frame["kw_rank"].isna().all() and frame["cosine"].isna().all()
-
     empty = store("empty.sqlite").search("prices")
     assert dtypes(empty) == list(AUTO.items()) and empty.empty and empty.index.name == "rank"
 
@@ -78,7 +75,6 @@ def test_a_signal_of_ones_own_has_its_columns(week_store):
             return {one.key: float(len(one.memory.text)) if one.memory.kind == "note" else np.nan for one in pool}
 
     frame = week_store.search(JOINING, profile=auto.with_signal(Length(), weight=0.001))
-
     assert list(frame.columns)[-2:] == ["contrib_length", "memory_id"]
     assert frame["value_length"].notna().equals(frame["kind"] == "note")
     assert frame["contrib_length"].equals((frame["value_length"] * 0.001).fillna(0.0))
@@ -138,7 +134,6 @@ def test_attrs_are_one_small_json_value(week_store, now):
     """What a result knows beside its columns is JSON, with these keys."""
     frame = week_store.search(JOINING, since="2026-03-02", now=now)
     attrs = json.loads(json.dumps(frame.attrs, allow_nan=False))["memsearch"]
-
     assert attrs == frame.attrs["memsearch"] and attrs.pop("elapsed_ms") > 0 and attrs.pop("query_id")
     assert attrs == {
         "query": JOINING,
@@ -203,7 +198,6 @@ def test_several_results_and_one_more(week_store, found, other):
     """What was put together can be put together again; pickled, it still knows its searches."""
     third = week_store.search("customers")
     more = pickle.loads(pickle.dumps(pd.concat([pd.concat([found, other]), third])))
-
     assert [one["query"] for one in more.attrs["memsearch"]["results"]] == [JOINING, "prices", "customers"]
     assert more.memory.text(third.loc[1, "memory_id"]) == third.memory.text(1)
     assert len(more) == len(found) + len(other) + len(third) and f"{len(more)} memories" in repr(more)
@@ -217,7 +211,6 @@ def test_a_name_that_no_row_or_several_have(found, other):
             both.text(name)
     with pytest.raises(InputError, match=f"name the memory by its id, such as '{found.loc[1, 'memory_id']}'"):
         both.text(1)
-
     turned = found.assign(memory_id=found["memory_id"].to_numpy()[::-1])
     with pytest.raises(InputError, match="Several rows of this DataFrame have the rank 1"):
         pd.concat([found, turned]).memory.text(1)

@@ -89,7 +89,6 @@ def test_a_title_is_a_link_that_opens_the_cell(mixed):
     """It leads from the notebook's folder to the cell, has what the panel needs, and is escaped."""
     links = {one["href"]: one for one in Page(mixed.search("quantile of the prices")._repr_html_()).all("a")}
     code = links["week/caps%20of%20M%C3%A4rz.ipynb#cell-id=c0de"]
-
     assert code["class"] == "jp-Memory-openSource" and len(code["data-memory"]) == 16
     assert code["title"].endswith("week/caps of März.ipynb")
 
@@ -98,7 +97,6 @@ def test_badges_are_chips(found):
     """Each retriever has a chip of its own, which says in words what it means."""
     spans = Page(found._repr_html_()).all("span")
     chips = [(one["class"], one["title"]) for one in spans if "chip" in one.get("class", "")]
-
     assert set(chips) == {
         ("jp-MemoryResult-chip jp-mod-keyword", "found by its words"),
         ("jp-MemoryResult-chip jp-mod-vector", "found by its meaning"),
@@ -126,7 +124,6 @@ def test_a_saved_result_is_small_and_runs_nothing(mixed):
     mixed.add_many([{"text": f"λ of shop {number}: " + "the price was net of tax " * 9} for number in range(20)])
     html = mixed.search("λ price of the shop", limit=10)._repr_html_()
     tags = {tag for tag, _ in Page(html).tags}
-
     assert len(html.encode()) < 20_000 and not re.search(r"\son\w+=", html)
     assert not tags & {"script", "img", "iframe", "link", "object", "svg", "input", "form"}
     assert {"table", "thead", "th", "td", "mark", "small"} <= tags
@@ -163,7 +160,6 @@ def test_a_result_of_another_session_is_shown_too(found):
     """Unpickled where its answer is not known it has its rows; only the marks are gone."""
     old = pickle.loads(pickle.dumps(found))
     old.attrs["memsearch"]["query_id"] = "of another session"
-
     assert repr(old) == repr(found)
     assert "<mark>" in found._repr_html_() and "<mark>" not in old._repr_html_()
     assert Page(old._repr_html_()).text.split() == Page(found._repr_html_()).text.split()
@@ -187,7 +183,6 @@ def test_ipython_has_colours_where_the_terminal_can(found, monkeypatch, is_termi
     for name, value in {"TERM": "xterm", **variables}.items():
         monkeypatch.setenv(name, value)
     shown = pretty(found)
-
     assert ("\x1b[1;31m" in shown) == coloured
     assert re.sub(r"\x1b\[[\d;]*m", "", shown) == repr(found)
 
@@ -249,7 +244,6 @@ def test_what_nobody_sees_is_marked(store, render):
     memory = store()
     memory.add(f"{LIES} in prose", title=LIES, tags=[LIES.strip()], source=f"/reports/{LIES}.md")
     lying = memory.search("λ costs")
-
     assert not set(render(lying)) & set("\x1b\x9b\x7f\u202e\u2066\u200f")
     assert lying.loc[1, "title"] == LIES.strip()
     assert "λ ␛[2J[U+009B]31m costs [U+202E]5[U+2066] ␡[U+200F]" in Page(lying._repr_html_()).text
@@ -259,7 +253,6 @@ def test_what_nobody_sees_is_marked(store, render):
 
 
 def places(html):
-    """Return the places of pictures on a page, by the ids of their memories."""
     return [one["data-memory"] for one in Page(html).all("span") if one.get("class") == "jp-Memory-outputPicture"]
 
 

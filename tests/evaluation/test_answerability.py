@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from jupyter_memory import InputError
+from jupyter_memory import InputError, evaluation
 from jupyter_memory.cli import main
-from jupyter_memory.evaluation import HALVES, answerability, half_of, read_set
+from jupyter_memory.evaluation import HALVES, half_of, read_set
 from jupyter_memory.search import verdict
 
 KITCHEN = [
@@ -58,7 +58,7 @@ def own(judged_folder):
 
 def test_each_group_is_asked_the_questions_of_another(two):
     """They are told apart; AUROC counts pairs of a right and another answer: those in order one each, ties a half."""
-    (told,) = answerability([two], "static")
+    (told,) = evaluation.answerability([two], "static")
     assert told.auroc == 1.0 and told.lost == 0.0 and min(told.right) > max(told.other)
     sides = [[0.0], [1.0], [0.25, 0.5], [0.5, 0.5, 0.75], [0.0, 0.25, 0.25, 1.0]]
     for right, other in product(sides, sides):
@@ -70,15 +70,15 @@ def test_a_set_of_one_collection_needs_a_second(judged_folder):
     """Alone, it is refused with what to name; with a second set, its questions are asked of that one."""
     week = judged_folder("week", WEEK, [{"_id": "q", "text": "electricity prices"}], [("q", "scale", 1)])
     with pytest.raises(InputError, match="week is one collection: name a second set"):
-        answerability([week], "static")
+        evaluation.answerability([week], "static")
     kitchen = judged_folder("kitchen", KITCHEN, [{"_id": "q", "text": "pumpkin soup"}], [("q", "soup", 1)])
-    assert [one.auroc for one in answerability([week, kitchen], "static")] == [1.0, 1.0]
+    assert [one.auroc for one in evaluation.answerability([week, kitchen], "static")] == [1.0, 1.0]
 
 
 def test_unanswerable_questions_of_its_own(own):
     """A set that has them is asked them in its own store, needs no second set, and is told by halves."""
     folder = own()
-    judged, rows = read_set(folder), answerability([folder], "static")
+    judged, rows = read_set(folder), evaluation.answerability([folder], "static")
 
     assert [(row.set, row.half) for row in rows] == [("own", half) for half in HALVES] and judged.unjudged == 0
     for row in rows:
@@ -98,7 +98,7 @@ def test_unanswerable_questions_of_its_own(own):
 
 def test_sets_with_halves_are_told_together(own):
     """Two such sets give rows of their own, and a row of both for each half."""
-    rows = answerability([own("first"), own("second")], "static")
+    rows = evaluation.answerability([own("first"), own("second")], "static")
     assert [row.set for row in rows] == ["first", "first", "second", "second", "all", "all"]
     for row, half in zip(rows[-2:], HALVES, strict=True):
         parts = [one for one in rows[:4] if one.half == half]
@@ -112,7 +112,7 @@ def test_a_question_cannot_be_both(own):
     with (folder / "qrels.tsv").open("a", encoding="utf-8") as file:
         file.write("kafka topic\tscale\t1\n")
     with pytest.raises(InputError, match=r"calls 'kafka topic' not answerable, but qrels\.tsv judges it"):
-        answerability([folder], "static")
+        evaluation.answerability([folder], "static")
 
 
 def test_notebooks_for_all_or_for_each(own, capsys):
@@ -123,9 +123,9 @@ def test_notebooks_for_all_or_for_each(own, capsys):
         rows = "query-id\tnotebook\tcell\tgrade\nλ = 0.3\ta.ipynb\t0\t1\n"
         (folder / "qrels.tsv").write_text(rows, encoding="utf-8")
     with pytest.raises(InputError, match="2 sets judge notebook cells, and --notebooks names 3 folders"):
-        answerability(cells, "static", notebooks=[cells[0]] * 3)
+        evaluation.answerability(cells, "static", notebooks=[cells[0]] * 3)
     with pytest.raises(InputError, match=r"does not hold a\.ipynb"):
-        answerability(cells, "static", notebooks=[cells[0]])
+        evaluation.answerability(cells, "static", notebooks=[cells[0]])
     assert main(["eval", str(cells[0]), "--notebooks", str(cells[0]), "--notebooks", str(cells[0])]) == 2
     assert "--notebooks names one folder" in capsys.readouterr().err
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from jupyter_memory import evaluation
 from jupyter_memory.cli import main
-from jupyter_memory.evaluation import bench, checks, corpus, scores
+from jupyter_memory.evaluation import checks, corpus, scores
 from jupyter_memory.search import PROFILES
 
 CATEGORIES = [
@@ -117,5 +118,5 @@ def test_the_command_ends_with_a_line_a_profile(tmp_path, capsys):
 
 def test_all_profiles_by_default():
     """Without a name every profile is measured."""
-    found = scores(bench(PROFILES))
+    found = scores(evaluation.bench(PROFILES))
     assert list(found) == list(PROFILES) and all(asked == 30 for _, asked in found.values())

@@ -5,9 +5,9 @@ import json
 import nbformat
 import pytest
 
-from jupyter_memory import InputError
+from jupyter_memory import InputError, evaluation
 from jupyter_memory.cli import main
-from jupyter_memory.evaluation import answerability, arms, evaluate, read_set
+from jupyter_memory.evaluation import arms, evaluate, read_set
 from jupyter_memory.search import PROFILES
 
 
@@ -269,7 +269,7 @@ def test_stores_are_kept_where_it_is_said(week, judged, sources, tmp_path, of_fi
 
 def test_strength_and_the_command(judged, sources, capsys):
     """The other package is the store that cannot answer; the command prints a table."""
-    [row] = answerability([judged()], "static", files=sources)
+    [row] = evaluation.answerability([judged()], "static", files=sources)
     assert len(row.right) == len(row.other) == 3
     assert main(["eval", str(judged()), "--files", str(sources), "-p", "auto"]) == 0
     assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["judged", "auto", "3"]

@@ -7,7 +7,6 @@ import pytest
 
 pytest.importorskip("scipy", reason="training needs scipy: pip install -r training/requirements.txt")
 
-from jupyter_memory.embedders.runtime.token_table import Pooling
 from training.pairs import Pair
 from training.prepared import prepare
 from training.start import start_table
@@ -15,6 +14,8 @@ from training.tables import bags, blended, load_table, save_table, unit, vectors
 from training.tokens import Tokenizer
 from training.train import Recipe, Student, Taught, batches, train
 
+# How the tokens of a text are weighed.
+Pooling = type(Recipe().pooling)
 WORDS = ["month", "meter", "read", "plot", "load", "fill", "join", "tariff", "date", "frame"]
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *(f"f{word}" for word in WORDS)]
 

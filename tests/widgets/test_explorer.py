@@ -32,7 +32,6 @@ def ids(answer):
 
 
 def shown(explorer):
-    """Return what stands below the sliders: the code, the formula and the table."""
     assert explorer.sliders
     return explorer.children[2:]
 
@@ -42,7 +41,6 @@ def table(explorer):
 
 
 def still(explorer, kind="text/html"):
-    """Return what stays in the notebook when the sliders are gone."""
     return explorer._repr_mimebundle_()[kind]
 
 
@@ -56,7 +54,6 @@ def test_moving_is_searching(week_store, now, name):
         for value in (slider.min, slider.max, slider.min + 3 * slider.step):
             slider.value = value
             fresh = week_store.hits(question, profile=explorer.profile, limit=6, now=now)
-
             assert ids(explorer.answer) == ids(fresh)
             assert [hit.score for hit in explorer.answer.hits] == [hit.score for hit in fresh.hits]
             for hit in explorer.answer.hits:
@@ -82,7 +79,6 @@ def test_number_and_slider(week_store, now):
     assert explorer.fields["tier"].value == 0.18 and explorer.profile is covalence
     explorer.fields["tier"].value = 0.3
     explorer.sliders["recency"].value = 0.026000000000000002 / 10
-
     assert explorer.sliders["tier"].value == 0.3 and explorer.weights == {"tier": 0.3, "recency": 0.0026}
     assert explorer.fields["recency"].value == 0.0026 and "0.0026}" in explorer.code
 
@@ -92,7 +88,6 @@ def test_ranges(week_store, now, weight):
     """A weight lies on its slider, which has room on both sides and a hundred round steps."""
     profile = auto.replace(name="mine", terms=(auto.terms[0], type(auto.terms[1])("tier", weight)))
     slider = explore(week_store, QUERY, profile=profile, now=now).sliders["tier"]
-
     assert 2.5 <= slider.max / abs(weight) <= 6.3 and slider.min in (0.0, -slider.max) and slider.value == weight
     steps = weight / slider.step
     assert steps == pytest.approx(round(steps)) and slider.max / slider.step == pytest.approx(100)
@@ -147,7 +142,6 @@ def test_the_frame(explorer):
     """The result as it stands is a DataFrame that explains itself."""
     explorer.sliders["recency"].value = 0.2
     frame = explorer.frame
-
     assert frame.attrs["memsearch"]["profile"] == "my-auto" and frame["memory_id"].tolist() == ids(explorer.answer)
     recency = explorer.answer.hits[0].signals["recency"].contribution
     assert f"{recency:.6f} for how recent it is (recency" in str(frame.memory.explain(1, all=True))
@@ -325,7 +319,6 @@ def test_code_keeps_its_lines(store):
     memory = store()
     memory.add_many([{"text": "for λ in prices:\n    λ = 3\n", "lang": "python"}, {"text": "λ\nin prose"}])
     page = table(explore(memory, "λ"))
-
     assert '<div class="jp-MemoryExplorer-code">for <mark>λ</mark> in prices:\n    <mark>λ</mark> = 3</div>' in page
     assert re.search(r"\.jp-MemoryExplorer-code \{[^}]* tab-size: 4;", page), "tabs are as wide as in the panel"
     assert "<div><mark>λ</mark> in prose</div>" in page
@@ -361,7 +354,6 @@ def test_colours_are_those_of_the_page(explorer):
     style = re.search(r"<style>(.*?)</style>", table(explorer), re.DOTALL)[1]
     colours = re.findall(r"(?:^|[ ;{])(color|background|border(?:-bottom)?): ([^;}]+)", style)
     allowed = r"(1px solid )?#888[0-9a-f]|none|0|var\(--jp-(brand|error)-color1, #\w{6}\)"
-
     assert len(colours) > 10
     for name, value in colours:
         assert re.fullmatch("inherit" if name == "color" else allowed, value.strip())
