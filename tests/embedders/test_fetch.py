@@ -1,7 +1,5 @@
 """nomic from a hub on loopback, a folder or a cache: whole, converted, or not at all, and the reason said."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -29,102 +27,84 @@ def opened(cached):
 
 
 def there(cached):
-    """Return what is in the folder of models."""
     return sorted(path.name for path in cached.models.iterdir())
 
 
+def in_a_program(cached, **variables):
+    """Return the last line that a program says that fetches the model, in which so many bytes fit into a file."""
+    most = variables.pop("most", resource.RLIM_INFINITY)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(cached.models)],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
+        env={**os.environ, "NO_PROXY": "", **variables},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    return done.stderr.splitlines()[-1]
+
+
 def test_fetched(hub, cached, nomic):
-    """A fetched model embeds as its source does, is readable by its owner alone, and leaves no download behind."""
+    """A fetched model embeds as its source does, is its owner's alone, and leaves no download behind, also again.
+
+    The hub is asked for the three files and nothing else, and is told the name of this package alone.
+    """
     made = fetch(cached, progress=False)
 
     embedder, source = opened(cached), nomic.open()
     assert embedder.fingerprint == source.fingerprint
     assert embedder.embed_query(TEXT) @ source.embed_query(TEXT) > 0.9999
     assert (made.repository, made.revision) == (NOMIC.repository, NOMIC.revision)
-    assert made.source[WEIGHTS] == hub.etag(WEIGHTS)
-    assert there(cached) == [".nomic.lock", "nomic"]
+    assert made.source[WEIGHTS] == hub.etag(WEIGHTS) and there(cached) == [".nomic.lock", "nomic"]
     assert {path.stat().st_mode & 0o077 for path in (cached.models, *cached.models.rglob("*"))} == {0}
-
-
-def test_what_is_said_to_the_hub(hub, cached):
-    """The hub is asked for the three files and nothing else, and is told the name of this package alone."""
-    fetch(cached, progress=False)
-
     files = {file.name for file in NOMIC.files}
     assert {name for name, _ in hub.asked_for("HEAD")} == {name for name, _ in hub.asked_for("GET")} == files
-    assert len(hub.asked) == 6
-    assert [agent.split("/")[0] for agent in hub.agents] == ["jupyter-memory"]
+    assert len(hub.asked) == 6 and [agent.split("/")[0] for agent in hub.agents] == ["jupyter-memory"]
 
-
-def test_fetching_again_is_one_model(hub, cached):
-    """A model that is fetched again takes the place of the one before."""
-    fetch(cached, progress=False)
     (cached.folder / WEIGHTS).write_bytes(b"damaged")
-
     fetch(cached, progress=False)
-
-    assert opened(cached).embed_query("prices").shape == (64,)
-    assert there(cached) == [".nomic.lock", "nomic"]
+    assert opened(cached).embed_query("prices").shape == (64,) and there(cached) == [".nomic.lock", "nomic"]
 
 
-def test_broken_off_and_resumed_at_once(hub, cached):
-    """A connection that breaks off is taken up again where it was, without being asked."""
-    hub.broken[WEIGHTS] = [100_000, 200_000]
-
+@pytest.mark.parametrize("deaf", [False, True], ids=["ranges", "no ranges"])
+def test_broken_off_and_resumed_at_once(hub, cached, deaf):
+    """A connection that breaks off is taken up again where it was; at a hub without ranges the file is begun anew."""
+    hub.deaf = deaf
+    hub.broken[WEIGHTS] = [100_000] if deaf else [100_000, 200_000]
     fetch(cached, progress=False)
-
     ranges = [wanted for name, wanted in hub.asked_for("GET") if name == WEIGHTS]
-    assert ranges == [None, "bytes=100000-", "bytes=200000-"]
-    assert cached.is_here
+    assert cached.is_here and ranges == [None, "bytes=100000-", *([] if deaf else ["bytes=200000-"])]
 
 
-def test_broken_off_for_good_and_resumed_later(hub, cached):
-    """When nothing more comes, that is said; the next attempt goes on where it was, and the whole is checked."""
+@pytest.fixture
+def partly(hub, cached):
+    """A model of which 100,000 bytes came, before the connection broke off for good."""
     hub.broken[WEIGHTS] = [100_000] * 9
-
     assert "broke off after 100,000 of 349,232 bytes" in refused(cached)
     assert cached.state == "partly fetched"
-
     hub.broken.clear()
     hub.asked.clear()
-    fetch(cached, progress=False)
-    assert hub.asked_for("GET") == [(WEIGHTS, "bytes=100000-")]
-    assert cached.state == "here"
+    return cached
 
 
-def test_a_hub_that_knows_no_ranges(hub, cached):
-    """Where a server sends the whole file again, it is begun anew."""
-    hub.deaf = True
-    hub.broken[WEIGHTS] = [100_000]
-
-    fetch(cached, progress=False)
-
-    assert cached.is_here
+def test_broken_off_for_good_and_resumed_later(hub, partly):
+    """The next attempt goes on where it was, and the whole is checked."""
+    fetch(partly, progress=False)
+    assert hub.asked_for("GET") == [(WEIGHTS, "bytes=100000-")] and partly.state == "here"
 
 
-def test_damaged_part(hub, cached):
+def test_damaged_part(partly):
     """A part that was changed meanwhile makes the whole wrong: it is thrown away, and the next attempt is a new one."""
-    hub.broken[WEIGHTS] = [100_000] * 9
-    refused(cached)
-    part = next(cached.parts.glob(f"{WEIGHTS}*"))
-    part.write_bytes(bytes(100_000))
-    hub.broken.clear()
-
-    assert "has the wrong checksum" in refused(cached)
-    fetch(cached, progress=False)
-    assert cached.is_here
+    next(partly.parts.glob(f"{WEIGHTS}*")).write_bytes(bytes(100_000))
+    assert "has the wrong checksum" in refused(partly)
+    fetch(partly, progress=False)
+    assert partly.is_here
 
 
-def test_another_file_is_not_gone_on_with(hub, cached):
+def test_another_file_is_not_gone_on_with(hub, partly):
     """The beginning of another file of the same name is left alone."""
-    hub.broken[WEIGHTS] = [100_000] * 9
-    refused(cached)
-    hub.broken.clear()
     hub.files[WEIGHTS] = (SMALL / WEIGHTS).read_bytes() + b" "
-    hub.asked.clear()
-
-    fetch(cached, progress=False)
-
+    fetch(partly, progress=False)
     assert (WEIGHTS, None) in hub.asked_for("GET")
 
 
@@ -132,7 +112,6 @@ def test_another_file_is_not_gone_on_with(hub, cached):
 def test_wrong_checksum(hub, cached, name):
     """Bytes that are not those of the checksum, sha256 or git's, are thrown away."""
     hub.lying.add(name)
-
     assert f"{name} has the wrong checksum" in refused(cached)
     assert not list(cached.parts.glob(f"{name}*"))
 
@@ -141,7 +120,6 @@ def test_no_model_after_all(hub, cached):
     """What is whole and yet no such model is refused with the reason, and not kept."""
     config = json.loads(hub.files["config.json"]) | {"model_type": "bert"}
     hub.files["config.json"] = json.dumps(config).encode()
-
     with pytest.raises(EmbedderUnavailable, match="of the type 'bert', not nomic_bert"):
         fetch(cached, progress=False)
     assert nothing_left(cached) and not cached.partly
@@ -152,7 +130,6 @@ def test_removed(hub, cached):
     fetch(cached, progress=False)
     cached.parts.mkdir()
     (cached.parts / "x.part").write_bytes(bytes(1_000))
-
     assert cached.remove() > 170_000
     assert cached.bytes == 0
     with pytest.raises(EmbedderUnavailable, match="%memory model use nomic"):
@@ -163,36 +140,24 @@ def test_removed(hub, cached):
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("fault", "said"),
     [
-        (401, "refuses access .* HTTP 401. Set HF_TOKEN"),
-        (403, "refuses access .* HTTP 403. Set HF_TOKEN"),
-        (404, "has no nomic-ai/nomic-embed-text-v1.5 .* Check HF_ENDPOINT"),
-        (429, "too many requests .* Wait"),
-        (500, "has a problem: HTTP 500. Wait"),
-        (503, "has a problem: HTTP 503. Wait"),
+        ({"status": 401}, "refuses access .* HTTP 401. Set HF_TOKEN"),
+        ({"status": 403}, "refuses access .* HTTP 403. Set HF_TOKEN"),
+        ({"status": 404}, "has no nomic-ai/nomic-embed-text-v1.5 .* Check HF_ENDPOINT"),
+        ({"status": 429}, "too many requests .* Wait"),
+        ({"status": 500}, "has a problem: HTTP 500. Wait"),
+        ({"status": 503}, "has a problem: HTTP 503. Wait"),
+        # A server that is no hub, or one with another revision.
+        ({"headers": {"X-Repo-Commit": None}}, "does not answer as a hub does"),
+        ({"headers": {"X-Repo-Commit": "0" * 40}}, "gives revision 000000000000"),
     ],
 )
-def test_errors_of_the_hub(hub, cached, status, said):
-    """An answer with an error is put into words, with what to do."""
-    hub.status = status
-
-    assert re.search(said, refused(cached))
-
-
-@pytest.mark.parametrize(
-    ("header", "value", "said"),
-    [
-        ("X-Repo-Commit", None, "does not answer as a hub does"),
-        ("X-Repo-Commit", "0" * 40, "gives revision 000000000000"),
-    ],
-)
-def test_no_hub(hub, cached, header, value, said):
-    """A server that is no hub, or one with another revision, is refused before anything is fetched."""
-    hub.headers[header] = value
-
-    assert said in refused(cached)
-    assert hub.asked_for("GET") == []
+def test_errors_of_the_hub(hub, cached, fault, said):
+    """An answer with an error is put into words, with what to do, before anything is fetched."""
+    for name, value in fault.items():
+        setattr(hub, name, value)
+    assert re.search(said, refused(cached)) and hub.asked_for("GET") == []
 
 
 @pytest.mark.parametrize(
@@ -215,35 +180,23 @@ def test_no_hub(hub, cached, header, value, said):
 )
 def test_no_way_to_the_hub(hub, cached, variables, said):
     """Offline mode, no network, no such host and a proxy that is down are told apart, and no password is shown."""
-    found = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(cached.models)],
-        env={**os.environ, "NO_PROXY": "", **variables},
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
-
-    last = found.stderr.splitlines()[-1]
-    assert f"FetchError: {said}" in last and "geheim" not in last
-    assert hub.asked == []
+    last = in_a_program(cached, **variables)
+    assert f"FetchError: {said}" in last and "geheim" not in last and hub.asked == []
 
 
 def test_published_weights(hub, cached, tmp_path, monkeypatch):
     """From the hub itself, weights other than the published ones are refused; a mirror is the user's own choice."""
     monkeypatch.delenv("HF_ENDPOINT")
-    monkeypatch.setenv("HTTPS_PROXY", hub.url)
-    monkeypatch.setenv("SSL_CERT_FILE", str(hub.certify(tmp_path, "huggingface.co")))
-
-    assert "another model.safetensors than the one published" in refused(cached)
-    asked = {name for name, _ in hub.asked_for("HEAD")}
-    assert asked == {file.name for file in NOMIC.files} and not asked & {name for name, _ in hub.asked_for("GET")}
+    said = in_a_program(cached, HTTPS_PROXY=hub.url, SSL_CERT_FILE=str(hub.certify(tmp_path, "huggingface.co")))
+    assert "another model.safetensors than the one published" in said and nothing_left(cached)
+    assert {name for name, _ in hub.asked_for("HEAD")} == {file.name for file in NOMIC.files}
+    assert hub.asked_for("GET") == []
 
 
 def test_no_room(hub, cached, monkeypatch):
     """Where the disk has less room than is needed, that is said before anything is fetched."""
     real = shutil.disk_usage
     monkeypatch.setattr("shutil.disk_usage", lambda path: real(path)._replace(free=1_000))
-
     assert "There is not enough room" in refused(cached)
     assert hub.asked_for("GET") == []
 
@@ -256,60 +209,41 @@ def test_disk_full(hub, cached, fetched):
         cached.parts.mkdir(parents=True)
         for file in NOMIC.files:
             shutil.copy(SMALL / file.name, cached.parts)
-    found = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(cached.models)],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)),
-        env=dict(os.environ),
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
-
-    assert "FetchError: The disk is full" in found.stderr.splitlines()[-1]
+    assert "FetchError: The disk is full" in in_a_program(cached, most=100_000)
     assert nothing_left(cached) and cached.partly
     fetch(cached, progress=False)
     assert cached.is_here
 
 
 def test_folder_that_cannot_be_written(hub, common_folder, as_user):
-    """A folder without the right to write says so, and where another one is set."""
-    models = common_folder / "closed"
-    models.mkdir(mode=0o555)
+    """A folder without the right to write says so, and where another one is set; a file in the way is told as well."""
 
-    error = as_user(_fetch_error, models / "models")
+    def fetched(models):
+        try:
+            fetch(CachedModel(models, NOMIC), progress=False)
+        except FetchError as error:
+            return str(error)
 
-    assert "cannot be written: Permission denied" in error
-    assert "c.JupyterMemory.models" in error
-
-
-def _fetch_error(models):
-    try:
-        fetch(CachedModel(models, NOMIC), progress=False)
-    except FetchError as error:
-        return str(error)
-    return ""
-
-
-def test_a_file_in_the_way(hub, tmp_path):
-    """Where a file has the name of the folder of models, that is said."""
-    (tmp_path / "models").write_text("a file")
-
-    with pytest.raises(FetchError, match="is in the way"):
-        fetch(CachedModel(tmp_path / "models", NOMIC), progress=False)
+    (common_folder / "closed").mkdir(mode=0o555)
+    error = as_user(fetched, common_folder / "closed" / "models")
+    assert "cannot be written: Permission denied" in error and "c.JupyterMemory.models" in error
+    (common_folder / "models").write_text("a file")
+    assert "is in the way" in fetched(common_folder / "models")
 
 
 def test_interrupted_and_gone_on_with(hub, cached):
     """Ctrl-C in the middle leaves what came, and the next attempt goes on from there."""
     hub.gate.clear()
     hub.broken[WEIGHTS] = [200_000]
-    command = [sys.executable, "-c", PROGRAM, str(cached.models)]
+    command, pause = [sys.executable, "-c", PROGRAM, str(cached.models)], threading.Event()
     with running(command, env=dict(os.environ), stderr=subprocess.PIPE, text=True) as program:
-        wait_for_part(cached)
+        while not any(part.stat().st_size for part in cached.parts.glob(f"{WEIGHTS}*.part")):
+            assert program.poll() is None
+            pause.wait(0.01)
         program.send_signal(signal.SIGINT)
         _, said = program.communicate(timeout=100)
 
-    assert "KeyboardInterrupt" in said
-    assert nothing_left(cached)
+    assert "KeyboardInterrupt" in said and nothing_left(cached)
     came = next(cached.parts.glob(f"{WEIGHTS}*")).stat().st_size
     hub.gate.set()
     hub.asked.clear()
@@ -317,30 +251,13 @@ def test_interrupted_and_gone_on_with(hub, cached):
     assert (WEIGHTS, f"bytes={came}-") in hub.asked_for("GET")
 
 
-def wait_for_part(cached):
-    """Wait until a part of the weights is on the disk."""
-    pause = threading.Event()
-    for _ in range(10_000):
-        if any(part.stat().st_size for part in cached.parts.glob(f"{WEIGHTS}*.part")):
-            return
-        pause.wait(0.01)
-    raise AssertionError("no part was written")
-
-
-def test_two_at_once(hub, cached):
-    """While one program fetches, another is told to wait; the first one is not disturbed."""
+def test_two_at_once_and_after_a_crash(hub, cached):
+    """While one program fetches, another is told to wait; what a crash left is cleared away, the old model put back."""
     with cached.locked():
         assert "Another program is fetching or removing nomic" in refused(cached)
     fetch(cached, progress=False)
-    assert cached.is_here
-
-
-def test_after_a_crash(hub, cached):
-    """What a crash left half-made is cleared away, and a model that was being replaced is put back."""
-    fetch(cached, progress=False)
     cached.folder.rename(cached.models / ".nomic.old")
     (cached.models / ".nomic.new-x1").mkdir()
-
     with cached.locked():
         assert cached.is_here
     assert there(cached) == [".nomic.lock", "nomic"]
@@ -368,9 +285,7 @@ def test_taken_from_a_cache(hub, cached, tmp_path, place):
     """The cache of Hugging Face, the model in it, or a snapshot: the pinned revision is found, the network unasked."""
     model = cache_of(tmp_path, NOMIC.revision, "0" * 40)
     path = model / "snapshots" / NOMIC.revision if place == "snapshot" else tmp_path / place
-
     made = take(cached, path, progress=False)
-
     assert (made.repository, made.revision) == (NOMIC.repository, NOMIC.revision)
     assert cached.is_here and not (cached.folder / WEIGHTS).is_symlink()
     assert hub.asked == []
@@ -379,29 +294,28 @@ def test_taken_from_a_cache(hub, cached, tmp_path, place):
 def test_taken_from_a_folder(hub, cached, small_folder, nomic):
     """A folder that is already there is checked and converted; it stays as it is, and no revision is claimed for it."""
     before = {path.name: path.read_bytes() for path in small_folder.iterdir()}
-
     made = take(cached, small_folder, progress=False)
-
     assert made.revision == made.repository == ""
     assert {path.name: path.read_bytes() for path in small_folder.iterdir()} == before
     assert opened(cached).fingerprint == nomic.open().fingerprint
     assert hub.asked == []
 
 
-@pytest.mark.parametrize("what", ["nothing", "file", "empty", "snapshots"])
-def test_no_model_to_take(cached, tmp_path, what):
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda path: None, "no folder"),
+        (lambda path: path.write_text(""), "is a file"),
+        (lambda path: path.mkdir(), "config.json is missing"),
+        (lambda path: cache_of(path, "1" * 40, "2" * 40), "Name one"),
+    ],
+    ids=["nothing", "file", "empty", "snapshots"],
+)
+def test_no_model_to_take(cached, tmp_path, make, said):
     """A path without a model is refused with what was looked for."""
-    path = tmp_path / "there"
-    if what == "file":
-        path.write_text("")
-    elif what == "empty":
-        path.mkdir()
-    elif what == "snapshots":
-        path = cache_of(tmp_path, "1" * 40, "2" * 40)
-
-    said = {"nothing": "no folder", "file": "is a file", "empty": "config.json is missing", "snapshots": "Name one"}
-    with pytest.raises(InputError, match=said[what]):
-        take(cached, path, progress=False)
+    make(tmp_path / "there")
+    with pytest.raises(InputError, match=said):
+        take(cached, tmp_path / "there", progress=False)
     assert not cached.models.exists()
 
 
@@ -410,10 +324,8 @@ def test_the_old_one_stays(hub, cached, small_folder):
     fetch(cached, progress=False)
     content = (small_folder / WEIGHTS).read_bytes()
     (small_folder / WEIGHTS).write_bytes(content[:-1_000])
-
     with pytest.raises(EmbedderUnavailable, match="is cut short"):
         take(cached, small_folder, progress=False)
-
     assert opened(cached).embed_query("prices").shape == (64,)
     assert there(cached) == [".nomic.lock", "nomic"]
 
@@ -439,9 +351,7 @@ def test_half_precision_already(cached, nomic, kind):
     """Weights of 16 bits are kept as float16."""
     weights = {name: value.astype(kind) for name, value in nomic.weights.items()}
     nomic.save(weights)
-
     take(cached, nomic.folder, progress=False)
-
     after = mx.load(str(cached.folder / WEIGHTS))
     assert after.keys() == weights.keys()
     assert all(np.array_equal(after[name], np.asarray(weights[name].astype(mx.float16))) for name in weights)
@@ -449,35 +359,29 @@ def test_half_precision_already(cached, nomic, kind):
 
 def test_several_files(cached, nomic):
     """Weights in several files become one."""
-    weights = list(nomic.weights.items())
-    expected = nomic.open().embed_query(TEXT)
+    weights, expected = list(nomic.weights.items()), nomic.open().embed_query(TEXT)
     mx.save_safetensors(str(nomic.folder / "model-1.safetensors"), dict(weights[:5]))
     mx.save_safetensors(str(nomic.folder / "model-2.safetensors"), dict(weights[5:]))
     nomic.file.unlink()
-
     take(cached, nomic.folder, progress=False)
 
     assert [one.name for one in cached.folder.glob("*.safetensors")] == [WEIGHTS]
     assert opened(cached).embed_query(TEXT) @ expected > 0.9999
 
 
-def test_other_weights_have_another_fingerprint(cached, nomic):
-    """Weights that took the place of the kept ones are not taken for those of the manifest."""
-    take(cached, nomic.folder, progress=False)
+def test_what_was_kept(cached, nomic, tmp_path):
+    """It can be taken to another machine and converted again as the same model; other weights in its place are not."""
+    made, again = take(cached, nomic.folder, progress=False), CachedModel(tmp_path / "again", NOMIC)
+    assert take(again, cached.folder, progress=False).identity == made.identity
+    assert opened(again).fingerprint == nomic.open().fingerprint
+
     weights = {name: value + 1 for name, value in mx.load(str(cached.folder / WEIGHTS)).items()}
     mx.eval(weights)
     mx.save_safetensors(str(cached.folder / WEIGHTS), weights)
-
     assert opened(cached).fingerprint != nomic.open().fingerprint
-
-
-def test_of_what_was_kept(cached, nomic, tmp_path):
-    """What is kept can be taken to another machine and converted again; it stays the same model."""
-    made = take(cached, nomic.folder, progress=False)
-    again = CachedModel(tmp_path / "again", NOMIC)
-
-    assert take(again, cached.folder, progress=False).identity == made.identity
-    assert opened(again).fingerprint == nomic.open().fingerprint
+    # A model with a broken manifest is none.
+    (cached.folder / "manifest.json").write_text("{")
+    assert cached.state == "not fetched"
 
 
 @pytest.mark.parametrize(
@@ -491,7 +395,6 @@ def test_of_what_was_kept(cached, nomic, tmp_path):
 def test_not_converted(cached, nomic, change, said):
     """A source that lacks tensors, or has values that half precision cannot hold, is refused with their names."""
     nomic.save({name: value for name, value in (nomic.weights | change).items() if value is not None})
-
     with pytest.raises(EmbedderUnavailable, match=said):
         take(cached, nomic.folder, progress=False)
     assert not cached.is_here
@@ -505,14 +408,5 @@ def test_quantised_weights_stay(cached, nomic):
             layer = name.removesuffix(".weight")
             weights[name], weights[f"{layer}.scales"], weights[f"{layer}.biases"] = mx.quantize(value, 32, 8)
     nomic.save(weights, quantization={"group_size": 32, "bits": 8})
-
     assert take(cached, nomic.folder, progress=False).recipe == "as published"
     assert nomic.file.read_bytes() == (cached.folder / WEIGHTS).read_bytes()
-
-
-def test_manifest_that_cannot_be_read(cached, nomic):
-    """A model with a broken manifest is none."""
-    take(cached, nomic.folder, progress=False)
-    (cached.folder / "manifest.json").write_text("{")
-
-    assert cached.state == "not fetched"

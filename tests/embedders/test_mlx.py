@@ -3,8 +3,6 @@
 What they compute is held in test_reference.py.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys
@@ -51,9 +49,7 @@ def opened(folder, dimensions=None):
 def test_folder(small, monkeypatch):
     """A folder opens with its whole path as the name, by which a store finds it again."""
     monkeypatch.chdir(small.parent)
-
     embedder = open_embedder(f"mlx:{small.name}")
-
     assert (embedder.name, embedder.dimensions, embedder.threshold) == (f"mlx:{small.resolve()}", 64, 0.0)
     assert open_embedder(embedder.name) == embedder
 
@@ -76,7 +72,6 @@ def test_repository_that_was_fetched(small, tmp_path, monkeypatch):
 def test_not_here(tmp_path, monkeypatch, name):
     """What is neither a folder nor in the cache is not fetched: the error says how a person does it."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-
     with pytest.raises(EmbedderUnavailable, match="is not on this machine"):
         open_embedder(f"mlx:{name}")
 
@@ -126,7 +121,6 @@ def test_fingerprint(small):
 def test_no_weights(small):
     """A folder without weights is refused before anything is loaded."""
     (small / "model.safetensors").unlink()
-
     with pytest.raises(EmbedderUnavailable, match=r"model\.safetensors is missing"):
         _ = opened(small).fingerprint
 
@@ -174,7 +168,6 @@ def test_whole(folder):
             },
         )
     )
-
     assert (found.pooling, found.dense, found.width) == (("cls", "mean"), ("2_Dense",), 48)
     assert (found.query_prefix, found.document_prefix) == ("query: ", "passage: ")
     assert (found.max_tokens, found.lower, found.sizes) == (128, True, None)
@@ -200,9 +193,7 @@ def test_without_modules(folder, kind, pooling):
     """A model without these files is pooled as its architecture usually is, without prefixes."""
     where = folder(**{"config.json": {"model_type": kind, "hidden_size": 64}})
     (where / "modules.json").unlink()
-
     found = recipe(where)
-
     assert found.pooling == (pooling,)
     assert (found.query_prefix, found.document_prefix, found.max_tokens) == ("", "", 2048)
 
@@ -220,7 +211,6 @@ def test_without_modules(folder, kind, pooling):
 def test_prefixes(folder, said, query, document):
     """Questions take the prompt "query", documents the first of document, passage and corpus, else the default."""
     found = recipe(folder(**{"config_sentence_transformers.json": said}))
-
     assert (found.query_prefix, found.document_prefix) == (query, document)
 
 
@@ -233,7 +223,6 @@ def test_length_of_the_tokenizer(folder):
 def test_positions_of_roberta(folder):
     """RoBERTa counts positions from behind the padding's, so two of them are never a token's."""
     config = {"model_type": "xlm-roberta", "hidden_size": 64, "max_position_embeddings": 514, "pad_token_id": 1}
-
     assert recipe(folder(**{"config.json": config})).max_tokens == 512
 
 

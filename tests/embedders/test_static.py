@@ -1,7 +1,5 @@
 """The embedded model: the mean of token vectors, whatever the text and whoever stands beside it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -59,12 +57,10 @@ def pooled(ids, table, dimensions=256):
 
 
 def plain(text, table, dimensions=256):
-    """Return the embedding of a text, tokenised in one call."""
     return pooled(tokens([text]).ids, table, dimensions)
 
 
 def fresh(code):
-    """Run code in a fresh interpreter and return what it prints."""
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=100)
     return done.stdout.strip()
 
@@ -73,7 +69,6 @@ def fresh(code):
 def test_as_numpy_does_it(table, dimensions):
     """Each text is the mean of its tokens' vectors, cut to the dimensions, with length 1, in float32."""
     vectors = StaticEmbedder(dimensions).embed_documents(NOTES)
-
     assert vectors.dtype == np.float32
     assert vectors.shape == (len(NOTES), dimensions)
     assert np.allclose(vectors, [plain(note, table, dimensions) for note in NOTES], atol=1e-6)
@@ -95,7 +90,6 @@ def test_tokens_that_are_known(embedder, table):
 def test_query_is_embedded_like_a_document(embedder):
     """The static model has no prefixes: a query's vector is the document's, without its row."""
     vector = embedder.embed_query(NOTES[0])
-
     assert vector.shape == (256,)
     assert np.allclose(vector, embedder.embed_documents([NOTES[0]])[0], atol=1e-7)
 
@@ -113,9 +107,7 @@ def test_query_is_embedded_like_a_document(embedder):
 def test_near_in_meaning(dimensions, query, texts):
     """What means the same is nearer than what does not, and found though they share no word of weight."""
     embedder = StaticEmbedder(dimensions)
-
     cosines = embedder.embed_documents(texts) @ embedder.embed_query(query)
-
     assert cosines[0] > cosines[1]
     assert cosines[0] >= embedder.threshold
 
@@ -148,9 +140,7 @@ def test_company_does_not_matter(embedder):
 def test_long_text_as_if_in_one_piece(embedder, table, text, alike):
     """A text that is tokenised in pieces has the vector that it would have in one; pieces are cut at spaces."""
     assert len(text) > 20_000
-
     found = embedder.embed_documents(["x", text, "price", text])
-
     assert min(found[1] @ plain(text, table), found[3] @ found[1]) >= alike
     assert found[[0, 2]] == pytest.approx(embedder.embed_documents(["x", "price"]), abs=1e-6)
 
@@ -159,7 +149,6 @@ def test_long_text_as_if_in_one_piece(embedder, table, text, alike):
 def test_nothing_to_embed(embedder, table, text):
     """A text without words has the vector of the unknown token, so that nothing fails."""
     row = table[unknown()]
-
     assert np.allclose(embedder.embed_query(text), row / np.linalg.norm(row), atol=1e-6)
     assert np.allclose(embedder.embed_documents(["price", text])[1], row / np.linalg.norm(row), atol=1e-6)
 
@@ -224,7 +213,6 @@ def test_megabytes_in_little_memory():
         "grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before\n"
         "print(grown // (2**20 if sys.platform == 'darwin' else 2**10))"
     )
-
     assert int(grown) < 100
 
 
@@ -244,7 +232,6 @@ def test_first_used_by_many_threads():
         "found.append(StaticEmbedder(256).embed_query('Umsatz in Zürich'))\n"
         "print(len(found), np.ptp(found, axis=0).max() < 1e-6)"
     )
-
     assert said == "9 True"
 
 
@@ -258,7 +245,6 @@ def test_other_dimensions(dimensions):
 def test_fingerprint():
     """The fingerprint names the weights by their hash, the dimensions, the pooling and the recipe."""
     weights = hashlib.sha256((BUNDLED / "weights.safetensors").read_bytes()).hexdigest()[:8]
-
     assert StaticEmbedder().fingerprint == f"static-wordpiece-{weights}/d256/pooled-0.08-32/ctx1"
     assert StaticEmbedder().name == StaticEmbedder(64).name == "static"
     assert len({StaticEmbedder(dimensions).fingerprint for dimensions in (256, 128, 64)}) == 3
@@ -384,14 +370,12 @@ def test_the_same_numbers(dimensions):
     told = run_without(["mlx"], EMBED, str(dimensions), json.dumps(TEXTS))
     embedder = StaticEmbedder(dimensions)
     expected = np.stack([*embedder.embed_documents(TEXTS), embedder.embed_query(TEXTS[0])])
-
     assert np.abs(np.array(json.loads(told)) - expected).max() < 1e-6
 
 
 def test_a_store_works(tmp_path):
     """Files and notes are taken in and found by meaning, the store is well, and its status names the arithmetic."""
     said = run_without(["mlx"], STORE, str(tmp_path)).splitlines()
-
     assert said[0] == "['Cat'] True False"
     assert said[1] == "[]"
     assert any(line.split()[:2] == ["arithmetic", "NumPy,"] for line in said)
@@ -408,9 +392,7 @@ def test_nothing_is_copied(name, tmp_path):
     wheel = tmp_path / MODELS["minilm"].wheel.file
     wheel.write_bytes(b"not looked at")
     source = {"minilm": wheel, "nomic": Path(__file__).parent / "nomic_small"}[name]
-
     said = run_without(["mlx"], TAKE, name, str(source), str(tmp_path / "models"))
-
     assert said.startswith(f"{name} needs mlx, which this Python environment does not have, so nothing was fetched")
     assert "pip install 'jupyter-memory[hub]'" in said and said.endswith("False")
 

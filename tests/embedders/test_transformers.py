@@ -1,7 +1,5 @@
 """nomic and minilm: held against transformers and plain NumPy; files that are not theirs are refused and named."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -44,7 +42,6 @@ def cosines(some, others):
 
 
 def refused(small):
-    """Return why a model is not opened or does not embed."""
     with pytest.raises(EmbedderError) as caught:
         small.open().embed_documents(TEXTS)
     return str(caught.value)
@@ -56,7 +53,6 @@ def refused(small):
 def test_as_transformers(small):
     """Questions and documents have the reference's vectors: their prefixes, pooling, layer-norm, cut and length 1."""
     embedder = small.open()
-
     assert np.abs(embedder.embed_documents(small.texts) - small.wanted[1:]).max() <= NEAR
     assert np.abs(embedder.embed_query(small.query) - small.wanted[0]).max() <= NEAR
     assert (embedder.name, embedder.threshold) == (small.kind, 0.3)
@@ -104,7 +100,6 @@ def test_with_or_without_a_compiler(small, tmp_path, compiler):
         check=True,
         timeout=100,
     )
-
     assert np.abs(json.loads(done.stdout) - small.wanted[0]).max() <= NEAR
     compiles = compiler and sys.platform == "linux" and shutil.which("g++") is not None
     assert any(tmp_path.rglob("*.so")) == compiles
@@ -128,9 +123,7 @@ def test_many_texts_of_all_lengths(small):
     """More texts than one block holds come out in their order, each as alone; no texts have no rows."""
     embedder = small.open()
     texts = ["prices " * (row % 40) + str(row % 7) for row in range(1_030)]
-
     found = embedder.embed_documents(texts)
-
     some = [0, 39, 500, 1_029]
     assert np.abs(found[some] - embedder.embed_documents([texts[row] for row in some])).max() <= NEAR
     assert embedder.embed_documents([]).shape == (0, embedder.dimensions)
@@ -142,9 +135,7 @@ def test_of_a_long_text_the_beginning_counts(tmp_path, kind, most):
     embedder = SmallModel(tmp_path, kind).open()
     library = Tokenizer.from_file(str(tmp_path / kind / "tokenizer.json"))
     long = "price " * (most - len(library.encode(PREFIXES[kind][1]).ids))
-
     first, second, third, shorter = embedder.embed_documents([long, long + "zero", "zero " + long, long[:-6]])
-
     assert np.abs(first - second).max() <= NEAR
     assert min(np.abs(first - third).max(), np.abs(first - shorter).max()) > 1e-6
 
@@ -152,14 +143,12 @@ def test_of_a_long_text_the_beginning_counts(tmp_path, kind, most):
 def test_odd_text(small):
     """Half a surrogate pair, control characters and other scripts have vectors."""
     found = small.open().embed_documents(["", "  ", "\ud83d half", "\x00\x01", "東京の売上", "🚚 Malmö"])
-
     assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
 
 
 def test_order_of_words_counts(small):
     """The same words in another order give another mean: positions reach the output."""
     forward, backward = small.open().embed_documents(["prices mean zero", "zero mean prices"])
-
     assert np.abs(forward - backward).max() > 1e-3
 
 
@@ -167,9 +156,7 @@ def test_order_of_words_counts(small):
 def test_matryoshka(wide, dimensions):
     """Every size is what NumPy cuts from the whole vector, with length 1, in float32."""
     whole = open_embedder("nomic-768", models=wide).embed_documents(TEXTS).astype(np.float64)[:, :dimensions]
-
     found = open_embedder(f"nomic-{dimensions}", models=wide).embed_documents(TEXTS)
-
     assert (found.shape, found.dtype) == ((len(TEXTS), dimensions), np.float32)
     assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
     assert np.allclose(found, whole / np.linalg.norm(whole, axis=1, keepdims=True), atol=1e-6)
@@ -179,7 +166,6 @@ def test_matryoshka(wide, dimensions):
 def test_other_sizes(nomic, dimensions):
     """Dimensions that the model was not trained for are refused before its weights are read."""
     nomic.file.write_bytes(b"not looked at")
-
     with pytest.raises(InputError, match=f"768, 512, 256, 128, 64 dimensions, not {dimensions}"):
         open_embedder("nomic", dimensions=dimensions, models=nomic.models)
 
@@ -226,9 +212,7 @@ def test_memory_is_given_back(small):
     embedder = small.open()
     embedder.embed_query("prices")
     before = mx.get_active_memory()
-
     embedder.embed_documents(["prices " * 400] * 40)
-
     assert mx.get_active_memory() - before < 1_000_000
     assert mx.get_cache_memory() < 1_000_000
 
@@ -258,7 +242,6 @@ def test_names_of_transformers(small, prefix):
     if prefix:
         renamed |= {"cls.predictions.bias": mx.zeros((256,)), f"{prefix}embeddings.position_ids": mx.zeros((1, 9))}
     small.save(renamed)
-
     assert small.difference <= NEAR
 
 
@@ -269,7 +252,6 @@ def test_several_files(small):
     for number, names in enumerate((list(weights)[:9], list(weights)[9:])):
         name = "model.safetensors" if number else "model-2.safetensors"
         mx.save_safetensors(str(small.folder / name), {name: weights[name] for name in names})
-
     assert small.difference <= NEAR
 
 
@@ -277,7 +259,6 @@ def test_several_files(small):
 def test_half_precision(small, dtype, agree):
     """Weights of half precision are read and computed with."""
     small.save({name: value.astype(dtype) for name, value in small.weights.items()})
-
     assert cosines(small.open().embed_documents(small.texts), small.wanted[1:]).min() >= agree
 
 
@@ -324,7 +305,6 @@ def test_quantised(nomic, bits, names):
 def test_wrong_tensors(nomic, change, said):
     """Tensors that are missing, too many, of another shape or not numbers are named."""
     nomic.save({name: value for name, value in (nomic.weights | change).items() if value is not None})
-
     assert said in refused(nomic)
 
 
@@ -333,7 +313,6 @@ def test_cut_short(small, kept):
     """A file that ends early is refused with its sizes and the tensors that were in the lost part."""
     whole = small.file.read_bytes()
     small.file.write_bytes(whole[: int(len(whole) * kept)])
-
     said = refused(small)
     assert "cut short: " in said and f" of {len(whole):,} bytes. Missing " in said and "weight" in said
 
@@ -342,7 +321,6 @@ def test_cut_short(small, kept):
 def test_not_weights(small, content):
     """A file that holds something else is called so."""
     small.file.write_bytes(content)
-
     said = refused(small)
     assert "not a safetensors file" in said or "cut short" in said
 
@@ -354,7 +332,6 @@ def test_no_direction(nomic, power):
     last = "encoder.layers.1.norm2"
     scale = 10.0**power if power else 0.0
     nomic.save(weights | {f"{last}.{one}": weights[f"{last}.{one}"] * scale for one in ("weight", "bias")})
-
     assert "no direction" in refused(nomic)
 
 
@@ -379,7 +356,6 @@ def test_another_architecture(tmp_path, kind, change, said):
     """A configuration of another architecture, or one that does not fit the weights, is refused with what differs."""
     small = SmallModel(tmp_path, kind)
     small.change("config.json", **change)
-
     assert said in refused(small)
 
 
@@ -401,7 +377,6 @@ def test_another_tokenizer(small, part, key, value):
     """A tokenizer that treats text in another way is refused: its ids would be others, without an error."""
     said = json.loads((small.folder / "tokenizer.json").read_text())
     small.change("tokenizer.json", **{part: said[part] | {key: value}})
-
     assert "is not the tokenizer of an uncased BERT" in refused(small)
 
 
@@ -421,7 +396,6 @@ def test_missing_and_broken_files(small, name, content, said):
     (small.folder / name).unlink()
     if content is not None:
         (small.folder / name).write_text(content)
-
     assert said in refused(small)
 
 
@@ -430,13 +404,11 @@ def test_more_tokens_than_weights(tmp_path):
     small = SmallModel(tmp_path, "minilm")
     words = "embeddings.word_embeddings.weight"
     small.save(small.weights | {words: small.weights[words][:187]}, vocab_size=187)
-
     assert "knows 188 tokens, the weights 187" in refused(small)
 
 
 def test_a_model_without_weights_is_not_here(small):
     """Where the weights are gone, opening it says how to fetch it."""
     small.file.unlink()
-
     with pytest.raises(EmbedderUnavailable, match=f"%memory model use {small.kind}"):
         small.open()

@@ -63,7 +63,6 @@ def ours():
 def test_the_tokens_of_the_library(bert, ours, texts):
     """Whatever the texts, their tokens are those that the library gives for each."""
     found = ours.tokens(texts)
-
     expected = [bert(text).ids for text in texts]
     assert [part.tolist() for part in np.split(found.ids, found.ends)[:-1]] == expected
     assert found.counts.tolist() == list(map(len, expected))
@@ -85,14 +84,12 @@ def test_the_texts_of_this_project(bert, ours):
     ]
     texts = [file.read_text("utf-8") for file in files]
     assert sum(map(len, texts)) > 100_000
-
     assert [ours.ids(text) for text in texts] == [bert(text).ids for text in texts]
 
 
 def test_names_are_parted():
     """Names in camel case are parted where a capital begins a word; without the option they are one word."""
     parting, whole = WordPiece(VOCABULARY, part_camel=True), WordPiece(VOCABULARY)
-
     assert parting.ids("TCPConnector parseJsonFiles2Csv") == whole.ids("TCP Connector parse Json Files2 Csv")
     assert whole.ids("TCPConnector") == whole.ids("tcpconnector")
 
@@ -103,14 +100,12 @@ def test_names_are_parted():
 def test_where_tokens_begin(bert, ours, text):
     """The offsets are the library's."""
     text = text.replace("x" * 101, "x")
-
     assert ours.starts(text).tolist() == [start for start, _ in bert(text).offsets]
 
 
 def test_where_parted_names_begin():
     """The parts of a name begin where they stand in it, with accents or without."""
     parting = WordPiece(VOCABULARY, part_camel=True)
-
     assert parting.starts("\n preisTabelle").tolist()[0] == 2
     assert 7 in parting.starts("\n preisTabelle")
     assert 7 in parting.starts("Zu\u0308richPreise")
@@ -119,7 +114,6 @@ def test_where_parted_names_begin():
 def test_a_word_without_end():
     """A word that is too long for any token can be cut in many places, so that no chunk holds all of it."""
     starts = WordPiece(VOCABULARY).starts("data " + "0f" * 50_000)
-
     assert len(starts) > 20_000
     assert np.diff(starts).max() <= 5
 
@@ -134,7 +128,6 @@ def test_the_cache_is_bounded():
         known.ids("0f" * 20_000)
         held.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
-
     assert max(held) < 2.5 * held[0]
 
 
@@ -158,7 +151,6 @@ def test_no_work_grows_square(piece, ours):
         finally:
             sys.setprofile(None)
         steps.append(count)
-
     assert steps[1] < 2.5 * steps[0]
 
 
@@ -177,7 +169,6 @@ def test_from_many_threads():
         thread.start()
     for thread in threads:
         thread.join(100)
-
     assert wrong == []
 
 
@@ -210,7 +201,6 @@ def varied_texts() -> Iterator[str]:
 
 
 def _is_reordered(text: str) -> bool:
-    """Return whether marks that stay may change places with others: the library's offsets are not in order then."""
     return any(combining(character) and category(character) != "Mn" for character in text)
 
 
@@ -242,7 +232,6 @@ def test_as_one_text(chunks):
     """Head and text have the tokens of the text that is embedded, in which the head is a line of its own."""
     whole, _ = chunk_tokens(chunks)
     together = tokens([f"{head}\n{text}".replace("\0", "") for head, text in chunks])
-
     assert whole.ids.tolist() == together.ids.tolist()
     assert whole.ends.tolist() == together.ends.tolist()
 
@@ -252,7 +241,6 @@ def test_what_is_kept(chunks):
     """The different tokens of a chunk ascend, those of its text keep their order, and bytes give both back."""
     whole, kept = chunk_tokens(chunks)
     parts = np.split(whole.ids, whole.ends)[:-1]
-
     assert len(kept) == len(chunks)
     for one, part, (_, text) in zip(kept, parts, chunks, strict=True):
         back = ChunkTokens.from_bytes(one.to_bytes())
@@ -285,9 +273,7 @@ def test_halves_become_the_numbers_that_they_are():
     every = np.arange(2**16, dtype=np.uint16).view(np.float16)
     halves = np.resize(every[np.isfinite(every)], (500, DIMENSIONS))
     wide = halves.astype(np.float32)
-
     expected = wide / np.maximum(np.sqrt(np.einsum("ij,ij->i", wide, wide)), 1e-9)[:, None]
-
     assert np.array_equal(TokenVectors(halves)[np.arange(500)], expected)
 
 
@@ -295,7 +281,6 @@ def test_a_token_without_a_direction_is_all_zeros():
     """A vector of length 0 stays 0 and is no division by 0."""
     halves = np.zeros((2, DIMENSIONS), np.float16)
     halves[1, 0] = -2
-
     assert TokenVectors(halves)[np.array([1, 0])][:, 0].tolist() == [-1.0, 0.0]
 
 
@@ -317,7 +302,6 @@ def test_a_token_is_the_same_whenever_it_is_asked_for():
     """New tokens among known ones, the same twice, none: each row is its token's, and what is changed is a copy."""
     halves = np.random.default_rng(3).normal(size=(40, DIMENSIONS)).astype(np.float16)
     vectors, expected = TokenVectors(halves), TokenVectors(halves)[np.arange(40)]
-
     for ids in ([3, 1, 3], [1, 2, 3, 39], [], list(range(40))):
         rows = vectors[np.array(ids, np.int64)]
         assert np.array_equal(rows, expected[ids].reshape(-1, DIMENSIONS))
