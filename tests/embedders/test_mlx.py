@@ -74,10 +74,6 @@ def test_not_here(tmp_path, monkeypatch, name):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(EmbedderUnavailable, match="is not on this machine"):
         open_embedder(f"mlx:{name}")
-
-
-def test_no_name():
-    """The prefix alone names nothing."""
     with pytest.raises(UnknownEmbedder, match="Say which model"):
         open_embedder("mlx: ")
 
@@ -116,13 +112,10 @@ def test_fingerprint(small):
     seen.append(print_of())
 
     assert len(set(seen)) == len(seen)
-
-
-def test_no_weights(small):
-    """A folder without weights is refused before anything is loaded."""
+    # A folder without weights is refused before anything is loaded.
     (small / "model.safetensors").unlink()
     with pytest.raises(EmbedderUnavailable, match=r"model\.safetensors is missing"):
-        _ = opened(small).fingerprint
+        print_of()
 
 
 # The recipe in the files of sentence-transformers, read without the model.
@@ -157,17 +150,13 @@ WHOLE = [module("Transformer"), module("Pooling", "1_Pooling"), module("Dense", 
 
 def test_whole(folder):
     """Pooling, layers, prefixes, length and sizes come from their files."""
-    found = recipe(
-        folder(
-            WHOLE,
-            **{
-                "1_Pooling__config.json": {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": True},
-                "2_Dense__config.json": {"in_features": 128, "out_features": 48},
-                "config_sentence_transformers.json": {"prompts": {"query": "query: ", "passage": "passage: "}},
-                "sentence_bert_config.json": {"max_seq_length": 128, "do_lower_case": True},
-            },
-        )
-    )
+    files = {
+        "1_Pooling__config.json": {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": True},
+        "2_Dense__config.json": {"in_features": 128, "out_features": 48},
+        "config_sentence_transformers.json": {"prompts": {"query": "query: ", "passage": "passage: "}},
+        "sentence_bert_config.json": {"max_seq_length": 128, "do_lower_case": True},
+    }
+    found = recipe(folder(WHOLE, **files))
     assert (found.pooling, found.dense, found.width) == (("cls", "mean"), ("2_Dense",), 48)
     assert (found.query_prefix, found.document_prefix) == ("query: ", "passage: ")
     assert (found.max_tokens, found.lower, found.sizes) == (128, True, None)
@@ -214,16 +203,20 @@ def test_prefixes(folder, said, query, document):
     assert (found.query_prefix, found.document_prefix) == (query, document)
 
 
-def test_length_of_the_tokenizer(folder):
-    """Where only the tokenizer says how long a text may be, it is believed; its word for "any length" is none."""
-    assert recipe(folder(**{"tokenizer_config.json": {"model_max_length": 200}})).max_tokens == 200
-    assert recipe(folder(**{"tokenizer_config.json": {"model_max_length": 10**30}})).max_tokens == 512
-
-
-def test_positions_of_roberta(folder):
-    """RoBERTa counts positions from behind the padding's, so two of them are never a token's."""
-    config = {"model_type": "xlm-roberta", "hidden_size": 64, "max_position_embeddings": 514, "pad_token_id": 1}
-    assert recipe(folder(**{"config.json": config})).max_tokens == 512
+@pytest.mark.parametrize(
+    ("files", "most"),
+    [
+        # Where only the tokenizer says how long a text may be, it is believed; its word for "any length" is none.
+        ({"tokenizer_config.json": {"model_max_length": 200}}, 200),
+        ({"tokenizer_config.json": {"model_max_length": 10**30}}, 512),
+        # RoBERTa counts positions from behind the padding's, so two of them are never a token's.
+        ({"config.json": {"model_type": "xlm-roberta", "hidden_size": 64, "max_position_embeddings": 514,
+                          "pad_token_id": 1}}, 512),
+    ],
+)  # fmt: skip
+def test_length(folder, files, most):
+    """How many tokens of a text are read is said by the tokenizer, else by the model's positions."""
+    assert recipe(folder(**files)).max_tokens == most
 
 
 @pytest.mark.parametrize(

@@ -183,19 +183,13 @@ TANH, SAME = torch.nn.Tanh(), torch.nn.Identity()
 @pytest.mark.parametrize(
     ("kind", "pooling", "dense"),
     [
-        ("bert", "mean", []),
-        ("bert", "cls", [((64, 48), True, TANH)]),
-        ("bert", ("max", "mean"), []),
-        ("bert", "weightedmean", []),
-        ("bert", "mean_sqrt_len_tokens", []),
-        ("xlm-roberta", "mean", []),
-        ("modernbert", "mean", []),
-        ("modernbert", "cls", []),
-        ("qwen3", "lasttoken", []),
+        ("bert", "mean", []), ("bert", "cls", [((64, 48), True, TANH)]), ("bert", ("max", "mean"), []),
+        ("bert", "weightedmean", []), ("bert", "mean_sqrt_len_tokens", []), ("xlm-roberta", "mean", []),
+        ("modernbert", "mean", []), ("modernbert", "cls", []), ("qwen3", "lasttoken", []),
         ("gemma3_text", "mean", [((64, 256), False, SAME), ((256, 64), False, SAME)]),
     ],
     ids=lambda given: None if isinstance(given, list) else "+".join(given) if isinstance(given, tuple) else given,
-)
+)  # fmt: skip
 def test_architectures(tmp_path, kind, pooling, dense):
     """Each architecture gives sentence-transformers' vectors, its pooling, layers and prefixes, alone or together."""
     reference = saved(tmp_path, kind, pooling, dense, PROMPTS)

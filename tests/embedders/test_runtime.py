@@ -37,13 +37,8 @@ needs_openblas = pytest.mark.skipif(not installed("cmeel-openblas"), reason="the
 
 def run(code, *arguments):
     """Return what code prints in a fresh interpreter; one that hangs is ended, with the child that it waits for."""
-    with subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
+    command, pipe = [sys.executable, "-c", code, *map(str, arguments)], subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
         try:
             said, trouble = process.communicate(timeout=100)
         except subprocess.TimeoutExpired:
@@ -117,22 +112,16 @@ NONE = "from importlib import metadata\nmetadata.files = lambda name: None\n"
     ("code", "said"),
     [
         ("import mlx.core\n", "it was imported first. Restart Python, and search once before you import MLX"),
-        (
-            f"import ctypes.util\nctypes.util.find_library = lambda name: None\n{NONE}",
-            "no OpenBLAS found). Install a fast one: pip install cmeel-openblas",
-        ),
-        (
-            f"import sys, ctypes.util\nctypes.util.find_library = lambda name: sys.argv[1]\n{NONE}",
-            "(system OpenBLAS: ",
-        ),
-        (
-            "import pathlib\nread = pathlib.Path.read_text\n"
-            "pathlib.Path.read_text = lambda path, *a, **b: 'flags: sse2' if 'cpuinfo' in str(path) else read(path)\n",
-            "AVX-512" if installed("cmeel-openblas") else "no OpenBLAS found",
-        ),
+        (f"import ctypes.util\nctypes.util.find_library = lambda name: None\n{NONE}",
+         "no OpenBLAS found). Install a fast one: pip install cmeel-openblas"),
+        (f"import sys, ctypes.util\nctypes.util.find_library = lambda name: sys.argv[1]\n{NONE}",
+         "(system OpenBLAS: "),
+        ("import pathlib\nread = pathlib.Path.read_text\n"
+         "pathlib.Path.read_text = lambda path, *a, **b: 'flags: sse2' if 'cpuinfo' in str(path) else read(path)\n",
+         "AVX-512" if installed("cmeel-openblas") else "no OpenBLAS found"),
     ],
     ids=["MLX was first", "none installed", "broken library", "processor without AVX-512"],
-)
+)  # fmt: skip
 def test_without_openblas(tmp_path, code, said):
     """Where OpenBLAS cannot be loaded, models run all the same, and the line for a person says why and what to do."""
     (tmp_path / "libopenblas.so.0").write_bytes(b"not a library")
@@ -379,15 +368,10 @@ def test_a_forked_child_searches_and_adds(tmp_path):
 
 
 @forks
-def test_a_forked_child_waits_for_no_thread_of_its_parent():
-    """A child that is forked while another thread loads the model or embeds has locks and a thread of its own."""
-    assert run(BUSY) == str([0] * 8)
-
-
-@forks
-def test_a_forked_child_has_a_timer_of_its_own():
-    """A child that is forked while its parent computes can compute, too, and lets go when it is idle."""
-    assert run(TIMER) == "0"
+@pytest.mark.parametrize(("code", "left"), [(BUSY, str([0] * 8)), (TIMER, "0")], ids=["lock", "timer"])
+def test_a_forked_child_waits_for_no_thread_of_its_parent(code, left):
+    """Forked while its parent loads or embeds, a child has locks, a thread and a timer of its own, and lets go."""
+    assert run(code) == left
 
 
 # Models leave memory when no text has come for a while, and come back with the next text.
@@ -425,8 +409,8 @@ def test_kept_for_good(wide, as_before):
     assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
 
 
-def test_not_before_its_time():
-    """What is used again and again stays, however often its time would have been over; then it goes."""
+def test_neither_before_its_time_nor_during_a_computation():
+    """What is used again and again, or computes for longer than the time, stays; afterwards it goes."""
     own = type(computing)(1 / 60)
     read = own.kept(lambda: object())
     for _ in range(12):
@@ -436,17 +420,12 @@ def test_not_before_its_time():
     assert read.cache_info() == (11, 1, 1, 1)
     assert until(lambda: read.cache_info().currsize == 0)
 
-
-def test_never_during_a_computation():
-    """While a model computes for longer than the time it is not let go; afterwards it is."""
     own = type(computing)(SOON)
     read = own.kept(lambda: object())
-    with own:
-        read()
-    with own:
-        read()
-        time.sleep(0.2)
-        assert read.cache_info().currsize == 1
+    for pause in (0, 0.2):
+        with own:
+            read(), time.sleep(pause)
+            assert read.cache_info().currsize == 1
     assert until(lambda: read.cache_info().currsize == 0)
 
 

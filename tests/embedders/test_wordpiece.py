@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 import threading
 import tracemalloc
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from unicodedata import category, combining
 import numpy as np
 import pytest
 from bert_wordpiece import encoder
+from growing import steps
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -88,10 +88,12 @@ def test_the_texts_of_this_project(bert, ours):
 
 
 def test_names_are_parted():
-    """Names in camel case are parted where a capital begins a word; without the option they are one word."""
+    """Names in camel case are parted, and begin, where a capital begins a word; without the option they are one."""
     parting, whole = WordPiece(VOCABULARY, part_camel=True), WordPiece(VOCABULARY)
     assert parting.ids("TCPConnector parseJsonFiles2Csv") == whole.ids("TCP Connector parse Json Files2 Csv")
     assert whole.ids("TCPConnector") == whole.ids("tcpconnector")
+    starts = parting.starts("\n preisTabelle").tolist()
+    assert starts[0] == 2 and 7 in starts and 7 in parting.starts("Zu\u0308richPreise")
 
 
 @given(text=TEXTS)
@@ -101,14 +103,6 @@ def test_where_tokens_begin(bert, ours, text):
     """The offsets are the library's."""
     text = text.replace("x" * 101, "x")
     assert ours.starts(text).tolist() == [start for start, _ in bert(text).offsets]
-
-
-def test_where_parted_names_begin():
-    """The parts of a name begin where they stand in it, with accents or without."""
-    parting = WordPiece(VOCABULARY, part_camel=True)
-    assert parting.starts("\n preisTabelle").tolist()[0] == 2
-    assert 7 in parting.starts("\n preisTabelle")
-    assert 7 in parting.starts("Zu\u0308richPreise")
 
 
 def test_a_word_without_end():
@@ -132,26 +126,16 @@ def test_the_cache_is_bounded():
 
 
 @pytest.mark.parametrize("piece", ["\u0301\u0327", "x", "()", "aB", "東", "\x0b", "é", "0"])
-def test_no_work_grows_square(piece, ours):
+def test_no_work_grows_square(piece):
     """A text of one stretch without a space, twice as long, takes about twice as many steps."""
-    steps = []
-    for times in (5_000, 10_000):
-        count = 0
 
-        def step(frame, event, argument):
-            nonlocal count
-            count += 1
+    def work(text):
+        fresh = WordPiece(VOCABULARY, part_camel=True)
+        fresh.ids(text)
+        fresh.starts(text)
 
-        text = piece * times
-        sys.setprofile(step)
-        try:
-            fresh = WordPiece(VOCABULARY, part_camel=True)
-            fresh.ids(text)
-            fresh.starts(text)
-        finally:
-            sys.setprofile(None)
-        steps.append(count)
-    assert steps[1] < 2.5 * steps[0]
+    few, many = (steps(lambda times=times: work(piece * times)) for times in (5_000, 10_000))
+    assert many < 2.5 * few
 
 
 def test_from_many_threads():
@@ -276,9 +260,7 @@ def test_halves_become_the_numbers_that_they_are():
     expected = wide / np.maximum(np.sqrt(np.einsum("ij,ij->i", wide, wide)), 1e-9)[:, None]
     assert np.array_equal(TokenVectors(halves)[np.arange(500)], expected)
 
-
-def test_a_token_without_a_direction_is_all_zeros():
-    """A vector of length 0 stays 0 and is no division by 0."""
+    # A vector of length 0 stays 0 and is no division by 0.
     halves = np.zeros((2, DIMENSIONS), np.float16)
     halves[1, 0] = -2
     assert TokenVectors(halves)[np.array([1, 0])][:, 0].tolist() == [-1.0, 0.0]
@@ -291,9 +273,7 @@ def test_a_sum_keeps_the_lengths_of_its_tokens():
     vectors = TokenVectors(halves)
     _ = vectors[np.array([1, 2])]
     rows = np.random.default_rng(6).integers(-1, 9, (150, 3))
-
     expected = np.vstack([halves.astype(np.float32), np.zeros((1, DIMENSIONS), np.float32)])[rows].sum(axis=1)
-
     assert np.allclose(vectors.sums(rows), expected, rtol=1e-5, atol=1e-5)
     assert not vectors.sums(np.empty((1, 0), np.int64)).any()
 
