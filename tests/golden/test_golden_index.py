@@ -102,16 +102,13 @@ def test_unchanged_files_are_skipped(samples):
 
 
 def named(bed: Any, connection: apsw.Connection, key: int) -> str:
-    """Return the name of the memory of a key."""
     return bed.names[connection.execute("select id from memories where key = ?", (key,)).get]
 
 
 def shortened(text: str) -> str:
-    """Return the first words of a text; of a long one its digest with them."""
     return text if len(text) <= 80 else f"{text[:60]}… {digest(text)}"
 
 
 def without_repeats(found: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the rows without what is empty."""
     empty = (None, "", 0, "[]", {})
     return {name: {key: of for key, of in row.items() if of not in empty} for name, row in found.items()}
