@@ -227,18 +227,15 @@ def test_what_was_stored_is_not_run(store, render):
 @pytest.mark.parametrize(
     "render",
     [
-        repr,
-        lambda frame: frame._repr_html_(),
-        lambda frame: frame.memory.style(evidence=True).to_html(),
-        lambda frame: repr(frame[["title", "source"]]),
-        lambda frame: frame[["title", "tags"]]._repr_html_(),
+        repr, lambda frame: frame._repr_html_(), lambda frame: frame.memory.style(evidence=True).to_html(),
+        lambda frame: repr(frame[["title", "source"]]), lambda frame: frame[["title", "tags"]]._repr_html_(),
         lambda frame: repr(frame["title"]) + str(frame.loc[1]) + repr(frame["title"].str.upper()),
         lambda frame: repr(frame.memory.open(1)) + frame.memory.open(1)._repr_html_(),
         lambda frame: str(frame.memory.explain(1)) + repr(frame.memory.explain(1)),
         lambda frame: frame.memory.plot().to_json(ensure_ascii=False),
     ],
     ids=["text", "html", "styled", "columns", "columns as html", "one column", "place", "explanation", "chart"],
-)
+)  # fmt: skip
 def test_what_nobody_sees_is_marked(store, render):
     """Wherever a result is shown, controls and changes of direction are readable marks; the data keep them."""
     memory = store()

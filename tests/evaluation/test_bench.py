@@ -31,22 +31,18 @@ def held(radhaus, profile):
 @pytest.mark.parametrize(
     ("claims", "failed"),
     [
-        ({"first": "Müller"}, ""),
-        ({"first": "λ"}, "λ is not first but 2nd"),
+        ({"first": "Müller"}, ""), ({"first": "λ"}, "λ is not first but 2nd"),
         ({"first": "Zürich"}, "Zürich is not first but not found"),
         ({"within": 3, "among": ("λ", "v1.4-ROADMAP.md")}, ""),
         ({"within": 2, "among": ("λ", "v1.4-ROADMAP.md")}, "v1.4-ROADMAP.md is not among the first 2 but 3rd"),
-        ({"above": ("Müller", "λ")}, ""),
-        ({"above": ("Müller", "Zürich")}, ""),
+        ({"above": ("Müller", "λ")}, ""), ({"above": ("Müller", "Zürich")}, ""),
         ({"above": ("λ", "Müller")}, "Müller is before λ"),
-        ({"above": ("Zürich", "Müller")}, "Zürich is not found"),
-        ({"absent": ("Zürich",)}, ""),
-        ({"absent": ("Zürich", "λ")}, "λ is found"),
-        ({"space": "home"}, ""),
+        ({"above": ("Zürich", "Müller")}, "Zürich is not found"), ({"absent": ("Zürich",)}, ""),
+        ({"absent": ("Zürich", "λ")}, "λ is found"), ({"space": "home"}, ""),
         ({"space": "work"}, "hits of the space 'home' are found"),
         ({"first": "λ", "absent": ("Müller",)}, "λ is not first but 2nd; Müller is found"),
     ],
-)
+)  # fmt: skip
 def test_a_claim_holds_or_says_why_not(claims, failed):
     """Each claim is judged by itself, and all must hold; an empty answer holds no claim but absence."""
     nothing = replace(checks()[0], first="", among=(), above=(), absent=(), space="")

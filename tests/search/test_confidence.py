@@ -126,30 +126,21 @@ def test_a_word_that_nothing_holds_is_told(loads, query, missing):
     ("query", "verdict"),
     [
         # The stem is held, a slip of the finger is near, and parts side by side are a name.
-        ("demand models fitting", "strong"),
-        ("the demnad model", None),
-        ("PeakLoad plot", None),
-        ("plot_paek_load", None),
-        ("df.groupby", "strong"),
-        ('"demand model"', "strong"),
+        ("demand models fitting", "strong"), ("the demnad model", None), ("PeakLoad plot", None),
+        ("plot_paek_load", None), ("df.groupby", "strong"), ('"demand model"', "strong"),
         # A number may have been rounded.
         ("loss of run 3: 0.4286", None),
         # One of many words is not much of the question.
         ("the demand forecast misses the evening peak load in Zürich on the calendar yesterday obviously", None),
-        ("demand model yesterday", None),
-        ("demand xgbo", None),
+        ("demand model yesterday", None), ("demand xgbo", None),
     ],
-)
+)  # fmt: skip
 def test_what_is_near_is_not_missing(loads, query, verdict):
     """Another form of a word, a slip of the finger, another way to write a name: none of these is missing."""
     answer = loads.hits(query, prefix=query == "demand xgbo")
     assert not [one for one in answer.notices if one.startswith("No memory contains") and "also tried" not in one]
     assert verdict in (None, answer.verdict)
-
-
-def test_the_first_hits_decide(loads):
-    """The strength of an answer is that of its best among the first three, in the widget as in a search."""
-    answer = loads.hits("demand model", limit=8)
+    # The strength of an answer is that of its best among the first three, in the widget as in a search.
     assert answer.strength == max(hit.strength for hit in answer.hits[:3])
 
 
@@ -167,8 +158,7 @@ FAR = " other" * 40
 @pytest.mark.parametrize(
     ("query", "record", "share"),
     [
-        ("forecast mean", {"text": "mean forecast"}, 1.0),
-        ("forecast mean", {"text": "the mean of zürich"}, 0.5),
+        ("forecast mean", {"text": "mean forecast"}, 1.0), ("forecast mean", {"text": "the mean of zürich"}, 0.5),
         # Words far apart in a long text say less than the same words side by side.
         ("forecast mean", {"text": f"forecast mean{FAR}"}, 1.0),
         ("forecast mean", {"text": f"forecast{FAR} mean"}, 0.75),
@@ -183,15 +173,12 @@ FAR = " other" * 40
         ("text mean", {"text": "mean", "lang": "text"}, 0.5),
         # An identifier counts once: in full if it is held in a row, in pieces half, whatever the number of its parts.
         ("PeakLoad", {"text": "the peakload function"}, 1.0),
-        ("PeakLoad", {"text": "the peak load of the day"}, 1.0),
-        ("PeakLoad", {"text": "load at the peak"}, 0.5),
-        ("PeakLoad", {"text": "only a peak"}, 0.25),
-        ("PeakLoad", {"text": "def peak_load(frame)"}, 1.0),
+        ("PeakLoad", {"text": "the peak load of the day"}, 1.0), ("PeakLoad", {"text": "load at the peak"}, 0.5),
+        ("PeakLoad", {"text": "only a peak"}, 0.25), ("PeakLoad", {"text": "def peak_load(frame)"}, 1.0),
         # A word that is near in spelling may be meant, or may not.
-        ("demnad", {"text": "the demand of λ"}, 0.5),
-        ("demnad", {"text": "the load of λ"}, 0.0),
+        ("demnad", {"text": "the demand of λ"}, 0.5), ("demnad", {"text": "the load of λ"}, 0.0),
     ],
-)
+)  # fmt: skip
 def test_coverage_by_hand(hear, query, record, share):
     """The share of the words, that are asked for, that a text holds; here each of them tells as much."""
     # In so many notes, each word of the query is as frequent as the others.
@@ -280,15 +267,18 @@ def reciprocal(right, count, alike):
         (80, 0, 0, 1.0),
         # The failures of both are compared, and their ratio is squared.
         (80, 40, 50, ((1.05 - reciprocal(40, 80, 80)) / (1.05 - reciprocal(50, 80, 30))) ** 2),
-        # A store with hardly a passage proves nothing.
+        # A store with hardly a passage proves nothing; reading stops when there are enough, however large the store.
         (20, 0, 20, None),
+        (400, 0, 400, 4.0),
     ],
 )
 def test_the_retriever_that_fails_less_is_trusted_more(store, notes, shared, read, value):
     """Words and meaning are measured on the same questions; equal scores share the middle of their places."""
-    memories = store(embedder=Measured(unread=range(read, notes)))
+    model = Measured(unread=range(read, notes))
+    memories = store(embedder=model)
     memories.add_many([told(number, number < shared) for number in range(notes)], progress=False)
     assert trust(memories) == (None if value is None else pytest.approx(value))
+    assert len(model.questions) == (0 if value is None else min(notes, 150))
 
 
 DOCSTRING = 'def λ(xs):\n    """Mean of all prices.\n\n    Slow."""\n    return sum(xs)'
@@ -337,13 +327,6 @@ def test_a_passage_is_taken_apart(store, tmp_path):
     assert {question: part in asked[question] for question, part in wanted.items()} == dict.fromkeys(wanted, True)
     assert not any(question in answer for question, answer in asked.items())
     assert not {"Prices.", "Yes.", "Prices", "x = 1", "02 raw prices.ipynb"} & set(asked)
-
-
-def test_no_more_questions_than_needed(store):
-    """Reading stops when there are enough, however large the store."""
-    model = Measured()
-    store(embedder=model).add_many([told(number, True) for number in range(400)], progress=False)
-    assert len(model.questions) == 150
 
 
 def test_the_name_of_a_notebook_changes_nothing(store, tmp_path):

@@ -37,14 +37,11 @@ def german(store):
 @pytest.mark.parametrize(
     ("question", "title", "word"),
     [
-        ("Ergebnisse", "Messung", "Ergebnis"),
-        ("was war mit der Messung", "Messung", "Messungen"),
-        ("normalisieren", "Normal", "Normalisierung"),
-        ("Groesse", "Normal", "Größe"),
-        ("Prognosen", "Prognose", "Umsatzprognose"),
-        ("Umsatz", "Prognose", "Umsatzprognose"),
+        ("Ergebnisse", "Messung", "Ergebnis"), ("was war mit der Messung", "Messung", "Messungen"),
+        ("normalisieren", "Normal", "Normalisierung"), ("Groesse", "Normal", "Größe"),
+        ("Prognosen", "Prognose", "Umsatzprognose"), ("Umsatz", "Prognose", "Umsatzprognose"),
     ],
-)
+)  # fmt: skip
 def test_another_form_is_a_match(german, question, title, word):
     """A word is found in another form or in a compound, is marked there, and is not called missing."""
     answer = german.hits(question)

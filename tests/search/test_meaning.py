@@ -122,13 +122,10 @@ def test_one_chunk_says_less_of_a_long_memory(judged):
 @pytest.mark.parametrize(
     ("query", "named"),
     [
-        ("python read λ from csv", True),
-        ("read λ from csv in Python", True),
-        ("read λ from csv", False),
-        ('"python" read λ from csv', False),
-        ("text of λ", False),
+        ("python read λ from csv", True), ("read λ from csv in Python", True), ("read λ from csv", False),
+        ('"python" read λ from csv', False), ("text of λ", False),
     ],
-)
+)  # fmt: skip
 def test_the_name_of_a_language_is_met_by_code_in_it(judged, query, named):
     """Who asks for Python gets code in it, although it does not say so; a quoted name is looked for as it stands."""
     code = {"text": "prices = load('zürich.csv', sep)", "kind": "cell"}

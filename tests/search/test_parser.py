@@ -180,18 +180,12 @@ def test_query_class(text, name):
 @pytest.mark.parametrize(
     ("text", "prefix"),
     [
-        ("electricity pric", "pric"),
-        ("Pric", "pric"),
-        ("pric ", None),
-        ("the df.group", "df.group"),
-        ("a", None),
-        ("prices?", None),
-        ('prices "left jo', "jo"),
-        ('prices "left join"', None),
-        ("東京", None),
+        ("electricity pric", "pric"), ("Pric", "pric"), ("pric ", None),
+        ("the df.group", "df.group"), ("a", None), ("prices?", None),
+        ('prices "left jo', "jo"), ('prices "left join"', None), ("東京", None),
         ("naïv", "naïv"),
     ],
-)
+)  # fmt: skip
 def test_the_last_word_may_be_unfinished(text, prefix):
     """While typing, the last word may go on, unless something follows it; elsewhere words are whole."""
     assert parse(text, now=NOW, prefix=True).terms.prefix == prefix

@@ -52,24 +52,17 @@ def shown(filled_with):
 @pytest.mark.parametrize(
     ("one", "other", "copies"),
     [
-        ("prices.ipynb", "prices-Copy1.ipynb", True),
-        ("/week/prices.ipynb", "/old/prices.ipynb", True),
-        ("prices.ipynb", "Copy of Prices (3).ipynb", True),
-        ("prices.ipynb", "prices_final_v2.ipynb", True),
-        ("prices.ipynb", "prices copy 2.ipynb", True),
-        ("report_2026-02.ipynb", "report_2026-03.ipynb", True),
-        ("notes.md", "notes.bak.md", True),
-        ("λ.md", "λ" + " -copy 7" * 20 + ".md", True),
+        ("prices.ipynb", "prices-Copy1.ipynb", True), ("/week/prices.ipynb", "/old/prices.ipynb", True),
+        ("prices.ipynb", "Copy of Prices (3).ipynb", True), ("prices.ipynb", "prices_final_v2.ipynb", True),
+        ("prices.ipynb", "prices copy 2.ipynb", True), ("report_2026-02.ipynb", "report_2026-03.ipynb", True),
+        ("notes.md", "notes.bak.md", True), ("λ.md", "λ" + " -copy 7" * 20 + ".md", True),
         # Another name is another file, however much of it both share; so is what is no file.
-        ("prices.ipynb", "demand.ipynb", False),
-        ("04_prices.ipynb", "05_demand.ipynb", False),
-        ("renewal.md", "new.md", False),
-        ("2026-03-02.md", "2026-03-03.md", False),
-        ("turn_1", "turn_2", False),
+        ("prices.ipynb", "demand.ipynb", False), ("04_prices.ipynb", "05_demand.ipynb", False),
+        ("renewal.md", "new.md", False), ("2026-03-02.md", "2026-03-03.md", False), ("turn_1", "turn_2", False),
         # Each piece of such a name can be read in two ways; a hundred of them are read in one.
         ("λ.md", "λ" + " -copy 7" * 100 + "a.md", False),
     ],
-)
+)  # fmt: skip
 def test_names_of_copies(shown, one, other, copies):
     """A copy has the name of its original, with the marks of a copy or a version, or stands in another folder."""
     found, _ = shown({"source": one, "text": SCALED}, {"source": other, "text": SCALED})

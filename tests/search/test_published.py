@@ -32,27 +32,19 @@ def scaled(hits, name):
 # -- memini ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("found", "contributions"),
-    [({1: 9.0, 2: 5.0, 3: 1.0}, {1: 0.5, 2: 0.25, 3: 0.0}), ({1: 0.3, 2: 0.3}, {1: 0.5, 2: 0.5}), ({}, {})],
-)
-def test_scores_are_scaled_over_the_fetched_list(found, contributions):
-    """The best of a retriever has 1, the worst 0; where all are equal each has 1."""
-    assert MinMax("keyword", 0.5).contributions(Ranking(found)) == contributions
-
-
 def test_memini_by_hand(filled_with):
-    """0.5 of each retriever's scaled score, the best of the sums made 0.80, and 0.20 of quality."""
+    """0.5 of each retriever's score, scaled to 0 … 1, the best of the sums made 0.80, and 0.20 of quality."""
     memories = filled_with(worded(7, 0.6), worded(4, 0.8), worded(1, 0.1), worded(0, 0.3))
     hits = memories.hits("prices", profile=memini, now=NOW).hits
     words, meaning = scaled(hits, "bm25"), scaled(hits, "cosine")
-    fused = {
-        hit.memory.source: 0.5 * words.get(hit.memory.source, 0) + 0.5 * meaning[hit.memory.source] for hit in hits
-    }
+    fused = {source: 0.5 * words.get(source, 0) + 0.5 * value for source, value in meaning.items()}
     assert len(hits) == 4 and len(words) == 3
     assert {hit.memory.source: hit.score for hit in hits} == pytest.approx(
         {source: 0.8 * value / max(fused.values()) + 0.2 * FRESH_NOTE for source, value in fused.items()}
     )
+    # Where all are equal each has 1.
+    assert MinMax("keyword", 0.5).contributions(Ranking({1: 0.3, 2: 0.3})) == {1: 0.5, 2: 0.5}
+    assert MinMax("keyword", 0.5).contributions(Ranking({})) == {}
 
 
 def test_memini_rrf_by_hand(filled_with):
@@ -84,10 +76,9 @@ def test_copies_are_folded(filled_with, one, other, copies):
 
 def test_nothing_found(filled_with):
     """No candidates, or none that the terms rank: no division by their best score."""
-    memories = filled_with({}, embedder=False)
+    memories, term = filled_with({}, embedder=False), replace(memini.terms[0], weight=0.0)
     assert memories.hits("zebra", profile=memini, now=NOW).hits == ()
-    unweighed = memini.replace(terms=(replace(memini.terms[0], weight=0.0),), keyword_only=())
-    assert memories.hits("prices", profile=unweighed, now=NOW).hits
+    assert memories.hits("prices", profile=memini.replace(terms=(term,), keyword_only=()), now=NOW).hits
 
 
 def test_a_named_time_by_hand(filled_with):
@@ -202,24 +193,23 @@ def test_an_extractor_of_ones_own(notes):
         TimeAnchor(3, 0)
 
 
-@pytest.mark.parametrize(("profile", "query"), [
-    ("memini", "how were the prices scaled"),
-    ("memini", "what did we do with the prices three days ago"),
-    ("memini-rrf", "who joins orders on the customer"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("profile", "query"),
+    [
+        ("memini", "how were the prices scaled"),
+        ("memini", "what did we do with the prices three days ago"),
+        ("memini-rrf", "who joins orders on the customer"),
+    ],
+)
 def test_the_profiles_are_made_of_the_same(week_store, profile, query):
     """The lists of a search, fused and ranked again by these functions, are the answer of the profile."""
     trace = week_store.trace(query, profile=profile, now=NOW)
     lists = [
         [Scored(week_store.get(one.memory_id), one.score) for one in each] for each in (trace.vector, trace.keyword)
     ]
-    fused = fuse_scores(lists, [0.5, 0.5]) if profile == "memini" else fuse(lists)
-    mine = rerank(dedup(fused), query, now=NOW)
-
-    hits = trace.answer.hits
-    assert {one.memory.id: one.score for one in mine[: len(hits)]} == pytest.approx(
-        {hit.memory.id: hit.score for hit in hits}
-    )
+    mine = rerank(dedup(fuse_scores(lists, [0.5, 0.5]) if profile == "memini" else fuse(lists)), query, now=NOW)
+    theirs = {hit.memory.id: hit.score for hit in trace.answer.hits}
+    assert {one.memory.id: one.score for one in mine[: len(theirs)]} == pytest.approx(theirs)
     names = {"fuse", "fuse_scores", "dedup", "rerank", "Scored", "RerankWeights", "TimeAnchor"}
     assert names <= set(jupyter_memory.__all__) <= set(dir(jupyter_memory))
 
@@ -243,12 +233,10 @@ def test_the_sum_of_vault(filled_with):
 def test_history_has_a_fixed_score(filled_with):
     """A history entry scores 0.5 however well it fits, and the identity of the sum holds for it too."""
     memories = filled_with({"text": "prices", "kind": "history", "severity": "critical"}, {"text": "prices in Zürich"})
-    entry, note = sorted(
-        memories.hits("prices", profile=vault, now=NOW).hits, key=lambda hit: hit.memory.kind != "history"
-    )
+    found = {hit.memory.kind: hit for hit in memories.hits("prices", profile=vault, now=NOW).hits}
+    entry = found["history"]
     assert entry.score == pytest.approx(0.5) == entry.signals["history"].contribution
-    assert entry.signals["semantic"].contribution == 0.0
-    assert note.score != pytest.approx(0.5)
+    assert entry.signals["semantic"].contribution == 0.0 and found["note"].score != pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(
@@ -259,10 +247,7 @@ def test_a_small_corpus_is_shown_whole(filled_with, matches, limit, shown):
     answer = filled_with(*[{}] * matches, embedder=False).hits("prices", profile=vault, limit=limit, now=NOW)
     assert len(answer.hits) == shown
     assert bool([one for one in answer.notices if "all of them are shown" in one]) == (shown > limit)
-
-
-def test_the_guard_counts_keyword_matches_only(filled_with):
-    """What only the vector retriever found does not make a corpus small, and no keyword match is lost among it."""
+    # What only meaning found does not make a corpus small, and no keyword match is lost among it.
     memories = filled_with(*map(worded, range(1, 9)), *({"text": f"λ {key} cos=0.5"} for key in range(25)))
     assert set(scores(memories.hits("prices", profile=vault, limit=3, now=NOW))) >= set(range(1, 9))
 
@@ -341,10 +326,7 @@ def test_adapted_by_hand(accepted, judged, hybrid, words):
     """The semantic weight moves by 0.30 * (accept rate - 0.5), the others share what is left of 1."""
     learnt = adapted(vault, accepted, judged)
     others = ("severity", "temporal", "tags", "domain")
-    for terms, (semantic, other), vector in (
-        (learnt.terms, hybrid, hybrid[1]),
-        (learnt.keyword_only, words, 0.0),
-    ):
+    for terms, (semantic, other), vector in ((learnt.terms, hybrid, hybrid[1]), (learnt.keyword_only, words, 0.0)):
         expected = {"semantic": semantic, "vector": vector, **dict.fromkeys(others, other)}
         assert weights(terms) == pytest.approx(expected)
         assert sum(weights(terms).values()) == pytest.approx(1.0)

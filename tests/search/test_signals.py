@@ -160,17 +160,12 @@ METERS = "RATE = 3\nclass Meter:\n    def read_all(self): ...\ndef flush(): ..."
 @pytest.mark.parametrize(
     ("query", "value", "name"),
     [
-        ("Meter", 1.0, "Meter"),
-        ("flush", 1.0, "flush"),
-        ("RATE", 0.8, "RATE"),
-        ("read_all", 0.6, "read_all"),
-        ("meters.Meter", 1.0, "Meter"),
-        ("how is Meter used", 0.5, "Meter"),
-        ("what calls read_all here", 0.3, "read_all"),
-        ("the RATE of a Meter", 0.5, "Meter"),
+        ("Meter", 1.0, "Meter"), ("flush", 1.0, "flush"), ("RATE", 0.8, "RATE"),
+        ("read_all", 0.6, "read_all"), ("meters.Meter", 1.0, "Meter"), ("how is Meter used", 0.5, "Meter"),
+        ("what calls read_all here", 0.3, "read_all"), ("the RATE of a Meter", 0.5, "Meter"),
         *[(query, 0.0, "") for query in ("how does flush work", "meter", "Mete", "self", "?!")],
     ],
-)
+)  # fmt: skip
 def test_defines_by_its_name(judged, reasons, query, value, name):
     """The name alone counts in full, and half in a sentence, where a word counts only if it looks like a name."""
     cell = {"kind": "cell", "lang": "python", "text": METERS}
@@ -197,13 +192,10 @@ def other_files(count):
 @pytest.mark.parametrize(
     ("query", "value", "name"),
     [
-        ("how does the client session", 1.0, "ClientSession"),
-        ("close all", 0.5**0.5, "close_all"),
-        ("request", 1.0, "request"),
-        ("client pool", 0.5, "ClientSession"),
-        ("prices", 0.0, ""),
+        ("how does the client session", 1.0, "ClientSession"), ("close all", 0.5**0.5, "close_all"),
+        ("request", 1.0, "request"), ("client pool", 0.5, "ClientSession"), ("prices", 0.0, ""),
     ],
-)
+)  # fmt: skip
 def test_the_best_defined_name(judged, reasons, query, value, name):
     """The name of a class, function or method that answers best counts; that of a variable does not."""
     files = [{**PYTHON, "text": SOURCE}, *other_files(3)]
@@ -228,28 +220,19 @@ def test_what_is_usual_does_not_count(judged):
     ("query", "source", "value"),
     [
         # The name of the file counts in full, that of its folder by half, both together 1 at most.
-        ("client session", "/lib/client_session.py", 1.0),
-        ("client session", "/lib/client.py", 0.5**0.5),
+        ("client session", "/lib/client_session.py", 1.0), ("client session", "/lib/client.py", 0.5**0.5),
         ("default transport", "/httpx/_transports/default.py", 1.0),
-        ("transport", "/httpx/_transports/base.py", 0.5),
-        ("client", "/client/client.py", 1.0),
-        ("types", "v1/types.tar.gz", 0.5**0.5),
-        ("env", "/a/.env", 1.0),
+        ("transport", "/httpx/_transports/base.py", 0.5), ("client", "/client/client.py", 1.0),
+        ("types", "v1/types.tar.gz", 0.5**0.5), ("env", "/a/.env", 1.0),
         # The share of the query's words counts and that of the name's parts; stop words only if there are no others.
-        ("how do sessions work", "Session.py", 0.5**0.5),
-        ("client session", "ClientSession.py", 1.0),
-        ("client", "client_session.py", 0.5**0.5),
-        ("URL parsing", "_urlparse.py", 0.0),
-        ("URL parsing", "parse_url.py", 1.0),
-        ("routing", "routes.py", 1.0),
-        ("connection pooling", "conn.py", 0.5**0.5),
-        ("container", "con.py", 0.0),
-        ("how is the", "how.py", 1.0 / 3**0.5),
-        ("λ der Zürich", "zürich_rate.py", 0.5),
-        ("?!", "session.py", 0.0),
+        ("how do sessions work", "Session.py", 0.5**0.5), ("client session", "ClientSession.py", 1.0),
+        ("client", "client_session.py", 0.5**0.5), ("URL parsing", "_urlparse.py", 0.0),
+        ("URL parsing", "parse_url.py", 1.0), ("routing", "routes.py", 1.0),
+        ("connection pooling", "conn.py", 0.5**0.5), ("container", "con.py", 0.0),
+        ("how is the", "how.py", 1.0 / 3**0.5), ("λ der Zürich", "zürich_rate.py", 0.5), ("?!", "session.py", 0.0),
         ("prices", "/lib/meters.md", 0.0),
     ],
-)
+)  # fmt: skip
 def test_file_stem(judged, query, source, value):
     """A file that is called what the query asks for, whatever form the words have, is worth that share."""
     assert judged(search.FileStem(), query, {"kind": "file", "source": source}) == [pytest.approx(value, abs=1e-6)]
@@ -315,21 +298,14 @@ def test_aside_unless_asked_for(judged, query, source):
 @pytest.mark.parametrize(
     ("query", "title", "value"),
     [
-        ("roadmap 1.4", "plans/v1.4-ROADMAP.md", 1.0),
-        ("roadmap 1.5", "plans/v1.4-ROADMAP.md", 0.0),
-        ("ROADMAP", "roadmap", 1.0),
-        ('the "roadmap"?', "The roadmap", 1.0),
-        ("the roadmap", "Roadmap", 0.0),
-        ("preise (zürich)", "Preise in Zürich", 1.0),
-        ("STRASSE", "Straße der Kühlung", 1.0),
-        ("λ", "Poisson Λ", 1.0),
-        ("正規化", "価格の正規化", 1.0),
-        ("?!", "Anything?!", 0.0),
-        ("prices", "", 0.0),
-        (normalize("NFD", "zürich"), "Zürich", 1.0),
+        ("roadmap 1.4", "plans/v1.4-ROADMAP.md", 1.0), ("roadmap 1.5", "plans/v1.4-ROADMAP.md", 0.0),
+        ("ROADMAP", "roadmap", 1.0), ('the "roadmap"?', "The roadmap", 1.0), ("the roadmap", "Roadmap", 0.0),
+        ("preise (zürich)", "Preise in Zürich", 1.0), ("STRASSE", "Straße der Kühlung", 1.0),
+        ("λ", "Poisson Λ", 1.0), ("正規化", "価格の正規化", 1.0), ("?!", "Anything?!", 0.0),
+        ("prices", "", 0.0), (normalize("NFD", "zürich"), "Zürich", 1.0),
         ("zürich", normalize("NFD", "Zürich.ipynb"), 1.0),
     ],
-)
+)  # fmt: skip
 def test_title_is_all_words_or_nothing(judged, query, title, value):
     """Each word of the query, whatever its case and the punctuation around it, has to be in the title."""
     assert judged(search.Title(), query, {"title": title}) == [value]

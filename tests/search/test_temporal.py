@@ -219,22 +219,18 @@ def test_what_only_looks_like_time(text):
     ("text", "expected"),
     [
         ("What did we discuss in our second session?", Sessions(2, 2)),
-        ("our first discussion", Sessions(1, 1)),
-        ("in our twenty-second session", Sessions(22, 22)),
+        ("our first discussion", Sessions(1, 1)), ("in our twenty-second session", Sessions(22, 22)),
         ("what was said in the 30th session?", Sessions(30, 30)),
         ("What did we discuss 20 sessions ago?", Sessions(20, 20, from_newest=True)),
         ("what did we talk about twenty discussions ago", Sessions(20, 20, from_newest=True)),
-        ("over sessions 2 through 4", Sessions(2, 4)),
-        ("sessions 2-4", Sessions(2, 4)),
+        ("over sessions 2 through 4", Sessions(2, 4)), ("sessions 2-4", Sessions(2, 4)),
         ("last session", Sessions(1, 1, from_newest=True)),
         ("the last three sessions", Sessions(3, 1, from_newest=True)),
-        ("our session before last", Sessions(2, 2, from_newest=True)),
-        ("session 12", Sessions(12, 12)),
-        ("since session 5", Sessions(5, None)),
-        ("before our third session", Sessions(1, 2)),
+        ("our session before last", Sessions(2, 2, from_newest=True)), ("session 12", Sessions(12, 12)),
+        ("since session 5", Sessions(5, None)), ("before our third session", Sessions(1, 2)),
         ("after session 5", Sessions(6, None)),
     ],
-)
+)  # fmt: skip
 def test_sessions_are_read(text, expected):
     """Sessions are named by number, by place in their row, or counted back from the newest."""
     found = temporal_expression(text, NOW)
