@@ -54,14 +54,6 @@ def test_words_and_meaning(week, query, first):
         assert explained.rank == hit.rank and explained.hit.score == pytest.approx(hit.score)
 
 
-def test_every_point_is_read_off(week):
-    """The score is the sum of the contributions, and every term of the profile has its column."""
-    frame = week.search("electricity prices of Zürich", now=NOW)
-    contributions = frame[[name for name in frame if name.startswith("contrib_")]]
-    assert list(contributions) == [f"contrib_{name}" for name in AUTO_TERMS]
-    assert contributions.sum(axis=1).tolist() == pytest.approx(frame["score"].tolist(), abs=1e-12)
-
-
 def test_a_time_that_is_named(week):
     """What happened then comes first; the answer tells the range and how to be rid of it."""
     answer = week.hits("what did I do yesterday", now=NOW)
@@ -133,15 +125,12 @@ def test_strength(week):
     )
     assert not answered.notices
     assert unanswered.strength < answered.strength
-
-
-@pytest.mark.parametrize("query", ["-", "?!", "…", "==", "。"])
-def test_strength_of_punctuation(week, query):
-    """Punctuation alone asks for nothing, so nothing answers it."""
-    week.add(query)  # the vector of the query itself
-    answer = week.hits(query, now=NOW)
-    assert answer.hits and answer.verdict == "none"
-    assert answer.strength == 0.0 == max(hit.strength for hit in answer.hits)
+    # Punctuation alone asks for nothing, so nothing answers it, not even the same vector.
+    for query in ("-", "?!", "…", "==", "。"):
+        week.add(query)
+        answer = week.hits(query, now=NOW)
+        assert answer.hits and answer.verdict == "none"
+        assert answer.strength == 0.0 == max(hit.strength for hit in answer.hits)
 
 
 @pytest.mark.parametrize("query", ["FileSyncService", "where is the FileSyncService", "電力価格", "東京の電力価格"])
@@ -155,14 +144,20 @@ def test_strength_of_a_name(store, query):
     assert memories.hits("DataLoaderWorker").verdict == memories.hits("株式市場").verdict == "none"
 
 
-def test_without_a_model(store):
-    """Words alone are enough: what a model would say has no opinion, and the sums hold."""
-    memories = store(embedder=None)
-    memories.add(WEEK[1][1], title=WEEK[1][0])
-    [hit] = memories.hits("electricity prices").hits
-    assert isnan(hit.signals["semantic_margin"].value) and hit.signals["semantic_margin"].contribution == 0.0
-    assert hit.score == pytest.approx(sum(seen.contribution for seen in hit.signals.values()))
-    assert hit.strength > 0.5
+@pytest.mark.parametrize("embedder", ["static", None])
+def test_every_point_is_read_off(store, embedder):
+    """The score is the sum of the contributions of all terms; words alone are enough, where a model has no opinion."""
+    memories = store(embedder=embedder)
+    for title, text in WEEK:
+        memories.add(text, title=title)
+    frame = memories.search("electricity prices of Zürich", now=NOW)
+    contributions = frame[[name for name in frame if name.startswith("contrib_")]]
+    assert list(contributions) == [f"contrib_{name}" for name in AUTO_TERMS]
+    assert contributions.sum(axis=1).tolist() == pytest.approx(frame["score"].tolist(), abs=1e-12)
+
+    hit = memories.hits("electricity prices").hits[0]
+    assert hit.memory.title == "Scaling" and hit.strength > 0.5
+    assert isnan(hit.signals["semantic_margin"].value) == (embedder is None)
 
 
 @pytest.mark.parametrize("notes", [0, 1, 2])

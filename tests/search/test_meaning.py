@@ -40,21 +40,23 @@ def test_the_nearest_make_a_hub(hear):
     assert hear(hubness, "zebra", *turned(10))[0] in (None, 0.0)
 
 
+class Sided:
+    """A model that gives a text the angle that it ends with, and a question none."""
+
+    name, dimensions, fingerprint, threshold = "sided", 2, "sided/2", -1.0
+
+    def embed_documents(self, texts, /):
+        angles = np.radians([float(text.split()[-1]) for text in texts])
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+    def embed_query(self, _text, /):
+        return np.array([1, 0], np.float32)
+
+
 @pytest.mark.parametrize(("trust", "held_back"), [(0.3, False), (1.0, False), (1.2, True), (4.0, True)])
 def test_a_hub_is_held_back_where_the_model_is_trusted(filled_with, trust, held_back):
     """Of two equal cosines that of a hub stands out less where meaning can be trusted, and only there."""
-
     # Both at 60 degrees from the question, on either side; one has neighbours.
-    class Sided:
-        name, dimensions, fingerprint, threshold = "sided", 2, "sided/2", -1.0
-
-        def embed_documents(self, texts, /):
-            angles = np.radians([float(text.split()[-1]) for text in texts])
-            return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
-
-        def embed_query(self, _text, /):
-            return np.array([1, 0], np.float32)
-
     memories = filled_with(*({"text": f"λ {angle}"} for angle in (60, -60, 61, 62, 63, 180)), embedder=Sided())
     calibrated(memories, trust)
     hits = memories.hits("zebra", now=NOW).hits
@@ -154,8 +156,7 @@ def test_the_rest_of_a_text_hides_no_line(judged):
 def test_passages_of_turns_and_of_nothing(judged):
     """Turns are single passages, so they have no value; a query without a direction is near to nothing."""
     alone, turn = judged(BestPassage(), ASKED, {"text": ANSWER}, {"text": f"{ANSWER} So she said.", "session": "talk"})
-    assert alone > 0.3 and turn is None
-    assert judged(BestPassage(), "ዋጋ", {"text": ANSWER}) == [0.0]
+    assert alone > 0.3 and turn is None and judged(BestPassage(), "ዋጋ", {"text": ANSWER}) == [0.0]
 
 
 def test_a_passage_in_a_text_of_several_chunks(judged):
