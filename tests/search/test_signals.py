@@ -17,7 +17,9 @@ DAY = timedelta(days=1)
 
 
 def write(path, *cells):
-    made = [nbformat.v4.new_markdown_cell(one) if one[:1] == "#" else nbformat.v4.new_code_cell(one) for one in cells]
+    """Write a notebook; what begins with a number sign or ends with a full stop is Markdown."""
+    make = (nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell)
+    made = [make[one.startswith("#") or one.endswith(".")](one) for one in cells]
     nbformat.write(nbformat.v4.new_notebook(cells=made), path)
 
 
@@ -33,49 +35,77 @@ def test_every_tier_has_its_number(judged, filled_with):
 
 
 @pytest.mark.parametrize(
-    ("signal", "record", "asked", "value"),
+    ("signal", "asked", "record", "value"),
     [
-        *[(search.Severity(), {"severity": one}, {}, worth) for one, worth in
+        *[(search.Severity(), {}, {"severity": one}, worth) for one, worth in
           (("critical", 1.0), ("warning", 0.7), ("suggestion", 0.4), (None, 0.0))],
         # Tags count by how many of both are shared, whatever their case.
-        (search.Tags(), {"tags": ["Zürich"]}, {"tags": ("prices", "zürich")}, 1 / 2),
-        (search.Tags(), {"tags": ["zürich", "λ", "prices"]}, {"tags": ("prices", "zürich")}, 2 / 3),
-        (search.Tags(), {}, {"tags": ("prices",)}, 0.0),
-        (search.Tags(), {"tags": ["prices"]}, {}, 0.0),
+        (search.Tags(), {"tags": ("prices", "zürich")}, {"tags": ["Zürich"]}, 1 / 2),
+        (search.Tags(), {"tags": ("prices", "zürich")}, {"tags": ["zürich", "λ", "prices"]}, 2 / 3),
+        (search.Tags(), {"tags": ("prices",)}, {}, 0.0),
+        (search.Tags(), {}, {"tags": ["prices"]}, 0.0),
         (search.Tags(), {}, {}, 0.0),
         # A domain counts if it is asked for and the same; two without one do not agree.
         (search.Domain(), {"domain": "energy"}, {"domain": "energy"}, 1.0),
-        (search.Domain(), {"domain": "energy"}, {"domain": "traffic"}, 0.0),
+        (search.Domain(), {"domain": "traffic"}, {"domain": "energy"}, 0.0),
         (search.Domain(), {}, {}, 0.0),
         # A negative cosine counts as 0.
-        (search.Cosine(), {"text": "λ cos=0.25"}, {}, 0.25),
-        (search.Cosine(), {"text": "λ cos=-0.25"}, {}, 0.0),
+        (search.Cosine(), {}, {"text": "λ cos=0.25"}, 0.25),
+        (search.Cosine(), {}, {"text": "λ cos=-0.25"}, 0.0),
         # 1 now and in the future, half after a year, a third after two; the zone does not matter.
-        *[(search.Recency(), {"event_at": NOW - days * DAY}, {}, worth) for days, worth in
+        *[(search.Recency(), {}, {"event_at": NOW - days * DAY}, worth) for days, worth in
           ((0, 1.0), (1, 0.99727), (365, 0.5), (730, 0.3333), (-30, 1.0))],
-        (search.Recency(), {"event_at": (NOW - DAY).astimezone(timezone(timedelta(hours=1)))}, {}, 0.99727),
-        (search.Recency(half_life_hours=168), {"event_at": NOW - 7 * DAY}, {}, 0.5),
+        (search.Recency(), {}, {"event_at": (NOW - DAY).astimezone(timezone(timedelta(hours=1)))}, 0.99727),
+        (search.Recency(half_life_hours=168), {}, {"event_at": NOW - 7 * DAY}, 0.5),
         # Quality is tier and age, weighed .4 and .2, where no other source says the same and nobody read it.
-        *[(search.Quality(), record, {}, worth) for record, worth in
+        *[(search.Quality(), {}, record, worth) for record, worth in
           (({}, 0.48), ({"tier": "core"}, 0.6), ({"tier": "file"}, 0.44), ({"tier": "mcp"}, 0.4),
            ({"event_at": NOW - 365 * DAY}, 0.38))],
         # Without a window half is left after a year, a quarter after two.
-        *[(search.Validity(), {"event_at": NOW - days * DAY}, {}, worth) for days, worth in
+        *[(search.Validity(), {}, {"event_at": NOW - days * DAY}, worth) for days, worth in
           ((0, 1.0), (365, 0.5), (730, 0.25), (-3, 1.0))],
         # A window holds whole until a quarter of it is left, then fades; what has not begun counts nothing.
-        *[(search.Validity(), {"valid_from": NOW + begins * DAY, "valid_until": NOW + ends * DAY}, {}, worth)
+        *[(search.Validity(), {}, {"valid_from": NOW + begins * DAY, "valid_until": NOW + ends * DAY}, worth)
           for begins, ends, worth in ((-100, 300, 1.0), (-300, 100, 1.0), (-350, 50, 0.5), (-390, 10, 0.1),
                                       (-400, 0, 0.0), (-500, -100, 0.0), (10, 410, 0.0))],
         # Without a start it begins with the event; without an end only what has not begun is kept back.
-        (search.Validity(), {"event_at": NOW - 350 * DAY, "valid_until": NOW + 50 * DAY}, {}, 0.5),
-        (search.Validity(), {"event_at": NOW - 365 * DAY, "valid_from": NOW - DAY}, {}, 0.5),
-        (search.Validity(), {"event_at": NOW - 365 * DAY, "valid_from": NOW + DAY}, {}, 0.0),
+        (search.Validity(), {}, {"event_at": NOW - 350 * DAY, "valid_until": NOW + 50 * DAY}, 0.5),
+        (search.Validity(), {}, {"event_at": NOW - 365 * DAY, "valid_from": NOW - DAY}, 0.5),
+        (search.Validity(), {}, {"event_at": NOW - 365 * DAY, "valid_from": NOW + DAY}, 0.0),
+        # A file that is called what the query asks for, whatever form the words have.
+        *[(search.FileStem(), query, {"kind": "file", "source": source}, worth) for query, source, worth in (
+            # The name of the file counts in full, that of its folder by half, both together 1 at most.
+            ("client session", "/lib/client_session.py", 1.0), ("client session", "/lib/client.py", 0.5**0.5),
+            ("default transport", "/httpx/_transports/default.py", 1.0),
+            ("transport", "/httpx/_transports/base.py", 0.5), ("client", "/client/client.py", 1.0),
+            ("types", "v1/types.tar.gz", 0.5**0.5), ("env", "/a/.env", 1.0),
+            # The share of the query's words counts and that of the name's parts; stop words if there are no others.
+            ("how do sessions work", "Session.py", 0.5**0.5), ("client session", "ClientSession.py", 1.0),
+            ("client", "client_session.py", 0.5**0.5), ("URL parsing", "_urlparse.py", 0.0),
+            ("URL parsing", "parse_url.py", 1.0), ("routing", "routes.py", 1.0),
+            ("connection pooling", "conn.py", 0.5**0.5), ("container", "con.py", 0.0),
+            ("how is the", "how.py", 1.0 / 3**0.5), ("λ der Zürich", "zürich_rate.py", 0.5), ("?!", "session.py", 0.0),
+            ("prices", "/lib/meters.md", 0.0))],
+        # A file is not put aside if the query has its name or a part of it.
+        *[(search.Aside(), query, {"kind": "file", "source": source}, 0.0) for query, source in (
+            ("tests of the retries", "/lib/tests/retry.py"), ("models of v1", "/lib/v1/models.py"),
+            ("__init__", "/lib/__init__.py"), ("what is deprecated", "/lib/deprecated.py"),
+            ("the client", "/lib/test_client.py"))],
+        # Each word of the query, whatever its case and the punctuation around it, has to be in the title.
+        *[(search.Title(), query, {"title": title}, worth) for query, title, worth in (
+            ("roadmap 1.4", "plans/v1.4-ROADMAP.md", 1.0), ("roadmap 1.5", "plans/v1.4-ROADMAP.md", 0.0),
+            ("ROADMAP", "roadmap", 1.0), ('the "roadmap"?', "The roadmap", 1.0), ("the roadmap", "Roadmap", 0.0),
+            ("preise (zürich)", "Preise in Zürich", 1.0), ("STRASSE", "Straße der Kühlung", 1.0),
+            ("λ", "Poisson Λ", 1.0), ("正規化", "価格の正規化", 1.0), ("?!", "Anything?!", 0.0),
+            ("prices", "", 0.0), (normalize("NFD", "zürich"), "Zürich", 1.0),
+            ("zürich", normalize("NFD", "Zürich.ipynb"), 1.0))],
     ],
     ids=lambda one: type(one).__name__ if callable(one) else None,
 )  # fmt: skip
-def test_a_memory_alone(judged, signal, record, asked, value):
-    """What is noted of a memory is worth what the table says."""
-    assert judged(signal, "electricity prices λ", record, **asked) == [pytest.approx(value, abs=5e-5)]
+def test_a_memory_alone(judged, signal, asked, record, value):
+    """What is noted of a memory is worth what the table says, whatever is asked: a query, or tags and a domain."""
+    query, more = (asked, {}) if isinstance(asked, str) else ("electricity prices λ", asked)
+    assert judged(signal, query, record, **more) == [pytest.approx(value, abs=5e-5)]
 
 
 def test_tfidf_by_hand(judged):
@@ -129,26 +159,20 @@ def test_near_time_by_hand(judged, question, days, values):
     assert found == [None if one is None else pytest.approx(one) for one in values]
 
 
-@pytest.mark.parametrize(("unit", "tolerance"), [("month", 10), ("year", 60)])
-def test_near_time_of_months_and_years(judged, unit, tolerance):
-    """Ten days for months and sixty for years: three of them away nothing is left, half of that far a half."""
-    question = f"what did I plot two {unit}s ago"
-    target = search.parse(question, now=NOW).temporal.target
-    away = (target, target + 1.5 * tolerance * DAY, target - tolerance * DAY, target - 3 * tolerance * DAY)
-    assert judged(search.NearTime(), question, *({"event_at": one} for one in away)) == pytest.approx(
-        [1, 1 / 2, 2 / 3, 0]
-    )
+def test_near_time_of_other_units(judged):
+    """Ten days for months, sixty for years; a weekday is the last one, a range its middle, ahead is as near as now."""
 
+    def near(question, *moments):
+        return judged(search.NearTime(), question, *({"event_at": one} for one in moments))
 
-def test_near_time_of_weekdays_ranges_and_the_future(judged):
-    """Friday 6 March: last Tuesday is the 3rd, a range is meant by its middle, and next week is as near as today."""
-
-    def near(question, *days):
-        return judged(search.NearTime(), question, *({"event_at": NOW - one * DAY} for one in days))
-
-    day, later = near("what broke last Tuesday", 3, 4.5)
-    middle, end = near("prices between February 2nd and February 8th", 29, 38.5)
-    ahead, now = near("what broke yesterday", -7, 0)
+    for unit, tolerance in (("month", 10 * DAY), ("year", 60 * DAY)):
+        question = f"what did I plot two {unit}s ago"
+        target = search.parse(question, now=NOW).temporal.target
+        away = (target, target + 1.5 * tolerance, target - tolerance, target - 3 * tolerance)
+        assert near(question, *away) == pytest.approx([1, 1 / 2, 2 / 3, 0])
+    day, later = near("what broke last Tuesday", NOW - 3 * DAY, NOW - 4.5 * DAY)
+    middle, end = near("prices between February 2nd and February 8th", NOW - 29 * DAY, NOW - 38.5 * DAY)
+    ahead, now = near("what broke yesterday", NOW + 7 * DAY, NOW)
     assert day > 0.9 > 0.7 > later and middle > 0.9 and end == 0.0 and ahead == now > 0
 
 
@@ -216,45 +240,12 @@ def test_what_is_usual_does_not_count(judged):
     assert judged(search.DefinedNames(), "request", none[0]) == [None]
 
 
-@pytest.mark.parametrize(
-    ("query", "source", "value"),
-    [
-        # The name of the file counts in full, that of its folder by half, both together 1 at most.
-        ("client session", "/lib/client_session.py", 1.0), ("client session", "/lib/client.py", 0.5**0.5),
-        ("default transport", "/httpx/_transports/default.py", 1.0),
-        ("transport", "/httpx/_transports/base.py", 0.5), ("client", "/client/client.py", 1.0),
-        ("types", "v1/types.tar.gz", 0.5**0.5), ("env", "/a/.env", 1.0),
-        # The share of the query's words counts and that of the name's parts; stop words only if there are no others.
-        ("how do sessions work", "Session.py", 0.5**0.5), ("client session", "ClientSession.py", 1.0),
-        ("client", "client_session.py", 0.5**0.5), ("URL parsing", "_urlparse.py", 0.0),
-        ("URL parsing", "parse_url.py", 1.0), ("routing", "routes.py", 1.0),
-        ("connection pooling", "conn.py", 0.5**0.5), ("container", "con.py", 0.0),
-        ("how is the", "how.py", 1.0 / 3**0.5), ("λ der Zürich", "zürich_rate.py", 0.5), ("?!", "session.py", 0.0),
-        ("prices", "/lib/meters.md", 0.0),
-    ],
-)  # fmt: skip
-def test_file_stem(judged, query, source, value):
-    """A file that is called what the query asks for, whatever form the words have, is worth that share."""
-    assert judged(search.FileStem(), query, {"kind": "file", "source": source}) == [pytest.approx(value, abs=1e-6)]
-
-
 def test_the_best_of_several_names(judged, reasons):
     """Looking at all names at once loses none: of each file the best is what comparing them one by one finds."""
     names = [
-        "routes",
-        "Router",
-        "add_route",
-        "handle",
-        "Handle_",
-        "sessions",
-        "parse_url",
-        "URLParser",
-        "con",
-        "connection_pool",
-        "Zürich",
-        "x1",
-        "İz",
-    ]
+        "routes", "Router", "add_route", "handle", "Handle_", "sessions", "parse_url", "URLParser", "con",
+        "connection_pool", "Zürich", "x1", "İz",
+    ]  # fmt: skip
     alone = [{**PYTHON, "text": f"def {name}(): ..."} for name in names]
     every = {**PYTHON, "text": "".join(f"def {name}(): ...\n" for name in names)}
     for query in ("routing", "handling urls", "session", "zürich", "url parser"):
@@ -279,36 +270,7 @@ def test_aside_is_told_by_the_path(judged, reasons):
     assert reasons(search.Aside(), "the retries", *files) == told
 
 
-@pytest.mark.parametrize(
-    ("query", "source"),
-    [
-        ("tests of the retries", "/lib/tests/retry.py"), ("models of v1", "/lib/v1/models.py"),
-        ("__init__", "/lib/__init__.py"), ("what is deprecated", "/lib/deprecated.py"),
-        ("the client", "/lib/test_client.py"),
-    ],
-)  # fmt: skip
-def test_aside_unless_asked_for(judged, query, source):
-    """A file whose name the query has, or a part of it, is not put aside."""
-    assert judged(search.Aside(), query, {"kind": "file", "source": source}) == [0.0]
-
-
 # -- titles ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("query", "title", "value"),
-    [
-        ("roadmap 1.4", "plans/v1.4-ROADMAP.md", 1.0), ("roadmap 1.5", "plans/v1.4-ROADMAP.md", 0.0),
-        ("ROADMAP", "roadmap", 1.0), ('the "roadmap"?', "The roadmap", 1.0), ("the roadmap", "Roadmap", 0.0),
-        ("preise (zürich)", "Preise in Zürich", 1.0), ("STRASSE", "Straße der Kühlung", 1.0),
-        ("λ", "Poisson Λ", 1.0), ("正規化", "価格の正規化", 1.0), ("?!", "Anything?!", 0.0),
-        ("prices", "", 0.0), (normalize("NFD", "zürich"), "Zürich", 1.0),
-        ("zürich", normalize("NFD", "Zürich.ipynb"), 1.0),
-    ],
-)  # fmt: skip
-def test_title_is_all_words_or_nothing(judged, query, title, value):
-    """Each word of the query, whatever its case and the punctuation around it, has to be in the title."""
-    assert judged(search.Title(), query, {"title": title}) == [value]
 
 
 def test_what_the_title_has_and_what_it_lacks_both_count(store):
@@ -320,19 +282,6 @@ def test_what_the_title_has_and_what_it_lacks_both_count(store):
     found = {hit.memory.title: hit.signals["title_match"].value for hit in hits}
     assert found["Delta types"] == found["What are the delta types?"] == 1.0
     assert 0.0 == found["Pricing in Zürich"] < found["Streaming of deltas with tool use"] < 0.7
-
-
-def test_a_short_section_with_the_right_title_comes_first(store):
-    """A long section that holds the words of the query more often does not hide the one that is about them."""
-    memories = store()
-    memories.add("There are two: text and input.", title="Delta types")
-    memories.add(
-        "Each event of the stream has a type. A delta has a type too. The types of events and deltas are named in the "
-        "event, and the types of blocks in the block.",
-        title="Streaming request with tools in Zürich",
-    )
-    memories.add("Prices are listed in λ.", title="Pricing")
-    assert memories.hits("which delta types are there?").hits[0].memory.title == "Delta types"
 
 
 def test_only_notes_are_called_something(tmp_path, store):
@@ -352,15 +301,10 @@ def test_only_notes_are_called_something(tmp_path, store):
 @pytest.fixture
 def silhouettes(tmp_path, store):
     """A store with one notebook: a heading, filler, an import and the code that answers, and a note beside it."""
-    cells = [
-        nbformat.v4.new_markdown_cell("# Silhouette diagrams of the clusters"),
-        nbformat.v4.new_markdown_cell("The code in this section is used to generate the next figure."),
-        nbformat.v4.new_code_cell("from sklearn.metrics import silhouette_samples"),
-        nbformat.v4.new_code_cell(
-            "def plot_silhouette(clusters):\n    # a diagram of λ\n    plt.barh(range(len(clusters)), clusters)\n"
-        ),
-    ]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "λ.ipynb")
+    code = "def plot_silhouette(clusters):\n    # a diagram of λ\n    plt.barh(range(len(clusters)), clusters)\n"
+    filler = "The code in this section is used to generate the next figure."
+    imported = "from sklearn.metrics import silhouette_samples"
+    write(tmp_path / "λ.ipynb", "# Silhouette diagrams of the clusters", filler, imported, code)
     memories = store()
     memories.index(tmp_path / "λ.ipynb", progress=False)
     memories.add("silhouettes of Zürich", title="Note")
