@@ -107,26 +107,9 @@ def test_the_formula_and_the_columns():
     assert covalence.threshold and not trovella.threshold
 
 
-# -- every number has a name -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("profile", "part", "name", "constant", "value"),
-    [
-        (covalence, "term", "vector", "weight", 0.9), (covalence, "term", "vector", "k", 60.0),
-        (covalence, "column", "title", "weight", 5.0), (covalence, "fetch", "", "minimum", 20),
-        (covalence, "rule", "", "threshold", True), (covalence, "signal", "recency", "half_life_hours", 8760.0),
-        (vault, "term", "semantic", "weight", 0.25), (vault, "term, words alone", "semantic", "weight", 0.40),
-    ],
-)  # fmt: skip
-def test_number_by_number(profile, part, name, constant, value):
-    """Weights, k, columns, fetch, threshold and half-life are there by part and name; terms without a model apart."""
-    assert {(one.part, one.name, one.constant): one.value for one in constants(profile)}[part, name, constant] == value
-
-
 @pytest.mark.parametrize("name", PROFILES)
 def test_no_part_is_missing(name):
-    """Each term, signal, step and column of a profile has at least one row."""
+    """Each term, signal, step and column of a profile has at least one row; the numbers are golden."""
     profile, found = PROFILES[name], constants(PROFILES[name])
     assert {one.name for one in found if one.part == "term"} == {term.name for term in profile.terms}
     assert {one.name for one in found if one.part == "signal"} == {signal.name for signal in profile.signals}

@@ -69,31 +69,36 @@ def shown_for(text, *words, show=snippet, width=WIDTH):
 
 
 @given(drawn=prose(), width=WIDTHS)
-def test_prose_that_is_shown_is_in_the_text(drawn, width):
-    """A snippet is a stretch of the text, white space folded; an ellipsis stands where something is left out."""
-    text, spans = drawn
-    shown, _ = snippet(text, spans, width)
-    body = shown.removeprefix("…").removesuffix("…")
+def test_any_prose(drawn, width):
+    """A snippet is a stretch of the text, white space folded, with an ellipsis where something is left out.
 
+    Every highlight marks what it marked in the text, in that order; a word that fits is shown.
+    """
+    text, spans = drawn
+    shown, marked = snippet(text, spans, width)
+    body = shown.removeprefix("…").removesuffix("…")
     assert len(shown) <= width + 2 and not re.search(r"[\n\t]|  ", shown)
     assert body in flat(text) and bool(flat(text)) == bool(body)
     assert shown.startswith("…") or flat(text).startswith(body)
     assert shown.endswith("…") or flat(text).endswith(body)
 
+    words, found, at = [flat(text[start:end]) for start, end in spans], [shown[start:end] for start, end in marked], 0
+    assert all(0 <= start < end <= len(shown) for start, end in marked) and list(marked) == sorted(marked)
+    for word in found:
+        at = words.index(word, at) + 1
+    assert found == words or len(flat(text)) > width
+    assert snippet(text, spans)[1] or all(len(word) > 40 for word in words)
+
 
 @given(drawn=code(), width=WIDTHS)
-def test_code_that_is_shown_is_in_the_text(drawn, width):
-    """Some lines one after another, less one indentation; all but the first and the last, which may be cut, whole."""
-    text, spans = drawn
-    shown, _ = code_snippet(text, spans, width)
-    lines = shown.removeprefix("…").removesuffix("…").split("\n")
-    whole = lines_of(text)
+def test_any_code(drawn, width):
+    """Some lines one after another, less one indentation; all but the first and the last, which may be cut, whole.
 
-    assert len(shown) <= width + 2 and len(lines) <= LINES
-    if not whole:
-        assert shown == ""
-        return
-    assert all(line.strip() for line in lines) and len(shown.splitlines()) == len(lines)
+    Every highlight lies in one line and marks what it marked in the text; none between is left out.
+    """
+    text, spans = drawn
+    shown, marked = code_snippet(text, spans, width)
+    lines, whole = shown.removeprefix("…").removesuffix("…").split("\n"), lines_of(text)
 
     def fits(at):
         """Return whether these are the lines from there on."""
@@ -107,32 +112,13 @@ def test_code_that_is_shown_is_in_the_text(drawn, width):
         cut = lines[:-1] == before and last.startswith(lines[-1]) and shown.endswith("…")
         return cut and shown.startswith("…") == (at > 0)
 
-    assert any(map(fits, range(len(whole))))
+    assert len(shown) <= width + 2 and len(lines) <= LINES and bool(shown) == bool(whole)
+    if whole:
+        assert all(line.strip() for line in lines) and len(shown.splitlines()) == len(lines)
+        assert any(map(fits, range(len(whole))))
 
-
-@given(drawn=prose(), width=WIDTHS)
-def test_highlights_of_prose(drawn, width):
-    """Every highlight lies inside the snippet and marks what it marked in the text; a word that fits is shown."""
-    text, spans = drawn
-    shown, marked = snippet(text, spans, width)
-    words = [flat(text[start:end]) for start, end in spans]
-    found, at = [shown[start:end] for start, end in marked], 0
-
-    assert all(0 <= start < end <= len(shown) for start, end in marked) and list(marked) == sorted(marked)
-    for word in found:
-        at = words.index(word, at) + 1
-    assert found == words or len(flat(text)) > width
-    assert snippet(text, spans)[1] or all(len(word) > 40 for word in words)
-
-
-@given(drawn=code(), width=WIDTHS)
-def test_highlights_of_code(drawn, width):
-    """Every highlight lies in one line and marks what it marked in the text; none between is left out."""
-    text, spans = drawn
-    shown, marked = code_snippet(text, spans, width)
     words = [line.strip() for start, end in spans for line in lines_of(text[start:end])]
     found = [shown[start:end] for start, end in marked]
-
     assert all(0 <= start < end <= len(shown) for start, end in marked) and list(marked) == sorted(marked)
     assert not any("\n" in word or word != word.strip() for word in found)
     assert found in [words[at : at + len(found)] for at in range(len(words) + 1)]
