@@ -156,8 +156,6 @@ def test_the_accessor_asks_the_store_of_the_result(store, monkeypatch, tmp_path)
 
 
 # -- from a row to its place, and to a picture of all rows -------------------------------------------------------------
-
-
 def link_of(frame, rank=1):
     """Return what leads to the place of a row: its address, what is shown, and its plain text."""
     place = frame.memory.open(rank)
@@ -230,8 +228,6 @@ def test_plot(found):
 
 
 # -- the rows as a text for a prompt -----------------------------------------------------------------------------------
-
-
 def test_a_text_has_the_rows_that_fit(week_store, found):
     """Texts of the memories, within the budget, with the question they answer; a scan names the same memories."""
     text = found.memory.context(max_tokens=1000)

@@ -247,8 +247,6 @@ def test_what_nobody_sees_is_marked(store, render):
 
 
 # -- hidden elements for the panel: pictures, a question to open, a fix to insert --------------------------------------
-
-
 def places(html):
     return [one["data-memory"] for one in Page(html).all("span") if one.get("class") == "jp-Memory-outputPicture"]
 

@@ -137,8 +137,6 @@ def test_removed(hub, cached):
 
 
 # What stands in the way, from a hub that is down to a full disk.
-
-
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -264,8 +262,6 @@ def test_two_at_once_and_after_a_crash(hub, cached):
 
 
 # From what is here already, the network unasked.
-
-
 def cache_of(tmp_path, *revisions):
     """Write a cache as Hugging Face's, with the small model under these revisions."""
     model = tmp_path / "hub" / "models--nomic-ai--nomic-embed-text-v1.5"
@@ -331,12 +327,9 @@ def test_the_old_one_stays(hub, cached, small_folder):
 
 
 # What is kept of it.
-
-
 def test_half_precision(cached, nomic):
     """What is kept takes half the room, gives the same vectors but for rounding, and has the same fingerprint."""
     made = take(cached, nomic.folder, progress=False)
-
     kept = cached.folder / WEIGHTS
     assert opened(cached).fingerprint == nomic.open().fingerprint
     assert opened(cached).embed_query(TEXT) @ nomic.open().embed_query(TEXT) > 0.9999
@@ -364,7 +357,6 @@ def test_several_files(cached, nomic):
     mx.save_safetensors(str(nomic.folder / "model-2.safetensors"), dict(weights[5:]))
     nomic.file.unlink()
     take(cached, nomic.folder, progress=False)
-
     assert [one.name for one in cached.folder.glob("*.safetensors")] == [WEIGHTS]
     assert opened(cached).embed_query(TEXT) @ expected > 0.9999
 

@@ -61,9 +61,7 @@ def test_repository_that_was_fetched(small, tmp_path, monkeypatch):
     shutil.copytree(small, kept / "snapshots" / "abc")
     (kept / "refs").mkdir()
     (kept / "refs" / "main").write_text("abc")
-
     embedder = open_embedder("mlx:owner/model", dimensions=32)
-
     assert (embedder.name, embedder.dimensions) == ("mlx:owner/model", 32)
     assert embedder.path == kept / "snapshots" / "abc"
 
@@ -83,11 +81,9 @@ def test_sizes(small):
     assert opened(small, 32).dimensions == 32
     with pytest.raises(InputError, match="has 64, 32 dimensions, not 48"):
         opened(small, 48)
-
     change(small, "config.json", matryoshka_dimensions=None)
     with pytest.raises(InputError, match="has 64 dimensions, not 32"):
         opened(small, 32)
-
     change(small, "config.json", is_matryoshka=True)
     assert opened(small, 48).dimensions == 48
     with pytest.raises(InputError, match="has 64 or fewer dimensions, not 65"):
@@ -119,8 +115,6 @@ def test_fingerprint(small):
 
 
 # The recipe in the files of sentence-transformers, read without the model.
-
-
 @pytest.fixture
 def folder(tmp_path):
     """Write the files of a model: ``folder(modules=[...], **{"file.json": {...}})``."""

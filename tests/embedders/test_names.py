@@ -108,8 +108,6 @@ def test_entries(entry):
 
 
 # Those that packages register.
-
-
 @pytest.fixture
 def install(tmp_path, monkeypatch):
     """Return what installs a package of one module, as pip would, for the time of a test."""

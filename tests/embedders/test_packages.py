@@ -116,7 +116,6 @@ def test_without_pip_or_room(package_index, minilm, tmp_path, monkeypatch):
     with monkeypatch.context() as full:
         full.setattr("shutil.disk_usage", lambda path: real(path)._replace(free=1_000))
         assert "There is not enough room" in refused(minilm)
-
     venv.create(tmp_path / "env", with_pip=False)
     python = tmp_path / "env" / "bin" / "python"
     monkeypatch.setattr(sys, "executable", str(python))
@@ -150,7 +149,6 @@ def test_interrupted(package_index, minilm):
             pause.wait(0.01)
         program.send_signal(signal.SIGINT)
         _, said = program.communicate(timeout=100)
-
     assert "KeyboardInterrupt" in said and [path.name for path in minilm.models.iterdir()] == [".minilm.lock"]
     package_index.gate.set()
     fetch(minilm, progress=False)
@@ -173,7 +171,6 @@ def test_from_a_wheel(package_index, minilm, tmp_path, place):
     file.write_bytes(package_index.wheel)
     take(minilm, file if place == "wheel" else tmp_path, progress=False)
     assert open_embedder("minilm", models=minilm.models).embed_query("prices").shape == (48,) and file.exists()
-
     for content, said in ((package_index.wheel[:-7], "is cut short"), (package_index.wheel + b"x", "other contents")):
         file.write_bytes(content)
         with pytest.raises(FetchError, match=said):
@@ -185,7 +182,6 @@ def test_installed_as_a_package(package_index, minilm, tmp_path, monkeypatch):
     """A package that is installed is used where it is, without being imported."""
     ZipFile(io.BytesIO(package_index.wheel)).extractall(tmp_path / "site")
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
-
     assert minilm.is_here and minilm.state == "here" and minilm.bytes == 0
     embedder = open_embedder("minilm", models=minilm.models)
     assert embedder.path == tmp_path / "site" / "small_minilm" / "model"
@@ -277,12 +273,10 @@ def test_pip_installs_the_extra(elsewhere):
     write_wheel(elsewhere.wheels, "jupyter_memory", {}, "Provides-Extra: hub", *needs)
     write_wheel(elsewhere.wheels, "small_mlx", {"mlx/__init__.py": "", "mlx/core.py": "raise SystemExit('imported')"})
     write_wheel(elsewhere.wheels, "small_hub", {"huggingface_hub/__init__.py": "raise SystemExit('imported')"})
-
     said, _ = elsewhere(
         "look = lambda: [missing(NOMIC, to_fetch=True), missing(MINILM), missing(NOMIC), missing(STATIC)]\n"
         "print(look())\nmain(['model', 'use', 'minilm', '--yes'])\nprint(look())"
     )
-
     before, *_, after = said.splitlines()
     assert before == "[('mlx', 'huggingface-hub'), ('mlx',), ('mlx',), ()]" and after == "[(), (), (), ()]"
 

@@ -94,9 +94,7 @@ def test_nomic_in_half_precision(models, means, tmp_path):
     weights = mx.load(str(models / "nomic" / "model.safetensors"))
     weights = {name: value.astype(mx.float16) for name, value in weights.items()}
     mx.save_safetensors(str(folder / "model.safetensors"), weights)
-
     found = open_embedder("nomic", models=tmp_path).embed_documents(TEXTS)
-
     wanted = torch.nn.functional.normalize(means[:, :256], dim=1).numpy()
     assert np.sum(found * wanted, axis=1).min() >= 0.999
 
@@ -120,7 +118,6 @@ def test_minilm(tmp_path):
     ids = tokenizer(TEXTS, truncation=True, max_length=256)["input_ids"]
     published = torch.nn.functional.normalize(torch.stack([tokens_of(model, one).mean(dim=0) for one in ids])).numpy()
     embedder = open_embedder("minilm", models=tmp_path)
-
     assert np.abs(embedder.embed_documents(TEXTS) - published).max() <= 1e-5
     assert np.abs(np.stack([embedder.embed_query(text) for text in TEXTS]) - published).max() <= 1e-5
 

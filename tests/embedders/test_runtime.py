@@ -177,8 +177,6 @@ def test_no_openblas_on_macos():
 
 
 # Texts of similar length share a batch.
-
-
 def padding(lengths, budget=2048):
     made = list(batches(lengths, budget))
     return 1 - sum(lengths) / sum(batch.tokens * len(batch.rows) for batch in made)
@@ -375,8 +373,6 @@ def test_a_forked_child_waits_for_no_thread_of_its_parent(code, left):
 
 
 # Models leave memory when no text has come for a while, and come back with the next text.
-
-
 @pytest.fixture
 def as_before():
     """Let go of what a test has read, and go on with the usual time."""

@@ -108,10 +108,8 @@ def test_company_does_not_matter(embedder):
     texts = [*NOTES, REPORT, "", *(f"order {number} of Müller" for number in range(5000))]
     alone = np.stack([embedder.embed_query(text) for text in texts[:40]])
     order = random.Random(1).sample(range(len(texts)), len(texts))
-
     batch = embedder.embed_documents(texts)
     shuffled = embedder.embed_documents([texts[row] for row in order])
-
     assert np.sum(batch[:40] * alone, axis=1).min() >= 0.99999
     assert np.sum(batch[order] * shuffled, axis=1).min() >= 0.99999
 
@@ -214,8 +212,6 @@ def test_fingerprint():
 
 
 # Its files are part of the package, and never used damaged.
-
-
 @pytest.mark.parametrize(
     ("name", "fault", "said"),
     [

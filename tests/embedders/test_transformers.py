@@ -49,8 +49,6 @@ def refused(small):
 
 
 # What they compute.
-
-
 def test_as_transformers(small):
     """Questions and documents have the reference's vectors: their prefixes, pooling, layer-norm, cut and length 1."""
     embedder = small.open()
@@ -104,11 +102,9 @@ def test_alone_or_together(wide):
     """A text has one vector: alone, in a batch, in another order, with longer neighbours; a question has another."""
     embedder = open_embedder("nomic", models=wide)
     together = embedder.embed_documents(TEXTS)
-
     alone = np.stack([embedder.embed_documents([text])[0] for text in TEXTS])
     backwards = embedder.embed_documents(TEXTS[::-1])[::-1]
     many = embedder.embed_documents([text for text in TEXTS for _ in range(3)])[::3]
-
     for other in (alone, backwards, many):
         assert cosines(together, other).min() >= 0.99999
     assert embedder.embed_query(TEXTS[0]) @ together[0] < 0.999
@@ -190,7 +186,6 @@ def test_threads(wide):
         thread.start()
     for thread in threads:
         thread.join(100)
-
     assert len(found) == 4
     assert min(cosines(alone, vectors).min() for vectors in found.values()) >= 0.99999
 
@@ -206,8 +201,6 @@ def test_memory_is_given_back(small):
 
 
 # Their files.
-
-
 def as_transformers_names_them(weights):
     renamed = {}
     for name, value in weights.items():

@@ -238,7 +238,6 @@ def test_many_different_tokens():
     text = " ".join(f"{number}" for number in range(100, 900))
     whole, [few, many] = chunk_tokens([("", text[:400]), ("Numbers", text)])
     back = ChunkTokens.from_bytes(many.to_bytes())
-
     assert len(many.different) > 256 > len(few.different)
     assert len(few.order) == whole.counts[0]
     assert back.text.tolist() == many.text.tolist() == tokens([text]).ids.tolist()
@@ -259,7 +258,6 @@ def test_halves_become_the_numbers_that_they_are():
     wide = halves.astype(np.float32)
     expected = wide / np.maximum(np.sqrt(np.einsum("ij,ij->i", wide, wide)), 1e-9)[:, None]
     assert np.array_equal(TokenVectors(halves)[np.arange(500)], expected)
-
     # A vector of length 0 stays 0 and is no division by 0.
     halves = np.zeros((2, DIMENSIONS), np.float16)
     halves[1, 0] = -2

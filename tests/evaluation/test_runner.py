@@ -18,8 +18,6 @@ def week(judged_folder):
 
 
 # -- sets are read from their folders, mistakes named by file and line -------------------------------------------------
-
-
 def test_a_set_is_read(week):
     """Documents, questions with their grades above 0, and how many questions nothing answers."""
     judged = read_set(week)
@@ -70,8 +68,6 @@ def test_a_mistake_is_named(week, file, content, message):
 
 
 # -- documents ---------------------------------------------------------------------------------------------------------
-
-
 def test_everything_is_compared(week):
     """Without names there is a row for every profile, each retriever and auto without each of its terms."""
     rows, notices = evaluate(week, arms(), "static", baseline="covalence")
@@ -137,8 +133,6 @@ def test_cells_are_judged_by_their_place(tmp_path, judged_folder):
 
 
 # -- the command -------------------------------------------------------------------------------------------------------
-
-
 def test_the_command(week, tmp_path, capsys):
     """The command prints a table and writes the rows in the documented shape."""
     out = tmp_path / "numbers.json"

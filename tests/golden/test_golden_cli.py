@@ -180,8 +180,6 @@ def test_profiles(place, profile):
 
 
 # -- magics ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def notebook(work: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[golden_shell.Notebook, golden_shell.Plain]]:
     """A shell with the magics, and what makes the texts the same everywhere."""

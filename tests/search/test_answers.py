@@ -37,7 +37,6 @@ def test_the_lists_are_whole_and_in_order(week_store):
     """Each list has every memory that counts for it, best first, with the ranks and scores that the hits show."""
     trace = week_store.trace(QUERY, limit=50, now=NOW)
     answer = trace.answer
-
     assert {name: len(getattr(trace, name)) for name in ("keyword", "vector", "fused")} == answer.counts
     for listed in (trace.keyword, trace.vector, trace.fused):
         assert [one.score for one in listed] == sorted((one.score for one in listed), reverse=True)
@@ -91,8 +90,6 @@ def test_words_that_are_no_time(week_store):
 
 
 # -- ranks without the points of a term --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", PROFILES)
 def test_ranks_without_a_term_are_what_the_other_terms_say(week_store, name):
     """For every profile, the rank without a term is that by the profile without it: same retrievers, same signals."""
@@ -135,8 +132,6 @@ def test_an_explanation_of_an_answer_long_ago(week_store):
 
 
 # -- filters that nothing in a store fits are told, with what is nearest -----------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("query", "filters", "found", "notice"),
     [
@@ -166,7 +161,6 @@ def test_a_word_that_nothing_may_hold(week_store):
     everything = week_store.hits("prices", limit=50)
     answer = week_store.hits("prices -Zürich", limit=50)
     left_out = next(hit.memory for hit in everything.hits if hit.memory.title == "Zürich and Genève")
-
     assert titles(answer) == titles(everything) - {left_out.title}
     assert any("“Zürich”" in notice and "Quote" in notice for notice in answer.notices)
     assert "it must not contain Zürich" in week_store.explain("prices -Zürich", left_out.id).reasons[0]
@@ -202,7 +196,6 @@ def test_a_dot_is_shown_in_full(store, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "empty"))
     opened = store()
     opened.add("λ is 3.2", source="/elsewhere/prices.md")
-
     for typed in (".", "./", "~", "../empty", f"{tmp_path}/./empty"):
         [notice] = opened.browsed(filters={"path": typed}).notices
         assert notice == f"Nothing in this store comes from '{tmp_path / 'empty'}'. Known: /elsewhere."
@@ -288,7 +281,6 @@ def test_a_question_that_is_answered_well(told):
     """Where the answer is strong, the store reads the question; where no model takes part, the advice names none."""
     said, answer = told("Wie haben wir die Preise normalisiert?", (*KEYWORDS, *FILLING, *FILLING))
     assert answer.verdict == "strong" and answer.hits[0].memory.text == KEYWORDS[0] and said == []
-
     [notice], _ = told("Wie haben wir die prices skaliert?", (ENGLISH[0], *FILLING), name="words.sqlite", embedder=None)
     assert notice.endswith("and the search used words only. Ask in the language of your notes.")
 

@@ -145,8 +145,6 @@ def test_what_is_near_is_not_missing(loads, query, verdict):
 
 
 # -- how much of a query a text covers ---------------------------------------------------------------------------------
-
-
 def covered(_query, context):
     coverage, passages = Coverage(context.asked_words, context.corpus), context.candidates.passages_of(list(context))
     return {one.key: coverage.of(passages[one.key], one.memory.lang) for one in context}
@@ -220,8 +218,6 @@ def test_strength_is_the_same_in_every_process(tmp_path):
 
 
 # -- how far meaning is trusted: passages are divided into questions and answers ---------------------------------------
-
-
 class Measured:
     """A model that notes what it embeds; texts with one number are the same to it, and those of ``unread`` unlike."""
 

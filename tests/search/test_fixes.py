@@ -112,7 +112,6 @@ def test_errors_of_other_kernels_are_compared_by_name_and_message():
     mended = Run("install.packages('dplyr')\nlibrary(dplyr)\nmtcars", NOON, "r", 2, "ok", language="r")
     known = KnownErrors([failed], lambda run: ((), [mended]))
     new = Run("library(dplyr)", NOON, "r2", 1, "error", error=error)
-
     assert [fix.mended for fix in known.fixes(new, [])] == [mended]
 
 

@@ -87,7 +87,6 @@ def test_what_has_no_forms(german):
     assert answer.query.terms.words == ("messung",) and answer.query.language == "german"
     query = german.hits("how did we scale the preis").query
     assert query.terms.forms == () and query.language is None
-
     german.add("ergebnisse_laden() ist mit der Messung verbunden und wird nicht gebraucht.", title="Laden")
     query = german.hits("ergebnis_laden").query
     assert not {"ergebnis", "laden"} & {one.word for one in query.terms.forms}

@@ -117,7 +117,6 @@ def test_a_pasted_document_is_cut():
     """A page gives the first 64 terms of each kind; a whole document is refused; a long blob is no word."""
     text = " ".join(f'word{i} "phrase {i}" {chr(0x4E00 + i)}{chr(0x4E01 + i)}' for i in range(700))
     query = parse(text, now=NOW)
-
     with pytest.raises(QueryError, match="may have up to 20,000"):
         parse(text + " " * 20_000, now=NOW)
     assert query.terms.words[0] == "word0" and query.terms.phrases[-1] == f"phrase {MAX_TERMS - 1}"
@@ -193,8 +192,6 @@ def test_the_last_word_may_be_unfinished(text, prefix):
 
 
 # -- filters typed among the words ------------------------------------------------------------------------------------
-
-
 def day(text):
     return datetime.fromisoformat(text).astimezone(UTC)
 
@@ -289,8 +286,6 @@ def test_any_mixture_is_read_or_refused(pieces):
 
 
 # -- filters given beside the text ------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def zurich(monkeypatch):
     """Let local time be that of Zürich, an hour before UTC in winter."""
@@ -372,8 +367,6 @@ def test_any_mapping_is_read_or_refused(filters):
 
 
 # -- times -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("value", "start", "end"),
     [

@@ -50,8 +50,6 @@ class Given:
 
 
 # -- covalence and trovella, by their numbers --------------------------------------------------------------------------
-
-
 def test_covalence_by_hand(filled_with):
     """The best there is, first in both and pinned, has 0.0447590164; a year old, third by meaning, 0.0188389401."""
     memories = filled_with(worded(1, 0.9, tier="core", title="Electricity prices, cleaned"))
@@ -82,8 +80,6 @@ def test_trovella_reads_two_ranks(filled_with):
 
 
 # -- what the retrievers are asked for ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("limit", "asked"), [(1, 20), (5, 20), (6, 24), (10, 40)])
 @FIXED
 def test_retrievers_fetch_more_than_is_shown(filled_with, profile, limit, asked):

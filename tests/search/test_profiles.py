@@ -118,8 +118,6 @@ def test_no_part_is_missing(name):
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def mine(tmp_path):
     """Write ``mine.toml`` and read it."""
@@ -137,7 +135,6 @@ def test_every_profile_survives_a_file(mine, name):
     """Written and read again it is the same, and none of its numbers is as long as 0.18000000000000002."""
     named = PROFILES[name].replace(name="mine")
     assert mine(named.to_toml()) == named
-
     lines = named.to_toml().splitlines()
     numbers = [line.rpartition(" = ")[2] for line in lines if re.fullmatch(r"[^#]* = [-+.0-9e]+", line)]
     assert numbers and [number for number in numbers if len(number) > 6] == []

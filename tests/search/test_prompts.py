@@ -73,10 +73,8 @@ def test_each_source_has_its_place_and_date(filled: MemoryStore, work: Path) -> 
     day = datetime.now(UTC).date().isoformat()
     cell = first_source(filled.context(asked(filled, filters={"kind": "cell"}, limit=1)))
     assert re.fullmatch(rf"\[1\] {work}/prices\.ipynb, “Electricity”, cell c\d, {day}", cell)
-
     answer = asked(filled, filters={"kind": "note"})
     assert f"[1] note {answer.hits[0].memory.id}, “Decision”, 2026-03-02\n" in filled.context(answer)
-
     (work / "prices.ipynb").write_text("{}")
     cell = first_source(filled.context(asked(filled, filters={"kind": "cell"}, limit=1)))
     assert cell.endswith(", the file has changed since")
@@ -197,7 +195,6 @@ def test_without_an_answer_it_says_so_and_quotes_nothing(filled: MemoryStore) ->
     answer = replace(asked(filled), verdict="none")
     assert filled.context(answer) == f"The memory holds nothing that answers “{QUESTION}”."
     assert filled.context(replace(answer, hits=(), verdict=None)).startswith("The memory holds nothing that answers")
-
     answer = asked(filled, filters={"kind": "note"})
     assert "zero mean" in filled.context(answer)
     filled.forget([answer.hits[0].memory.id])

@@ -30,8 +30,6 @@ def scaled(hits, name):
 
 
 # -- memini ------------------------------------------------------------------------------------------------------------
-
-
 def test_memini_by_hand(filled_with):
     """0.5 of each retriever's score, scaled to 0 … 1, the best of the sums made 0.80, and 0.20 of quality."""
     memories = filled_with(worded(7, 0.6), worded(4, 0.8), worded(1, 0.1), worded(0, 0.3))
@@ -96,8 +94,6 @@ def test_a_named_time_by_hand(filled_with):
 
 
 # -- memini's functions on one's own lists -----------------------------------------------------------------------------
-
-
 @pytest.fixture
 def notes(store):
     """Give four memories by a letter."""
@@ -171,7 +167,6 @@ def test_a_time_that_the_query_names(notes, query, more):
     results = [Scored(then, 1.0), Scored(near, 1.0), *scored(notes, c=1.0)]
     plain = {one.memory.id: one.score for one in rerank(results, now=NOW)}
     found = {one.memory.id: one.score - plain[one.memory.id] for one in rerank(results, query, now=NOW)}
-
     assert [found[one.memory.id] for one in results] == pytest.approx(more, abs=0.02 if any(more) else 1e-9)
     assert rerank(results, query, now=NOW, boost=0) == rerank(results, now=NOW)
 
@@ -215,14 +210,11 @@ def test_the_profiles_are_made_of_the_same(week_store, profile, query):
 
 
 # -- vault -------------------------------------------------------------------------------------------------------------
-
-
 def test_the_sum_of_vault(filled_with):
     """Hybrid weighs .25/.15/.15/.15/.15/.15, keywords alone .40 and no vector; the other signals at their best."""
     best = {"text": "prices cos=1.0", "severity": "critical"}
     both = filled_with(best).hits("prices", profile=vault, now=NOW).hits[0]
     words = filled_with(best, embedder=False).hits("prices", profile=vault, now=NOW).hits[0]
-
     assert both.score == pytest.approx(0.25 * both.signals["semantic"].value + 0.15 * (1.0 + 1.0 + 1.0), abs=1e-6)
     assert words.score == pytest.approx(0.40 * words.signals["semantic"].value + 0.15 * (1.0 + 1.0))
     assert both.signals["semantic"].value > 0 < words.signals["semantic"].value
@@ -305,8 +297,6 @@ def test_filters_of_sessions_and_kinds(vault_store):
 
 
 # -- the weights of vault follow what was said of hits -----------------------------------------------------------------
-
-
 def weights(terms):
     return {term.name: term.weight for term in terms if term.name != "history"}
 
@@ -349,7 +339,6 @@ def test_a_search_learns(week_store, now):
     for number in range(30):
         week_store.feedback(before.memory.id, True, query=f"prices of Zürich, question {number}")
     after = week_store.hits(question, profile="vault", now=now).hits[0]
-
     assert after.memory.id == before.memory.id
     for name, ratio in (("semantic", 0.40 / 0.25), ("temporal", 0.12 / 0.15)):
         assert after.signals[name].contribution == pytest.approx(before.signals[name].contribution * ratio)

@@ -55,7 +55,6 @@ def test_asked_once(asked, model, store):
     later = Counting()
     first, second = asked.hits(QUESTION), asked.hits(QUESTION)
     again = store(embedder=later)
-
     assert {hit.cosine for answer in (second, again.hits(QUESTION)) for hit in answer.hits} == {first.hits[0].cosine}
     assert again.explain(QUESTION, first.hits[0].memory.id).hit.cosine == first.hits[0].cosine
     assert (model.asked, later.asked, row(again)) == ([QUESTION], [], 1)

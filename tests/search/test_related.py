@@ -69,7 +69,6 @@ def test_what_says_the_same_is_left_out(store):
     copy = memory.add(text.upper(), title="numpy", source="/week/numpy-Copy1.md")
     other = memory.add("The ones function creates an array of ones.", title="numpy", source="/week/ones.md")
     answer = memory.related(first.id)
-
     assert copy.id != first.id and [(hit.rank, hit.memory.id) for hit in answer.hits] == [(1, other.id)]
     assert answer.notices == ("1 memory with the same text is not shown.",)
 
@@ -152,7 +151,6 @@ def work(store, tmp_path):
 def test_what_is_about_the_same_is_found(work, tmp_path):
     """The cell that does nearly the same is the answer, limit and filters hold, and no vector of the text is kept."""
     answer = work.related_to(ASKED)
-
     assert answer.hits[0].memory.text.startswith("lags = demand.shift(72)")
     # What stands beside it in its section may be of use as well, nothing of other notebooks is.
     assert {hit.memory.source for hit in answer.hits} == {str(tmp_path / "lags.ipynb")}

@@ -24,8 +24,6 @@ def write(path, *cells):
 
 
 # -- where a memory comes from, and when -------------------------------------------------------------------------------
-
-
 def test_every_tier_has_its_number(judged, filled_with):
     """Core is 1, file 2, mcp and note 3; the evidence ranks the smallest number first."""
     found = judged(search.Tier(), "prices", *({"tier": tier} for tier in TIERS))
@@ -138,8 +136,6 @@ def test_quality(judged, filled_with):
 
 
 # -- a time that the question names ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("question", "days", "values"),
     [
@@ -271,8 +267,6 @@ def test_aside_is_told_by_the_path(judged, reasons):
 
 
 # -- titles ------------------------------------------------------------------------------------------------------------
-
-
 def test_what_the_title_has_and_what_it_lacks_both_count(store):
     """The nearer the words of the title are to those of the query, the more; stop words of a title do not count."""
     memories = store()
@@ -296,8 +290,6 @@ def test_only_notes_are_called_something(tmp_path, store):
 
 
 # -- words -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def silhouettes(tmp_path, store):
     """A store with one notebook: a heading, filler, an import and the code that answers, and a note beside it."""
@@ -412,8 +404,6 @@ def test_words_of_what_only_meaning_brought(prices):
 
 
 # -- questions and lengths ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("query", "values"),
     [
@@ -436,15 +426,12 @@ def test_lengths(judged):
     # Below four words it is all the same.
     word, few, some, line, page, pages = found
     assert word == few < some < line == script == 0.0 == max(found) and pages < page <= 0.0
-
     short = "Zürich prices are net of tax"
     turn, note = judged(search.LengthPenalty(), "prices in Zürich", {"text": short, "session": "3"}, {"text": short})
     assert turn < note == 0.0
 
 
 # -- neighbours and sessions -------------------------------------------------------------------------------------------
-
-
 def told(matches, **of):
     return [{"text": f"{'prices ' * count}{'other ' * (8 - count)}λ", **of} for count in matches]
 
@@ -457,7 +444,6 @@ def test_the_better_neighbour_and_the_best_of_a_session_speak(judged):
     pool = [*told((1, 6, 2), **BOOK), *told((5,), kind="cell", source="Zürich.ipynb")]
     first, second, third, other = judged(search.Neighbour(), "prices", *pool, embedder=False)
     assert first == third > second > other == 0.0
-
     notes = [*told((1, 6, 2), session="λ"), *told((5,), session="Zürich"), *told((5,))]
     first, second, third, *others = judged(search.Session(), "prices", *notes, embedder=False)
     assert first == third > second > 0.0 == max(others)

@@ -211,7 +211,6 @@ def test_long_lines_of_code():
     shown, marked = shown_for(text, "fuse", "Zürich", show=code_snippet)
     assert marked == ["fuse", "Zürich"] and WIDTH - 20 < len(shown) <= WIDTH + 2
     assert shown.startswith("…") and shown.endswith("…") and "\n" not in shown
-
     first = "x" * 60
     shown, marked = shown_for(f"{first}\n    " + "prices = table.groupby(shop) " * 9, first, show=code_snippet)
     assert shown == f"{first}\n    " + "prices = table.groupby(shop) " * 3 + "prices =…" and marked == [first]

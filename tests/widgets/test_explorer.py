@@ -231,8 +231,6 @@ def test_no_front_end_of_its_own(explorer):
 
 
 # -- the profile that was found, as code and as a file -----------------------------------------------------------------
-
-
 @pytest.mark.parametrize("embedder", ["static", None], ids=["both retrievers", "words alone"])
 @pytest.mark.parametrize("name", PROFILES)
 def test_code_and_file_make_the_profile(store, week, now, tmp_path, name, embedder):
@@ -283,8 +281,6 @@ def test_the_button_shows_the_code(explorer):
 
 
 # -- the table below the sliders: whole, escaped and readable in every theme -------------------------------------------
-
-
 def test_the_table(explorer):
     """A real table: a caption, heads with a scope, a row a hit, every contribution and how far each has moved."""
     before = explorer.pooled.ranks(auto)
