@@ -1,6 +1,5 @@
 """What comes with an answer: its lists and facets, ranks without a term, notices, and a question's language."""
 
-import os
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -8,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from hashing import Hashing
+from judged import JUDGED, lines
 
 from jupyter_memory import QueryError
-from jupyter_memory.evaluation import read_set
 from jupyter_memory.search import PROFILES
 from jupyter_memory.text import asked_in
 
@@ -224,7 +223,6 @@ KEYWORDS = (
     "Zeitreihe: Wochenmittel, Feiertage ausgelassen",
 )
 GERMAN = "Die Preise sind mit dem Median skaliert, und das wird nicht mehr geändert. Der Rest ist auf dem Laufwerk."
-JUDGED = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", Path(__file__).parents[3] / "shared" / "data")) / "judged"
 
 
 @pytest.fixture
@@ -285,10 +283,8 @@ def test_a_question_that_is_answered_well(told):
     assert notice.endswith("and the search used words only. Ask in the language of your notes.")
 
 
-@pytest.mark.skipif(not JUDGED.is_dir(), reason=f"the judged sets are not in {JUDGED}")
 def test_no_judged_question_is_called_foreign():
     """Of three thousand English questions, none has two function words of another language."""
-    folders = [path.parent for path in JUDGED.glob("*/corpus.jsonl") if (path.parent / "queries.jsonl").exists()]
-    questions = [question.text for folder in folders for question in read_set(folder).questions]
-    assert len(questions) > 1_000
-    assert [text for text in questions if asked_in(text).words > 1] == []
+    files = [path.relative_to(JUDGED) for path in JUDGED.glob("*/queries.jsonl")]
+    questions = [one["text"] for file in files or ["scifact/queries.jsonl"] for one in lines(file)]
+    assert len(questions) > 1_000 and [text for text in questions if asked_in(text).words > 1] == []

@@ -7,13 +7,13 @@ import sys
 from contextlib import closing
 
 import apsw
-import nbformat
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory.search import Confidence, Coverage, verdict
+from notebooks import write
 
 shares = st.floats(0, 1)
 margins = st.none() | st.floats(-50, 50)
@@ -283,18 +283,16 @@ TELLING = "Yes. We scaled them to zero mean. That was in März, too."
 
 def test_a_passage_is_taken_apart(store, tmp_path):
     """What looks most like a question asks; what is left of the passage answers, and does not hold the question."""
-    markdown, code = nbformat.v4.new_markdown_cell, nbformat.v4.new_code_cell
-    cells = [
-        markdown("# Rise by a third\n\nWe were surprised."),
-        markdown("# Noise"),
-        markdown("Much noise. Draw what is left."),
-        code("df.plot(x='day')\ndf.head()\nlen(df)"),
+    write(
+        tmp_path / "week" / "02 raw prices.ipynb",
+        "# Rise by a third\n\nWe were surprised.",
+        "# Noise",
+        "Much noise. Draw what is left.",
+        "df.plot(x='day')\ndf.head()\nlen(df)",
         # A heading asks once: of two cells under it, neither would be the only right answer.
-        markdown("# How we scaled\n\nWe scaled the prices of 2024. They rose by half then."),
-        code("prices.scale(2025)  # the prices of a year. They rose by a third of it then."),
-    ]
-    (tmp_path / "week").mkdir()
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "week" / "02 raw prices.ipynb")
+        "# How we scaled\n\nWe scaled the prices of 2024. They rose by half then.",
+        ("code", "prices.scale(2025)  # the prices of a year. They rose by a third of it then."),
+    )
     section = " ".join(f"Line {number} of what was done there." for number in range(120))
     (tmp_path / "week" / "notes.md").write_text(f"# Wine\n\n## A section of its own\n\n{section}\n", "utf-8")
     notes = [
@@ -327,19 +325,16 @@ def test_a_passage_is_taken_apart(store, tmp_path):
 
 def test_the_name_of_a_notebook_changes_nothing(store, tmp_path):
     """The same cells are trusted as far in a notebook whose name has many words: a name does not answer a question."""
-    topics = ("prices", "demand", "weather", "stations", "trips", "λ")
-    cells = [
-        nbformat.v4.new_markdown_cell(f"# How we cleaned the {topic}\n\nWe dropped what {topic} lack.", id=f"m{row}")
-        if row % 8 == 0
-        else nbformat.v4.new_markdown_cell(f"Take {row} of the {topic}. They had a mean of {row}.", id=f"m{row}")
-        for row, topic in enumerate(topic for topic in topics for _ in range(16))
-    ]
+    cells = []
+    for topic in ("prices", "demand", "weather", "stations", "trips", "λ"):
+        for first in (0, 8):
+            cells.append(f"# How we cleaned the {topic}\n\nWe dropped what {topic} lack.")
+            cells += [
+                f"Take {len(cells)} of the {topic}. They had a mean of {number}." for number in range(first, first + 7)
+            ]
     found = []
     for name in ("a.ipynb", "all that we know of the cleaning.ipynb"):
-        folder = tmp_path / name.removesuffix(".ipynb")
-        folder.mkdir()
-        nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / name)
-        of_name = store(f"{len(name)}.sqlite", embedder="static")
-        of_name.index(folder)
-        found.append(trust(of_name))
+        memories = store(f"{len(name)}.sqlite", embedder="static")
+        memories.index(write(tmp_path / name.removesuffix(".ipynb") / name, *cells))
+        found.append(trust(memories))
     assert found[0] == found[1] != 1.0

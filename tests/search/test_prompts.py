@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import nbformat
 import pytest
 from any_text import anything
 from hypothesis import given
@@ -16,6 +15,7 @@ from jupyter_memory import InputError, MemoryStore
 from jupyter_memory.search import quotes_for, reads_like_instructions, seen
 from jupyter_memory.text import estimated_tokens
 from jupyter_memory.types import Answer
+from notebooks import write
 
 QUESTION = "how were the electricity prices normalised"
 SCALE = "prices = (prices - prices.mean()) / prices.std()  # electricity prices normalised"
@@ -23,27 +23,16 @@ LONG = "\n".join(f"shop_{number} = prices[{number}] * {number}.25" for number in
 LEFT_OUT = r"\[… \d+ lines left out …\]"
 
 
-def write_notebook(path: Path, *cells: tuple[str, str]) -> None:
-    """Write a notebook of cells, each a kind and a source, with ids c0, c1 and so on."""
-    made = {"markdown": nbformat.v4.new_markdown_cell, "code": nbformat.v4.new_code_cell}
-    notebook = nbformat.v4.new_notebook(
-        cells=[made[kind](source, id=f"c{number}") for number, (kind, source) in enumerate(cells)]
-    )
-    path.write_text(nbformat.writes(notebook))
-
-
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
     """Return a folder with a notebook about electricity prices."""
     folder = tmp_path / "work"
     folder.mkdir()
-    write_notebook(
-        folder / "prices.ipynb",
-        ("markdown", "# Electricity\nHow the electricity prices were normalised:"),
-        ("code", SCALE),
-        ("code", "import this_is_unrelated"),
-        ("code", "prices.plot(title='electricity prices normalised')"),
+    heading, plot = (
+        "# Electricity\nHow the electricity prices were normalised:",
+        "p.plot(title='electricity prices normalised')",
     )
+    write(folder / "prices.ipynb", heading, SCALE, "import this_is_unrelated", plot)
     return folder
 
 
@@ -118,7 +107,7 @@ def test_a_cell_that_does_not_fit_is_left_out_whole_and_a_later_one_has_its_room
     filled: MemoryStore, work: Path
 ) -> None:
     """What follows a long cell is quoted in its place; alone the cell would fit."""
-    write_notebook(work / "long.ipynb", ("code", f"# electricity prices normalised\n{LONG[:1500]}"))
+    write(work / "long.ipynb", ("code", f"# electricity prices normalised\n{LONG[:1500]}"))
     filled.index(work, progress=False)
     answer = asked(filled, limit=20)
     long = hit_of(answer, lambda memory: memory.source.endswith("long.ipynb"))
@@ -134,7 +123,7 @@ def test_a_cell_that_does_not_fit_is_left_out_whole_and_a_later_one_has_its_room
 def test_a_single_cell_above_the_budget_is_cut_at_lines_around_the_hit(filled: MemoryStore, work: Path) -> None:
     """Whole lines are left, with marks for those that are left out above and below."""
     source = f"{LONG}\n# electricity prices normalised\n{LONG}"
-    write_notebook(work / "long.ipynb", ("code", source))
+    write(work / "long.ipynb", ("code", source))
     filled.index(work, progress=False)
     answer = asked(filled, limit=20)
     text = filled.context(
@@ -166,7 +155,7 @@ def test_a_long_line_is_cut_at_the_hit(filled: MemoryStore, work: Path) -> None:
     """Where one line alone is above the budget, it is quoted from where the hit begins, between ellipses."""
     words = [f"w{number}" for number in range(2000)]
     line = " ".join([*words[:1000], "the electricity prices were normalised here", *words[1000:]])
-    write_notebook(work / "line.ipynb", ("code", line))
+    write(work / "line.ipynb", ("code", line))
     filled.index(work, progress=False)
     answer = asked(filled, limit=20)
     hit = hit_of(answer, lambda memory: memory.source.endswith("line.ipynb"))

@@ -3,12 +3,12 @@
 from contextlib import closing
 
 import apsw
-import nbformat
 import numpy as np
 import pytest
 
 from jupyter_memory import UnknownMemory
 from jupyter_memory.embedders import StaticEmbedder
+from notebooks import write
 
 TOPICS = {
     "prices": ["We scaled the prices to zero mean.", "Prices are net of tax before scaling.", "Scaling prices by shop"],
@@ -130,19 +130,14 @@ WORDS = ("tariff", "meter", "customer", "invoice", "forecast", "weather", "holid
 ASKED = "lags = demand.shift(48).rolling(24).mean()\nfeatures['demand_lag'] = lags.reindex(features.index)"
 
 
-def write_notebook(path, heading, *cells):
-    made = [nbformat.v4.new_markdown_cell(f"# {heading}"), *map(nbformat.v4.new_code_cell, cells)]
-    nbformat.write(nbformat.v4.new_notebook(cells=made), path)
-
-
 @pytest.fixture
 def work(store, tmp_path):
     """A store of notebooks that begin alike, and of one that computes lags of the demand."""
     for place, word in enumerate(WORDS):
         cells = ["import numpy as np\nimport pandas as pd", *(f"{word}_{other} = load('{other}')" for other in WORDS)]
-        write_notebook(tmp_path / f"{place}.ipynb", word, *cells)
+        write(tmp_path / f"{place}.ipynb", f"# {word}", *cells)
     old = ASKED.replace("48", "72").replace("demand_lag", "lag_of_demand")
-    write_notebook(tmp_path / "lags.ipynb", "Lags", old, "features.plot()")
+    write(tmp_path / "lags.ipynb", "# Lags", old, "features.plot()")
     memory = store()
     memory.index(tmp_path, progress=False)
     return memory

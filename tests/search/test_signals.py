@@ -5,22 +5,15 @@ from itertools import product
 from math import isnan, log, sqrt
 from unicodedata import normalize
 
-import nbformat
 import numpy as np
 import pytest
 
 from jupyter_memory import search
 from jupyter_memory.types import TIERS
+from notebooks import write
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
-
-
-def write(path, *cells):
-    """Write a notebook; what begins with a number sign or ends with a full stop is Markdown."""
-    make = (nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell)
-    made = [make[one.startswith("#") or one.endswith(".")](one) for one in cells]
-    nbformat.write(nbformat.v4.new_notebook(cells=made), path)
 
 
 # -- where a memory comes from, and when -------------------------------------------------------------------------------

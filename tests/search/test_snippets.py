@@ -12,7 +12,6 @@ from jupyter_memory.search import code_snippet, snippet
 
 # The characters of a snippet, and the lines of one of code.
 WIDTH, LINES = 160, 4
-SPACES = st.text(st.sampled_from(" \n\t"), min_size=1, max_size=4)
 BREAKS = st.sampled_from(["\n", "\r\n", "\n\n", "\n \t\n", "\r", "\u2028", "\v"])
 INDENTS = st.sampled_from(["", "    ", "        ", "\t", "  \t"])
 WIDTHS = st.sampled_from([WIDTH, 40])
@@ -31,17 +30,7 @@ def clip_outliers(frame):
 
 
 @st.composite
-def prose(draw):
-    """Draw a text of words and any white space, and marks of one or more whole words in it."""
-    text, edges = draw(SPACES | st.just("")), []
-    for word in draw(st.lists(marks.WORDS, max_size=80)):
-        edges.append((len(text), len(text) + len(word)))
-        text += word + draw(SPACES)
-    return text, marks.some(draw, edges)
-
-
-@st.composite
-def code(draw):
+def texts(draw):
     """Draw lines of words with any indentation between any breaks, and marks of one or more whole words in them."""
     text, edges = draw(BREAKS | st.just("")), []
     for names in draw(st.lists(st.lists(marks.WORDS, min_size=1, max_size=12), max_size=12)):
@@ -68,7 +57,7 @@ def shown_for(text, *words, show=snippet, width=WIDTH):
     return shown, [shown[start:end] for start, end in marked]
 
 
-@given(drawn=prose(), width=WIDTHS)
+@given(drawn=texts(), width=WIDTHS)
 def test_any_prose(drawn, width):
     """A snippet is a stretch of the text, white space folded, with an ellipsis where something is left out.
 
@@ -90,7 +79,7 @@ def test_any_prose(drawn, width):
     assert snippet(text, spans)[1] or all(len(word) > 40 for word in words)
 
 
-@given(drawn=code(), width=WIDTHS)
+@given(drawn=texts(), width=WIDTHS)
 def test_any_code(drawn, width):
     """Some lines one after another, less one indentation; all but the first and the last, which may be cut, whole.
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 from blocked import run_without
 from hypothesis import given
 from hypothesis import strategies as st
+from judged import JUDGED, lines
 
 from jupyter_memory.search import parse
 from jupyter_memory.types import Sessions
@@ -332,18 +330,6 @@ def test_reading_wakes_no_dateparser():
 
 
 # -- the judged sets ---------------------------------------------------------------------------------------------------
-
-JUDGED = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", Path(__file__).parents[3] / "shared" / "data")) / "judged"
-
-
-def lines(name: str) -> list[dict]:
-    """Return the objects of a judged file; skip where it is missing."""
-    path = JUDGED / name
-    if not path.exists():
-        pytest.skip(f"{path} is not there: set JUPYTER_MEMORY_TEST_DATA to the folder of the judged sets")
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def lies_in(document, found, newest):
     """Return whether a document lies in what was read."""
     if found is None:
