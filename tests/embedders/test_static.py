@@ -117,15 +117,12 @@ def test_company_does_not_matter(embedder):
 @pytest.mark.parametrize(
     ("text", "alike"),
     [
-        (REPORT, 0.999999),
-        (f"  {REPORT}  ", 0.999999),
-        (REPORT.replace(" ", "   "), 0.999999),
-        (REPORT.replace(" ", ""), 0.999),
-        ("東京都の売上" * 5_000, 0.999),
+        (REPORT, 0.999999), (f"  {REPORT}  ", 0.999999), (REPORT.replace(" ", "   "), 0.999999),
+        (REPORT.replace(" ", ""), 0.999), ("東京都の売上" * 5_000, 0.999),
         (REPORT * 5, 0.999),
     ],
     ids=["text", "spaces around", "many spaces", "no spaces", "ideographs", "more than one call"],
-)
+)  # fmt: skip
 def test_long_text_as_if_in_one_piece(embedder, table, text, alike):
     """A text that is tokenised in pieces has the vector that it would have in one; pieces are cut at spaces."""
     assert len(text) > 20_000

@@ -80,13 +80,11 @@ def test_thirty_out_of_thirty(radhaus, name):
 @pytest.mark.parametrize(
     ("profile", "term", "category"),
     [
-        ("covalence", "keyword", "code reference"),
-        ("covalence", "vector", "personal recall"),
-        ("covalence", "title", "exact title"),
-        ("auto", "title_match", "exact title"),
+        ("covalence", "keyword", "code reference"), ("covalence", "vector", "personal recall"),
+        ("covalence", "title", "exact title"), ("auto", "title_match", "exact title"),
         ("auto", "max_sim", "canonical file"),
     ],
-)
+)  # fmt: skip
 def test_these_signals_are_needed(radhaus, profile, term, category):
     """Without one of these signals checks are lost, those of the category that the signal is for among them."""
     assert held(radhaus, PROFILES[profile].without(term))[category] < 3

@@ -6,7 +6,7 @@ from math import isnan
 
 import apsw
 import pytest
-from results import AUTO_TERMS
+from results import AUTO_TERMS, titles
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)  # a Friday
 WEEK = [
@@ -32,19 +32,13 @@ def explained(memories, query):
     return memories.explain(query, memories.hits(query, now=NOW).hits[0].memory.id, now=NOW)
 
 
-def titles(answer):
-    return [hit.memory.title for hit in answer.hits]
-
-
 @pytest.mark.parametrize(
     ("query", "first"),
     [
-        ("how were the electricity prices normalised", "Scaling"),
-        ("left join doubled rows", "Left joins"),
-        ("λ", "Ridge"),
-        ("missing values of the weather", "Weather"),
+        ("how were the electricity prices normalised", "Scaling"), ("left join doubled rows", "Left joins"),
+        ("λ", "Ridge"), ("missing values of the weather", "Weather"),
     ],
-)
+)  # fmt: skip
 def test_words_and_meaning(week, query, first):
     """A question finds what it asks for; each explanation has the numbers of the search, also further down."""
     answer = week.hits(query, now=NOW)

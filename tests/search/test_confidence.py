@@ -105,16 +105,14 @@ def test_a_store_of_alike_notes_answers(store, query):
     [
         ("demand model with xgboost", "xgboost"),
         ("Where do we call DemandScaler on the demand of the model?", "DemandScaler"),
-        ("peak_load_limit", "peak_load_limit"),
-        ("pd.qcut of the demand", "qcut"),
-        ("Kafka demand", "Kafka"),
+        ("peak_load_limit", "peak_load_limit"), ("pd.qcut of the demand", "qcut"), ("Kafka demand", "Kafka"),
         ('"kafka" demand model', "kafka"),
         # Words of a time are looked for in the dates; quoted, they are words.
         ('demand model "yesterday"', "yesterday"),
         # As long as a word may go on, nothing says that it is not there.
         ("demand xgbo ", "xgbo"),
     ],
-)
+)  # fmt: skip
 def test_a_word_that_nothing_holds_is_told(loads, query, missing):
     """A name that is nowhere is told as it was typed, and the answer is weak at best."""
     answer = loads.hits(query, prefix=query.endswith(" "))
@@ -257,17 +255,14 @@ def reciprocal(right, count, alike):
     ("notes", "shared", "read", "value"),
     [
         # Meaning is trusted above 1 where only it finds the answers, below 1 where only words do, 1 where both do.
-        (80, 0, 80, 4.0),
-        (80, 80, 0, 0.3),
-        (80, 80, 80, 1.0),
+        (80, 0, 80, 4.0), (80, 80, 0, 0.3), (80, 80, 80, 1.0),
         (80, 0, 0, 1.0),
         # The failures of both are compared, and their ratio is squared.
         (80, 40, 50, ((1.05 - reciprocal(40, 80, 80)) / (1.05 - reciprocal(50, 80, 30))) ** 2),
         # A store with hardly a passage proves nothing; reading stops when there are enough, however large the store.
-        (20, 0, 20, None),
-        (400, 0, 400, 4.0),
+        (20, 0, 20, None), (400, 0, 400, 4.0),
     ],
-)
+)  # fmt: skip
 def test_the_retriever_that_fails_less_is_trusted_more(store, notes, shared, read, value):
     """Words and meaning are measured on the same questions; equal scores share the middle of their places."""
     model = Measured(unread=range(read, notes))

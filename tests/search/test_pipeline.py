@@ -130,13 +130,11 @@ def twelve(tmp_path_factory):
         {"text": words[number % 6], "source": source, "event_at": NOW - number % 5 * timedelta(days=9)}
         for number, source in enumerate(SOURCES)
     ]
-    stores = []
-    for name, ordered in (("one", records), ("other", records[::-1])):
-        stores.append(MemoryStore(tmp_path_factory.mktemp(name) / "λ.sqlite", embedder="static"))
-        stores[-1].add_many(ordered, progress=False)
-    yield stores
-    for one in stores:
-        one.close()
+    folder = tmp_path_factory.mktemp("twelve")
+    with MemoryStore(folder / "λ.sqlite", "static") as one, MemoryStore(folder / "μ.sqlite", "static") as other:
+        one.add_many(records, progress=False)
+        other.add_many(records[::-1], progress=False)
+        yield one, other
 
 
 @st.composite
@@ -179,9 +177,8 @@ def test_the_score_is_the_sum_of_its_contributions(twelve, profile, query):
 def test_no_opinion_changes_nothing(twelve, query, values):
     """A signal that is NaN for everyone leaves every score as it was."""
     silent = covalence.with_signal(Given("silent", dict.fromkeys(SOURCES, nan)), weight=3.0)
-    assert table(twelve[0].hits(query, profile=silent, now=NOW)) == table(
-        twelve[0].hits(query, profile=covalence, now=NOW)
-    )
+    one, other = (twelve[0].hits(query, profile=profile, now=NOW) for profile in (silent, covalence))
+    assert table(one) == table(other)
 
 
 BETTER = (

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from jupyter_memory.search import Deduplicate, DeduplicateFiles, DeduplicateRuns, OverFetch, Profile, Weighted, auto
 from jupyter_memory.text import with_outputs
+from notebooks import write
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 SCALED = "prices = prices - prices.mean() # the λ of Zürich is fitted on prices of zero mean and unit variance"
@@ -147,14 +147,10 @@ def test_a_run_beside_its_cell(shown, records, left):
 
 def test_a_copied_notebook(store, tmp_path):
     """A notebook that was copied does not double a hit: by default each cell comes once, and why can be asked."""
-    folder = tmp_path / "week"
-    folder.mkdir()
-    notebook = nbformat.v4.new_notebook()
-    notebook.cells = [nbformat.v4.new_markdown_cell(CELLS[0]), *map(nbformat.v4.new_code_cell, CELLS[1:])]
-    nbformat.write(notebook, folder / "prices.ipynb")
-    shutil.copy(folder / "prices.ipynb", folder / "prices-Copy1.ipynb")
+    book = write(tmp_path / "week" / "prices.ipynb", *CELLS)
+    shutil.copy(book, book.with_name("prices-Copy1.ipynb"))
     memories = store()
-    memories.index(folder, progress=False)
+    memories.index(book.parent, progress=False)
     question = "how are the prices scaled before the forecast"
     answer, doubled = memories.hits(question), memories.hits(question, profile=auto.replace(steps=()))
 

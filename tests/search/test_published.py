@@ -57,12 +57,10 @@ def test_memini_rrf_by_hand(filled_with):
 @pytest.mark.parametrize(
     ("one", "other", "copies"),
     [
-        ("Prices are  scaled.", "prices are\nscaled", True),
-        ("PRICES ZÜRICH!", "prices zürich", True),
-        ("prices λ ", "prices λ", True),
-        ("prices", "the prices", False),
+        ("Prices are  scaled.", "prices are\nscaled", True), ("PRICES ZÜRICH!", "prices zürich", True),
+        ("prices λ ", "prices λ", True), ("prices", "the prices", False),
     ],
-)
+)  # fmt: skip
 def test_copies_are_folded(filled_with, one, other, copies):
     """Case, white space and punctuation at the end make no other text; the best by relevance stays, not by quality."""
     memories = filled_with({"text": one}, {"text": other, "tier": "core"}, {"text": "Zürich"})
@@ -305,13 +303,11 @@ def weights(terms):
     ("accepted", "judged", "hybrid", "words"),
     [
         # 0.30 * (40/50 - 0.5) = 0.09: .25 + .09, the others by .66/.75; .40 + .09, the others by .51/.60.
-        (40, 50, (0.34, 0.132), (0.49, 0.1275)),
-        (15, 30, (0.25, 0.15), (0.40, 0.15)),
+        (40, 50, (0.34, 0.132), (0.49, 0.1275)), (15, 30, (0.25, 0.15), (0.40, 0.15)),
         # All of them, none of them: 0.15 more, 0.15 less.
-        (30, 30, (0.40, 0.12), (0.55, 0.1125)),
-        (0, 30, (0.10, 0.18), (0.25, 0.1875)),
+        (30, 30, (0.40, 0.12), (0.55, 0.1125)), (0, 30, (0.10, 0.18), (0.25, 0.1875)),
     ],
-)
+)  # fmt: skip
 def test_adapted_by_hand(accepted, judged, hybrid, words):
     """The semantic weight moves by 0.30 * (accept rate - 0.5), the others share what is left of 1."""
     learnt = adapted(vault, accepted, judged)

@@ -33,16 +33,14 @@ def test_every_tier_has_its_number(judged, filled_with):
         # Tags count by how many of both are shared, whatever their case.
         (search.Tags(), {"tags": ("prices", "zürich")}, {"tags": ["Zürich"]}, 1 / 2),
         (search.Tags(), {"tags": ("prices", "zürich")}, {"tags": ["zürich", "λ", "prices"]}, 2 / 3),
-        (search.Tags(), {"tags": ("prices",)}, {}, 0.0),
-        (search.Tags(), {}, {"tags": ["prices"]}, 0.0),
+        (search.Tags(), {"tags": ("prices",)}, {}, 0.0), (search.Tags(), {}, {"tags": ["prices"]}, 0.0),
         (search.Tags(), {}, {}, 0.0),
         # A domain counts if it is asked for and the same; two without one do not agree.
         (search.Domain(), {"domain": "energy"}, {"domain": "energy"}, 1.0),
         (search.Domain(), {"domain": "traffic"}, {"domain": "energy"}, 0.0),
         (search.Domain(), {}, {}, 0.0),
         # A negative cosine counts as 0.
-        (search.Cosine(), {}, {"text": "λ cos=0.25"}, 0.25),
-        (search.Cosine(), {}, {"text": "λ cos=-0.25"}, 0.0),
+        (search.Cosine(), {}, {"text": "λ cos=0.25"}, 0.25), (search.Cosine(), {}, {"text": "λ cos=-0.25"}, 0.0),
         # 1 now and in the future, half after a year, a third after two; the zone does not matter.
         *[(search.Recency(), {}, {"event_at": NOW - days * DAY}, worth) for days, worth in
           ((0, 1.0), (1, 0.99727), (365, 0.5), (730, 0.3333), (-30, 1.0))],
@@ -326,11 +324,8 @@ def test_who_asks_for_an_import_or_a_heading_finds_it(silhouettes):
     [
         # In another form, in capitals and within a name; with accents, which the index leaves out; in any script.
         *[(query, "allEntries = PRICE_λ * entry_of(prices)", "x = 3") for query in ("entries", "entry", "pricing")],
-        ("Größe Läufe", "größe_läufe = 3", "x = 3"),
-        ("préparation", "# préparation des données", "x = 3"),
-        ("calibración", "# Calibración de la λ", "x = 3"),
-        ("ガラス", "# ガラス", "x = 3"),
-        ("서울", "# 서울", "x = 3"),
+        ("Größe Läufe", "größe_läufe = 3", "x = 3"), ("préparation", "# préparation des données", "x = 3"),
+        ("calibración", "# Calibración de la λ", "x = 3"), ("ガラス", "# ガラス", "x = 3"), ("서울", "# 서울", "x = 3"),
         ("калий", "# калий", "x = 3"),
         ("Wo ist das Haus?", "# Wo ist das: die Häuser sind nach dem Preis und der Lage sortiert",
          "x = 3  # das ist es, und mit λ"),
@@ -448,12 +443,10 @@ def test_the_better_neighbour_and_the_best_of_a_session_speak(judged):
 @pytest.mark.parametrize(
     ("one", "other", "speaks"),
     [
-        ({"session": "λ"}, {"session": "λ"}, True),
-        ({"session": "λ"}, {"session": "μ"}, False),
-        ({}, {}, False),
+        ({"session": "λ"}, {"session": "λ"}, True), ({"session": "λ"}, {"session": "μ"}, False), ({}, {}, False),
         ({"session": "λ", "space": "work"}, {"session": "λ", "space": "home"}, False),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("signal", [search.Neighbour(), search.Session()])
 def test_notes_belong_together_within_a_session(judged, signal, one, other, speaks):
     """Notes speak for each other only where both are of one session and one space."""

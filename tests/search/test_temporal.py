@@ -269,13 +269,11 @@ def test_the_target_is_the_day_that_is_meant():
         ("prices last month", "“last month” as 2026-10-01 … 2026-10-31. Quote the words to search for them instead."),
         ("prices in May 2019", "as 2019-05-01 … 2019-05-31, but nothing here is from then. Quote the words"),
         # A range is told with its last day included, a day alone, and an open end in words.
-        ("prices of Zürich yesterday", "as 2026-11-20. "),
-        ("prices before 2024", "as up to 2023-12-31. "),
-        ("prices since October 5", "as from 2026-10-05 on. "),
-        ("prices in March", "as 2026-03-01 … 2026-03-31. "),
+        ("prices of Zürich yesterday", "as 2026-11-20. "), ("prices before 2024", "as up to 2023-12-31. "),
+        ("prices since October 5", "as from 2026-10-05 on. "), ("prices in March", "as 2026-03-01 … 2026-03-31. "),
         ('prices "last month"', None),
     ],
-)
+)  # fmt: skip
 def test_a_reading_is_told_and_undone(store, question, told):
     """The sentence names the words and the range; quoted, the words are words."""
     memories, now = store(), datetime(2026, 11, 21, 20, tzinfo=UTC)
