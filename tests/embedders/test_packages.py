@@ -17,7 +17,7 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 from blocked import run_without
-from index_like import FILES
+from index_like import FILES, wheel_of
 from programs import running
 from small_models import SmallModel
 
@@ -212,17 +212,6 @@ def test_without_mlx(tmp_path):
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def write_wheel(folder, name, files, *headers):
-    info = f"{name}-0.1.0.dist-info"
-    with ZipFile(folder / f"{name}-0.1.0-py3-none-any.whl", "w") as packed:
-        for inside, content in files.items():
-            packed.writestr(inside, content)
-        lines = ["Metadata-Version: 2.1", f"Name: {name}", "Version: 0.1.0", *headers]
-        packed.writestr(f"{info}/METADATA", "\n".join(lines) + "\n")
-        packed.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        packed.writestr(f"{info}/RECORD", "")
-
-
 # In an environment without larger models: only a folder that pip installs into is looked into for their packages.
 ELSEWHERE = """
 import sys
@@ -270,9 +259,13 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere MLX com
 def test_pip_installs_the_extra(elsewhere):
     """What is missing is named before; pip takes the extra of our own package, and afterwards nothing is missing."""
     needs = ("Requires-Dist: small-mlx; extra == 'hub'", "Requires-Dist: small-hub; extra=='hub'")
-    write_wheel(elsewhere.wheels, "jupyter_memory", {}, "Provides-Extra: hub", *needs)
-    write_wheel(elsewhere.wheels, "small_mlx", {"mlx/__init__.py": "", "mlx/core.py": "raise SystemExit('imported')"})
-    write_wheel(elsewhere.wheels, "small_hub", {"huggingface_hub/__init__.py": "raise SystemExit('imported')"})
+    never = b"raise SystemExit('imported')"
+    for wheel, inside, headers in (
+        ("jupyter_memory", {}, ("Provides-Extra: hub", *needs)),
+        ("small_mlx", {"mlx/__init__.py": b"", "mlx/core.py": never}, ()),
+        ("small_hub", {"huggingface_hub/__init__.py": never}, ()),
+    ):
+        (elsewhere.wheels / f"{wheel}-0.1.0-py3-none-any.whl").write_bytes(wheel_of(wheel, inside, *headers))
     said, _ = elsewhere(
         "look = lambda: [missing(NOMIC, to_fetch=True), missing(MINILM), missing(NOMIC), missing(STATIC)]\n"
         "print(look())\nmain(['model', 'use', 'minilm', '--yes'])\nprint(look())"
@@ -282,8 +275,11 @@ def test_pip_installs_the_extra(elsewhere):
 
 
 @on_linux
-def test_offered_with_the_model(elsewhere):
-    """The plan has what is missing and how it is installed; without consent nothing comes, and a failure is said."""
+def test_offered_with_the_model(elsewhere, tmp_path):
+    """The plan has what is missing and how it is installed; without consent nothing comes, and a failure is said.
+
+    In Python, where nobody is asked, a model that lacks packages is not fetched, and the error names the extra.
+    """
     said, plan = elsewhere("print(main(['model', 'use', 'minilm']))")
     assert said == "2" and "mlx, not installed here" in plan
     assert "pip install 'jupyter-memory[hub]'" in plan and "Add --yes" in plan
@@ -291,10 +287,6 @@ def test_offered_with_the_model(elsewhere):
     assert said == "1" and "does not have jupyter-memory[hub]" in failure
     assert "or install it yourself: pip install 'jupyter-memory[hub]'" in failure
 
-
-@on_linux
-def test_named_where_nobody_is_asked(elsewhere, tmp_path):
-    """In Python a model that lacks packages is not fetched, and the error names the extra."""
     said, _ = elsewhere(
         "from pathlib import Path\nfrom jupyter_memory import FetchError\n"
         f"try:\n    fetch(CachedModel(Path({str(tmp_path / 'models')!r}), MINILM), progress=False)\n"
@@ -305,10 +297,11 @@ def test_named_where_nobody_is_asked(elsewhere, tmp_path):
 
 def test_the_installation_has_what_the_default_needs_alone():
     """On Linux neither MLX, OpenBLAS, the hub's client nor a tokenizer comes by itself; the tests have them all."""
-    default = [
-        line.split(">")[0].split("[")[0] for line in PROJECT["dependencies"] if "sys_platform == 'darwin'" not in line
-    ]
-    larger = {line.split(">")[0].split("[")[0] for line in PROJECT["optional-dependencies"]["hub"]}
+    listed = [line for line in PROJECT["dependencies"] if "sys_platform == 'darwin'" not in line]
+    default, larger = (
+        {line.split(">")[0].split("[")[0] for line in lines}
+        for lines in (listed, PROJECT["optional-dependencies"]["hub"])
+    )
     assert larger == {"mlx", "cmeel-openblas", "huggingface-hub", "httpx2"}
-    assert not {*larger, "tokenizers"} & set(default)
+    assert not {*larger, "tokenizers"} & default
     assert any(",hub," in line for line in PROJECT["optional-dependencies"]["test"])
