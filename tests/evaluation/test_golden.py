@@ -26,7 +26,7 @@ def kept(week_store, now):
     return golden.load(path)
 
 
-def test_it_lies_beside_the_store_for_its_owner_alone(week_store, kept):
+def test_it_lies_beside_the_store_for_its_owner_alone(week_store, kept, now):
     """The file has the store's name and is closed to everybody else; no word of an answer is in it."""
     path = golden.golden_path(week_store.path)
     assert path.name == "memory.golden.jsonl" and path.parent == week_store.path.parent
@@ -34,15 +34,10 @@ def test_it_lies_beside_the_store_for_its_owner_alone(week_store, kept):
     assert "zero mean" not in path.read_text(encoding="utf-8")
     assert [one.text for one in kept] == list(QUESTIONS)
     assert list(path.parent.glob("*.golden.jsonl.*")) == []
-
-
-def test_the_same_question_again_gets_more_answers(week_store, kept, now):
-    """A question is kept once, whatever is added to it; with other filters it is another one."""
-    path = golden.golden_path(week_store.path)
+    # A question is kept once, whatever is added to it; with other filters it is another one.
     again = golden.add(path, week_store.hits(QUESTIONS[0], now=now), [2])
     filtered = golden.add(path, week_store.hits(QUESTIONS[0], now=now, filters={"tag": "prices"}), [1])
-    assert len(again.right) == 2 and again.id == kept[0].id != filtered.id
-    assert len(golden.load(path)) == 4
+    assert len(again.right) == 2 and again.id == kept[0].id != filtered.id and len(golden.load(path)) == 4
 
 
 def test_mistakes(week_store, kept, now):

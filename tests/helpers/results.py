@@ -25,3 +25,8 @@ def words_of_the_index(store):
 def dtypes(frame):
     """Return a frame's columns with their dtypes, in order."""
     return [(name, str(dtype)) for name, dtype in frame.dtypes.items()]
+
+
+def worded(count, cosine=0.0, **more):
+    """Return a memory that has the word "prices" so often, and this cosine with any question."""
+    return {"text": f"{'prices ' * count}{'other ' * (9 - count)}λ cos={cosine:.6f}", **more}

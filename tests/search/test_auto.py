@@ -28,10 +28,6 @@ def week(store):
     return memories
 
 
-def explained(memories, query):
-    return memories.explain(query, memories.hits(query, now=NOW).hits[0].memory.id, now=NOW)
-
-
 @pytest.mark.parametrize(
     ("query", "first"),
     [
@@ -61,14 +57,15 @@ def test_a_time_from_which_there_is_nothing(week):
     """That nothing is of the time is said, in each explanation as well; a time hides nothing that fits better."""
     answer = week.hits("electricity prices in May 2019", now=NOW)
     assert any("2019-05-01 … 2019-05-31, but nothing here is from then." in notice for notice in answer.notices)
-    details = explained(week, "electricity prices in May 2019").details
+    details = week.explain("electricity prices in May 2019", answer.hits[0].memory.id, now=NOW).details
     assert "Nothing for time: it is not from the time that the query names." in details
     assert "Left joins" in titles(week.hits("left join doubled rows last month", now=NOW))
 
 
 def test_an_explanation_in_words(week):
     """Evidence is told by what it is; what a memory does not have takes no place in a ranking."""
-    told = str(explained(week, "electricity prices of Zürich").whole())
+    query = "electricity prices of Zürich"
+    told = str(week.explain(query, week.hits(query, now=NOW).hits[0].memory.id, now=NOW).whole())
     assert "for how much closer its meaning is to the query than that of others (semantic_margin, 1st, value " in told
     assert "for how close its words are in meaning to those of the query (max_sim, " in told
     assert "Nothing for title: not every word of the query is in its title." in told

@@ -33,13 +33,12 @@ def loads(store):
     return memories
 
 
-@pytest.mark.parametrize("letter", ["é", "x", "a?"])
-def test_one_latin_letter_is_never_surely_answered(store, letter):
+def test_one_latin_letter_is_never_surely_answered(store):
     """Nearly any text has a letter somewhere, which answers nothing; a sign that is a word is answered as before."""
     memories = store()
     memories.add("O preço é líquido; x and a are variables.", title="Preço")
     memories.add("税は別です。", title="税")
-    assert memories.hits(letter).verdict != "strong"
+    assert "strong" not in {memories.hits(letter).verdict for letter in ("é", "x", "a?")}
     assert memories.hits("税").verdict == "strong"
 
 

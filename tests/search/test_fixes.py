@@ -97,9 +97,8 @@ def test_a_fix_is_shown_once(mended):
     """Who made one mistake often sees its fix once, and who gave up three times what helped the fourth time."""
     sessions = {str(place): ran(str(place), SESSIONS["truth"]) for place in range(mended)}
     sessions |= {f"given up {place}": ran(f"given up {place}", SESSIONS["truth"][:2]) for place in range(4 - mended)}
-    known = KnownErrors(
-        [runs[1] for runs in sessions.values()], lambda run: (sessions[run.session][:1], sessions[run.session][2:])
-    )
+    failed = [runs[1] for runs in sessions.values()]
+    known = KnownErrors(failed, lambda run: (sessions[run.session][:1], sessions[run.session][2:]))
     *before, new = ran("new", ASKED["truth"])
     assert [fix.mended.source for fix in known.fixes(new, before)] == [SESSIONS["truth"][2]]
 

@@ -50,15 +50,11 @@ def test_another_form_is_a_match(german, question, title, word):
     assert not any("No memory" in notice for notice in answer.notices)
 
 
-def test_a_compound_is_found_by_its_parts(german):
-    """A compound that the store lacks is looked for by the two words that it is put together from."""
+def test_compounds_and_elision(german, store):
+    """A compound that the store lacks is found by its parts, a French word without its article and in other forms."""
     [hit, *_] = german.hits("Medianpreis").hits
     assert hit.memory.title == "Preise" and {"Preis", "Median"} <= set(marked(hit))
-
-
-def test_elision(store):
-    """A French word is found without its article, and in its other forms."""
-    answer = filled(store(embedder=None), FRENCH).hits("l'écart quand nous étalonnons le spectromètre")
+    answer = filled(store("french.sqlite", embedder=None), FRENCH).hits("l'écart quand nous étalonnons le spectromètre")
     assert answer.hits[0].memory.title == "Lampe"
     assert {"spectromètre", "écarts"} <= set(marked(answer.hits[0]))
 

@@ -9,6 +9,7 @@ from math import isnan, nan
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from results import worded
 
 from jupyter_memory import InputError, MemoryStore, QueryError
 from jupyter_memory.search import (
@@ -28,10 +29,6 @@ from jupyter_memory.search import (
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 FIXED = pytest.mark.parametrize("profile", [covalence, trovella], ids=lambda profile: profile.name)
-
-
-def worded(count, cosine=0.0, **more):
-    return {"text": f"{'prices ' * count}{'other ' * (9 - count)}λ cos={cosine:.6f}", **more}
 
 
 def places(answer):

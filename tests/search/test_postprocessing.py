@@ -118,13 +118,6 @@ def test_only_among_the_best(shown):
     assert len(shown(*cells, *others, copy, limit=41)[0]) == 40
 
 
-def test_the_steps_in_words():
-    """Each step of a profile says what it does, as the profile is shown."""
-    assert {DeduplicateFiles(), DeduplicateRuns()} <= set(auto.steps)
-    assert "copied notebooks" in str(DeduplicateFiles()) and "duplicate memories" in str(Deduplicate())
-    assert str(DeduplicateRuns()) == "what was run is not shown beside the cell that holds it"
-
-
 CELL, RUN = {"kind": "cell", "text": FIT}, {"kind": "history", "text": FIT}
 
 
@@ -141,8 +134,11 @@ CELL, RUN = {"kind": "cell", "text": FIT}, {"kind": "history", "text": FIT}
     ],
 )  # fmt: skip
 def test_a_run_beside_its_cell(shown, records, left):
-    """What was run is not shown beside a cell that holds it."""
+    """What was run is not shown beside a cell that holds it; each step of a profile says in words what it does."""
     assert shown(*records, steps=(DeduplicateRuns(),))[0] == left
+    assert {DeduplicateFiles(), DeduplicateRuns()} <= set(auto.steps)
+    assert "copied notebooks" in str(DeduplicateFiles()) and "duplicate memories" in str(Deduplicate())
+    assert str(DeduplicateRuns()) == "what was run is not shown beside the cell that holds it"
 
 
 def test_a_copied_notebook(store, tmp_path):

@@ -38,13 +38,6 @@ class Length:
         return {one.key: float(len(one.memory.text)) for one in pool}
 
 
-def test_by_name():
-    """A name gives its profile, and a profile itself."""
-    assert profile_named("covalence") is covalence and profile_named(trovella) is trovella
-    assert list(PROFILES) == ["auto", "covalence", "vault", "trovella", "memini", "memini-rrf"]
-    assert all(profile.name == name and profile.summary.endswith(".") for name, profile in PROFILES.items())
-
-
 @pytest.mark.parametrize(
     ("name", "said"),
     [
@@ -55,7 +48,10 @@ def test_by_name():
     ],
 )
 def test_a_slip_of_the_pen_is_answered_with_the_nearest_name(name, said):
-    """An unknown profile is an error that guesses what was meant and names what there is."""
+    """A name gives its profile, and a profile itself; another one is an error that guesses and names what there is."""
+    assert profile_named("covalence") is covalence and profile_named(trovella) is trovella
+    assert list(PROFILES) == ["auto", "covalence", "vault", "trovella", "memini", "memini-rrf"]
+    assert all(profile.name == known and profile.summary.endswith(".") for known, profile in PROFILES.items())
     with pytest.raises(UnknownProfile, match=said):
         profile_named(name)
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from results import worded
 
 import jupyter_memory
 from jupyter_memory import InputError, RerankWeights, Scored, TimeAnchor, dedup, fuse, fuse_scores, rerank
@@ -12,10 +13,6 @@ from jupyter_memory.types import Ranking
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 FRESH_NOTE = 0.4 * 0.7 + 0.2  # tier and recency; nobody else said it, nobody read it
-
-
-def worded(count, cosine=0.0, **more):
-    return {"text": f"{'prices ' * count}{'other ' * (9 - count)}λ cos={cosine:.2f}", **more}
 
 
 def scores(answer):

@@ -162,12 +162,7 @@ def test_bounded(asked, model):
     asked.hits("question 1099")
     asked.hits("question 0")
     assert model.asked.count("question 1099") == 1 and model.asked.count("question 0") == 2
-
-
-def test_a_vector_that_does_not_fit(asked, model):
-    """A vector of another length than the model's is not used."""
-    asked.hits(QUESTION)
+    # A vector of another length than the model's is not used.
     with closing(apsw.Connection(str(asked.path))) as file:
         file.execute("update query_vectors set embedding = zeroblob(12)")
-    assert asked.hits(QUESTION).hits[0].badges == "SEM"
-    assert model.asked == [QUESTION] * 2
+    assert asked.hits(QUESTION).hits[0].badges == "SEM" and model.asked.count(QUESTION) == 2

@@ -73,18 +73,13 @@ def test_what_says_the_same_is_left_out(store):
     assert answer.notices == ("1 memory with the same text is not shown.",)
 
 
-def test_limit_and_filters(topics):
-    """Limit and filters hold as in a search."""
+def test_options_and_verdict(topics):
+    """Limit and filters hold as in a search; nobody asked, so nothing is said of how well it was answered."""
     memory, (first, second, _) = topics[0], topics[1]["prices"]
     memory.update(second, tags=["decision"])
+    answer = memory.related(first)
     assert len(memory.related(first, limit=1).hits) == 1
     assert ids_of(memory.related(first, filters={"tag": "decision"})) == [second]
-
-
-def test_without_a_verdict(topics):
-    """Nobody asked a question, so nothing is said of how well it was answered."""
-    memory, ids = topics
-    answer = memory.related(ids["orders"][0])
     assert answer.verdict is None and np.isnan(answer.strength) and answer.notices == ()
     assert memory.explain_in(answer, answer.hits[0].memory.id).rank == 1
 

@@ -182,14 +182,10 @@ def test_defines_by_its_name(judged, reasons, query, value, name):
     cell = {"kind": "cell", "lang": "python", "text": METERS}
     assert judged(search.Defines(), query, cell) == [pytest.approx(value)]
     assert reasons(search.Defines(), query, cell) == [f"its definition of `{name}`" if name else search.Defines.label]
-
-
-def test_only_python_defines(judged):
-    """A note, and a source that nobody can read, define nothing; a ligature is the letters that it stands for."""
-    code = {"kind": "cell", "lang": "python", "text": METERS}
+    # A note, and a source that nobody can read, define nothing; a ligature is the letters that it stands for.
     others = ({"lang": ""}, {"text": "class Meter("}, {"kind": "file"})
-    assert judged(search.Defines(), "Meter", *({**code, **one} for one in others)) == [0.0, 0.0, 1.0]
-    assert judged(search.Defines(), "ﬁle", {**code, "text": "file = 1"}) == [0.8]
+    assert judged(search.Defines(), "Meter", *({**cell, **one} for one in others)) == [0.0, 0.0, 1.0]
+    assert judged(search.Defines(), "ﬁle", {**cell, "text": "file = 1"}) == [0.8]
 
 
 SOURCE = "client_pool = 1\nclass ClientSession:\n    def close_all(self): ...\ndef request(): ..."
@@ -212,9 +208,8 @@ def test_the_best_defined_name(judged, reasons, query, value, name):
     files = [{**PYTHON, "text": SOURCE}, *other_files(3)]
     found = judged(search.DefinedNames(), query, *files)
     assert found[0] - found[1] == pytest.approx(value)
-    assert reasons(search.DefinedNames(), query, *files)[0] == (
-        f"its definition of `{name}`" if name else search.DefinedNames.label
-    )
+    told = f"its definition of `{name}`" if name else search.DefinedNames.label
+    assert reasons(search.DefinedNames(), query, *files)[0] == told
 
 
 def test_what_is_usual_does_not_count(judged):
@@ -452,11 +447,7 @@ def test_notes_belong_together_within_a_session(judged, signal, one, other, spea
     """Notes speak for each other only where both are of one session and one space."""
     found = judged(signal, "prices", *told((3,), **one), *told((4,), **other), embedder=False)
     assert [value > 0 for value in found] == [speaks] * 2
-
-
-def test_evidence_against_harms_nobody(judged):
-    """What a memory lacks in meaning is not held against those beside it or of its session."""
-    texts = [f"λ prices cos={cosine}" for cosine in ("0.9", "-0.95", "-0.9")]
-    for signal in (search.Neighbour(), search.Session()):
-        found = judged(signal, "zebra", *({"text": text, "session": "λ"} for text in texts))
-        assert found[0] == 0.0 == min(found)
+    # What a memory lacks in meaning is not held against those beside it or of its session.
+    texts = [{"text": f"λ prices cos={cosine}", "session": "λ"} for cosine in ("0.9", "-0.95", "-0.9")]
+    found = judged(signal, "zebra", *texts)
+    assert found[0] == 0.0 == min(found)

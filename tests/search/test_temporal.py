@@ -227,10 +227,7 @@ def test_sessions_are_read(text, expected):
     found = temporal_expression(text, NOW)
     assert found is not None and found.sessions == expected
     assert found.since is None and found.until is None
-
-
-def test_counting_sessions_back():
-    """Twenty sessions ago is the first of twenty; the last session is one ago."""
+    # Of twenty sessions, twenty ago is the first; the last session is one ago.
     back = [Sessions(20, 20, from_newest=True), Sessions(1, 1, from_newest=True), Sessions(3, 1, from_newest=True)]
     assert [one.among(20) for one in (*back, Sessions(5, None))] == [(1, 1), (20, 20), (18, 20), (5, 20)]
 

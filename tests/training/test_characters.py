@@ -34,9 +34,7 @@ def test_free_tokens_go_to_the_most_frequent_characters_that_are_missing(package
     assert extended(VOCABULARY, counts) == [
         "[PAD]", "据", "数", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "表", "中", "plot",
     ]  # fmt: skip
-
-
-def test_a_free_token_without_a_character_stays():
+    # A free token without a character stays.
     assert extended(VOCABULARY, {"据": 1})[:3] == ["[PAD]", "据", "[unused1]"]
 
 
