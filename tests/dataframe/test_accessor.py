@@ -106,7 +106,6 @@ def test_breakdown(week_store, found):
     assert np.allclose(long.groupby("rank")["contribution"].sum(), found["score"], rtol=0, atol=1e-9)
     absent = long[long["signal_rank"].isna()]
     assert len(absent) and absent["value"].isna().all() and (absent["contribution"] == 0).all()
-
     empty = week_store.search("zzqx", filters={"tag": "λ"}).memory.breakdown()
     assert empty.empty and dtypes(empty) == LONG
 
@@ -234,7 +233,6 @@ def test_a_text_has_the_rows_that_fit(week_store, found):
     assert f"for “{JOINING}”" in text and found.memory.text(1) in text and estimated_tokens(text) <= 1000
     scan, full = (week_store.search(JOINING, mode=mode).memory.context() for mode in ("scan", "full"))
     assert scan == full
-
     # What was left out stays out, and the order is that of the frame.
     first, second, third = (found.memory.text(rank) for rank in (1, 2, 3))
     text = found.loc[[3, 1]].memory.context()

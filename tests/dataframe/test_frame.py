@@ -112,7 +112,6 @@ def test_a_failed_run_says_so_in_its_title(store, mode):
     fine = Run("rates.mean()", now, "monday", 1, "ok")
     failed = Run("rates['rate'].rolling(7).mean().plot(title='λ by week')", now, "monday", 2, "error", error=error)
     memory.history.record([fine, failed])
-
     titles = memory.search("rates mean", mode=mode)["title"]
     assert sorted(titles) == ["rates.mean()", f"{failed.source} – failed: KeyError"]
     assert "failed: KeyError" in repr(memory.search("rates mean"))

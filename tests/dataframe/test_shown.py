@@ -49,7 +49,6 @@ def test_nothing_important_falls_off(mixed, monkeypatch, cells):
     mixed.add("東京都の価格を λ で正規化した " * 30, title="東京都の価格 " * 20)
     shown = repr(mixed.search("cap the prices λ 価格", limit=4))
     lines = shown.splitlines()
-
     assert max(map(width, lines)) <= max(80, int(cells))
     assert sum(width(line) > int(cells) for line in lines) <= 1  # the line below, with what to type
     for word in ("Capping", "caps of März.ipynb", "KW+SEM", "3 weeks ago", "just now", "東京都の価格"):
@@ -217,7 +216,6 @@ def test_what_was_stored_is_not_run(store, render):
     hostile = memory.search("λ costs")
     page = Page(render(hostile))
     assert not page.all("script") and SCRIPT in page.text
-
     # A source that is a script is a link to a file of that name.
     page = Page(hostile.memory.open(1)._repr_html_())
     [(tag, attributes)] = page.tags

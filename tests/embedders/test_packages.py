@@ -286,7 +286,6 @@ def test_offered_with_the_model(elsewhere, tmp_path):
     said, failure = elsewhere("print(main(['model', 'use', 'minilm', '--yes']))")
     assert said == "1" and "does not have jupyter-memory[hub]" in failure
     assert "or install it yourself: pip install 'jupyter-memory[hub]'" in failure
-
     said, _ = elsewhere(
         "from pathlib import Path\nfrom jupyter_memory import FetchError\n"
         f"try:\n    fetch(CachedModel(Path({str(tmp_path / 'models')!r}), MINILM), progress=False)\n"

@@ -92,7 +92,6 @@ def test_profiles_are_compared(week_store, kept):
     assert [row.profile for row in found.rows] == list(PROFILES) and all(row.queries == 3 for row in found.rows)
     assert found.rows[0].metrics["success@1"] == 1.0 and found.model == "static 256"
     assert [sum(shares.values()) for shares in found.shares.values()] == pytest.approx([1.0] * len(found.shares))
-
     upside_down = tuple(replace(term, weight=-term.weight) for term in covalence.terms)
     assert golden.score(week_store, kept, covalence) == 1.0
     assert golden.score(week_store, kept, covalence.replace(name="worse", terms=upside_down)) < 0.9
@@ -113,11 +112,9 @@ def test_answers_that_are_no_longer_here(week_store, kept, week):
     several = golden.GoldenQuestion(kept[0].text, kept[0].now, {**kept[0].right, **kept[1].right, "0" * 16: "0" * 32})
     left, lost = golden.answerable(week_store, [several, kept[2]])
     assert [dict(one.right) for one in left] == [{**kept[0].right, **kept[1].right}, kept[2].right] and lost == []
-
     week_store.forget([*kept[0].right, *kept[2].right])
     left, lost = golden.answerable(week_store, [several, kept[2]])
     assert [dict(one.right) for one in left] == [kept[1].right] and lost == [kept[2]]
-
     week_store.add_many(week, progress=False)
     assert golden.answerable(week_store, [several, kept[2]])[1] == []
 

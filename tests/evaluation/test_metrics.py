@@ -55,7 +55,6 @@ def test_an_interval_holds_the_mean_and_narrows():
     low, high = interval(few)
     assert low < 0.5 < high and interval(few) == (low, high)
     assert interval(many)[1] - interval(many)[0] < (high - low) / 2
-
     values, groups = [1.0] * 50 + [0.0] * 50, [str(place // 25) for place in range(100)]
     single, grouped = interval(values), interval(values, groups)
     assert grouped[1] - grouped[0] > 2 * (single[1] - single[0])

@@ -256,7 +256,6 @@ def test_stores_are_kept_where_it_is_said(week, judged, sources, tmp_path, of_fi
     [once], _ = evaluate(folder, arms(["auto"]), "static", files=files, work=work)
     built = sorted(work.glob(f"{folder.name}-*.sqlite"))
     [again], _ = evaluate(folder, arms(["auto"]), "static", files=files, work=work)
-
     assert len(built) == 1 + of_files and sorted(work.glob(f"{folder.name}-*.sqlite")) == built
     assert once.metrics == again.metrics
 

@@ -170,7 +170,7 @@ def answered(bed: Any, answer: Any, profile: str = "") -> dict[str, Any]:
             name: plain(bed, plain_answer[name])
             for name in ("verdict", "query_class", "time_range", "counts", "notices")
         },
-        "strength": number(answer.strength),
+        "strength": answer.strength if answer.strength == answer.strength else None,
         "facets": {name: dict(of) for name, of in answer.facets.items()} if profile in ("", "auto") else {},
         "profile": answer.profile,
         "terms": list(answer.terms),
@@ -199,7 +199,3 @@ def plain(bed: Any, value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(bed, one) for one in value]
     return {name: plain(bed, one) for name, one in value.items()} if isinstance(value, dict) else value
-
-
-def number(value: float) -> float | None:
-    return None if value != value else value

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hashing import Hashing
 from judged import JUDGED, lines
+from results import titles
 
 from jupyter_memory import QueryError
 from jupyter_memory.search import PROFILES
@@ -17,19 +18,14 @@ NOW = datetime(2026, 3, 6, 18, tzinfo=UTC)
 QUERY = "prices of the Poisson model in March"
 
 
-def as_shown(answer):
-    return replace(answer, timings={}, query_id="").to_json()
-
-
-def titles(answer):
-    return {hit.memory.title for hit in answer.hits}
-
-
 @pytest.mark.parametrize("profile", ["auto", "covalence", "memini"])
 def test_a_trace_holds_the_answer(week_store, profile):
     """A trace holds the answer that hits() gives for the same keywords."""
     asked = {"limit": 3, "profile": profile, "now": NOW}
-    assert as_shown(week_store.trace(QUERY, **asked).answer) == as_shown(week_store.hits(QUERY, **asked))
+    answers = (week_store.trace(QUERY, **asked).answer, week_store.hits(QUERY, **asked))
+    # But for what differs between two runs.
+    one, same = (replace(answer, timings={}, query_id="").to_json() for answer in answers)
+    assert one == same
 
 
 def test_the_lists_are_whole_and_in_order(week_store):
@@ -160,10 +156,10 @@ def test_a_word_that_nothing_may_hold(week_store):
     everything = week_store.hits("prices", limit=50)
     answer = week_store.hits("prices -Zürich", limit=50)
     left_out = next(hit.memory for hit in everything.hits if hit.memory.title == "Zürich and Genève")
-    assert titles(answer) == titles(everything) - {left_out.title}
+    assert set(titles(answer)) == set(titles(everything)) - {left_out.title}
     assert any("“Zürich”" in notice and "Quote" in notice for notice in answer.notices)
     assert "it must not contain Zürich" in week_store.explain("prices -Zürich", left_out.id).reasons[0]
-    assert not titles(week_store.hits("-prices")) & {"Scaling the prices"}
+    assert "Scaling the prices" not in titles(week_store.hits("-prices"))
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_notebooks import write
 
 from jupyter_memory.search import Confidence, Coverage, verdict
-from notebooks import write
 
 shares = st.floats(0, 1)
 margins = st.none() | st.floats(-50, 50)

@@ -160,8 +160,7 @@ def test_a_query_holds_all_it_was_asked():
           ((1, "keyword"), (3, "keyword"), (4, "balanced"), (6, "balanced"), (7, "semantic"), (40, "semantic"))],
         ("λ λ λ λ", "balanced"),
         # A question of many characters is no keyword, though it has no spaces.
-        ("東京都の価格", "keyword"),
-        ("先週の電力価格をどのように正規化しましたか", "semantic"),
+        ("東京都の価格", "keyword"), ("先週の電力価格をどのように正規化しましたか", "semantic"),
     ],
 )  # fmt: skip
 def test_query_class(text, name):

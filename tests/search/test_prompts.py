@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from any_text import anything
 from hypothesis import given
+from small_notebooks import write
 
 from jupyter_memory import InputError, MemoryStore
 from jupyter_memory.search import quotes_for, reads_like_instructions, seen
 from jupyter_memory.text import estimated_tokens
 from jupyter_memory.types import Answer
-from notebooks import write
 
 QUESTION = "how were the electricity prices normalised"
 SCALE = "prices = (prices - prices.mean()) / prices.std()  # electricity prices normalised"

@@ -5,24 +5,17 @@ from contextlib import closing
 import apsw
 import numpy as np
 import pytest
+from small_notebooks import write
 
 from jupyter_memory import UnknownMemory
 from jupyter_memory.embedders import StaticEmbedder
-from notebooks import write
 
 TOPICS = {
     "prices": ["We scaled the prices to zero mean.", "Prices are net of tax before scaling.", "Scaling prices by shop"],
-    "orders": [
-        "Orders at night follow a Poisson law with λ.",
-        "The λ of Poisson orders is 3.2",
-        "Night orders: λ falls",
-    ],
-    "files": [
-        "FileSyncService drops events of Łukasz.",
-        "Events are lost when FileSyncService is slow",
-        "Lost events: sync",
-    ],
-}
+    "orders": ["Orders at night follow a Poisson law with λ.", "The λ of Poisson orders is 3.2", "Night orders: λ falls"],
+    "files": ["FileSyncService drops events of Łukasz.", "Events are lost when FileSyncService is slow",
+              "Lost events: sync"],
+}  # fmt: skip
 
 
 class Deaf:

@@ -7,10 +7,10 @@ from unicodedata import normalize
 
 import numpy as np
 import pytest
+from small_notebooks import write
 
 from jupyter_memory import search
 from jupyter_memory.types import TIERS
-from notebooks import write
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -120,8 +120,7 @@ def test_any_code(drawn, width):
     [
         # What fits is shown whole, without an ellipsis, and places are counted in code points.
         (snippet, "  The λ is\n\t3.2  ", [(6, 7)], ("The λ is 3.2", ((4, 5),))),
-        (snippet, "ü" * WIDTH, (), ("ü" * WIDTH, ())),
-        (snippet, "🚚🚚 late", [(3, 7)], ("🚚🚚 late", ((3, 7),))),
+        (snippet, "ü" * WIDTH, (), ("ü" * WIDTH, ())), (snippet, "🚚🚚 late", [(3, 7)], ("🚚🚚 late", ((3, 7),))),
         (code_snippet, "\n  a = [λ]\n\n    b  =  3 \n", [(8, 9)], ("a = [λ]\n  b  =  3", ((5, 6),))),
         (code_snippet, "🚚🚚 = late", [(5, 9)], ("🚚🚚 = late", ((5, 9),))),
         (code_snippet, " \n\t\n", (), ("", ())),

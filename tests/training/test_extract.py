@@ -30,7 +30,6 @@ def test_python_gives_docstrings_names_and_comments():
     """Each meets the code without it: no word of a question is in its answer. What cannot be parsed has no pairs."""
     pairs = _by_kind(python_pairs(MODULE))
     docstring, name, comment = (pairs[kind] for kind in ("docstring", "name", "comment"))
-
     assert docstring.question == "Fill the months in which a meter in Zürich was not read."
     assert "frame.reindex(months)" in docstring.answer and "not read" not in docstring.answer
     # The words of the name are the question; in the answer the function is called f.
@@ -117,7 +116,6 @@ def test_the_page_of_a_source_that_is_there_is_not_read_twice(tmp_path):
     paragraph = "Every morning the meters are read, and that is stored by the hour of the day."
     source.write_text(f"Reading meters\n==============\n\n{paragraph}\n")
     page.write_text(f"<h1>Reading all meters</h1><p>{paragraph}</p>")
-
     assert [pair.question for pair in folder_pairs(tmp_path)] == ["Reading meters"]
 
 

@@ -106,9 +106,7 @@ def test_a_token_counts_less_the_more_of_a_text_it_is(vocabulary):
     ids = tokens.ids.copy()
     table = _table()
     read, plot, load = (table[VOCABULARY.index(word)] for word in ("read", "plot", "load"))
-
     found = vectors(table, tokens, Pooling(saturation=0.2))
-
     assert found[0] == pytest.approx(4 * plot / 5 + read / 2, abs=1e-5)
     assert found[1] == pytest.approx(load / 6, abs=1e-5)
     assert np.array_equal(tokens.ids, ids)
@@ -119,9 +117,7 @@ def test_the_first_tokens_of_a_text_count_more(vocabulary):
     tokens = Tokenizer(vocabulary)(["read plot load plot", "load"])
     table = _table()
     read, plot, load = (table[VOCABULARY.index(word)] for word in ("read", "plot", "load"))
-
     found = vectors(table, tokens, Pooling(lead=2))
-
     wanted = 2 * read + (2 + np.exp(-0.5) + np.exp(-1.5)) * plot + (1 + np.exp(-1)) * load
     assert found[0] == pytest.approx(wanted, abs=1e-5)
     assert found[1] == pytest.approx(2 * load, abs=1e-5)
@@ -145,7 +141,6 @@ def test_texts_are_sums_of_rows_and_tables_are_kept_in_half_precision(vocabulary
     """camelCase is parted before the vocabulary is looked up; a blend lies between its parts."""
     tokens = Tokenizer(vocabulary)(["readMeter", "plot load"])
     table = _table()
-
     read, meter = VOCABULARY.index("read"), VOCABULARY.index("meter")
     assert vectors(table, tokens)[0] == pytest.approx(table[read] + table[meter], abs=1e-5)
     assert bags(tokens, len(table)).sum() == 4

@@ -123,7 +123,6 @@ def test_words_alone(store, week, now):
     explorer = explore(filled, QUERY, now=now)
     assert explorer.sliders["semantic"].value == 0.40
     explorer.sliders["semantic"].value = 0.1
-
     assert explorer.profile.terms == vault.terms and explorer.profile.keyword_only[0].weight == 0.1
     assert ids(explorer.answer) == ids(filled.hits(QUERY, profile=explorer.profile, now=now))
 
@@ -193,7 +192,6 @@ def test_a_saved_notebook_is_small(home):
     notebook = ran(("%load_ext jupyter_memory", *(f"%memsearch --widget {question}" for question in QUESTIONS)))
     whole = len(nbformat.writes(notebook).encode())
     assert len(Page(notebook.cells[1].outputs[0].data["text/html"]).rows) == 11
-
     for cell in notebook.cells[1:]:
         cell.outputs = []
     del notebook.metadata["widgets"]
@@ -274,7 +272,6 @@ def test_the_button_shows_the_code(explorer):
     assert code.layout.display == "none"
     button.value = True
     explorer.sliders["keyword"].value = 0.1
-
     assert code.layout.display is None and button.description == "Hide code"
     assert "{&quot;keyword&quot;: 0.1}" in code.value and '{"keyword": 0.1}' in Page(code.value).text
     assert "[terms.keyword]\nweight = 0.1" in Page(code.value).text
@@ -336,7 +333,6 @@ def test_everything_is_escaped(store, now):
     renamed = auto.replace(terms=(auto.terms[0], auto.terms[1].__class__("<i>", 0.1, "semantic_margin")))
     explorer = explore(evil, bad, profile=renamed, now=now)
     explorer.sliders["<i>"].value = 0.2
-
     for page in (*(part.value for part in shown(explorer)), still(explorer)):
         assert not {tag for tag, _ in Page(page).tags} & {"script", "b", "i"}
         assert not any(name.startswith("on") for _, attributes in Page(page).tags for name in attributes)
