@@ -12,7 +12,7 @@ __getattr__, __dir__, __all__ = exports(
         "bench": "bench checks corpus scores",
         "datasets": "JudgedSet Question read_set",
         "golden": "GoldenQuestion GoldenRun add answerable forget golden_chart golden_path load other_model run score",
-        "metrics": "METRICS calibration_error p_value",
+        "metrics": "METRICS calibration_error interval p_value",
         "runner": "Bed arms beds evaluate",
     },
 )

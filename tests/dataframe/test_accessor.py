@@ -1,69 +1,68 @@
-"""The accessor of a result: why a row stands where it stands, its text, and all numbers in long form."""
+"""The accessor of a result: why a row stands where it does, its text, place and numbers, and a text for a prompt."""
 
-from __future__ import annotations
-
+import sys
 from datetime import timedelta
+from pathlib import Path
+from urllib.parse import unquote
 
 import numpy as np
 import pytest
+from pages import Page
+from pdfs import pdf_of
+from pictures import plotting, saved
 from results import AUTO_TERMS, JOINING, dtypes
 
-from jupyter_memory import InputError, UnknownMemory
+from jupyter_memory import InputError, MissingExtra, UnknownMemory, open_store
+from jupyter_memory.text import estimated_tokens
 from jupyter_memory.types import Explanation
 
 
 def test_explain(found):
-    """The explanation of a row has its rank and the very numbers of the frame."""
+    """The explanation of a row has its rank and the very numbers of the frame; the first is meant without a rank."""
     for rank, row in found.iterrows():
         why = found.memory.explain(rank)
-
-        assert isinstance(why, Explanation)
+        assert isinstance(why, Explanation) and why.hit.score == row["score"]
         assert (why.rank, why.memory.id, why.query) == (rank, row["memory_id"], JOINING)
-        assert why.hit.score == row["score"]
         assert f"Rank {rank} of {len(found)} candidates with the profile auto: score {row['score']:.6f}, " in str(why)
         assert len(why.reasons) <= 5 < len(found.memory.explain(rank, all=True).reasons)
+    assert str(found.memory.explain()) == str(found.memory.explain(1))
+    assert "explain(rank, all=True)" in repr(found.memory) and "plot()" in repr(found.memory)
 
 
 def test_the_explanation_is_of_the_answer_that_was_given(week_store, found):
     """What was stored since does not change why a row stood where it stood."""
     before = str(found.memory.explain(1))
     week_store.add(f"{JOINING}: {JOINING}.", title=JOINING, tier="core")
-
     assert str(found.memory.explain(1)) == before
     assert week_store.search(JOINING).loc[1, "memory_id"] != found.loc[1, "memory_id"]
 
 
+def test_a_search_bound_in_time_is_explained_as_it_was(week_store, now):
+    """The explanation of a row knows the filters and the moment of its search."""
+    frame = week_store.search("prices", filters={"tag": "prices"}, now=now + timedelta(days=365))
+    why = frame.memory.explain(1)
+    assert why.hit.signals["recency"].value == frame.loc[1, "value_recency"] < 0.51
+    assert f"of {len(frame)} candidates" in str(why)
+
+
 def test_a_memory_that_was_forgotten_since(week_store, found):
-    """What was forgotten is gone for the accessor too."""
+    """What was forgotten is gone for the accessor too, and is not quoted."""
+    text = found.memory.text(1)
     week_store.forget(found.loc[1, "memory_id"])
-
-    with pytest.raises(UnknownMemory, match="No memory has the id"):
-        found.memory.text(1)
-    with pytest.raises(UnknownMemory):
-        found.memory.explain(1)
-
-
-def test_text(week_memories, found):
-    """The whole text of a row."""
-    assert found.memory.text(2) == week_memories[found.loc[2, "title"]].text
+    for ask in (found.memory.text, found.memory.explain):
+        with pytest.raises(UnknownMemory, match="No memory has the id"):
+            ask(1)
+    assert text not in found.memory.context()
 
 
-def test_reading_and_opening_count_as_uses(week_store, found):
-    """A text that is read in full and a place that is opened count; an explanation and a table do not."""
+def test_text(week_store, week_memories, found):
+    """The whole text of a row; reading one and opening its place count as uses, an explanation and a table do not."""
     first, second = found["memory_id"].iloc[:2]
-    found.memory.text(1)
+    assert found.memory.text() == week_memories[found.loc[1, "title"]].text
     found.memory.explain(1)
     found.memory.breakdown()
     found.assign(source="/week/λ.ipynb").memory.open(2)
-
     assert [week_store.get(one).accessed for one in (first, second)] == [1, 1]
-
-
-def test_without_a_rank_it_is_the_first(found):
-    """The first result is meant where no rank is named, and the accessor itself names what it can tell."""
-    assert str(found.memory.explain()) == str(found.memory.explain(1))
-    assert found.memory.text() == found.memory.text(1)
-    assert "explain(rank, all=True)" in repr(found.memory) and "plot()" in repr(found.memory)
 
 
 @pytest.mark.parametrize("verb", ["explain", "text", "open"])
@@ -84,53 +83,36 @@ def test_a_rank_that_is_no_number(found, rank):
 
 
 def test_rows_go_by_their_rank(found):
-    """Sorted and filtered, a row is asked by the rank that it shows."""
+    """Sorted and filtered, a row is asked by the rank that it shows; numbered anew, the index is asked for again."""
     turned = found.sort_values("score").tail(2)
-
     assert list(turned.index) == [2, 1]
-    assert turned.memory.text(1) == found.memory.text(1)
-    assert turned.reset_index().memory.text(1) == found.memory.text(1)
-
-
-def test_rows_that_have_lost_their_ranks(found):
-    """Numbered anew, rows are not mistaken for others: the accessor asks for the index back."""
+    assert turned.memory.text(1) == turned.reset_index().memory.text(1) == found.memory.text(1)
     for frame in (found.sort_values("score", ignore_index=True), found.reset_index(drop=True)):
-        with pytest.raises(InputError, match="have lost their ranks"):
-            frame.memory.text(1)
-        with pytest.raises(InputError, match="have lost their ranks"):
-            frame.memory.breakdown()
+        for ask in (lambda frame=frame: frame.memory.text(1), frame.memory.breakdown):
+            with pytest.raises(InputError, match="have lost their ranks"):
+                ask()
 
 
-def test_breakdown(found):
-    """The long form has a row for each hit and signal, and each hit's contributions add up to its score."""
+LONG = [
+    ("rank", "int64"), ("title", "str"), ("signal", "str"), ("value", "float64"), ("signal_rank", "Int64"),
+    ("contribution", "float64"), ("memory_id", "str"),
+]  # fmt: skip
+
+
+def test_breakdown(week_store, found):
+    """The long form has a row for each hit and signal, whose contributions add up to the score; or none at all."""
     long = found.memory.breakdown()
-
-    assert dtypes(long) == [
-        ("rank", "int64"),
-        ("title", "str"),
-        ("signal", "str"),
-        ("value", "float64"),
-        ("signal_rank", "Int64"),
-        ("contribution", "float64"),
-        ("memory_id", "str"),
-    ]
-    assert list(long["signal"].unique()) == list(AUTO_TERMS)
+    assert dtypes(long) == LONG and list(long["signal"].unique()) == list(AUTO_TERMS)
     assert np.allclose(long.groupby("rank")["contribution"].sum(), found["score"], rtol=0, atol=1e-9)
     absent = long[long["signal_rank"].isna()]
     assert len(absent) and absent["value"].isna().all() and (absent["contribution"] == 0).all()
-
-
-def test_breakdown_of_nothing(week_store):
-    """Without hits the long form is empty, its columns as always."""
     empty = week_store.search("zzqx", filters={"tag": "λ"}).memory.breakdown()
-
-    assert empty.empty
-    assert [str(dtype) for dtype in empty.dtypes] == ["int64", "str", "str", "float64", "Int64", "float64", "str"]
+    assert empty.empty and dtypes(empty) == LONG
 
 
-def test_when_the_answer_is_long_past(week_store, found, now):
-    """Only the last answers are kept whole; an older frame is broken down by its columns and explained anew."""
-    early = found.memory.breakdown()
+def test_when_the_answer_is_long_past(week_store, found):
+    """Only the last answers are kept whole; an older frame is broken down, explained and quoted by its columns."""
+    early, quoted = found.memory.breakdown(), found.memory.context()
     for _ in range(33):
         week_store.search("prices")
     late = found.memory.breakdown()
@@ -138,25 +120,22 @@ def test_when_the_answer_is_long_past(week_store, found, now):
     assert late.drop(columns="signal_rank").equals(early.drop(columns="signal_rank"))
     retrievers = late["signal"].isin(["vector", "keyword"])
     assert late.loc[retrievers, "signal_rank"].equals(early.loc[retrievers, "signal_rank"])
-    assert found.memory.explain(1).memory.id == found.loc[1, "memory_id"]
-    assert (
-        found.memory.text(1) and found[["memory_id", "title", "contrib_tier"]].memory.breakdown()["value"].isna().all()
-    )
+    assert found.memory.explain(1).memory.id == found.loc[1, "memory_id"] and found.memory.text(1)
+    assert found[["memory_id", "title", "contrib_tier"]].memory.breakdown()["value"].isna().all()
+    assert found.memory.context() == quoted
 
 
 def test_a_list_has_nothing_to_explain(week_store):
     """Of memories that were listed without a question there is no explanation, but their texts."""
     listed = week_store.browse(limit=2)
-
     with pytest.raises(InputError, match="listed without a question"):
         listed.memory.explain(1)
-    assert "customer_id" in listed.memory.text(1)
-    assert listed.memory.breakdown().empty
+    assert "customer_id" in listed.memory.text(1) and listed.memory.breakdown().empty
     assert "Joining orders" in listed.memory.style().to_html()
 
 
 def test_the_accessor_asks_the_store_of_the_result(store, monkeypatch, tmp_path):
-    """A result knows its store, whatever the default one is, and opens it again when it was closed."""
+    """A result knows its store, whatever the default one is, opens it again, and says so when it is gone."""
     monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(tmp_path / "default.sqlite"))
     lab, shop = store("lab.sqlite"), store("shop.sqlite")
     lab.add("λ in the lab")
@@ -165,32 +144,111 @@ def test_the_accessor_asks_the_store_of_the_result(store, monkeypatch, tmp_path)
     assert (in_lab.memory.text(1), in_shop.memory.text(1)) == ("λ in the lab", "λ in the shop")
 
     lab.close()
-    assert in_lab.memory.text(1) == "λ in the lab"
-    assert in_lab.memory.explain(1).rank == 1
+    assert in_lab.memory.text(1) == "λ in the lab" and in_lab.memory.explain(1).rank == 1
     assert not (tmp_path / "default.sqlite").exists()
 
-    from jupyter_memory import open_store
-
     open_store(lab.path).close()
-
-
-def test_a_store_that_is_gone(store):
-    """A result outlives its store; asked then, it says so and makes no new one."""
-    lab = store("lab.sqlite")
-    lab.add("λ in the lab")
-    frame = lab.search("λ")
-    lab.close()
     lab.path.unlink()
-
     with pytest.raises(InputError, match="is not there any more"):
-        frame.memory.text(1)
+        in_lab.memory.text(1)
     assert not lab.path.exists()
 
 
-def test_a_search_bound_in_time_is_explained_as_it_was(week_store, now):
-    """The explanation of a row knows the filters and the moment of its search."""
-    frame = week_store.search("prices", filters={"tag": "prices"}, now=now + timedelta(days=365))
-    why = frame.memory.explain(1)
+# -- from a row to its place, and to a picture of all rows -------------------------------------------------------------
+def link_of(frame, rank=1):
+    """Return what leads to the place of a row: its address, what is shown, and its plain text."""
+    place = frame.memory.open(rank)
+    page = Page(place._repr_html_())
+    [(_, attributes)] = page.tags
+    return attributes["href"], page.text, repr(place)
 
-    assert why.hit.signals["recency"].value == frame.loc[1, "value_recency"] < 0.51
-    assert f"of {len(frame)} candidates" in str(why)
+
+@pytest.mark.parametrize("name", ["week one/Müller's λ.ipynb", 'say "hi" <b>.ipynb', "50%#1?.ipynb", "a:b.ipynb"])
+@pytest.mark.parametrize("cell", ["3f2a9c1b", ""])
+def test_open_leads_to_the_cell(store, tmp_path, monkeypatch, name, cell):
+    """The link of a cell is the path from here, quoted, with the cell's id if it has one; shown is the path itself."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    source = saved(tmp_path / name, plotting("λ of the prices", id=cell))
+    memory = store()
+    memory.index(source, progress=False)
+    href, shown, text = link_of(memory.search("λ prices"))
+    path, _, fragment = href.partition("#")
+
+    assert Path(unquote(path)) == Path("..") / name
+    assert unquote(fragment) == (f"cell-id={cell}" if cell else "")
+    assert text == shown == f"{source}:{cell or '#0'}"
+
+
+def test_open_other_places(store, tmp_path, week_store, week_memories):
+    """A PDF is opened at its page, what came from the web there; a frame of which only ids are left has places too."""
+    (tmp_path / "report.pdf").write_bytes(pdf_of(["Weather", "Nothing", "The prices of λ"]))
+    memory = store("other.sqlite")
+    memory.index(tmp_path / "report.pdf", progress=False)
+    memory.add("orders", source="https://example.org/λ?a=1&b=2")
+    href, _, text = link_of(memory.search("prices"))
+    assert href.endswith("report.pdf#page=3") and text.endswith("report.pdf:page 3")
+    assert link_of(memory.search("orders"))[0] == "https://example.org/λ?a=1&b=2"
+
+    frame = week_store.search("mean of its shop")[["memory_id"]]
+    rank = frame.index[frame["memory_id"] == week_memories["Means by shop"].id][0]
+    assert repr(frame.memory.open(rank)) == week_memories["Means by shop"].source
+
+
+def test_open_a_note(found):
+    """What was typed in has no place; the error says how to read it."""
+    with pytest.raises(InputError, match=r"Rank 1 is a note without a source; df\.memory\.text\(1\) shows it whole"):
+        found.memory.open(1)
+    with pytest.raises(InputError, match="without a source"):
+        found[["memory_id"]].memory.open(1)
+
+
+def test_plot_needs_its_extra(found, monkeypatch):
+    """Without altair the error says what to install."""
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'jupyter-memory\[plots\]'"):
+        found.memory.plot()
+
+
+def test_plot(found):
+    """The chart has a bar for each hit, made of its contributions, of the kind that JupyterLab 4 draws."""
+    pytest.importorskip("altair", reason="plotting needs the extra plots")
+    chart, bundle = found.memory.plot().to_dict(), found.memory.plot()._repr_mimebundle_()
+    [values] = chart["datasets"].values()
+    drawn = {row["signal"] for row in values}
+
+    assert chart["mark"]["type"] == "bar" and chart["encoding"]["x"]["aggregate"] == "sum"
+    assert sum(row["contribution"] for row in values) == pytest.approx(found["score"].sum())
+    # Each has something to show.
+    assert drawn == {row["signal"] for row in values if row["contribution"]} < set(found.memory.breakdown()["signal"])
+    # Whatever altair writes, there is no script in it.
+    assert set(bundle) == {"application/vnd.vegalite.v5+json", "text/plain"}
+    assert bundle["application/vnd.vegalite.v5+json"]["$schema"].endswith("/v5.json")
+
+
+# -- the rows as a text for a prompt -----------------------------------------------------------------------------------
+def test_a_text_has_the_rows_that_fit(week_store, found):
+    """Texts of the memories, within the budget, with the question they answer; a scan names the same memories."""
+    text = found.memory.context(max_tokens=1000)
+    assert f"for “{JOINING}”" in text and found.memory.text(1) in text and estimated_tokens(text) <= 1000
+    scan, full = (week_store.search(JOINING, mode=mode).memory.context() for mode in ("scan", "full"))
+    assert scan == full
+    # What was left out stays out, and the order is that of the frame.
+    first, second, third = (found.memory.text(rank) for rank in (1, 2, 3))
+    text = found.loc[[3, 1]].memory.context()
+    assert text.index(third) < text.index(first) and second not in text
+
+
+def test_nothing_to_quote(week_store):
+    """A result whose rows were taken out says so; what nothing answers is not answered with the nearest texts."""
+    assert week_store.search(JOINING).iloc[:0].memory.context() == "No result is left to quote."
+    far = week_store.search("volcano eruptions in kamchatka")
+    assert far.attrs["memsearch"]["verdict"] == "none"
+    assert far.memory.context() == "The memory holds nothing that answers “volcano eruptions in kamchatka”."
+
+
+@pytest.mark.parametrize("wrong", [0, -5, "2000", None])
+def test_a_wrong_number_of_tokens(found, wrong):
+    """The error says what is needed."""
+    with pytest.raises(InputError, match="200 or more"):
+        found.memory.context(max_tokens=wrong)

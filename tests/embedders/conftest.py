@@ -1,7 +1,5 @@
 """Small models that transformers made, one as wide as the real one, and a place for models that are fetched."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -3,8 +3,6 @@
 What they compute is held in test_reference.py.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys
@@ -51,9 +49,7 @@ def opened(folder, dimensions=None):
 def test_folder(small, monkeypatch):
     """A folder opens with its whole path as the name, by which a store finds it again."""
     monkeypatch.chdir(small.parent)
-
     embedder = open_embedder(f"mlx:{small.name}")
-
     assert (embedder.name, embedder.dimensions, embedder.threshold) == (f"mlx:{small.resolve()}", 64, 0.0)
     assert open_embedder(embedder.name) == embedder
 
@@ -65,9 +61,7 @@ def test_repository_that_was_fetched(small, tmp_path, monkeypatch):
     shutil.copytree(small, kept / "snapshots" / "abc")
     (kept / "refs").mkdir()
     (kept / "refs" / "main").write_text("abc")
-
     embedder = open_embedder("mlx:owner/model", dimensions=32)
-
     assert (embedder.name, embedder.dimensions) == ("mlx:owner/model", 32)
     assert embedder.path == kept / "snapshots" / "abc"
 
@@ -76,13 +70,8 @@ def test_repository_that_was_fetched(small, tmp_path, monkeypatch):
 def test_not_here(tmp_path, monkeypatch, name):
     """What is neither a folder nor in the cache is not fetched: the error says how a person does it."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-
     with pytest.raises(EmbedderUnavailable, match="is not on this machine"):
         open_embedder(f"mlx:{name}")
-
-
-def test_no_name():
-    """The prefix alone names nothing."""
     with pytest.raises(UnknownEmbedder, match="Say which model"):
         open_embedder("mlx: ")
 
@@ -92,11 +81,9 @@ def test_sizes(small):
     assert opened(small, 32).dimensions == 32
     with pytest.raises(InputError, match="has 64, 32 dimensions, not 48"):
         opened(small, 48)
-
     change(small, "config.json", matryoshka_dimensions=None)
     with pytest.raises(InputError, match="has 64 dimensions, not 32"):
         opened(small, 32)
-
     change(small, "config.json", is_matryoshka=True)
     assert opened(small, 48).dimensions == 48
     with pytest.raises(InputError, match="has 64 or fewer dimensions, not 65"):
@@ -121,19 +108,13 @@ def test_fingerprint(small):
     seen.append(print_of())
 
     assert len(set(seen)) == len(seen)
-
-
-def test_no_weights(small):
-    """A folder without weights is refused before anything is loaded."""
+    # A folder without weights is refused before anything is loaded.
     (small / "model.safetensors").unlink()
-
     with pytest.raises(EmbedderUnavailable, match=r"model\.safetensors is missing"):
-        _ = opened(small).fingerprint
+        print_of()
 
 
 # The recipe in the files of sentence-transformers, read without the model.
-
-
 @pytest.fixture
 def folder(tmp_path):
     """Write the files of a model: ``folder(modules=[...], **{"file.json": {...}})``."""
@@ -161,80 +142,49 @@ def module(name, path=""):
 WHOLE = [module("Transformer"), module("Pooling", "1_Pooling"), module("Dense", "2_Dense"), module("Normalize", "3")]
 
 
-def test_whole(folder):
-    """Pooling, layers, prefixes, length and sizes come from their files."""
-    found = recipe(
-        folder(
-            WHOLE,
-            **{
-                "1_Pooling__config.json": {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": True},
-                "2_Dense__config.json": {"in_features": 128, "out_features": 48},
-                "config_sentence_transformers.json": {"prompts": {"query": "query: ", "passage": "passage: "}},
-                "sentence_bert_config.json": {"max_seq_length": 128, "do_lower_case": True},
-            },
-        )
-    )
-
-    assert (found.pooling, found.dense, found.width) == (("cls", "mean"), ("2_Dense",), 48)
-    assert (found.query_prefix, found.document_prefix) == ("query: ", "passage: ")
-    assert (found.max_tokens, found.lower, found.sizes) == (128, True, None)
-
-
 @pytest.mark.parametrize(
-    ("config", "pooling"),
+    ("modules", "files", "found"),
     [
-        ({"pooling_mode_mean_tokens": True}, ("mean",)),
-        ({"pooling_mode_lasttoken": True, "pooling_mode_mean_tokens": False}, ("last",)),
-        ({"pooling_mode": "lasttoken"}, ("last",)),
-        ({"pooling_mode": ["cls", "weightedmean"]}, ("cls", "weighted")),
-        ({"pooling_mode_mean_sqrt_len_tokens": True}, ("mean_sqrt",)),
+        # Pooling, layers, prefixes, length and sizes come from their files.
+        (WHOLE, {
+            "1_Pooling__config.json": {"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": True},
+            "2_Dense__config.json": {"in_features": 128, "out_features": 48},
+            "config_sentence_transformers.json": {"prompts": {"query": "query: ", "passage": "passage: "}},
+            "sentence_bert_config.json": {"max_seq_length": 128, "do_lower_case": True},
+         }, {"pooling": ("cls", "mean"), "dense": ("2_Dense",), "width": 48, "query_prefix": "query: ",
+             "document_prefix": "passage: ", "max_tokens": 128, "lower": True, "sizes": None}),
+        # Both ways in which sentence-transformers has written the pooling are read.
+        *[(WHOLE[:2], {"1_Pooling__config.json": config}, {"pooling": pooling}) for config, pooling in (
+            ({"pooling_mode_mean_tokens": True}, ("mean",)), ({"pooling_mode": "lasttoken"}, ("last",)),
+            ({"pooling_mode_lasttoken": True, "pooling_mode_mean_tokens": False}, ("last",)),
+            ({"pooling_mode": ["cls", "weightedmean"]}, ("cls", "weighted")),
+            ({"pooling_mode_mean_sqrt_len_tokens": True}, ("mean_sqrt",)))],
+        # A model without these files is pooled as its architecture usually is, without prefixes.
+        *[(None, {"config.json": {"model_type": kind, "hidden_size": 64}},
+           {"pooling": (pooling,), "query_prefix": "", "document_prefix": "", "max_tokens": 2048})
+          for kind, pooling in (("bert", "mean"), ("xlm-roberta", "mean"), ("qwen3", "last"))],
+        # Questions take the prompt "query", documents the first of document, passage and corpus, else the default.
+        *[((), {"config_sentence_transformers.json": said}, {"query_prefix": query, "document_prefix": document})
+          for said, query, document in (
+            ({}, "", ""), ({"prompts": {"query": "q: "}}, "q: ", ""),
+            ({"prompts": {"query": "q: ", "document": "d: ", "passage": "p: "}}, "q: ", "d: "),
+            ({"prompts": {"retrieval": "r: "}, "default_prompt_name": "retrieval"}, "r: ", "r: "),
+            ({"prompts": {"query": "q: ", "document": None}}, "q: ", ""))],
+        # Where only the tokenizer says how long a text may be, it is believed; its word for "any length" is none.
+        ((), {"tokenizer_config.json": {"model_max_length": 200}}, {"max_tokens": 200}),
+        ((), {"tokenizer_config.json": {"model_max_length": 10**30}}, {"max_tokens": 512}),
+        # RoBERTa counts positions from behind the padding's, so two of them are never a token's.
+        ((), {"config.json": {"model_type": "xlm-roberta", "hidden_size": 64, "max_position_embeddings": 514,
+                              "pad_token_id": 1}}, {"max_tokens": 512}),
     ],
-)
-def test_pooling(folder, config, pooling):
-    """Both ways in which sentence-transformers has written the pooling are read."""
-    assert recipe(folder(WHOLE[:2], **{"1_Pooling__config.json": config})).pooling == pooling
-
-
-@pytest.mark.parametrize(("kind", "pooling"), [("bert", "mean"), ("xlm-roberta", "mean"), ("qwen3", "last")])
-def test_without_modules(folder, kind, pooling):
-    """A model without these files is pooled as its architecture usually is, without prefixes."""
-    where = folder(**{"config.json": {"model_type": kind, "hidden_size": 64}})
-    (where / "modules.json").unlink()
-
-    found = recipe(where)
-
-    assert found.pooling == (pooling,)
-    assert (found.query_prefix, found.document_prefix, found.max_tokens) == ("", "", 2048)
-
-
-@pytest.mark.parametrize(
-    ("said", "query", "document"),
-    [
-        ({}, "", ""),
-        ({"prompts": {"query": "q: "}}, "q: ", ""),
-        ({"prompts": {"query": "q: ", "document": "d: ", "passage": "p: "}}, "q: ", "d: "),
-        ({"prompts": {"retrieval": "r: "}, "default_prompt_name": "retrieval"}, "r: ", "r: "),
-        ({"prompts": {"query": "q: ", "document": None}}, "q: ", ""),
-    ],
-)
-def test_prefixes(folder, said, query, document):
-    """Questions take the prompt "query", documents the first of document, passage and corpus, else the default."""
-    found = recipe(folder(**{"config_sentence_transformers.json": said}))
-
-    assert (found.query_prefix, found.document_prefix) == (query, document)
-
-
-def test_length_of_the_tokenizer(folder):
-    """Where only the tokenizer says how long a text may be, it is believed; its word for "any length" is none."""
-    assert recipe(folder(**{"tokenizer_config.json": {"model_max_length": 200}})).max_tokens == 200
-    assert recipe(folder(**{"tokenizer_config.json": {"model_max_length": 10**30}})).max_tokens == 512
-
-
-def test_positions_of_roberta(folder):
-    """RoBERTa counts positions from behind the padding's, so two of them are never a token's."""
-    config = {"model_type": "xlm-roberta", "hidden_size": 64, "max_position_embeddings": 514, "pad_token_id": 1}
-
-    assert recipe(folder(**{"config.json": config})).max_tokens == 512
+)  # fmt: skip
+def test_recipe(folder, modules, files, found):
+    """What sentence-transformers' files say of a model is what its recipe says."""
+    where = folder(modules or (), **files)
+    if modules is None:
+        (where / "modules.json").unlink()
+    made = recipe(where)
+    assert {name: getattr(made, name) for name in found} == found
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Parity with transformers and sentence-transformers on torch: run by .ci/run and `make reference`."""
 
-from __future__ import annotations
-
 import json
 from importlib.util import find_spec
 from pathlib import Path
@@ -86,7 +84,6 @@ def test_nomic(models, means, dimensions):
     """Embeddings of every size agree to 1e-5, of short and long texts, alone and in padded batches."""
     wanted = torch.nn.functional.normalize(means[:, :dimensions], dim=1).numpy()
     embedder = open_embedder(f"nomic-{dimensions}", models=models)
-
     assert np.abs(embedder.embed_documents(TEXTS) - wanted).max() <= 1e-5
     assert np.abs(embedder.embed_documents(TEXTS[:1])[0] - wanted[0]).max() <= 1e-5
 
@@ -97,9 +94,7 @@ def test_nomic_in_half_precision(models, means, tmp_path):
     weights = mx.load(str(models / "nomic" / "model.safetensors"))
     weights = {name: value.astype(mx.float16) for name, value in weights.items()}
     mx.save_safetensors(str(folder / "model.safetensors"), weights)
-
     found = open_embedder("nomic", models=tmp_path).embed_documents(TEXTS)
-
     wanted = torch.nn.functional.normalize(means[:, :256], dim=1).numpy()
     assert np.sum(found * wanted, axis=1).min() >= 0.999
 
@@ -110,7 +105,6 @@ def test_small_models_are_current(kind):
     folder = EMBEDDERS / f"{kind}_small"
     made = {"nomic": "NomicBertModel", "minilm": "BertModel"}[kind]
     model = getattr(transformers, made).from_pretrained(folder).eval()
-
     for one in json.loads((folder / "expected.json").read_text()):
         assert np.allclose(tokens_of(model, one["ids"]).numpy(), one["tokens"], atol=1e-5)
 
@@ -124,7 +118,6 @@ def test_minilm(tmp_path):
     ids = tokenizer(TEXTS, truncation=True, max_length=256)["input_ids"]
     published = torch.nn.functional.normalize(torch.stack([tokens_of(model, one).mean(dim=0) for one in ids])).numpy()
     embedder = open_embedder("minilm", models=tmp_path)
-
     assert np.abs(embedder.embed_documents(TEXTS) - published).max() <= 1e-5
     assert np.abs(np.stack([embedder.embed_query(text) for text in TEXTS]) - published).max() <= 1e-5
 
@@ -134,9 +127,7 @@ def test_minilm_in_a_store(store, week, tmp_path):
     """A store that is written with MiniLM finds a note by its meaning, none of its words being asked for."""
     memory = store(embedder=open_embedder("minilm", models=tmp_path))
     memory.add_many(week, progress=False)
-
     best = memory.hits("tariff normalization").hits[0]
-
     assert (best.memory.title, best.kw_rank) == ("Scaling the prices", None)
 
 
@@ -189,19 +180,13 @@ TANH, SAME = torch.nn.Tanh(), torch.nn.Identity()
 @pytest.mark.parametrize(
     ("kind", "pooling", "dense"),
     [
-        ("bert", "mean", []),
-        ("bert", "cls", [((64, 48), True, TANH)]),
-        ("bert", ("max", "mean"), []),
-        ("bert", "weightedmean", []),
-        ("bert", "mean_sqrt_len_tokens", []),
-        ("xlm-roberta", "mean", []),
-        ("modernbert", "mean", []),
-        ("modernbert", "cls", []),
-        ("qwen3", "lasttoken", []),
+        ("bert", "mean", []), ("bert", "cls", [((64, 48), True, TANH)]), ("bert", ("max", "mean"), []),
+        ("bert", "weightedmean", []), ("bert", "mean_sqrt_len_tokens", []), ("xlm-roberta", "mean", []),
+        ("modernbert", "mean", []), ("modernbert", "cls", []), ("qwen3", "lasttoken", []),
         ("gemma3_text", "mean", [((64, 256), False, SAME), ((256, 64), False, SAME)]),
     ],
     ids=lambda given: None if isinstance(given, list) else "+".join(given) if isinstance(given, tuple) else given,
-)
+)  # fmt: skip
 def test_architectures(tmp_path, kind, pooling, dense):
     """Each architecture gives sentence-transformers' vectors, its pooling, layers and prefixes, alone or together."""
     reference = saved(tmp_path, kind, pooling, dense, PROMPTS)
@@ -227,9 +212,7 @@ def test_cut(tmp_path):
     reference = saved(tmp_path, "bert", "mean")
     file = tmp_path / "model" / "config.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"matryoshka_dimensions": [64, 32]}))
-
     found = open_embedder(f"mlx:{tmp_path / 'model'}", dimensions=32).embed_documents(SOME)
-
     wanted = reference.encode(SOME)[:, :32]
     assert np.allclose(found, wanted / np.linalg.norm(wanted, axis=1, keepdims=True), atol=1e-4)
 
@@ -238,9 +221,7 @@ def test_cut(tmp_path):
 def test_nomic_by_its_folder(nomic):
     """A folder with nomic-bert opens as ``mlx:`` too: mlx-embeddings' loader loads our own."""
     one = nomic.expected[1]
-
     found = open_embedder(f"mlx:{nomic.folder}").embed_documents([one["text"]])[0]
-
     wanted = np.mean(one["tokens"], axis=0)
     assert found @ wanted / np.linalg.norm(wanted) >= 0.9999
 
@@ -249,7 +230,6 @@ def test_nomic_by_its_folder(nomic):
 def test_another_type(tmp_path):
     """A type that mlx-embeddings does not know is named, and so are those that it runs."""
     (tmp_path / "config.json").write_text('{"model_type": "mpnet", "hidden_size": 64}')
-
     with pytest.raises(EmbedderUnavailable, match="type 'mpnet', and mlx-embeddings runs bert, gemma3_text"):
         open_embedder(f"mlx:{tmp_path}").embed_query("prices")
 

@@ -1,7 +1,5 @@
 """How models compute: a fast BLAS, one thread of MLX, batches, forks, and how long models stay in memory."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal
@@ -39,13 +37,8 @@ needs_openblas = pytest.mark.skipif(not installed("cmeel-openblas"), reason="the
 
 def run(code, *arguments):
     """Return what code prints in a fresh interpreter; one that hangs is ended, with the child that it waits for."""
-    with subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
+    command, pipe = [sys.executable, "-c", code, *map(str, arguments)], subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
         try:
             said, trouble = process.communicate(timeout=100)
         except subprocess.TimeoutExpired:
@@ -91,7 +84,6 @@ def test_mlx_multiplies_with_openblas():
         "print(arithmetic(), len({ctypes.cast(one, ctypes.c_void_p).value for one in functions}))\n"
         "print(mx.allclose(mx.ones((64, 32)) @ mx.ones((32, 8)), mx.full((64, 8), 32.0)).item())"
     )
-
     assert said.splitlines() == ["MLX with cmeel-openblas 1", "True"]
 
 
@@ -108,7 +100,6 @@ def test_openblas_comes_before_mlx(nomic, name):
         "print('imported first' in embedders.arithmetic(), 'mlx.core' in sys.modules)",
         nomic.models,
     )
-
     assert said == "False True"
 
 
@@ -121,48 +112,26 @@ NONE = "from importlib import metadata\nmetadata.files = lambda name: None\n"
     ("code", "said"),
     [
         ("import mlx.core\n", "it was imported first. Restart Python, and search once before you import MLX"),
-        (
-            f"import ctypes.util\nctypes.util.find_library = lambda name: None\n{NONE}",
-            "no OpenBLAS found). Install a fast one: pip install cmeel-openblas",
-        ),
-        (
-            f"import sys, ctypes.util\nctypes.util.find_library = lambda name: sys.argv[1]\n{NONE}",
-            "(system OpenBLAS: ",
-        ),
-        (
-            "import pathlib\nread = pathlib.Path.read_text\n"
-            "pathlib.Path.read_text = lambda path, *a, **b: 'flags: sse2' if 'cpuinfo' in str(path) else read(path)\n",
-            "AVX-512" if installed("cmeel-openblas") else "no OpenBLAS found",
-        ),
+        (f"import ctypes.util\nctypes.util.find_library = lambda name: None\n{NONE}",
+         "no OpenBLAS found). Install a fast one: pip install cmeel-openblas"),
+        (f"import sys, ctypes.util\nctypes.util.find_library = lambda name: sys.argv[1]\n{NONE}",
+         "(system OpenBLAS: "),
+        ("import pathlib\nread = pathlib.Path.read_text\n"
+         "pathlib.Path.read_text = lambda path, *a, **b: 'flags: sse2' if 'cpuinfo' in str(path) else read(path)\n",
+         "AVX-512" if installed("cmeel-openblas") else "no OpenBLAS found"),
     ],
     ids=["MLX was first", "none installed", "broken library", "processor without AVX-512"],
-)
+)  # fmt: skip
 def test_without_openblas(tmp_path, code, said):
     """Where OpenBLAS cannot be loaded, models run all the same, and the line for a person says why and what to do."""
     (tmp_path / "libopenblas.so.0").write_bytes(b"not a library")
-
     found = run(
         f"{code}{PRINT}print(StaticEmbedder().embed_query('λ').shape)\n"
         "from jupyter_memory.embedders import mx\nprint(mx.sum(mx.ones((4, 4)) @ mx.ones((4, 4))).item())",
         tmp_path / "libopenblas.so.0",
     )
-
     assert said in found or ("AVX-512" in said and found.startswith("MLX with system"))
     assert found.splitlines()[1:] == ["(256,)", "64.0"]
-
-
-@linux
-def test_a_search_before_mlx_mends_it(tmp_path):
-    """After one search in a program, MLX may be imported: nothing is said about it."""
-    found = run(
-        "import sys\nfrom jupyter_memory import MemoryStore\n"
-        "with MemoryStore(sys.argv[1]) as store:\n"
-        "    store.add('the prices of a week')\n"
-        f"    store.hits('prices')\nimport mlx.core\n{PRINT}",
-        tmp_path / "memory.sqlite",
-    )
-
-    assert found and "imported first" not in found
 
 
 @linux
@@ -181,24 +150,25 @@ def test_threads_of_openblas_as_before(nomic):
         "    print(before, openblas.openblas_get_num_threads())",
         nomic.models,
     )
-
     assert said == "3 3"
 
 
-def test_no_openblas_on_macos():
-    """On macOS nothing is loaded, as MLX has Apple's BLAS."""
+def test_no_notice(tmp_path):
+    """After one search in a program MLX may be imported; on macOS, where MLX has Apple's BLAS, none is loaded."""
+    searched = (
+        "import sys\nfrom jupyter_memory import MemoryStore\nwith MemoryStore(sys.argv[1]) as store:\n"
+        f"    store.add('the prices of a week')\n    store.hits('prices')\nimport mlx.core\n{PRINT}"
+    )
+    assert sys.platform != "linux" or "imported first" not in run(searched, tmp_path / "memory.sqlite")
     said = run(
         "import sys\nfrom pathlib import Path\nsys.platform = 'darwin'\n"
         f"from jupyter_memory.embedders import mx\n{PRINT}"
         "maps = Path('/proc/self/maps')\nprint('cmeel' in (maps.read_text() if maps.exists() else ''))"
     )
-
     assert said.splitlines() == ["MLX", "False"]
 
 
 # Texts of similar length share a batch.
-
-
 def padding(lengths, budget=2048):
     made = list(batches(lengths, budget))
     return 1 - sum(lengths) / sum(batch.tokens * len(batch.rows) for batch in made)
@@ -208,7 +178,6 @@ def padding(lengths, budget=2048):
 def test_every_row_once(lengths, budget):
     """Every text is in one batch that is long enough, of a power of two of rows, within the budget, little padded."""
     made = list(batches(lengths, budget))
-
     assert sorted(row for batch in made for row in batch.rows) == list(range(len(lengths)))
     for batch in made:
         assert all(lengths[row] <= batch.tokens for row in batch.rows)
@@ -219,9 +188,7 @@ def test_every_row_once(lengths, budget):
 
 def test_batches_of_notebooks():
     """For chunks of the lengths that notebooks have, less than a tenth is padding, and there are few shapes."""
-    lengths = np.random.default_rng(1).lognormal(4.3, 0.8, 500).clip(6, 512).astype(int).tolist()
-
-    assert padding(lengths) < 0.1
+    assert padding(np.random.default_rng(1).lognormal(4.3, 0.8, 500).clip(6, 512).astype(int).tolist()) < 0.1
     assert len({batch.tokens for length in range(1, 2049) for batch in batches([length], 64)}) <= 80
 
 
@@ -290,7 +257,6 @@ def test_an_error_shows_where_it_was_raised(nomic):
     nomic.save({name: value * 0 for name, value in nomic.weights.items()})
     with pytest.raises(EmbedderError, match="no direction") as raised:
         nomic.open().embed_query("prices")
-
     frames = traceback.extract_tb(raised.value.__traceback__)
     assert frames[0].name == "test_an_error_shows_where_it_was_raised" and "raise EmbedderError" in frames[-1].line
 
@@ -306,7 +272,6 @@ def test_no_program_waits_for_a_computation(nomic):
         "time.sleep(0.5)\nprint('done')",
         nomic.models,
     )
-
     assert said == "done"
 
 
@@ -392,20 +357,13 @@ def test_a_forked_child_searches_and_adds(tmp_path):
 
 
 @forks
-def test_a_forked_child_waits_for_no_thread_of_its_parent():
-    """A child that is forked while another thread loads the model or embeds has locks and a thread of its own."""
-    assert run(BUSY) == str([0] * 8)
-
-
-@forks
-def test_a_forked_child_has_a_timer_of_its_own():
-    """A child that is forked while its parent computes can compute, too, and lets go when it is idle."""
-    assert run(TIMER) == "0"
+@pytest.mark.parametrize(("code", "left"), [(BUSY, str([0] * 8)), (TIMER, "0")], ids=["lock", "timer"])
+def test_a_forked_child_waits_for_no_thread_of_its_parent(code, left):
+    """Forked while its parent loads or embeds, a child has locks, a thread and a timer of its own, and lets go."""
+    assert run(code) == left
 
 
 # Models leave memory when no text has come for a while, and come back with the next text.
-
-
 @pytest.fixture
 def as_before():
     """Let go of what a test has read, and go on with the usual time."""
@@ -434,13 +392,12 @@ def test_kept_for_good(wide, as_before):
     """With 0 minutes a model stays, and no thread waits for anything."""
     computing.release_after(0)
     open_embedder("nomic", models=wide).embed_query("λ")
-
     assert mx.get_active_memory() > 5_000_000
     assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
 
 
-def test_not_before_its_time():
-    """What is used again and again stays, however often its time would have been over; then it goes."""
+def test_neither_before_its_time_nor_during_a_computation():
+    """What is used again and again, or computes for longer than the time, stays; afterwards it goes."""
     own = type(computing)(1 / 60)
     read = own.kept(lambda: object())
     for _ in range(12):
@@ -450,17 +407,12 @@ def test_not_before_its_time():
     assert read.cache_info() == (11, 1, 1, 1)
     assert until(lambda: read.cache_info().currsize == 0)
 
-
-def test_never_during_a_computation():
-    """While a model computes for longer than the time it is not let go; afterwards it is."""
     own = type(computing)(SOON)
     read = own.kept(lambda: object())
-    with own:
-        read()
-    with own:
-        read()
-        time.sleep(0.2)
-        assert read.cache_info().currsize == 1
+    for pause in (0, 0.2):
+        with own:
+            read(), time.sleep(pause)
+            assert read.cache_info().currsize == 1
     assert until(lambda: read.cache_info().currsize == 0)
 
 
@@ -486,5 +438,4 @@ def test_the_time_is_a_setting(store, as_before):
     with computing:
         read()
     store(settings=JupyterMemory(idle_minutes=SOON))
-
     assert until(lambda: read.cache_info().currsize == 0)

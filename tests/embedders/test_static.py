@@ -1,7 +1,5 @@
 """The embedded model: the mean of token vectors, whatever the text and whoever stands beside it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -59,21 +57,13 @@ def pooled(ids, table, dimensions=256):
 
 
 def plain(text, table, dimensions=256):
-    """Return the embedding of a text, tokenised in one call."""
     return pooled(tokens([text]).ids, table, dimensions)
-
-
-def fresh(code):
-    """Run code in a fresh interpreter and return what it prints."""
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=100)
-    return done.stdout.strip()
 
 
 @pytest.mark.parametrize("dimensions", [256, 128, 64])
 def test_as_numpy_does_it(table, dimensions):
     """Each text is the mean of its tokens' vectors, cut to the dimensions, with length 1, in float32."""
     vectors = StaticEmbedder(dimensions).embed_documents(NOTES)
-
     assert vectors.dtype == np.float32
     assert vectors.shape == (len(NOTES), dimensions)
     assert np.allclose(vectors, [plain(note, table, dimensions) for note in NOTES], atol=1e-6)
@@ -81,7 +71,7 @@ def test_as_numpy_does_it(table, dimensions):
 
 
 def test_tokens_that_are_known(embedder, table):
-    """Texts that were tokenised already get their vectors, whatever their lengths; a text without tokens, one too."""
+    """Texts that were tokenised already get their vectors, whatever their lengths; so do questions, and no texts."""
     rng = np.random.default_rng(6)
     texts = [rng.integers(0, 30_522, rng.integers(1, 60)) for _ in range(300)]
     texts = [*texts, rng.integers(0, 30_522, 9_000), np.full(70, 2_000), np.array([], np.int64), np.array([9])]
@@ -90,14 +80,9 @@ def test_tokens_that_are_known(embedder, table):
     expected = [pooled(ids if len(ids) else [unknown()], table) for ids in texts]
     assert np.allclose(embedder.embed_tokens(found), expected, atol=1e-5)
     assert np.allclose(embedder.embed_tokens(tokens(NOTES)), embedder.embed_documents(NOTES), atol=1e-7)
-
-
-def test_query_is_embedded_like_a_document(embedder):
-    """The static model has no prefixes: a query's vector is the document's, without its row."""
     vector = embedder.embed_query(NOTES[0])
-
-    assert vector.shape == (256,)
-    assert np.allclose(vector, embedder.embed_documents([NOTES[0]])[0], atol=1e-7)
+    assert vector.shape == (256,) and np.allclose(vector, embedder.embed_documents([NOTES[0]])[0], atol=1e-7)
+    assert embedder.embed_documents([]).shape == (0, 256)
 
 
 @pytest.mark.parametrize("dimensions", [256, 128, 64])
@@ -113,11 +98,8 @@ def test_query_is_embedded_like_a_document(embedder):
 def test_near_in_meaning(dimensions, query, texts):
     """What means the same is nearer than what does not, and found though they share no word of weight."""
     embedder = StaticEmbedder(dimensions)
-
     cosines = embedder.embed_documents(texts) @ embedder.embed_query(query)
-
-    assert cosines[0] > cosines[1]
-    assert cosines[0] >= embedder.threshold
+    assert cosines[0] > cosines[1] and cosines[0] >= embedder.threshold
 
 
 def test_company_does_not_matter(embedder):
@@ -125,10 +107,8 @@ def test_company_does_not_matter(embedder):
     texts = [*NOTES, REPORT, "", *(f"order {number} of Müller" for number in range(5000))]
     alone = np.stack([embedder.embed_query(text) for text in texts[:40]])
     order = random.Random(1).sample(range(len(texts)), len(texts))
-
     batch = embedder.embed_documents(texts)
     shuffled = embedder.embed_documents([texts[row] for row in order])
-
     assert np.sum(batch[:40] * alone, axis=1).min() >= 0.99999
     assert np.sum(batch[order] * shuffled, axis=1).min() >= 0.99999
 
@@ -136,21 +116,16 @@ def test_company_does_not_matter(embedder):
 @pytest.mark.parametrize(
     ("text", "alike"),
     [
-        (REPORT, 0.999999),
-        (f"  {REPORT}  ", 0.999999),
-        (REPORT.replace(" ", "   "), 0.999999),
-        (REPORT.replace(" ", ""), 0.999),
-        ("東京都の売上" * 5_000, 0.999),
+        (REPORT, 0.999999), (f"  {REPORT}  ", 0.999999), (REPORT.replace(" ", "   "), 0.999999),
+        (REPORT.replace(" ", ""), 0.999), ("東京都の売上" * 5_000, 0.999),
         (REPORT * 5, 0.999),
     ],
     ids=["text", "spaces around", "many spaces", "no spaces", "ideographs", "more than one call"],
-)
+)  # fmt: skip
 def test_long_text_as_if_in_one_piece(embedder, table, text, alike):
     """A text that is tokenised in pieces has the vector that it would have in one; pieces are cut at spaces."""
     assert len(text) > 20_000
-
     found = embedder.embed_documents(["x", text, "price", text])
-
     assert min(found[1] @ plain(text, table), found[3] @ found[1]) >= alike
     assert found[[0, 2]] == pytest.approx(embedder.embed_documents(["x", "price"]), abs=1e-6)
 
@@ -159,92 +134,61 @@ def test_long_text_as_if_in_one_piece(embedder, table, text, alike):
 def test_nothing_to_embed(embedder, table, text):
     """A text without words has the vector of the unknown token, so that nothing fails."""
     row = table[unknown()]
-
     assert np.allclose(embedder.embed_query(text), row / np.linalg.norm(row), atol=1e-6)
     assert np.allclose(embedder.embed_documents(["price", text])[1], row / np.linalg.norm(row), atol=1e-6)
 
 
 @pytest.mark.parametrize(
     ("text", "known"),
-    [
-        ("価格 🚚", False),
-        ('"価格"', False),
-        ("価格 der Preis", True),
-        ("上月的价格", False),
-        ("데이터", False),
-        ("", True),
-        ("x" * 200, False),
-    ],
-)
+    [("価格 🚚", False), ('"価格"', False), ("価格 der Preis", True), ("上月的价格", False), ("데이터", False),
+     ("", True), ("x" * 200, False)],
+)  # fmt: skip
 def test_texts_that_it_cannot_read(embedder, text, known):
     """A text of which the model knows no word is told from others, as its vector means nothing."""
     assert embedder.reads(text) == known
 
 
-def test_no_texts(embedder):
-    """No texts have no vectors, in the right shape."""
-    assert embedder.embed_documents([]).shape == (0, 256)
-
-
 @pytest.mark.parametrize(
     "text",
-    [
-        "price\0list",
-        "half \ud83d of a pair",
-        "\udfff",
-        "\u202eמחיר",
-        "e\u0301" * 40,
-        "\ufeff",
-        "[CLS][PAD]",
-        "a" * 50_000,
-    ],
+    ["price\0list", "half \ud83d of a pair", "\udfff", "\u202eמחיר", "e\u0301" * 40, "\ufeff", "[CLS][PAD]",
+     "a" * 50_000],
     ids=["nul", "lone high", "lone low", "right to left", "combining", "byte order mark", "special", "no space"],
-)
+)  # fmt: skip
 def test_strange_text(embedder, text):
-    """Text that is unusual or broken still has a vector of length 1."""
+    """Text that is unusual or broken has a vector of length 1; half a surrogate pair is a replacement character."""
     assert np.linalg.norm(embedder.embed_query(text)) == pytest.approx(1, abs=1e-6)
-
-
-def test_surrogates(embedder):
-    """Half a surrogate pair counts as a replacement character; two halves are the character that they mean."""
-    assert np.allclose(embedder.embed_query("Z\ud800rich"), embedder.embed_query("Z\ufffdrich"), atol=1e-7)
-    assert np.allclose(embedder.embed_query("\ud83d\ude9a late"), embedder.embed_query("🚚 late"), atol=1e-7)
+    for one, other in (("Z\ud800rich", "Z\ufffdrich"), ("\ud83d\ude9a late", "🚚 late")):
+        assert np.allclose(embedder.embed_query(one), embedder.embed_query(other), atol=1e-7)
 
 
 def test_megabytes_in_little_memory():
     """Four million characters, a third of them in one text, take less than 100 MB beyond the model."""
-    grown = fresh(
-        "import resource, sys\n"
-        "from jupyter_memory.embedders import StaticEmbedder\n"
-        "embedder = StaticEmbedder()\n"
-        "embedder.embed_query('warm')\n"
-        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+    grown = run_without(
+        [],
+        "import resource\nfrom jupyter_memory.embedders import StaticEmbedder\nembedder = StaticEmbedder()\n"
+        "embedder.embed_query('warm')\nbefore = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "line = 'Der Umsatz in Zürich grew by 4.2 %, see df.groupby(month); λ = 3\\n'\n"
         "embedder.embed_documents([line * 23000, *[line * 23] * 2000])\n"
         "grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before\n"
-        "print(grown // (2**20 if sys.platform == 'darwin' else 2**10))"
+        "print(grown // (2**20 if sys.platform == 'darwin' else 2**10))",
     )
-
     assert int(grown) < 100
 
 
 def test_first_used_by_many_threads():
     """Threads that all want the first vector get it, and the main thread goes on with it."""
-    said = fresh(
-        "import threading\n"
-        "import numpy as np\n"
-        "from jupyter_memory.embedders import StaticEmbedder\n"
+    said = run_without(
+        [],
+        "import threading, numpy as np\nfrom jupyter_memory.embedders import StaticEmbedder\n"
         "found, start = [], threading.Barrier(8)\n"
         "def embed():\n"
         "    start.wait(100)\n"
         "    found.append(StaticEmbedder().embed_query('Umsatz in Zürich'))\n"
         "threads = [threading.Thread(target=embed) for _ in range(8)]\n"
-        "[thread.start() for thread in threads]\n"
-        "[thread.join(100) for thread in threads]\n"
+        "[thread.start() for thread in threads], [thread.join(100) for thread in threads]\n"
         "found.append(StaticEmbedder(256).embed_query('Umsatz in Zürich'))\n"
-        "print(len(found), np.ptp(found, axis=0).max() < 1e-6)"
+        "print(len(found), np.ptp(found, axis=0).max() < 1e-6)",
     )
-
     assert said == "9 True"
 
 
@@ -258,15 +202,12 @@ def test_other_dimensions(dimensions):
 def test_fingerprint():
     """The fingerprint names the weights by their hash, the dimensions, the pooling and the recipe."""
     weights = hashlib.sha256((BUNDLED / "weights.safetensors").read_bytes()).hexdigest()[:8]
-
     assert StaticEmbedder().fingerprint == f"static-wordpiece-{weights}/d256/pooled-0.08-32/ctx1"
     assert StaticEmbedder().name == StaticEmbedder(64).name == "static"
     assert len({StaticEmbedder(dimensions).fingerprint for dimensions in (256, 128, 64)}) == 3
 
 
 # Its files are part of the package, and never used damaged.
-
-
 @pytest.mark.parametrize(
     ("name", "fault", "said"),
     [
@@ -301,15 +242,8 @@ def test_damaged_files(tmp_path, name, fault, said):
         "from jupyter_memory import EmbedderUnavailable\nfrom jupyter_memory.embedders import StaticEmbedder\n"
         "try:\n    StaticEmbedder().embed_query('λ')\nexcept EmbedderUnavailable as error:\n    print(error)"
     )
-    found = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=True,
-    ).stdout
+    options = {"env": os.environ | {"PYTHONPATH": str(tmp_path)}, "cwd": tmp_path, "timeout": 100, "check": True}
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, **options).stdout
 
     assert f"{name} {said}" in found
     assert "pip install --force-reinstall --no-deps jupyter-memory" in found
@@ -325,19 +259,11 @@ def test_table_and_vocabulary(table):
 
 # Where MLX does not run, meaning is searched all the same, and the numbers are the same.
 
-TEXTS = [
-    "Monthly sales in Zürich rose by 4 % after the price cut",
-    "df.groupby('shop')['price'].transform('mean')",
-    "東京の売上は先月より増えた 🚚",
-    "",
-    "TCPConnector " * 900,
-    *(f"order {number} of Müller, λ = {number / 7}" for number in range(80)),
-]
+TEXTS = [*NOTES, "", "TCPConnector " * 900, *(f"order {number} of Müller, λ = {number / 7}" for number in range(80))]
 EMBED = """
 import json
 from jupyter_memory.embedders import StaticEmbedder
-embedder = StaticEmbedder(int(sys.argv[1]))
-texts = json.loads(sys.argv[2])
+embedder, texts = StaticEmbedder(int(sys.argv[1])), json.loads(sys.argv[2])
 print(json.dumps([*embedder.embed_documents(texts).tolist(), embedder.embed_query(texts[0]).tolist()]))
 """
 STORE = """
@@ -364,6 +290,7 @@ try:
 except FetchError as error:
     print(error, Path(models).exists())
 """
+# All names but those of the models that run on MLX.
 IMPORTS = """
 from pathlib import Path
 import jupyter_memory
@@ -371,9 +298,7 @@ for init in Path(jupyter_memory.__file__).parent.glob("*/__init__.py"):
     scope = {}
     exec(f"import jupyter_memory.{init.parent.name} as room", scope)
     for name in getattr(scope["room"], "__all__", []):
-        # What is of the models that run on MLX.
-        if name not in ("mx", "batches", "MiniLmEmbedder", "NomicEmbedder"):
-            getattr(scope["room"], name)
+        name in ("mx", "batches", "MiniLmEmbedder", "NomicEmbedder") or getattr(scope["room"], name)
 print("all")
 """
 
@@ -384,16 +309,13 @@ def test_the_same_numbers(dimensions):
     told = run_without(["mlx"], EMBED, str(dimensions), json.dumps(TEXTS))
     embedder = StaticEmbedder(dimensions)
     expected = np.stack([*embedder.embed_documents(TEXTS), embedder.embed_query(TEXTS[0])])
-
     assert np.abs(np.array(json.loads(told)) - expected).max() < 1e-6
 
 
 def test_a_store_works(tmp_path):
     """Files and notes are taken in and found by meaning, the store is well, and its status names the arithmetic."""
     said = run_without(["mlx"], STORE, str(tmp_path)).splitlines()
-
-    assert said[0] == "['Cat'] True False"
-    assert said[1] == "[]"
+    assert said[:2] == ["['Cat'] True False", "[]"]
     assert any(line.split()[:2] == ["arithmetic", "NumPy,"] for line in said)
 
 
@@ -408,9 +330,7 @@ def test_nothing_is_copied(name, tmp_path):
     wheel = tmp_path / MODELS["minilm"].wheel.file
     wheel.write_bytes(b"not looked at")
     source = {"minilm": wheel, "nomic": Path(__file__).parent / "nomic_small"}[name]
-
     said = run_without(["mlx"], TAKE, name, str(source), str(tmp_path / "models"))
-
     assert said.startswith(f"{name} needs mlx, which this Python environment does not have, so nothing was fetched")
     assert "pip install 'jupyter-memory[hub]'" in said and said.endswith("False")
 
@@ -419,8 +339,7 @@ def test_what_an_uninstall_leaves_is_not_mlx(tmp_path):
     """An empty folder of its name does not count as MLX: it is a package of many parts, and the part is missing."""
     (tmp_path / "mlx").mkdir()
     code = (
-        "from importlib.util import find_spec\n"
-        "from jupyter_memory.embedders import MINILM, missing\n"
+        "from importlib.util import find_spec\nfrom jupyter_memory.embedders import MINILM, missing\n"
         "sys.path[:] = [sys.argv[1]]\n"
         "print(find_spec('mlx') is not None, missing(MINILM))\n"
     )

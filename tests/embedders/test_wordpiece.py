@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import random
-import sys
-import threading
 import tracemalloc
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unicodedata import category, combining
 
 import numpy as np
 import pytest
 from bert_wordpiece import encoder
+from growing import steps
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -63,7 +63,6 @@ def ours():
 def test_the_tokens_of_the_library(bert, ours, texts):
     """Whatever the texts, their tokens are those that the library gives for each."""
     found = ours.tokens(texts)
-
     expected = [bert(text).ids for text in texts]
     assert [part.tolist() for part in np.split(found.ids, found.ends)[:-1]] == expected
     assert found.counts.tolist() == list(map(len, expected))
@@ -85,16 +84,16 @@ def test_the_texts_of_this_project(bert, ours):
     ]
     texts = [file.read_text("utf-8") for file in files]
     assert sum(map(len, texts)) > 100_000
-
     assert [ours.ids(text) for text in texts] == [bert(text).ids for text in texts]
 
 
 def test_names_are_parted():
-    """Names in camel case are parted where a capital begins a word; without the option they are one word."""
+    """Names in camel case are parted, and begin, where a capital begins a word; without the option they are one."""
     parting, whole = WordPiece(VOCABULARY, part_camel=True), WordPiece(VOCABULARY)
-
     assert parting.ids("TCPConnector parseJsonFiles2Csv") == whole.ids("TCP Connector parse Json Files2 Csv")
     assert whole.ids("TCPConnector") == whole.ids("tcpconnector")
+    starts = parting.starts("\n preisTabelle").tolist()
+    assert starts[0] == 2 and 7 in starts and 7 in parting.starts("Zu\u0308richPreise")
 
 
 @given(text=TEXTS)
@@ -103,25 +102,7 @@ def test_names_are_parted():
 def test_where_tokens_begin(bert, ours, text):
     """The offsets are the library's."""
     text = text.replace("x" * 101, "x")
-
     assert ours.starts(text).tolist() == [start for start, _ in bert(text).offsets]
-
-
-def test_where_parted_names_begin():
-    """The parts of a name begin where they stand in it, with accents or without."""
-    parting = WordPiece(VOCABULARY, part_camel=True)
-
-    assert parting.starts("\n preisTabelle").tolist()[0] == 2
-    assert 7 in parting.starts("\n preisTabelle")
-    assert 7 in parting.starts("Zu\u0308richPreise")
-
-
-def test_a_word_without_end():
-    """A word that is too long for any token can be cut in many places, so that no chunk holds all of it."""
-    starts = WordPiece(VOCABULARY).starts("data " + "0f" * 50_000)
-
-    assert len(starts) > 20_000
-    assert np.diff(starts).max() <= 5
 
 
 def test_the_cache_is_bounded():
@@ -134,51 +115,37 @@ def test_the_cache_is_bounded():
         known.ids("0f" * 20_000)
         held.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
-
     assert max(held) < 2.5 * held[0]
+    # A word that is too long for any token can be cut in many places, so that no chunk holds all of it.
+    starts = known.starts("data " + "0f" * 50_000)
+    assert len(starts) > 20_000 and np.diff(starts).max() <= 5
 
 
 @pytest.mark.parametrize("piece", ["\u0301\u0327", "x", "()", "aB", "東", "\x0b", "é", "0"])
-def test_no_work_grows_square(piece, ours):
+def test_no_work_grows_square(piece):
     """A text of one stretch without a space, twice as long, takes about twice as many steps."""
-    steps = []
-    for times in (5_000, 10_000):
-        count = 0
 
-        def step(frame, event, argument):
-            nonlocal count
-            count += 1
+    def work(text):
+        fresh = WordPiece(VOCABULARY, part_camel=True)
+        fresh.ids(text)
+        fresh.starts(text)
 
-        text = piece * times
-        sys.setprofile(step)
-        try:
-            fresh = WordPiece(VOCABULARY, part_camel=True)
-            fresh.ids(text)
-            fresh.starts(text)
-        finally:
-            sys.setprofile(None)
-        steps.append(count)
-
-    assert steps[1] < 2.5 * steps[0]
+    few, many = (steps(lambda times=times: work(piece * times)) for times in (5_000, 10_000))
+    assert many < 2.5 * few
 
 
 def test_from_many_threads():
     """Threads that meet new words at the same time each get the tokens of their own texts."""
-    wrong, shared = [], WordPiece(VOCABULARY)
+    right, shared = [], WordPiece(VOCABULARY)
 
     def count(number):
         for round_ in range(30):
             text = f"Lieferung{'x' * round_} λ{number} {CELL[number : number + 90]} order{chr(97 + number) * round_}"
-            if shared.ids(text) != WordPiece(VOCABULARY).ids(text):
-                wrong.append(text)
+            right.append(shared.ids(text) == WordPiece(VOCABULARY).ids(text))
 
-    threads = [threading.Thread(target=count, args=(number,)) for number in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(100)
-
-    assert wrong == []
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(count, range(3)))
+    assert right == [True] * 90
 
 
 # On 100,000 varied texts, against the library with which MiniLM and nomic were trained.
@@ -210,7 +177,6 @@ def varied_texts() -> Iterator[str]:
 
 
 def _is_reordered(text: str) -> bool:
-    """Return whether marks that stay may change places with others: the library's offsets are not in order then."""
     return any(combining(character) and category(character) != "Mn" for character in text)
 
 
@@ -242,7 +208,6 @@ def test_as_one_text(chunks):
     """Head and text have the tokens of the text that is embedded, in which the head is a line of its own."""
     whole, _ = chunk_tokens(chunks)
     together = tokens([f"{head}\n{text}".replace("\0", "") for head, text in chunks])
-
     assert whole.ids.tolist() == together.ids.tolist()
     assert whole.ends.tolist() == together.ends.tolist()
 
@@ -252,7 +217,6 @@ def test_what_is_kept(chunks):
     """The different tokens of a chunk ascend, those of its text keep their order, and bytes give both back."""
     whole, kept = chunk_tokens(chunks)
     parts = np.split(whole.ids, whole.ends)[:-1]
-
     assert len(kept) == len(chunks)
     for one, part, (_, text) in zip(kept, parts, chunks, strict=True):
         back = ChunkTokens.from_bytes(one.to_bytes())
@@ -266,7 +230,6 @@ def test_many_different_tokens():
     text = " ".join(f"{number}" for number in range(100, 900))
     whole, [few, many] = chunk_tokens([("", text[:400]), ("Numbers", text)])
     back = ChunkTokens.from_bytes(many.to_bytes())
-
     assert len(many.different) > 256 > len(few.different)
     assert len(few.order) == whole.counts[0]
     assert back.text.tolist() == many.text.tolist() == tokens([text]).ids.tolist()
@@ -285,17 +248,11 @@ def test_halves_become_the_numbers_that_they_are():
     every = np.arange(2**16, dtype=np.uint16).view(np.float16)
     halves = np.resize(every[np.isfinite(every)], (500, DIMENSIONS))
     wide = halves.astype(np.float32)
-
     expected = wide / np.maximum(np.sqrt(np.einsum("ij,ij->i", wide, wide)), 1e-9)[:, None]
-
     assert np.array_equal(TokenVectors(halves)[np.arange(500)], expected)
-
-
-def test_a_token_without_a_direction_is_all_zeros():
-    """A vector of length 0 stays 0 and is no division by 0."""
+    # A vector of length 0 stays 0 and is no division by 0.
     halves = np.zeros((2, DIMENSIONS), np.float16)
     halves[1, 0] = -2
-
     assert TokenVectors(halves)[np.array([1, 0])][:, 0].tolist() == [-1.0, 0.0]
 
 
@@ -306,9 +263,7 @@ def test_a_sum_keeps_the_lengths_of_its_tokens():
     vectors = TokenVectors(halves)
     _ = vectors[np.array([1, 2])]
     rows = np.random.default_rng(6).integers(-1, 9, (150, 3))
-
     expected = np.vstack([halves.astype(np.float32), np.zeros((1, DIMENSIONS), np.float32)])[rows].sum(axis=1)
-
     assert np.allclose(vectors.sums(rows), expected, rtol=1e-5, atol=1e-5)
     assert not vectors.sums(np.empty((1, 0), np.int64)).any()
 
@@ -317,7 +272,6 @@ def test_a_token_is_the_same_whenever_it_is_asked_for():
     """New tokens among known ones, the same twice, none: each row is its token's, and what is changed is a copy."""
     halves = np.random.default_rng(3).normal(size=(40, DIMENSIONS)).astype(np.float16)
     vectors, expected = TokenVectors(halves), TokenVectors(halves)[np.arange(40)]
-
     for ids in ([3, 1, 3], [1, 2, 3, 39], [], list(range(40))):
         rows = vectors[np.array(ids, np.int64)]
         assert np.array_equal(rows, expected[ids].reshape(-1, DIMENSIONS))

@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
 
 import golden_beds
 import pytest
 
 
-@pytest.fixture(scope="session")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[golden_beds.Bed]:
-    """The sample archive with a few notes beside it."""
-    bed = golden_beds.samples(tmp_path_factory.mktemp("samples"))
-    yield bed
-    bed.store.close()
+def filled_once(fill: Callable[..., golden_beds.Bed], *args: Any, **options: Any) -> Any:
+    @pytest.fixture(scope="session")
+    def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[golden_beds.Bed]:
+        made = fill(tmp_path_factory.mktemp("golden"), *args, **options)
+        with closing(made.store):
+            yield made
+
+    return bed
 
 
-@pytest.fixture(scope="session")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[golden_beds.Bed]:
-    """The corpus of the benchmark."""
-    bed = golden_beds.corpus(tmp_path_factory.mktemp("corpus"))
-    yield bed
-    bed.store.close()
-
-
-@pytest.fixture(scope="session")
-def words_alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[golden_beds.Bed]:
-    """The corpus of the benchmark in a store without a model."""
-    bed = golden_beds.corpus(tmp_path_factory.mktemp("words"), None)
-    yield bed
-    bed.store.close()
-
-
-@pytest.fixture(scope="session")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[golden_beds.Bed]:
-    """Some thousands of chunks, all prepared by this process, whatever the machine."""
-    bed = golden_beds.many(tmp_path_factory.mktemp("many"), cores=1)
-    yield bed
-    bed.store.close()
+# The sample archive with a few notes beside it; the corpus of the benchmark, also in a store without a model; and some
+# thousands of chunks, all prepared by this process, whatever the machine.
+samples = filled_once(golden_beds.samples)
+corpus = filled_once(golden_beds.corpus)
+words_alone = filled_once(golden_beds.corpus, None)
+many = filled_once(golden_beds.many, cores=1)

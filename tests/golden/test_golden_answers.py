@@ -122,12 +122,9 @@ def test_ranks_of_the_pool(samples):
     """Every candidate of a pool has the golden rank."""
     pooled = samples.store.pooled("which meters are frozen", limit=3, now=samples.now)
     ranks = pooled.ranks(pooled.profile)
-    goldens.check("answers/ranks", {samples.names[id_]: rank for id_, rank in sorted(ranks.items(), key=by_rank)})
-
-
-def by_rank(one: tuple[str, int]) -> int:
-    """Return what candidates are put in order by."""
-    return one[1]
+    goldens.check(
+        "answers/ranks", {samples.names[id_]: rank for id_, rank in sorted(ranks.items(), key=lambda one: one[1])}
+    )
 
 
 def test_reasons(samples):
@@ -163,19 +160,17 @@ def test_frames(samples):
 
 
 def said(query: str, asked: dict[str, Any]) -> str:
-    """Return a question with what was asked beside its words."""
     return f"{query} {asked}" if asked else query
 
 
 def answered(bed: Any, answer: Any, profile: str = "") -> dict[str, Any]:
-    """Return an answer as JSON values; what a hit says of its memory is in the goldens of the index."""
     plain_answer = answer.to_json()
     return {
         **{
             name: plain(bed, plain_answer[name])
             for name in ("verdict", "query_class", "time_range", "counts", "notices")
         },
-        "strength": number(answer.strength),
+        "strength": answer.strength if answer.strength == answer.strength else None,
         "facets": {name: dict(of) for name, of in answer.facets.items()} if profile in ("", "auto") else {},
         "profile": answer.profile,
         "terms": list(answer.terms),
@@ -204,8 +199,3 @@ def plain(bed: Any, value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(bed, one) for one in value]
     return {name: plain(bed, one) for name, one in value.items()} if isinstance(value, dict) else value
-
-
-def number(value: float) -> float | None:
-    """Return a number, None for one that is none: JSON has no NaN."""
-    return None if value != value else value

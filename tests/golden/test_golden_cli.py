@@ -1,7 +1,6 @@
-"""What the command line prints: help, results, lists, errors, as a person sees them.
+"""What the command line prints and the magics show: help, results, lists, errors, as a person sees them.
 
-A command counts ages from the moment at which it is typed, and what lies in the future counts as new: so the memories
-here are of 2096.
+Ages count from the moment at which something is typed, and what lies in the future is new: so memories are of 2096.
 """
 
 from __future__ import annotations
@@ -46,6 +45,28 @@ MISTAKES = (
 )  # fmt: skip
 
 
+SUBCOMMANDS = (
+    "status", "index", "list", "explain", "pin", "unpin", "forget", "profile", "model", "config", "autoload", "doctor",
+    "backup",
+)  # fmt: skip
+# In the order of a session.
+CELLS = (
+    "%memory status", "%memsearch λ", "%memsearch",
+    '%memadd --title "Prices" --tag decision --on 2096-03-02 we scaled the prices to zero mean',
+    '%memadd --title "Müller" --tag people --on 2096-03-03 --pin Frau Müller wants λ = 0.3 in the ridge model',
+    "%%memadd --title Merge --on 2096-03-04\nmerge frames with a left join\non customer_id",
+    "%memsearch prices of the ridge", "%memsearch -p trovella --scan prices", "%memory explain 1",
+    "%memory explain 7", "%memsearch prices of the ridge", "%memeval add 1", "%memeval list", "%memeval forget none",
+    "%memsearch tag:people", "%memsearch prices --tag decison", "%memory list", "%memory status", "%memory profile",
+    "%memory profile show trovella", "%memory profile vault", "%memsearch prices", "%memory profile save mine.toml",
+    "%memory profile ./mine.toml", "%memory config", "%memory autoload status", "%memory forget --tag people",
+    "%memory forget --everything --yes", "%memory statsu", "%memory search prices", "%memory index",
+    "%memory index /nowhere/at/all", "%memory forget", "%memory pin nosuchid", "%memory profile covalense",
+    "%memory model use nomik", "%memsearch -p covalense prices", "%memsearch --since someday prices",
+    "%memsearch --var nothing", "%memsearch kind:sheet", "%memadd", "%memeval add 3",
+)  # fmt: skip
+
+
 @pytest.fixture
 def work() -> Iterator[Path]:
     """A folder whose path is as long in every run: a terminal's lines are cut where they are too long."""
@@ -53,16 +74,20 @@ def work() -> Iterator[Path]:
         yield Path(folder).resolve()
 
 
-@pytest.fixture
-def place(work: Path, monkeypatch: pytest.MonkeyPatch) -> golden_shell.Plain:
+def kept_in(work: Path, monkeypatch: pytest.MonkeyPatch, **places: str) -> golden_shell.Plain:
     """Keep everything in a folder of the test; give what makes the texts the same everywhere."""
-    for name, value in {
-        "HOME": work / "home", "JUPYTER_CONFIG_DIR": work / "config", "JUPYTER_DATA_DIR": work / "data",
-        "JUPYTER_MEMORY_PATH": work / "memory.sqlite", "COLUMNS": "110",
-    }.items():  # fmt: skip
-        monkeypatch.setenv(name, str(value))
+    for name, place in places.items():
+        monkeypatch.setenv(name, str(work / place))
+    monkeypatch.setenv("COLUMNS", "110")
     monkeypatch.chdir(work)
     return golden_shell.Plain({str(work): "/home/ada"})
+
+
+@pytest.fixture
+def place(work: Path, monkeypatch: pytest.MonkeyPatch) -> golden_shell.Plain:
+    """What a command finds."""
+    folders = {"HOME": "home", "JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data"}
+    return kept_in(work, monkeypatch, **folders, JUPYTER_MEMORY_PATH="memory.sqlite")
 
 
 @pytest.fixture
@@ -110,44 +135,31 @@ def test_outputs(filled, work):
 
     for query in ("prices", "who wants λ", "clip", "FileSyncServise", "価格", "the of", "zzyzx"):
         say("search", query, "-p", "trovella")
-    say("search", "prices of the ridge", "-n", "2")
-    say("search", "prices", "--scan", "-n", "3")
-    say("search", "prices", "--tag", "decison")
-    say("search", "prices", "--space", "shop")
-    say("search", "prices", "-ridge", "-l", "3")
-    say("search", "tag:decision")
-    say("search", "--json", "-p", "trovella", "-n", "2", "prices on 2096-03-02")
-    say("search", "--json", "-p", "memini", "-n", "2", "--kind", "note", "ridge")
-    say("search", "--json", "-n", "2", "who joins frames?")
-    say("list")
-    say("list", "-n", "2", "--tier", "file")
-    say("list", "--tag", "none")
+    for words in (
+        ["search", "prices of the ridge", "-n", "2"], ["search", "prices", "--scan", "-n", "3"],
+        ["search", "prices", "--tag", "decison"], ["search", "prices", "--space", "shop"],
+        ["search", "prices", "-ridge", "-l", "3"], ["search", "tag:decision"],
+        ["search", "--json", "-p", "trovella", "-n", "2", "prices on 2096-03-02"],
+        ["search", "--json", "-p", "memini", "-n", "2", "--kind", "note", "ridge"],
+        ["search", "--json", "-n", "2", "who joins frames?"],
+        ["list"], ["list", "-n", "2", "--tier", "file"], ["list", "--tag", "none"],
+    ):  # fmt: skip
+        say(*words)
     first = json.loads(golden_shell.run("search", "--json", "prices", "-p", "trovella")["out"])["hits"]
     for hit in (first[0], first[-1]):
         say("explain", "prices", hit["memory_id"], "-p", "trovella")
     say("explain", "prices", first[1]["memory_id"])
-    say("status")
-    say("status", "--json")
-    say("profile", "list")
-    say("index", str(work / "week"))
-    say("pin", first[0]["memory_id"])
-    say("unpin", first[0]["memory_id"])
-    say("add", *NOTES[0])
-    say("add", "the password is hunter2secret and api_key = 'sk-abcdefghijklmnopqrstuvwxyz123456'")
-    say("backup", str(work / "copy.sqlite"))
-    say("backup", str(work / "copy.sqlite"))
-    say("restore", str(work / "copy.sqlite"))
-    say("model")
-    say("forget", first[0]["memory_id"])
-    say("forget", "--source", str(work / "week" / "cap.py"))
-    say("forget", "--source", str(work / "week"), "--dry-run")
-    say("forget", "--source", str(work / "week"))
-    say("forget", "--source", str(work / "week"), "--yes")
-    say("forget", "--tag", "people")
-    say("forget", "--searches")
-    say("forget", "--everything", "--yes")
-    say("search", "prices")
-    say("list")
+    one, week, copy = first[0]["memory_id"], str(work / "week"), str(work / "copy.sqlite")
+    for words in (
+        ["status"], ["status", "--json"], ["profile", "list"], ["index", week], ["pin", one], ["unpin", one],
+        ["add", *NOTES[0]],
+        ["add", "the password is hunter2secret and api_key = 'sk-abcdefghijklmnopqrstuvwxyz123456'"],
+        ["backup", copy], ["backup", copy], ["restore", copy], ["model"],
+        ["forget", one], ["forget", "--source", f"{week}/cap.py"], ["forget", "--source", week, "--dry-run"],
+        ["forget", "--source", week], ["forget", "--source", week, "--yes"], ["forget", "--tag", "people"],
+        ["forget", "--searches"], ["forget", "--everything", "--yes"], ["search", "prices"], ["list"],
+    ):  # fmt: skip
+        say(*words)
     goldens.check("cli/outputs", found)
 
 
@@ -165,3 +177,30 @@ def test_profiles(place, profile):
     for form in ([], ["--json"], ["--toml"]):
         found[" ".join(form)] = golden_shell.run("profile", "show", profile, *form)["out"].splitlines()
     goldens.check(f"cli/profile.{profile}", found)
+
+
+# -- magics ------------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def notebook(work: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[golden_shell.Notebook, golden_shell.Plain]]:
+    """A shell with the magics, and what makes the texts the same everywhere."""
+    folders = {"IPYTHONDIR": "ipython", "JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data"}
+    plain = kept_in(work, monkeypatch, **folders, HOME="", JUPYTER_CONFIG_PATH="config")
+    shell = golden_shell.Notebook()
+    yield shell, plain
+    shell.close()
+
+
+def test_help_of_magics(notebook):
+    """The help of every magic and every subcommand is the golden one."""
+    shell, plain = notebook
+    cells = ["%memory", "%memeval", "%memsearch --help", "%memadd --help"]
+    cells += [f"%memory {name} --help" for name in SUBCOMMANDS]
+    cells += [f"%memeval {name} --help" for name in ("add", "list", "forget", "run")]
+    goldens.check("cli/magics.help", {cell: golden_shell.lines(shell.run(cell), plain) for cell in cells})
+
+
+def test_cells(notebook):
+    """Each cell of a session shows what the golden file says."""
+    shell, plain = notebook
+    found = {f"{n} {cell}": golden_shell.lines(shell.run(cell), plain) for n, cell in enumerate(CELLS, start=1)}
+    goldens.check("cli/magics", found)

@@ -41,11 +41,11 @@ def test_chunks(samples, file):
     """Every chunk begins and ends, is placed and named as the golden file says; so are its tokens."""
     found: dict[str, list[Any]] = {}
     for row in rows(file, CHUNKS):
-        of_memory = found.setdefault(named(samples, file, row["memory"]), [])
+        of_memory, ident = found.setdefault(named(samples, file, row["memory"]), []), row["ident"]
         of_memory.append(
             {
                 **{name: row[name] for name in ("start", "stop", "line", "is_whole", "context")},
-                "ident": shortened(row["ident"]),
+                "ident": ident if len(ident) <= 80 else f"{ident[:60]}… {digest(ident)}",
                 "row": digest(f"{row['title']}\0{row['text']}\0{row['tags']}"),
                 "tokens": digest(row["tokens"]),
             }
@@ -102,16 +102,9 @@ def test_unchanged_files_are_skipped(samples):
 
 
 def named(bed: Any, connection: apsw.Connection, key: int) -> str:
-    """Return the name of the memory of a key."""
     return bed.names[connection.execute("select id from memories where key = ?", (key,)).get]
 
 
-def shortened(text: str) -> str:
-    """Return the first words of a text; of a long one its digest with them."""
-    return text if len(text) <= 80 else f"{text[:60]}… {digest(text)}"
-
-
 def without_repeats(found: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the rows without what is empty."""
     empty = (None, "", 0, "[]", {})
     return {name: {key: of for key, of in row.items() if of not in empty} for name, row in found.items()}

@@ -3,8 +3,6 @@
 In a small store every chunk is looked at; in this one the finders have to choose.
 """
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 
@@ -39,13 +37,8 @@ def test_answers_among_many(many, profile):
         hits = {
             many.names[hit.memory.id]: {
                 "score": hit.score,
-                "strength": None if hit.strength != hit.strength else hit.strength,
-                "where": [
-                    hit.location,
-                    hit.kw_rank,
-                    hit.sem_rank,
-                    *(None if x != x else x for x in (hit.bm25, hit.cosine)),
-                ],
+                "strength": number(hit.strength),
+                "where": [hit.location, hit.kw_rank, hit.sem_rank, number(hit.bm25), number(hit.cosine)],
                 "adds": [seen.contribution for seen in hit.signals.values()],
             }
             for hit in answer.hits[:5]
@@ -87,8 +80,11 @@ def test_rows_prepared_by_others(many, tmp_path):
         assert np.abs(vectors(helped) - vectors(many)).max() < 1e-6
 
 
+def number(value):
+    return None if value != value else value
+
+
 def digests(bed):
-    """Return digests of all rows and vectors of a store, and how many there are."""
     with closing(apsw.Connection(str(bed.store.path), flags=apsw.SQLITE_OPEN_READONLY)) as file:
         memories, chunks = rows(file, MEMORIES), rows(file, CHUNKS)
         for row in chunks:
@@ -103,7 +99,6 @@ def digests(bed):
 
 
 def vectors(bed):
-    """Return the vectors of a store, a row each, in the order of the chunks."""
     with closing(apsw.Connection(str(bed.store.path), flags=apsw.SQLITE_OPEN_READONLY)) as file:
         blobs = file.execute("select embedding from vectors_1 order by chunk").fetchall()
     return np.stack([np.frombuffer(blob, np.float32) for (blob,) in blobs])

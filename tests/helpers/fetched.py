@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,3 +35,16 @@ def refused(cached, **options):
     assert nothing_left(cached)
     assert "\n" not in str(caught.value)
     return str(caught.value)
+
+
+def last_line(program, models, most=resource.RLIM_INFINITY, **variables):
+    """Return the last line that a program says which fetches a model, and in which so many bytes fit into a file."""
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(models)],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
+        env={**os.environ, "NO_PROXY": "", **variables},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    return done.stderr.splitlines()[-1]

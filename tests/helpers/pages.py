@@ -1,33 +1,35 @@
-"""HTML as a browser reads it: the cells of its tables and its text."""
+"""HTML as a browser reads it: its tags, its text, and the cells of its tables."""
 
 from __future__ import annotations
 
 from html.parser import HTMLParser
 
 
-class Tables(HTMLParser):
-    """The cells of a page's tables row by row, what stands outside of them, and every tag that was opened."""
+class Page(HTMLParser):
+    """Every tag that was opened with its attributes, all text, and the cells of the page's tables row by row."""
 
-    def __init__(self, page):
+    def __init__(self, html):
         super().__init__()
-        self.rows, self.tags, self.text = [], [], ""
-        self._cell = None
-        self.feed(page)
+        self.tags, self.text, self.rows = [], "", []
+        self._in_cell = False
+        self.feed(html)
 
     def handle_starttag(self, tag, attributes):
         self.tags.append((tag, dict(attributes)))
         if tag == "tr":
             self.rows.append([])
         if tag in ("td", "th"):
-            self._cell = ""
+            self.rows[-1].append("")
+            self._in_cell = True
 
     def handle_endtag(self, tag):
-        if tag in ("td", "th"):
-            self.rows[-1].append(self._cell)
-            self._cell = None
+        self._in_cell = self._in_cell and tag not in ("td", "th")
 
     def handle_data(self, data):
-        if self._cell is None:
-            self.text += data
-        else:
-            self._cell += data
+        self.text += data
+        if self._in_cell:
+            self.rows[-1][-1] += data
+
+    def all(self, tag):
+        """Return the attributes of each element of a kind."""
+        return [attributes for one, attributes in self.tags if one == tag]

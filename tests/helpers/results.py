@@ -2,31 +2,11 @@
 
 from __future__ import annotations
 
-from html.parser import HTMLParser
-
 # The terms of the profile auto, in its order.
-AUTO_TERMS = tuple(
-    [
-        "keyword",
-        "semantic_margin",
-        "max_sim",
-        "neighbour",
-        "session",
-        "question_penalty",
-        "length_penalty",
-        "own_words",
-        "best_passage",
-        "time",
-        "title",
-        "title_match",
-        "defines",
-        "file_stem",
-        "defined_names",
-        "aside",
-        "tier",
-        "recency",
-    ]
-)
+AUTO_TERMS = (
+    "keyword", "semantic_margin", "max_sim", "neighbour", "session", "question_penalty", "length_penalty", "own_words",
+    "best_passage", "time", "title", "title_match", "defines", "file_stem", "defined_names", "aside", "tier", "recency",
+)  # fmt: skip
 # What the fixture ``found`` has asked the week.
 JOINING = "join the orders on λ, with prices by shop and customer"
 
@@ -47,16 +27,6 @@ def dtypes(frame):
     return [(name, str(dtype)) for name, dtype in frame.dtypes.items()]
 
 
-class Page(HTMLParser):
-    """A page as a browser reads it: its tags with their attributes, and its text."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.tags, self.text = [], ""
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_data(self, data):
-        self.text += data
+def worded(count, cosine=0.0, **more):
+    """Return a memory that has the word "prices" so often, and this cosine with any question."""
+    return {"text": f"{'prices ' * count}{'other ' * (9 - count)}λ cos={cosine:.6f}", **more}

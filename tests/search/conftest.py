@@ -88,11 +88,7 @@ def hear(filled_with: Callable[..., MemoryStore]) -> Callable[..., list[Any]]:
 @pytest.fixture
 def judged(hear: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
     """``judged(Recency(), "prices", {…}, …)`` is what a signal says of these memories, None where it says nothing."""
-
-    def judge(signal: Any, query: str, *records: dict[str, Any], **asked: Any) -> list[Any]:
-        return hear(signal, query, *records, **asked)
-
-    return judge
+    return hear
 
 
 @pytest.fixture

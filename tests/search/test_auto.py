@@ -1,14 +1,12 @@
 """The profile auto on real stores: what it adds to words and meaning, and that all of it can be read off."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from math import isnan
 
 import apsw
 import pytest
-from results import AUTO_TERMS
+from results import AUTO_TERMS, titles
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)  # a Friday
 WEEK = [
@@ -30,43 +28,25 @@ def week(store):
     return memories
 
 
-def explained(memories, query):
-    """Return why the first hit of a query is first."""
-    return memories.explain(query, memories.hits(query, now=NOW).hits[0].memory.id, now=NOW)
-
-
-def titles(answer):
-    """Return the titles of an answer's hits."""
-    return [hit.memory.title for hit in answer.hits]
-
-
 @pytest.mark.parametrize(
     ("query", "first"),
     [
-        ("how were the electricity prices normalised", "Scaling"),
-        ("left join doubled rows", "Left joins"),
-        ("λ", "Ridge"),
-        ("missing values of the weather", "Weather"),
+        ("how were the electricity prices normalised", "Scaling"), ("left join doubled rows", "Left joins"),
+        ("λ", "Ridge"), ("missing values of the weather", "Weather"),
     ],
-)
+)  # fmt: skip
 def test_words_and_meaning(week, query, first):
-    """A question finds what it asks for, in its own words or in others."""
-    assert titles(week.hits(query, now=NOW))[0] == first
-
-
-def test_every_point_is_read_off(week):
-    """The score is the sum of the contributions, and every term of the profile has its column."""
-    frame = week.search("electricity prices of Zürich", now=NOW)
-    contributions = frame[[name for name in frame if name.startswith("contrib_")]]
-
-    assert list(contributions) == [f"contrib_{name}" for name in AUTO_TERMS]
-    assert contributions.sum(axis=1).tolist() == pytest.approx(frame["score"].tolist(), abs=1e-12)
+    """A question finds what it asks for; each explanation has the numbers of the search, also further down."""
+    answer = week.hits(query, now=NOW)
+    assert titles(answer)[0] == first
+    for hit in answer.hits:
+        explained = week.explain(query, hit.memory.id, now=NOW)
+        assert explained.rank == hit.rank and explained.hit.score == pytest.approx(hit.score)
 
 
 def test_a_time_that_is_named(week):
     """What happened then comes first; the answer tells the range and how to be rid of it."""
     answer = week.hits("what did I do yesterday", now=NOW)
-
     assert titles(answer)[0] == "Plots"
     assert answer.time_range == ["2026-03-05T00:00:00+00:00", "2026-03-06T00:00:00+00:00"]
     assert any("Read “yesterday” as 2026-03-05" in notice for notice in answer.notices)
@@ -74,27 +54,22 @@ def test_a_time_that_is_named(week):
 
 
 def test_a_time_from_which_there_is_nothing(week):
-    """Where no memory is of the time that is named, that is said, and each hit's explanation says it as well."""
+    """That nothing is of the time is said, in each explanation as well; a time hides nothing that fits better."""
     answer = week.hits("electricity prices in May 2019", now=NOW)
-
     assert any("2019-05-01 … 2019-05-31, but nothing here is from then." in notice for notice in answer.notices)
-    details = explained(week, "electricity prices in May 2019").details
+    details = week.explain("electricity prices in May 2019", answer.hits[0].memory.id, now=NOW).details
     assert "Nothing for time: it is not from the time that the query names." in details
+    assert "Left joins" in titles(week.hits("left join doubled rows last month", now=NOW))
 
 
 def test_an_explanation_in_words(week):
     """Evidence is told by what it is; what a memory does not have takes no place in a ranking."""
-    told = str(explained(week, "electricity prices of Zürich").whole())
-
+    query = "electricity prices of Zürich"
+    told = str(week.explain(query, week.hits(query, now=NOW).hits[0].memory.id, now=NOW).whole())
     assert "for how much closer its meaning is to the query than that of others (semantic_margin, 1st, value " in told
     assert "for how close its words are in meaning to those of the query (max_sim, " in told
     assert "Nothing for title: not every word of the query is in its title." in told
     assert "time: the query names no time." in told
-
-
-def test_a_time_does_not_hide_what_fits_better(week):
-    """A time is evidence, not a filter: what answers the rest of the question stays in the answer."""
-    assert "Left joins" in titles(week.hits("left join doubled rows last month", now=NOW))
 
 
 def test_sessions(store):
@@ -103,17 +78,14 @@ def test_sessions(store):
     for session in (1, 2, 3):
         for title, text in WEEK[session : session + 2]:
             memories.add(f"{text} Day {session}.", title=title, session=f"session_{session}")
-
-    answer = memories.hits("what did we discuss in our second session", limit=2)
-    assert {hit.memory.session for hit in answer.hits} == {"session_2"}
-    answer = memories.hits("what did we discuss two sessions ago", limit=2)
-    assert {hit.memory.session for hit in answer.hits} == {"session_2"}
+    for when in ("in our second session", "two sessions ago"):
+        answer = memories.hits(f"what did we discuss {when}", limit=2)
+        assert {hit.memory.session for hit in answer.hits} == {"session_2"}
 
 
 def test_another_spelling(week):
     """A word that the store does not hold is tried with its nearest spelling, and the answer says so."""
     answer = week.hits("electrcity", now=NOW)
-
     assert titles(answer)[0] == "Scaling"
     assert any("No memory contains “electrcity”" in notice for notice in answer.notices)
     assert not week.hits("electricity", now=NOW).notices
@@ -126,7 +98,6 @@ def test_what_stands_beside_a_match(week):
         week.add(f"Yes, they were good: {session}{session}.", session=session, event_at=NOW, title="Tariffs")
     answer = week.hits("tariffs of λ", now=NOW)
     replies = [hit for hit in answer.hits if hit.memory.title == "Tariffs"]
-
     assert [hit.memory.session for hit in replies] == ["b", "a"]
     assert replies[0].signals["neighbour"].contribution > replies[1].signals["neighbour"].contribution
 
@@ -145,16 +116,12 @@ def test_strength(week):
     )
     assert not answered.notices
     assert unanswered.strength < answered.strength
-
-
-@pytest.mark.parametrize("query", ["-", "?!", "…", "==", "。"])
-def test_strength_of_punctuation(week, query):
-    """Punctuation alone asks for nothing, so nothing answers it."""
-    week.add(query)  # the vector of the query itself
-    answer = week.hits(query, now=NOW)
-
-    assert answer.hits and answer.verdict == "none"
-    assert answer.strength == 0.0 == max(hit.strength for hit in answer.hits)
+    # Punctuation alone asks for nothing, so nothing answers it, not even the same vector.
+    for query in ("-", "?!", "…", "==", "。"):
+        week.add(query)
+        answer = week.hits(query, now=NOW)
+        assert answer.hits and answer.verdict == "none"
+        assert answer.strength == 0.0 == max(hit.strength for hit in answer.hits)
 
 
 @pytest.mark.parametrize("query", ["FileSyncService", "where is the FileSyncService", "電力価格", "東京の電力価格"])
@@ -164,40 +131,33 @@ def test_strength_of_a_name(store, query):
     memories.add("FileSyncService copies the tables of Zürich at night.")
     memories.add("東京の電力価格を平均ゼロに正規化した")
     memories.add_many([{"text": f"Run {one} of the demand model: loss {one / 7:.3f}, λ = {one}."} for one in range(30)])
-
     assert memories.hits(query).verdict == "strong"
     assert memories.hits("DataLoaderWorker").verdict == memories.hits("株式市場").verdict == "none"
 
 
-def test_without_a_model(store):
-    """Words alone are enough: what a model would say has no opinion, and the sums hold."""
-    memories = store(embedder=None)
-    memories.add(WEEK[1][1], title=WEEK[1][0])
-    [hit] = memories.hits("electricity prices").hits
-
-    assert isnan(hit.signals["semantic_margin"].value) and hit.signals["semantic_margin"].contribution == 0.0
-    assert hit.score == pytest.approx(sum(seen.contribution for seen in hit.signals.values()))
-    assert hit.strength > 0.5
-
-
-@pytest.mark.parametrize("notes", [0, 1, 2])
-def test_small_stores(store, notes):
-    """A store of nothing or next to nothing is searched like any other."""
-    memories = store()
-    for title, text in WEEK[:notes]:
+@pytest.mark.parametrize("embedder", ["static", None])
+def test_every_point_is_read_off(store, embedder):
+    """The score is the sum of the contributions of all terms; words alone are enough, where a model has no opinion."""
+    memories = store(embedder=embedder)
+    for title, text in WEEK:
         memories.add(text, title=title)
-    answer = memories.hits("left join in Zürich")
+    frame = memories.search("electricity prices of Zürich", now=NOW)
+    contributions = frame[[name for name in frame if name.startswith("contrib_")]]
+    assert list(contributions) == [f"contrib_{name}" for name in AUTO_TERMS]
+    assert contributions.sum(axis=1).tolist() == pytest.approx(frame["score"].tolist(), abs=1e-12)
 
-    assert titles(answer)[:1] == ["Left joins"][:notes]
+    hit = memories.hits("electricity prices").hits[0]
+    assert hit.memory.title == "Scaling" and hit.strength > 0.5
+    assert isnan(hit.signals["semantic_margin"].value) == (embedder is None)
 
 
-def test_explained(week):
-    """The explanation of a hit has the numbers of the search, and so has that of one further down."""
-    answer = week.hits("electricity prices", now=NOW)
-    for hit in answer.hits:
-        explained = week.explain("electricity prices", hit.memory.id, now=NOW)
-        assert explained.rank == hit.rank
-        assert explained.hit.score == pytest.approx(hit.score)
+def test_small_stores(store):
+    """A store of nothing or next to nothing is searched like any other."""
+    memories, found = store(), []
+    for title, text in WEEK[:3]:
+        found.append(titles(memories.hits("left join in Zürich"))[:1])
+        memories.add(text, title=title)
+    assert found == [[], ["Left joins"], ["Left joins"]]
 
 
 def test_trust_is_measured_where_many_come(store):
@@ -213,7 +173,6 @@ def test_trust_is_measured_where_many_come(store):
         memories.add_many([{"text": f"{text} Twice."} for text in texts[:60]], progress=False)
         memories.add_many([{"text": f"{text} Thrice."} for text in texts], progress=False)
         second = connection.execute("select chunks, value from trust").fetchall()
-
     assert [chunks for chunks, _ in first] == [80]
     assert [chunks for chunks, _ in second] == [220]
     assert 0.5 <= second[0][1] <= 4.0

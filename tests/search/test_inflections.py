@@ -1,7 +1,5 @@
 """Words of German, French and Spanish notes are found in their other forms."""
 
-from __future__ import annotations
-
 import pytest
 
 NOTES = {
@@ -21,14 +19,12 @@ ENGLISH = [
 
 
 def filled(memory, notes):
-    """Return a store with these notes, each with its title."""
     for title, text in notes.items():
         memory.add(text, title=title)
     return memory
 
 
 def marked(hit):
-    """Return the words of a hit's snippet that are marked."""
     return [hit.snippet[start:end] for start, end in hit.highlights]
 
 
@@ -41,41 +37,24 @@ def german(store):
 @pytest.mark.parametrize(
     ("question", "title", "word"),
     [
-        ("Ergebnisse", "Messung", "Ergebnis"),
-        ("was war mit der Messung", "Messung", "Messungen"),
-        ("normalisieren", "Normal", "Normalisierung"),
-        ("Groesse", "Normal", "Größe"),
-        ("Prognosen", "Prognose", "Umsatzprognose"),
-        ("Umsatz", "Prognose", "Umsatzprognose"),
+        ("Ergebnisse", "Messung", "Ergebnis"), ("was war mit der Messung", "Messung", "Messungen"),
+        ("normalisieren", "Normal", "Normalisierung"), ("Groesse", "Normal", "Größe"),
+        ("Prognosen", "Prognose", "Umsatzprognose"), ("Umsatz", "Prognose", "Umsatzprognose"),
     ],
-)
+)  # fmt: skip
 def test_another_form_is_a_match(german, question, title, word):
     """A word is found in another form or in a compound, is marked there, and is not called missing."""
     answer = german.hits(question)
-
     assert answer.hits[0].memory.title == title
     assert word in marked(answer.hits[0])
     assert not any("No memory" in notice for notice in answer.notices)
 
 
-def test_a_compound_is_found_by_its_parts(german):
-    """A compound that the store lacks is looked for by the two words that it is put together from."""
+def test_compounds_and_elision(german, store):
+    """A compound that the store lacks is found by its parts, a French word without its article and in other forms."""
     [hit, *_] = german.hits("Medianpreis").hits
-
     assert hit.memory.title == "Preise" and {"Preis", "Median"} <= set(marked(hit))
-
-
-def test_function_words_say_nothing(german):
-    """The function words of the question's language are not looked up."""
-    answer = german.hits("Wie wurde das mit der Messung?")
-
-    assert answer.query.terms.words == ("messung",) and answer.query.language == "german"
-
-
-def test_elision(store):
-    """A French word is found without its article, and in its other forms."""
-    answer = filled(store(embedder=None), FRENCH).hits("l'écart quand nous étalonnons le spectromètre")
-
+    answer = filled(store("french.sqlite", embedder=None), FRENCH).hits("l'écart quand nous étalonnons le spectromètre")
     assert answer.hits[0].memory.title == "Lampe"
     assert {"spectromètre", "écarts"} <= set(marked(answer.hits[0]))
 
@@ -85,7 +64,6 @@ def test_forms_of_a_word_count_as_one(german):
     german.add("Der Preis ist mit 3 Euro notiert, und der Filter wird bestellt.", title="Filter")
     german.add("Die Preises ist und wird mit 3 Euro notiert, der Filter bestellt.", title="Tippfehler")
     found = {hit.memory.title: hit.bm25 for hit in german.hits("Preise").hits}
-
     assert found["Tippfehler"] == pytest.approx(found["Filter"], rel=0.15)
 
 
@@ -96,20 +74,15 @@ def test_english_and_code_are_left_as_they_are(store, question):
     for text in ENGLISH:
         memory.add(text)
     query = memory.hits(question).query
-
     assert query.terms.forms == () and query.language is None
 
 
-def test_an_english_question_over_german_notes(german):
-    """An English question has no German forms, whatever the notes are written in."""
+def test_what_has_no_forms(german):
+    """Function words of the language are not looked up; English questions and parts of names have no forms."""
+    answer = german.hits("Wie wurde das mit der Messung?")
+    assert answer.query.terms.words == ("messung",) and answer.query.language == "german"
     query = german.hits("how did we scale the preis").query
-
     assert query.terms.forms == () and query.language is None
-
-
-def test_identifiers_have_no_forms(german):
-    """The parts of a name are looked for as they are."""
     german.add("ergebnisse_laden() ist mit der Messung verbunden und wird nicht gebraucht.", title="Laden")
     query = german.hits("ergebnis_laden").query
-
     assert not {"ergebnis", "laden"} & {one.word for one in query.terms.forms}

@@ -1,7 +1,5 @@
 """The signals of meaning: margins of cosines, hubs, MaxSim and the best passage."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from math import isnan
 
@@ -27,44 +25,42 @@ def test_a_cosine_is_measured_against_the_store(judged):
 
 
 def turned(*degrees):
-    """Return memories whose vectors lie at these angles from the question's."""
     return [{"text": f"λ cos={np.cos(np.radians(angle)):.6f}"} for angle in degrees]
 
 
 def hubness(_query, context):
-    """Return how near each candidate is to others of the store."""
     return {one.key: context.hubness.get(one.chunk) for one in context}
 
 
 def test_the_nearest_make_a_hub(hear):
     """The three nearest others count, the far ones make no difference; alone, nothing is near."""
     hub, *_, far = hear(hubness, "zebra", *turned(10, 0, 20, 30, 170))
-
     assert hub == pytest.approx(np.cos(np.radians((10, 10, 20))).mean(), abs=1e-4)
     assert far < -0.7
     assert hear(hubness, "zebra", *turned(10))[0] in (None, 0.0)
 
 
+class Sided:
+    """A model that gives a text the angle that it ends with, and a question none."""
+
+    name, dimensions, fingerprint, threshold = "sided", 2, "sided/2", -1.0
+
+    def embed_documents(self, texts, /):
+        angles = np.radians([float(text.split()[-1]) for text in texts])
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+    def embed_query(self, _text, /):
+        return np.array([1, 0], np.float32)
+
+
 @pytest.mark.parametrize(("trust", "held_back"), [(0.3, False), (1.0, False), (1.2, True), (4.0, True)])
 def test_a_hub_is_held_back_where_the_model_is_trusted(filled_with, trust, held_back):
     """Of two equal cosines that of a hub stands out less where meaning can be trusted, and only there."""
-
     # Both at 60 degrees from the question, on either side; one has neighbours.
-    class Sided:
-        name, dimensions, fingerprint, threshold = "sided", 2, "sided/2", -1.0
-
-        def embed_documents(self, texts, /):
-            angles = np.radians([float(text.split()[-1]) for text in texts])
-            return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
-
-        def embed_query(self, _text, /):
-            return np.array([1, 0], np.float32)
-
     memories = filled_with(*({"text": f"λ {angle}"} for angle in (60, -60, 61, 62, 63, 180)), embedder=Sided())
     calibrated(memories, trust)
     hits = memories.hits("zebra", now=NOW).hits
     found = {hit.memory.source: hit.signals["semantic_margin"].value for hit in hits}
-
     assert (found["1.md"] < found["2.md"] - 1e-4) == held_back
 
 
@@ -114,7 +110,6 @@ def test_rare_tokens_count_more(judged):
     """Of two texts that meet one token each, the one that meets the rarer token is the better match."""
     filler = [{"text": f"the prices of tariff {number}"} for number in range(30)]
     common, rare = judged(MaxSim(), "prices xylophone", {"text": "prices"}, {"text": "xylophone"}, *filler)[:2]
-
     assert rare > 0.8 > 0.3 > common
 
 
@@ -123,27 +118,22 @@ def test_one_chunk_says_less_of_a_long_memory(judged):
     filler = "We met the gardeners and painted the fence behind the old barn with three of them. "
     texts = [f"{word} {filler * times}" for word in ("xylophone", "apples") for times in (1, 60, 400)]
     high, middle, low, *others = judged(MaxSim(), "xylophone", *({"text": text} for text in texts))
-
     assert high > middle > low > others[2] > others[1] > others[0]
 
 
 @pytest.mark.parametrize(
     ("query", "named"),
     [
-        ("python read λ from csv", True),
-        ("read λ from csv in Python", True),
-        ("read λ from csv", False),
-        ('"python" read λ from csv', False),
-        ("text of λ", False),
+        ("python read λ from csv", True), ("read λ from csv in Python", True), ("read λ from csv", False),
+        ('"python" read λ from csv', False), ("text of λ", False),
     ],
-)
+)  # fmt: skip
 def test_the_name_of_a_language_is_met_by_code_in_it(judged, query, named):
     """Who asks for Python gets code in it, although it does not say so; a quoted name is looked for as it stands."""
     code = {"text": "prices = load('zürich.csv', sep)", "kind": "cell"}
     prose, python, text = judged(
         MaxSim(), query, code, {**code, "lang": "python"}, {**code, "lang": "text", "kind": "file"}
     )
-
     assert len(pieces(["python"]).ids) == 1
     assert (python > prose + 0.05) == named and text == pytest.approx(prose, abs=0.02)
 
@@ -159,7 +149,6 @@ def test_the_rest_of_a_text_hides_no_line(judged):
     texts = [ANSWER, f"{OTHER * 4}Last winter it was cold. {OTHER * 4}"]
     texts += [" ".join([*words[:at], ANSWER, *words[at:]]) for at in range(0, len(words), 7)]
     alone, without, *found = judged(BestPassage(), ASKED, *({"text": text} for text in texts))
-
     assert max(found) <= alone + 1e-4
     assert min(found) > 0.6 * alone > without
 
@@ -167,9 +156,7 @@ def test_the_rest_of_a_text_hides_no_line(judged):
 def test_passages_of_turns_and_of_nothing(judged):
     """Turns are single passages, so they have no value; a query without a direction is near to nothing."""
     alone, turn = judged(BestPassage(), ASKED, {"text": ANSWER}, {"text": f"{ANSWER} So she said.", "session": "talk"})
-
-    assert alone > 0.3 and turn is None
-    assert judged(BestPassage(), "ዋጋ", {"text": ANSWER}) == [0.0]
+    assert alone > 0.3 and turn is None and judged(BestPassage(), "ዋጋ", {"text": ANSWER}) == [0.0]
 
 
 def test_a_passage_in_a_text_of_several_chunks(judged):
@@ -177,6 +164,5 @@ def test_a_passage_in_a_text_of_several_chunks(judged):
     pages = OTHER * 60
     texts = (pages + ANSWER, ANSWER + pages, pages + "The fence has a tariff.")
     late, early, none = judged(BestPassage(), ASKED, *({"text": text} for text in texts), embedder="static")
-
     assert late == pytest.approx(early, rel=0.1)
     assert none < 0.8 * min(early, late)

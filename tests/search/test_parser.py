@@ -1,7 +1,5 @@
 """What a person typed, read: words, phrases and filters, or an error that says what to do."""
 
-from __future__ import annotations
-
 import re
 import time
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -24,7 +22,6 @@ MAX_TERMS = 64
 
 
 def terms(text):
-    """Return what is looked up for a text."""
     return parse(text, now=NOW).terms
 
 
@@ -44,7 +41,6 @@ def test_any_text_is_a_query_or_a_query_error(text):
     except QueryError:
         assert not text.replace("\0", " ").strip("\"' \n\t")
         return
-
     assert query.text == query.text.strip() != ""
     assert query.text.encode()
     found = query.terms
@@ -73,33 +69,27 @@ def test_stop_words_alone_are_kept(words):
     ("text", "expected"),
     [
         ("how does JWT validation work", Terms(words=("jwt", "validation", "work"))),
-        ("The prices, the PRICES!", Terms(words=("prices",))),
-        ("what's a λ worth", Terms(words=("worth",))),
+        ("The prices, the PRICES!", Terms(words=("prices",))), ("what's a λ worth", Terms(words=("worth",))),
         ("don’t drop the rows", Terms(words=("drop", "rows"))),
         ("don't drop the rows", Terms(words=("drop", "rows"))),
         ("the customer’s orders, Łukasz's", Terms(words=("customer", "orders", "łukasz"))),
-        ("d'après l'index", Terms(words=("d'après", "l'index"))),
-        ("x y", Terms(words=("x", "y"))),
+        ("d'après l'index", Terms(words=("d'après", "l'index"))), ("x y", Terms(words=("x", "y"))),
         ("to be or not", Terms(words=("to", "be", "or", "not"))),
         ('"left join" keys', Terms(words=("keys",), phrases=("left join",))),
-        ('the "to be" of it', Terms(phrases=("to be",))),
-        ('" left join "', Terms(phrases=("left join",))),
-        ('keys "left join', Terms(words=("keys", "left", "join"))),
-        ('"?!" the', Terms(words=("the",))),
+        ('the "to be" of it', Terms(phrases=("to be",))), ('" left join "', Terms(phrases=("left join",))),
+        ('keys "left join', Terms(words=("keys", "left", "join"))), ('"?!" the', Terms(words=("the",))),
         ("?!", Terms()),
         ("FileSyncService", Terms(words=("filesyncservice", "file sync service", "file", "sync", "service"))),
         ("HTTPServer2", Terms(words=("httpserver2", "http server 2", "http", "server"))),
         ("snake_case_name", Terms(words=("snake_case_name", "snake", "case", "name"))),
         ("_private", Terms(words=("_private",))),
         ("df.groupby('shop')", Terms(words=("df.groupby", "df", "groupby", "shop"))),
-        ("version 1.0.21.", Terms(words=("version", "1.0.21"))),
-        ("Zürich Größe", Terms(words=("zürich", "größe"))),
+        ("version 1.0.21.", Terms(words=("version", "1.0.21"))), ("Zürich Größe", Terms(words=("zürich", "größe"))),
         (
             "ÜbersichtFürZürich",
             Terms(words=("übersichtfürzürich", "übersicht für zürich", "übersicht", "für", "zürich")),
         ),
-        ("正規化", Terms(ident=("正規", "規化"))),
-        ("塔", Terms(ident=("塔",))),
+        ("正規化", Terms(ident=("正規", "規化"))), ("塔", Terms(ident=("塔",))),
         ("の the 東京", Terms(ident=("の", "東京"))),
         ("pandasの使い方", Terms(words=("pandas",), ident=("の使", "使い", "い方"))),
         ("GPU東京2026", Terms(words=("gpu", "2026"), ident=("東京",))),
@@ -107,51 +97,50 @@ def test_stop_words_alone_are_kept(words):
         ("AND OR NOT NEAR(", Terms(words=("near",))),
         ("title:prices drop ^a*", Terms(words=("title", "prices", "drop"))),
         ("the ﬁle in m²", Terms(words=("ﬁle", "file", "m²", "m2", "m ²"))),
-        ("🚚 late", Terms(words=("late",))),
-        ("שלום עולם", Terms(words=("שלום", "עולם"))),
+        ("🚚 late", Terms(words=("late",))), ("שלום עולם", Terms(words=("שלום", "עולם"))),
         ("user@example.org", Terms(words=("user", "example.org", "example", "org"))),
     ],
-)
+)  # fmt: skip
 def test_terms(text, expected):
     """Words without stop words, quoted phrases whole, identifiers whole and in parts, CJK by pairs."""
     assert terms(text) == expected
 
 
 def test_a_pasted_document_is_cut():
-    """A page gives the first 64 terms of each kind; a whole document is refused."""
+    """A page gives the first 64 terms of each kind; a whole document is refused; a long blob is no word."""
     text = " ".join(f'word{i} "phrase {i}" {chr(0x4E00 + i)}{chr(0x4E01 + i)}' for i in range(700))
     query = parse(text, now=NOW)
-
     with pytest.raises(QueryError, match="may have up to 20,000"):
         parse(text + " " * 20_000, now=NOW)
     assert query.terms.words[0] == "word0" and query.terms.phrases[-1] == f"phrase {MAX_TERMS - 1}"
     assert [len(kind) for kind in (query.terms.words, query.terms.phrases, query.terms.ident)] == [MAX_TERMS] * 3
-
-
-def test_a_word_that_is_none():
-    """A thousand characters in a row are a blob, not a word to look up."""
     assert terms("λ" * 1000 + " prices") == Terms(words=("prices",))
 
 
-@pytest.mark.parametrize("text", ["", " \n\t", "\0", "\0 \0", '""'])
-def test_nothing_to_search_for(text):
-    """An empty query is an error that says what to type."""
-    with pytest.raises(QueryError, match="nothing to search for: type some words"):
-        parse(text, now=NOW)
-
-
-@pytest.mark.parametrize("text", [None, 7, b"prices", ["prices"]])
-def test_a_query_is_a_string(text):
-    """What is no string is refused by its type, without a trace of its value."""
-    with pytest.raises(QueryError, match=f"A query is a string, not {type(text).__name__}"):
-        parse(text, now=NOW)
-
-
-@pytest.mark.parametrize("limit", [0, -1, 2.5, "3", None])
-def test_limit_is_a_positive_number(limit):
-    """limit has to be a whole number, 1 or more."""
-    with pytest.raises(QueryError, match=re.escape(f"limit is the number of hits wanted, 1 or more; it was {limit!r}")):
-        parse("prices", now=NOW, limit=limit)
+@pytest.mark.parametrize(
+    ("text", "limit", "says"),
+    [
+        *[(text, 10, "nothing to search for: type some words") for text in ("", " \n\t", "\0", "\0 \0", '""')],
+        # What is no string is refused by its type, without a trace of its value.
+        *[(text, 10, f"A query is a string, not {type(text).__name__}") for text in (None, 7, b"prices", ["prices"])],
+        *[("prices", limit, f"limit is the number of hits wanted, 1 or more; it was {limit!r}")
+          for limit in (0, -1, 2.5, "3", None)],
+        # A filter's value that does not exist or cannot be read.
+        ("kind:cels x", 10, "There is no kind 'cels'. Did you mean 'cell'? Known: note, file, cell, history."),
+        ("-tier:gold x", 10, "There is no tier 'gold'. Known: core, file, mcp, note."),
+        ("kind:Celll x", 10, "There is no kind 'Celll'. Did you mean 'cell'?"),
+        ("after:soonish x", 10, "after:soonish: 'soonish' is not a time that can be read."),
+        ("on:click handler", 10, "To search for the words, put them in quotation marks."),
+        ("before:03/04/2026", 10, "is one day in Europe and another in America"),
+        ("-on:2026-03-01 x", 10, "a time cannot be excluded. Use before: or after: instead."),
+        ('tag:"" x', 10, 'tag:"" has no value'),
+        ("after:2026-03-05 before:2026-03-01 x", 10, "nothing can lie between"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_answered_with_what_to_type(text, limit, says):
+    """What cannot be read is an error that names the nearest or the forms there are."""
+    with pytest.raises(QueryError, match=re.escape(says)):
+        parse(text, now=NOW, limit=limit)
 
 
 def test_a_query_holds_all_it_was_asked():
@@ -159,54 +148,43 @@ def test_a_query_holds_all_it_was_asked():
     query = parse(
         normalize("NFD", " Zürich\0 "), now=NOW, limit=3, filters=Filters(kind=("cell",)), tags=("λ",), domain="sales"
     )
-
     assert (query.text, query.limit, query.filters.kind) == ("Zürich", 3, ("cell",))
     assert (query.tags, query.domain, query.now) == (("λ",), "sales", NOW)
     assert query.terms.words == ("zürich",)
 
 
 @pytest.mark.parametrize(
-    ("count", "name"),
-    [(1, "keyword"), (3, "keyword"), (4, "balanced"), (6, "balanced"), (7, "semantic"), (40, "semantic")],
-)
-def test_query_class(count, name):
+    ("text", "name"),
+    [
+        *[("\n".join(["the"] * count), name) for count, name in
+          ((1, "keyword"), (3, "keyword"), (4, "balanced"), (6, "balanced"), (7, "semantic"), (40, "semantic"))],
+        ("λ λ λ λ", "balanced"),
+        # A question of many characters is no keyword, though it has no spaces.
+        ("東京都の価格", "keyword"), ("先週の電力価格をどのように正規化しましたか", "semantic"),
+    ],
+)  # fmt: skip
+def test_query_class(text, name):
     """One to three words are keywords, up to six balanced, more a question; stop words count."""
-    assert parse(" ".join(["the"] * count), now=NOW).query_class == name
-    assert parse("\n".join(["λ"] * count), now=NOW).query_class == name
+    assert parse(text, now=NOW).query_class == name
 
 
 @pytest.mark.parametrize(
     ("text", "prefix"),
     [
-        ("electricity pric", "pric"),
-        ("Pric", "pric"),
-        ("pric ", None),
-        ("the df.group", "df.group"),
-        ("a", None),
-        ("prices?", None),
-        ('prices "left jo', "jo"),
-        ('prices "left join"', None),
-        ("東京", None),
+        ("electricity pric", "pric"), ("Pric", "pric"), ("pric ", None),
+        ("the df.group", "df.group"), ("a", None), ("prices?", None),
+        ('prices "left jo', "jo"), ('prices "left join"', None), ("東京", None),
         ("naïv", "naïv"),
     ],
-)
+)  # fmt: skip
 def test_the_last_word_may_be_unfinished(text, prefix):
     """While typing, the last word may go on, unless something follows it; elsewhere words are whole."""
     assert parse(text, now=NOW, prefix=True).terms.prefix == prefix
     assert parse(text, now=NOW).terms.prefix is None
 
 
-def test_the_class_of_a_script_without_spaces():
-    """A question of many characters is no keyword, though it has no spaces."""
-    assert parse("東京都の価格", now=NOW).query_class == "keyword"
-    assert parse("先週の電力価格をどのように正規化しましたか", now=NOW).query_class == "semantic"
-
-
 # -- filters typed among the words ------------------------------------------------------------------------------------
-
-
 def day(text):
-    """Return the first moment of a day of this machine's clocks."""
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
@@ -216,8 +194,7 @@ def day(text):
         ("tag:prices normalise", "normalise", Filters(tag=("prices",))),
         ("normalise tag:prices the λ", "normalise the λ", Filters(tag=("prices",))),
         ('tag:"two words" join', "join", Filters(tag=("two words",))),
-        ("tag:a tag:b x", "x", Filters(tag=("a", "b"))),
-        ("kind:cell,note x", "x", Filters(kind=("cell", "note"))),
+        ("tag:a tag:b x", "x", Filters(tag=("a", "b"))), ("kind:cell,note x", "x", Filters(kind=("cell", "note"))),
         ("-tag:draft x", "x", Filters(not_tag=("draft",))),
         ("-kind:cell -kind:file x", "x", Filters(not_kind=("cell", "file"))),
         ("path:/data/λ.ipynb x", "x", Filters(path=("/data/λ.ipynb",))),
@@ -231,10 +208,8 @@ def day(text):
         ("on:2026-02 x", "x", Filters(since=day("2026-02-01"), until=day("2026-03-01"))),
         ('on:"last month" x', "x", Filters(since=day("2026-02-01"), until=day("2026-03-01"))),
         ("on:2026-02 after:2026-02-10 x", "x", Filters(since=day("2026-02-11"), until=day("2026-03-01"))),
-        ("x kind:cell", "x", Filters(kind=("cell",))),
-        ('"left join" tag:a', '"left join"', Filters(tag=("a",))),
-        ("tag:a", "", Filters(tag=("a",))),
-        ("groupby -pandas", "groupby", Filters(not_word=("pandas",))),
+        ("x kind:cell", "x", Filters(kind=("cell",))), ('"left join" tag:a', '"left join"', Filters(tag=("a",))),
+        ("tag:a", "", Filters(tag=("a",))), ("groupby -pandas", "groupby", Filters(not_word=("pandas",))),
         ("-Zürich prices -draft tag:a", "prices", Filters(tag=("a",), not_word=("Zürich", "draft"))),
         ("-pandas", "", Filters(not_word=("pandas",))),
     ],
@@ -252,54 +227,31 @@ def test_filters_are_taken_out(text, rest, filters):
         "kind :cell", "x-tag:draft", "subtag:x", "tag::x", '"tag:draft" notes', 'the "kind:cell and more" of it',
         "mytag:x kinds:y", "{tag:1}", "Tag:x", 'tag:"unfinished quote', "--tag:draft", "title:λ", "kind:", "on: monday",
         "path:", "f(on:x)",
+        # A switch of one or two letters, a quoted dash, one within a word, or one in a text that was pasted.
+        "ls -la", "pip install -U x", "git commit -m x", "a - b", "x -1 y", '"-pandas" x', "left-join", "--limit x",
+        "a\n-pandas", "x" * 200 + " -pandas",
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_filter(text):
-    """Colons of code, of addresses and of sentences are text."""
+    """Colons and dashes of code, of addresses and of sentences are text."""
     query = parse(text, now=NOW)
     assert (query.text, query.filters) == (text, Filters())
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("kind:cels x", "There is no kind 'cels'. Did you mean 'cell'? Known: note, file, cell, history."),
-        ("-tier:gold x", "There is no tier 'gold'. Known: core, file, mcp, note."),
-        ("kind:Celll x", "There is no kind 'Celll'. Did you mean 'cell'?"),
-        ("after:soonish x", "after:soonish: 'soonish' is not a time that can be read."),
-        ("on:click handler", "To search for the words, put them in quotation marks."),
-        ("before:03/04/2026", "is one day in Europe and another in America"),
-        ("-on:2026-03-01 x", "a time cannot be excluded. Use before: or after: instead."),
-        ('tag:"" x', 'tag:"" has no value'),
-        ("after:2026-03-05 before:2026-03-01 x", "nothing can lie between"),
-    ],
-)
-def test_mistakes_are_answered_with_what_to_type(text, says):
-    """A value that does not exist or cannot be read is an error that names the nearest or the forms there are."""
-    with pytest.raises(QueryError) as error:
-        parse(text, now=NOW)
-    assert says in str(error.value)
 
 
 def test_typed_filters_only_narrow():
     """What is typed holds together with the filters given beside the text, also where both name the same facet."""
     given_filters = Filters(tag=("λ",), kind=("note",), since=day("2026-03-01"))
     query = parse("tag:prices since:2026-02-01 x", now=NOW, filters=given_filters)
-
     assert query.filters == Filters(tag=("prices",), since=day("2026-02-01"), also=given_filters)
     assert parse("-tag:draft x", now=NOW, filters=given_filters).filters == Filters(
         tag=("λ",), kind=("note",), since=day("2026-03-01"), not_tag=("draft",)
     )
 
 
-def test_filters_alone_leave_no_text():
-    """A query of nothing but filters has no words and no text: it lists."""
+def test_what_typed_filters_leave():
+    """A query of nothing but filters has no words and no text; a time is found where it stands in what is left."""
     query = parse('kind:cell tag:"λ ü"', now=NOW)
     assert (query.text, bool(query.terms)) == ("", False)
-
-
-def test_time_in_the_text_is_found_beside_typed_filters():
-    """The anchor's place is its place in the text that is searched for."""
     query = parse("kind:cell what failed last week tag:a", now=NOW)
     assert query.temporal and query.text[query.temporal.start : query.temporal.end] == "last week"
 
@@ -322,30 +274,7 @@ def test_any_mixture_is_read_or_refused(pieces):
     assert bool(query.filters) == (query.text != text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "ls -la",
-        "pip install -U x",
-        "git commit -m x",
-        "a - b",
-        "x -1 y",
-        '"-pandas" x',
-        "left-join",
-        "--limit x",
-        "a\n-pandas",
-        "x" * 200 + " -pandas",
-    ],
-)
-def test_a_dash_that_leaves_nothing_out(text):
-    """A switch of one or two letters, a quoted dash, one within a word, or one in a text that was pasted stays text."""
-    query = parse(text, now=NOW)
-    assert (query.text, query.filters) == (text, Filters())
-
-
 # -- filters given beside the text ------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def zurich(monkeypatch):
     """Let local time be that of Zürich, an hour before UTC in winter."""
@@ -357,31 +286,24 @@ def zurich(monkeypatch):
 
 
 def selected(filters=None, since=None, until=None):
-    """Return filters as of Friday evening."""
     return filters_from(filters, since, until, NOW)
 
 
-def test_nothing_is_filtered_unless_asked():
-    """No filters, empty ones and facets of None are no filter."""
-    assert not selected()
-    assert not selected({}) and not selected(Filters()) and not selected({"kind": None, "tag": ()})
-
-
 @pytest.mark.parametrize(
-    ("given_value", "expected"),
-    [("λ", ("λ",)), (["a", "b"], ("a", "b")), ({"a"}, ("a",)), (Path("reports") / "Zürich", ("reports/Zürich",))],
-)
-def test_a_value_or_several(given_value, expected):
-    """A facet takes a string, a path, or several of them."""
-    assert selected({"path": given_value}).path == expected
-
-
-def test_filters_go_in_as_they_are():
-    """Filters that are made already are read like a mapping, their times too."""
-    made = Filters(kind=("cell",), tag=("λ",), since=NOW)
-
-    assert selected(made) == made
-    assert selected(made, until=NOW + timedelta(days=1)).until == NOW + timedelta(days=1)
+    ("filters", "expected"),
+    [
+        *[(none, Filters()) for none in (None, {}, Filters(), {"kind": None, "tag": ()})],
+        # A facet takes a string, a path, or several of them.
+        *[({"path": value}, Filters(path=path)) for value, path in
+          (("λ", ("λ",)), (["a", "b"], ("a", "b")), ({"a"}, ("a",)), (Path("a") / "Zürich", ("a/Zürich",)))],
+        *[(made, made) for made in [Filters(kind=("cell",), tag=("λ",), since=NOW)]],
+    ],
+)  # fmt: skip
+def test_filters_beside_the_text(filters, expected):
+    """Empty facets are no filter, and filters that are made already are read like a mapping, their times too."""
+    found = selected(filters)
+    assert found == expected and bool(found) == (expected != Filters())
+    assert selected(filters, until=NOW + timedelta(days=1)).until == NOW + timedelta(days=1)
 
 
 @pytest.mark.parametrize(
@@ -415,7 +337,6 @@ FACETS = {name: KNOWN.get(name, storable) for name in ("tag", "kind", "tier", "p
 def test_every_facet_is_kept(filters):
     """What goes in comes out, facet by facet; what was left out stays empty."""
     found = selected(filters)
-
     assert {name: list(getattr(found, name)) for name in FACETS} == {name: filters.get(name, []) for name in FACETS}
 
 
@@ -435,8 +356,6 @@ def test_any_mapping_is_read_or_refused(filters):
 
 
 # -- times -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("value", "start", "end"),
     [
@@ -457,21 +376,10 @@ def test_moments(value, start, end):
     assert moment(value, NOW, end=True) == datetime.fromisoformat(end)
 
 
-@pytest.mark.parametrize("value", [None, pd.NaT])
-def test_no_time(value):
-    """None is no time, nor is what pandas has for it."""
-    assert moment(value, NOW) is None
-
-
-def test_a_moment_is_plain_and_in_utc():
-    """A Timestamp becomes a datetime, its nanoseconds cut off."""
+def test_moments_of_libraries():
+    """A Timestamp becomes a plain datetime in UTC; no time is None; numpy's times, which have no zone, are refused."""
     found = moment(pd.Timestamp("2026-03-02 09:15:00.123456789", tz="UTC"), NOW)
-
-    assert type(found) is datetime and found.tzinfo is UTC
-    assert found.microsecond == 123456
-
-
-def test_what_is_no_time():
-    """numpy's times have no zone and no clear moment: they are refused by type."""
+    assert type(found) is datetime and found.tzinfo is UTC and found.microsecond == 123456
+    assert moment(None, NOW) is moment(pd.NaT, NOW) is None
     with pytest.raises(QueryError, match="not datetime64"):
         moment(np.datetime64("2026-03-02"), NOW)

@@ -1,24 +1,28 @@
-"""The path of a query: what is found, in any order, is added up to one score."""
+"""The path of a query: what is found, in any order, is added up to one score, also by other weights afterwards."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from math import isnan, nan
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from results import worded
 
-from jupyter_memory import MemoryStore
+from jupyter_memory import InputError, MemoryStore, QueryError
 from jupyter_memory.search import (
+    PROFILES,
     RETRIEVERS,
     OverFetch,
     Profile,
     ReciprocalRank,
     ReciprocalValue,
     Weighted,
+    auto,
     covalence,
+    memini,
     newer_first,
     trovella,
 )
@@ -27,13 +31,7 @@ NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 FIXED = pytest.mark.parametrize("profile", [covalence, trovella], ids=lambda profile: profile.name)
 
 
-def worded(count, cosine=0.0, **more):
-    """Return a memory that has the question's word so often, and this cosine with the question."""
-    return {"text": f"{'prices ' * count}{'other ' * (9 - count)}λ cos={cosine:.6f}", **more}
-
-
 def places(answer):
-    """Return the sources of an answer's hits, in order."""
     return [hit.memory.source for hit in answer.hits]
 
 
@@ -49,52 +47,42 @@ class Given:
 
 
 # -- covalence and trovella, by their numbers --------------------------------------------------------------------------
-
-
-def test_covalence_at_its_best(filled_with):
-    """First in both found, pinned, with a title that matches, just now: 0.0447590164."""
+def test_covalence_by_hand(filled_with):
+    """The best there is, first in both and pinned, has 0.0447590164; a year old, third by meaning, 0.0188389401."""
     memories = filled_with(worded(1, 0.9, tier="core", title="Electricity prices, cleaned"))
     [hit] = memories.hits("prices", profile=covalence, now=NOW).hits
-
     assert hit.score == pytest.approx(0.0447590164, abs=5e-11)
     assert {name: seen.contribution for name, seen in hit.signals.items()} == pytest.approx(
         {"vector": 0.9 / 61, "keyword": 0.9 / 61, "tier": 0.18 / 61, "title": 0.009, "recency": 0.0033}
     )
 
-
-def test_covalence_of_a_year_old_file(filled_with):
-    """Third by meaning, without the words, a file of a year ago: 0.0188389401."""
     old = worded(0, 0.7, tier="file", event_at=NOW - timedelta(hours=8760))
     hits = filled_with(worded(0, 0.9), worded(0, 0.8), old).hits("prices", profile=covalence, now=NOW).hits
     [hit] = [one for one in hits if one.memory.source == "3.md"]
-
-    assert hit.score == pytest.approx(0.0188389401, abs=5e-11)
-    assert (hit.sem_rank, hit.kw_rank) == (3, None)
+    assert hit.score == pytest.approx(0.0188389401, abs=5e-11) and (hit.sem_rank, hit.kw_rank) == (3, None)
     assert hit.signals["keyword"].contribution == 0.0 and isnan(hit.signals["keyword"].value)
     assert hit.signals["recency"].contribution == pytest.approx(0.00165)
 
 
 def test_trovella_reads_two_ranks(filled_with):
-    """Trovella adds 1/(60 + rank) of each retriever, whatever the tier and the age are."""
+    """Trovella adds 1/(60 + rank) of each retriever, whatever the tier and the age are; ranks go 1, 2, 2, 4."""
     memories = filled_with(worded(5, 0.5), worded(3, 0.6, tier="core"), worded(0, 0.4))
     hits = memories.hits("prices", profile=trovella, now=NOW).hits
-
     assert {hit.memory.source: hit.score for hit in hits} == pytest.approx(
         {"1.md": 1 / 61 + 1 / 62, "2.md": 1 / 62 + 1 / 61, "3.md": 1 / 63}
     )
     assert set(hits[0].signals) == {"keyword", "vector"}
+    hits = filled_with(*map(worded, (7, 4, 4, 1)), embedder=False).hits("prices", profile=trovella, now=NOW).hits
+    assert {hit.memory.source: hit.kw_rank for hit in hits} == {"1.md": 1, "2.md": 2, "3.md": 2, "4.md": 4}
 
 
 # -- what the retrievers are asked for ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("limit", "asked"), [(1, 20), (5, 20), (6, 24), (10, 40)])
 @FIXED
 def test_retrievers_fetch_more_than_is_shown(filled_with, profile, limit, asked):
     """Each retriever finds max(4 * limit, 20) memories: what two retrievers half-like can still win."""
     memories = filled_with(*(worded(1 + number % 8, number / 99, title=str(number)) for number in range(50)))
     trace = memories.trace("prices", profile=profile, limit=limit, now=NOW)
-
     assert (len(trace.keyword), len(trace.vector)) == (asked, asked)
     assert profile.fetches(50) == 200 and OverFetch(5, 50)(3) == 50 and OverFetch(5, 50)(11) == 55
 
@@ -103,22 +91,10 @@ def test_one_retriever_is_enough(filled_with):
     """Without a model the keyword retriever answers alone; what finds nothing gives an empty answer, with its times."""
     memories = filled_with(worded(5), worded(3), embedder=False)
     answer = memories.hits("prices", profile=covalence, now=NOW)
-
     assert places(answer) == ["1.md", "2.md"] and answer.counts["vector"] == 0
     assert all(hit.signals["vector"].rank is None for hit in answer.hits)
     nothing = memories.hits("zebra", profile=covalence, now=NOW)
     assert nothing.hits == () and {"keyword", "vector", "pool", "rank"} <= set(nothing.timings)
-
-
-# -- ties --------------------------------------------------------------------------------------------------------------
-
-
-def test_equal_scores_share_a_rank(filled_with):
-    """Ranks of a retriever go 1, 2, 2, 4."""
-    memories = filled_with(*map(worded, (7, 4, 4, 1)), embedder=False)
-    hits = memories.hits("prices", profile=trovella, now=NOW).hits
-
-    assert {hit.memory.source: hit.kw_rank for hit in hits} == {"1.md": 1, "2.md": 2, "3.md": 2, "4.md": 4}
 
 
 def test_the_order_of_equals(filled_with):
@@ -128,7 +104,6 @@ def test_the_order_of_equals(filled_with):
         filled_with(*ordered, embedder=False).hits("prices", profile=trovella, now=NOW)
         for ordered in (records, records[::-1])
     ]
-
     assert places(answers[0]) == places(answers[1]) and places(answers[0])[-1] == "a.md"
     memories = [hit.memory for hit in answers[0].hits]
     assert memories == sorted(memories, key=newer_first)
@@ -152,13 +127,11 @@ def twelve(tmp_path_factory):
         {"text": words[number % 6], "source": source, "event_at": NOW - number % 5 * timedelta(days=9)}
         for number, source in enumerate(SOURCES)
     ]
-    stores = []
-    for name, ordered in (("one", records), ("other", records[::-1])):
-        stores.append(MemoryStore(tmp_path_factory.mktemp(name) / "λ.sqlite", embedder="static"))
-        stores[-1].add_many(ordered, progress=False)
-    yield stores
-    for one in stores:
-        one.close()
+    folder = tmp_path_factory.mktemp("twelve")
+    with MemoryStore(folder / "λ.sqlite", "static") as one, MemoryStore(folder / "μ.sqlite", "static") as other:
+        one.add_many(records, progress=False)
+        other.add_many(records[::-1], progress=False)
+        yield one, other
 
 
 @st.composite
@@ -179,7 +152,6 @@ def profiles(draw):
 
 
 def table(answer):
-    """Return all that an answer says, by rank."""
     return [(hit.rank, hit.memory.source, hit.score, hit.kw_rank, hit.sem_rank) for hit in answer.hits]
 
 
@@ -188,7 +160,6 @@ def test_the_score_is_the_sum_of_its_contributions(twelve, profile, query):
     """For every profile and every row, score == sum of the contributions, no contribution is NaN, and order is none."""
     trace = twelve[0].trace(query, profile=profile, limit=12, now=NOW)
     hits = trace.answer.hits
-
     assert {hit.memory.id for hit in hits} == {one.memory_id for one in (*trace.keyword, *trace.vector)}
     for hit in hits:
         assert abs(hit.score - sum(seen.contribution for seen in hit.signals.values())) < 1e-9
@@ -203,10 +174,8 @@ def test_the_score_is_the_sum_of_its_contributions(twelve, profile, query):
 def test_no_opinion_changes_nothing(twelve, query, values):
     """A signal that is NaN for everyone leaves every score as it was."""
     silent = covalence.with_signal(Given("silent", dict.fromkeys(SOURCES, nan)), weight=3.0)
-
-    assert table(twelve[0].hits(query, profile=silent, now=NOW)) == table(
-        twelve[0].hits(query, profile=covalence, now=NOW)
-    )
+    one, other = (twelve[0].hits(query, profile=profile, now=NOW) for profile in (silent, covalence))
+    assert table(one) == table(other)
 
 
 BETTER = (
@@ -235,5 +204,69 @@ def test_what_is_better_never_loses_places(filled_with, profile, records, chosen
         places(filled_with(*(worded(**one) for one in of)).hits("prices", profile=profile, now=NOW))
         for of in (records, improved)
     )
-
     assert after.index(f"{chosen + 1}.md") <= before.index(f"{chosen + 1}.md")
+
+
+# -- other weights on what one search gathered -------------------------------------------------------------------------
+
+# Words and meaning turned down, turned off, turned up; a term that the query does not wake.
+SETTINGS = (
+    {},
+    {"keyword": 0.0},
+    {"vector": 0.0, "semantic_margin": 0.0},
+    {"recency": 40.0},
+    {"tier": 5.0, "quality": 3.0, "severity": 2.0, "keyword": 0.001},
+)
+QUERY = "how did we scale the electricity prices in Zürich"
+
+
+def other(profile, weights):
+    changed, alone = (
+        tuple(replace(term, weight=weights.get(term.name, term.weight)) for term in terms)
+        for terms in (profile.terms, profile.keyword_only)
+    )
+    return profile.replace(name="mine", terms=changed, keyword_only=alone)
+
+
+@pytest.mark.parametrize("embedder", ["static", None], ids=["both retrievers", "words alone"])
+@pytest.mark.parametrize("name", PROFILES)
+def test_weighing_is_searching(store, week, now, name, embedder):
+    """By every profile and every setting, the pool weighed anew is what a new search gives: order, scores, evidence."""
+    filled = store(embedder=embedder)
+    filled.add_many(week, progress=False)
+    filled.add(week[0]["text"] + " ", title="A copy of the λ notes")
+    pooled = filled.pooled(QUERY, profile=name, limit=5, now=now)
+    for weights in SETTINGS:
+        mine = other(PROFILES[name], weights)
+        weighed, fresh = pooled.weighed(mine), filled.hits(QUERY, profile=mine, limit=5, now=now)
+        assert len(fresh.hits) > 1
+        for one, same in zip(weighed.hits, fresh.hits, strict=True):
+            # NaN is no opinion, and equals nothing.
+            assert repr(replace(one, signals=dict(one.signals))) == repr(replace(same, signals=dict(same.signals)))
+            assert repr(one.to_json()) == repr(same.to_json()) and one.highlights == same.highlights
+            assert one.score == pytest.approx(sum(seen.contribution for seen in one.signals.values()), abs=1e-9)
+        assert (weighed.counts, weighed.terms, weighed.verdict) == (fresh.counts, fresh.terms, fresh.verdict)
+
+
+def test_a_pool_outlives_its_store(week_store, now):
+    """What comes with a pool is the answer; ranks go down to the last candidate; a term may have nothing to say."""
+    pooled, answer = week_store.pooled(QUERY, limit=1, now=now), week_store.hits(QUERY, limit=1, now=now)
+    ranks, said = pooled.ranks(auto), {term.name: pooled.speaks(term) for term in pooled.terms}
+    of_memini = week_store.pooled(QUERY, profile="memini", now=now)
+    week_store.close()
+
+    assert [hit.memory.id for hit in pooled.answer.hits] == [hit.memory.id for hit in answer.hits]
+    assert repr(pooled.weighed(auto).hits) == repr(pooled.answer.hits)
+    assert sorted(ranks.values()) == list(range(1, pooled.answer.counts["fused"] + 1))
+    assert ranks[pooled.answer.hits[0].memory.id] == 1
+    assert said["keyword"] and said["recency"] and not said["time"]
+    assert of_memini.weighed(other(memini, {"quality": 5.0})).hits
+
+
+def test_more_than_weights(week_store, now):
+    """A profile that would look at something else is refused; so is a question without words."""
+    pooled = week_store.pooled(QUERY, now=now)
+    with pytest.raises(InputError, match="search by itself"):
+        pooled.weighed(auto.replace(fetch=OverFetch(1, 1)))
+    with pytest.raises(QueryError, match="Add some words"):
+        week_store.pooled("tag:prices")

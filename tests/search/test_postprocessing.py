@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import nbformat
 import pytest
+from small_notebooks import write
 
 from jupyter_memory.search import Deduplicate, DeduplicateFiles, DeduplicateRuns, OverFetch, Profile, Weighted, auto
 from jupyter_memory.text import with_outputs
@@ -52,28 +52,20 @@ def shown(filled_with):
 @pytest.mark.parametrize(
     ("one", "other", "copies"),
     [
-        ("prices.ipynb", "prices-Copy1.ipynb", True),
-        ("/week/prices.ipynb", "/old/prices.ipynb", True),
-        ("prices.ipynb", "Copy of Prices (3).ipynb", True),
-        ("prices.ipynb", "prices_final_v2.ipynb", True),
-        ("prices.ipynb", "prices copy 2.ipynb", True),
-        ("report_2026-02.ipynb", "report_2026-03.ipynb", True),
-        ("notes.md", "notes.bak.md", True),
-        ("λ.md", "λ" + " -copy 7" * 20 + ".md", True),
+        ("prices.ipynb", "prices-Copy1.ipynb", True), ("/week/prices.ipynb", "/old/prices.ipynb", True),
+        ("prices.ipynb", "Copy of Prices (3).ipynb", True), ("prices.ipynb", "prices_final_v2.ipynb", True),
+        ("prices.ipynb", "prices copy 2.ipynb", True), ("report_2026-02.ipynb", "report_2026-03.ipynb", True),
+        ("notes.md", "notes.bak.md", True), ("λ.md", "λ" + " -copy 7" * 20 + ".md", True),
         # Another name is another file, however much of it both share; so is what is no file.
-        ("prices.ipynb", "demand.ipynb", False),
-        ("04_prices.ipynb", "05_demand.ipynb", False),
-        ("renewal.md", "new.md", False),
-        ("2026-03-02.md", "2026-03-03.md", False),
-        ("turn_1", "turn_2", False),
+        ("prices.ipynb", "demand.ipynb", False), ("04_prices.ipynb", "05_demand.ipynb", False),
+        ("renewal.md", "new.md", False), ("2026-03-02.md", "2026-03-03.md", False), ("turn_1", "turn_2", False),
         # Each piece of such a name can be read in two ways; a hundred of them are read in one.
         ("λ.md", "λ" + " -copy 7" * 100 + "a.md", False),
     ],
-)
+)  # fmt: skip
 def test_names_of_copies(shown, one, other, copies):
     """A copy has the name of its original, with the marks of a copy or a version, or stands in another folder."""
     found, _ = shown({"source": one, "text": SCALED}, {"source": other, "text": SCALED})
-
     assert found == ([1] if copies else [1, 2])
 
 
@@ -93,7 +85,6 @@ WORDS = [f"w{number}" for number in range(43)]
 def test_alike(shown, one, other, alike):
     """A copy shares nine of ten pairs of neighbouring words with its original."""
     found, _ = shown({"source": "λ.ipynb", "text": one}, {"source": "λ-Copy1.ipynb", "text": other})
-
     assert found == ([1] if alike else [1, 2])
 
 
@@ -102,23 +93,18 @@ def test_the_best_copy_stays(shown):
     sources = ("/week/prices.ipynb", "/week/prices-Copy1.ipynb", "/week/demand.ipynb", "", "/week/prices-Copy1.ipynb")
     records = [{"source": source, "text": SCALED} for source in sources]
     records[4]["text"] = "another cell of the copy: λ"
-
     assert shown(*records, {"source": "/week/prices.ipynb", "text": SCALED.upper()}) == (
         [1, 3, 4, 5, 6], ("1 duplicate of a result is not shown.",),
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("sources", "stays"),
-    [
-        # Of a file and its copy the file stays, also where the copy is better; of two versions the better one.
-        (("/week/prices-Copy1.ipynb", "/week/prices.ipynb"), [2]),
-        (("/week/prices_v2.ipynb", "/week/prices_v1.ipynb"), [1]),
-    ],
-)
-def test_the_original_stays(shown, sources, stays):
-    """What is a copy by its name makes room for its original."""
-    assert shown(*({"source": source, "text": SCALED} for source in sources))[0] == stays
+def test_the_original_stays(shown):
+    """Of a file and its copy the file stays, also where the copy is better; of two versions the better one."""
+    for sources, stays in (
+        (("prices-Copy1.ipynb", "prices.ipynb"), [2]),
+        (("prices_v2.ipynb", "prices_v1.ipynb"), [1]),
+    ):
+        assert shown(*({"source": f"/week/{source}", "text": SCALED} for source in sources))[0] == stays
 
 
 def test_only_among_the_best(shown):
@@ -126,18 +112,10 @@ def test_only_among_the_best(shown):
     cells = [{"source": f"/week/{key}/prices.ipynb", "text": f"{SCALED} {'λ ' * key}"} for key in (0, 1)]
     others = [{"source": "", "text": f"note {key}"} for key in range(39)]
     copy = {"source": "/old/prices.ipynb", "text": SCALED}
-
     for limit, left in ((10, {2}), (25, {2, 42}), (60, {2, 42})):
         found, _ = shown(*cells, *others, copy, limit=limit)
         assert found == [key for key in range(1, 43) if key not in left][:limit]
     assert len(shown(*cells, *others, copy, limit=41)[0]) == 40
-
-
-def test_the_steps_in_words():
-    """Each step of a profile says what it does, as the profile is shown."""
-    assert {DeduplicateFiles(), DeduplicateRuns()} <= set(auto.steps)
-    assert "copied notebooks" in str(DeduplicateFiles()) and "duplicate memories" in str(Deduplicate())
-    assert str(DeduplicateRuns()) == "what was run is not shown beside the cell that holds it"
 
 
 CELL, RUN = {"kind": "cell", "text": FIT}, {"kind": "history", "text": FIT}
@@ -156,20 +134,19 @@ CELL, RUN = {"kind": "cell", "text": FIT}, {"kind": "history", "text": FIT}
     ],
 )  # fmt: skip
 def test_a_run_beside_its_cell(shown, records, left):
-    """What was run is not shown beside a cell that holds it."""
+    """What was run is not shown beside a cell that holds it; each step of a profile says in words what it does."""
     assert shown(*records, steps=(DeduplicateRuns(),))[0] == left
+    assert {DeduplicateFiles(), DeduplicateRuns()} <= set(auto.steps)
+    assert "copied notebooks" in str(DeduplicateFiles()) and "duplicate memories" in str(Deduplicate())
+    assert str(DeduplicateRuns()) == "what was run is not shown beside the cell that holds it"
 
 
 def test_a_copied_notebook(store, tmp_path):
     """A notebook that was copied does not double a hit: by default each cell comes once, and why can be asked."""
-    folder = tmp_path / "week"
-    folder.mkdir()
-    notebook = nbformat.v4.new_notebook()
-    notebook.cells = [nbformat.v4.new_markdown_cell(CELLS[0]), *map(nbformat.v4.new_code_cell, CELLS[1:])]
-    nbformat.write(notebook, folder / "prices.ipynb")
-    shutil.copy(folder / "prices.ipynb", folder / "prices-Copy1.ipynb")
+    book = write(tmp_path / "week" / "prices.ipynb", *CELLS)
+    shutil.copy(book, book.with_name("prices-Copy1.ipynb"))
     memories = store()
-    memories.index(folder, progress=False)
+    memories.index(book.parent, progress=False)
     question = "how are the prices scaled before the forecast"
     answer, doubled = memories.hits(question), memories.hits(question, profile=auto.replace(steps=()))
 

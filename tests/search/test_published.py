@@ -1,11 +1,10 @@
 """The profiles of other systems, vault and memini: their published formulas, worked out by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from results import worded
 
 import jupyter_memory
 from jupyter_memory import InputError, RerankWeights, Scored, TimeAnchor, dedup, fuse, fuse_scores, rerank
@@ -16,13 +15,7 @@ NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 FRESH_NOTE = 0.4 * 0.7 + 0.2  # tier and recency; nobody else said it, nobody read it
 
 
-def worded(count, cosine=0.0, **more):
-    """Return a memory that has the question's word so often, and this cosine with the question."""
-    return {"text": f"{'prices ' * count}{'other ' * (9 - count)}λ cos={cosine:.2f}", **more}
-
-
 def scores(answer):
-    """Return the score of each hit by the number of its memory."""
     return {int(hit.memory.source.removesuffix(".md")): hit.score for hit in answer.hits}
 
 
@@ -34,37 +27,25 @@ def scaled(hits, name):
 
 
 # -- memini ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("found", "contributions"),
-    [({1: 9.0, 2: 5.0, 3: 1.0}, {1: 0.5, 2: 0.25, 3: 0.0}), ({1: 0.3, 2: 0.3}, {1: 0.5, 2: 0.5}), ({}, {})],
-)
-def test_scores_are_scaled_over_the_fetched_list(found, contributions):
-    """The best of a retriever has 1, the worst 0; where all are equal each has 1."""
-    assert MinMax("keyword", 0.5).contributions(Ranking(found)) == contributions
-
-
 def test_memini_by_hand(filled_with):
-    """0.5 of each retriever's scaled score, the best of the sums made 0.80, and 0.20 of quality."""
+    """0.5 of each retriever's score, scaled to 0 … 1, the best of the sums made 0.80, and 0.20 of quality."""
     memories = filled_with(worded(7, 0.6), worded(4, 0.8), worded(1, 0.1), worded(0, 0.3))
     hits = memories.hits("prices", profile=memini, now=NOW).hits
     words, meaning = scaled(hits, "bm25"), scaled(hits, "cosine")
-    fused = {
-        hit.memory.source: 0.5 * words.get(hit.memory.source, 0) + 0.5 * meaning[hit.memory.source] for hit in hits
-    }
-
+    fused = {source: 0.5 * words.get(source, 0) + 0.5 * value for source, value in meaning.items()}
     assert len(hits) == 4 and len(words) == 3
     assert {hit.memory.source: hit.score for hit in hits} == pytest.approx(
         {source: 0.8 * value / max(fused.values()) + 0.2 * FRESH_NOTE for source, value in fused.items()}
     )
+    # Where all are equal each has 1.
+    assert MinMax("keyword", 0.5).contributions(Ranking({1: 0.3, 2: 0.3})) == {1: 0.5, 2: 0.5}
+    assert MinMax("keyword", 0.5).contributions(Ranking({})) == {}
 
 
 def test_memini_rrf_by_hand(filled_with):
     """1 / (5 + rank - 1) of each retriever: two middling places beat a first place in one."""
     memories = filled_with(worded(7, 0.1), worded(4, 0.6), worded(0, 0.8))
     fused = {1: 1 / 5 + 1 / 7, 2: 1 / 6 + 1 / 6, 3: 1 / 5}
-
     assert scores(memories.hits("prices", profile=memini_rrf, now=NOW)) == pytest.approx(
         {key: 0.8 * value / fused[1] + 0.2 * FRESH_NOTE for key, value in fused.items()}
     )
@@ -73,17 +54,14 @@ def test_memini_rrf_by_hand(filled_with):
 @pytest.mark.parametrize(
     ("one", "other", "copies"),
     [
-        ("Prices are  scaled.", "prices are\nscaled", True),
-        ("PRICES ZÜRICH!", "prices zürich", True),
-        ("prices λ ", "prices λ", True),
-        ("prices", "the prices", False),
+        ("Prices are  scaled.", "prices are\nscaled", True), ("PRICES ZÜRICH!", "prices zürich", True),
+        ("prices λ ", "prices λ", True), ("prices", "the prices", False),
     ],
-)
+)  # fmt: skip
 def test_copies_are_folded(filled_with, one, other, copies):
     """Case, white space and punctuation at the end make no other text; the best by relevance stays, not by quality."""
     memories = filled_with({"text": one}, {"text": other, "tier": "core"}, {"text": "Zürich"})
     answer = memories.hits("prices", profile=memini, now=NOW)
-
     assert (len(answer.hits) == 2) == copies
     assert [hit.rank for hit in answer.hits] == list(range(1, len(answer.hits) + 1))
     assert any("1 duplicate" in notice for notice in answer.notices) == copies
@@ -91,10 +69,9 @@ def test_copies_are_folded(filled_with, one, other, copies):
 
 def test_nothing_found(filled_with):
     """No candidates, or none that the terms rank: no division by their best score."""
-    memories = filled_with({}, embedder=False)
+    memories, term = filled_with({}, embedder=False), replace(memini.terms[0], weight=0.0)
     assert memories.hits("zebra", profile=memini, now=NOW).hits == ()
-    unweighed = memini.replace(terms=(replace(memini.terms[0], weight=0.0),), keyword_only=(), steps=memini.steps)
-    assert memories.hits("prices", profile=unweighed, now=NOW).hits
+    assert memories.hits("prices", profile=memini.replace(terms=(term,), keyword_only=()), now=NOW).hits
 
 
 def test_a_named_time_by_hand(filled_with):
@@ -112,8 +89,6 @@ def test_a_named_time_by_hand(filled_with):
 
 
 # -- memini's functions on one's own lists -----------------------------------------------------------------------------
-
-
 @pytest.fixture
 def notes(store):
     """Give four memories by a letter."""
@@ -141,17 +116,15 @@ def test_fuse_sums_reciprocal_ranks_from_zero(notes):
         fuse(lists, k=0)
 
 
-def test_fuse_scores_scales_each_list(notes):
-    """The best is 1 and the worst 0; equal scores are 1 each; weights align by place; ties stay as first seen."""
+def test_fuse_scores_and_dedup(notes):
+    """The best is 1 and the worst 0, equals 1 each, weighed by place; of copies the first stays, as it was."""
     lists = [scored(notes, a=4, b=3, c=2), scored(notes, d=5, c=5)]
     assert named(notes, fuse_scores(lists)) == [("a", 1), ("c", 1), ("d", 1), ("b", 0.5)]
     assert named(notes, fuse_scores(lists, [2])) == [("a", 2), ("b", 1), ("c", 1), ("d", 1)]
     assert named(notes, fuse_scores(lists, [0.5, 0.1], 2)) == [("a", 0.5), ("b", 0.25)]
     assert len(fuse_scores(lists, limit=0)) == len(fuse_scores(lists, limit=-1)) == 4
 
-
-def test_dedup_keeps_the_first(notes):
-    """Case, white space and the last punctuation make no difference; the order and the scores stay."""
+    # Case, white space and the last punctuation make no difference.
     copy = replace(notes["a"], id="copy", text="  NOTE\n a. ")
     results = [*scored(notes, b=3, a=2), Scored(copy, 1.5), *scored(notes, c=1)]
     assert named(notes, dedup(results)) == [("b", 3), ("a", 2), ("c", 1)]
@@ -163,8 +136,8 @@ def test_rerank_is_relevance_and_quality(notes):
     old = replace(notes["a"], event_at=NOW - timedelta(days=365), accessed=1)
     results = [Scored(old, 2.0), *scored(notes, b=2.0, c=1.0)]
     # note .7, read once, a year old; and note .7, never read, new.
-    worth = {"a": 0.4 * 0.7 + 0.2 * 0.25 + 0.2 * 0.5, "b": 0.4 * 0.7 + 0.2, "c": 0.4 * 0.7 + 0.2}
-    values = {"b": 0.8 + 0.2 * worth["b"], "a": 0.8 + 0.2 * worth["a"], "c": 0.4 + 0.2 * worth["c"]}
+    worth = {"a": 0.4 * 0.7 + 0.2 * 0.25 + 0.2 * 0.5, "b": FRESH_NOTE, "c": FRESH_NOTE}
+    values = {name: share + 0.2 * worth[name] for name, share in (("b", 0.8), ("a", 0.8), ("c", 0.4))}
     assert named(notes, rerank(results, now=NOW)) == list(values.items())
 
     recent = RerankWeights(relevance=0.0, quality=0.0, recency=1.0)
@@ -172,13 +145,9 @@ def test_rerank_is_relevance_and_quality(notes):
     pinned = replace(notes["c"], tier="core")
     found = rerank([*results[:2], Scored(pinned, 1.0)], now=NOW, weights=RerankWeights(0.0, 0.0, 1.0, 0.0))
     assert named(notes, found) == [("c", 1.0), ("a", 0.7), ("b", 0.7)]
-
-
-def test_copies_in_other_sources_count(notes):
-    """A content that two more sources have is worth more: 0.2 * 2 / 3 of the quality."""
-    copies = [replace(notes["a"], id=name, source=f"/{name}.md") for name in "xy"]
-    alone = rerank(scored(notes, a=1), now=NOW)[0].score
-    among = rerank([*scored(notes, a=1), *(Scored(one, 0.5) for one in copies)], now=NOW)[0].score
+    # A content that two more sources have is worth more: 0.2 * 2 / 3 of the quality.
+    copies = [Scored(replace(notes["a"], id=name, source=f"/{name}.md"), 0.5) for name in "xy"]
+    alone, among = (rerank([*scored(notes, a=1), *more], now=NOW)[0].score for more in ((), copies))
     assert among - alone == pytest.approx(0.2 * 0.2 * 2 / 3)
 
 
@@ -193,7 +162,6 @@ def test_a_time_that_the_query_names(notes, query, more):
     results = [Scored(then, 1.0), Scored(near, 1.0), *scored(notes, c=1.0)]
     plain = {one.memory.id: one.score for one in rerank(results, now=NOW)}
     found = {one.memory.id: one.score - plain[one.memory.id] for one in rerank(results, query, now=NOW)}
-
     assert [found[one.memory.id] for one in results] == pytest.approx(more, abs=0.02 if any(more) else 1e-9)
     assert rerank(results, query, now=NOW, boost=0) == rerank(results, now=NOW)
 
@@ -215,37 +183,33 @@ def test_an_extractor_of_ones_own(notes):
         TimeAnchor(3, 0)
 
 
-@pytest.mark.parametrize(("profile", "query"), [
-    ("memini", "how were the prices scaled"),
-    ("memini", "what did we do with the prices three days ago"),
-    ("memini-rrf", "who joins orders on the customer"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("profile", "query"),
+    [
+        ("memini", "how were the prices scaled"),
+        ("memini", "what did we do with the prices three days ago"),
+        ("memini-rrf", "who joins orders on the customer"),
+    ],
+)
 def test_the_profiles_are_made_of_the_same(week_store, profile, query):
     """The lists of a search, fused and ranked again by these functions, are the answer of the profile."""
     trace = week_store.trace(query, profile=profile, now=NOW)
     lists = [
         [Scored(week_store.get(one.memory_id), one.score) for one in each] for each in (trace.vector, trace.keyword)
     ]
-    fused = fuse_scores(lists, [0.5, 0.5]) if profile == "memini" else fuse(lists)
-    mine = rerank(dedup(fused), query, now=NOW)
-
-    hits = trace.answer.hits
-    assert {one.memory.id: one.score for one in mine[: len(hits)]} == pytest.approx(
-        {hit.memory.id: hit.score for hit in hits}
-    )
+    mine = rerank(dedup(fuse_scores(lists, [0.5, 0.5]) if profile == "memini" else fuse(lists)), query, now=NOW)
+    theirs = {hit.memory.id: hit.score for hit in trace.answer.hits}
+    assert {one.memory.id: one.score for one in mine[: len(theirs)]} == pytest.approx(theirs)
     names = {"fuse", "fuse_scores", "dedup", "rerank", "Scored", "RerankWeights", "TimeAnchor"}
     assert names <= set(jupyter_memory.__all__) <= set(dir(jupyter_memory))
 
 
 # -- vault -------------------------------------------------------------------------------------------------------------
-
-
 def test_the_sum_of_vault(filled_with):
     """Hybrid weighs .25/.15/.15/.15/.15/.15, keywords alone .40 and no vector; the other signals at their best."""
     best = {"text": "prices cos=1.0", "severity": "critical"}
     both = filled_with(best).hits("prices", profile=vault, now=NOW).hits[0]
     words = filled_with(best, embedder=False).hits("prices", profile=vault, now=NOW).hits[0]
-
     assert both.score == pytest.approx(0.25 * both.signals["semantic"].value + 0.15 * (1.0 + 1.0 + 1.0), abs=1e-6)
     assert words.score == pytest.approx(0.40 * words.signals["semantic"].value + 0.15 * (1.0 + 1.0))
     assert both.signals["semantic"].value > 0 < words.signals["semantic"].value
@@ -256,39 +220,23 @@ def test_the_sum_of_vault(filled_with):
 def test_history_has_a_fixed_score(filled_with):
     """A history entry scores 0.5 however well it fits, and the identity of the sum holds for it too."""
     memories = filled_with({"text": "prices", "kind": "history", "severity": "critical"}, {"text": "prices in Zürich"})
-    entry, note = sorted(
-        memories.hits("prices", profile=vault, now=NOW).hits, key=lambda hit: hit.memory.kind != "history"
-    )
-
+    found = {hit.memory.kind: hit for hit in memories.hits("prices", profile=vault, now=NOW).hits}
+    entry = found["history"]
     assert entry.score == pytest.approx(0.5) == entry.signals["history"].contribution
-    assert entry.signals["semantic"].contribution == 0.0
-    assert note.score != pytest.approx(0.5)
+    assert entry.signals["semantic"].contribution == 0.0 and found["note"].score != pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(
-    ("matches", "limit", "shown"),
-    [
-        (12, 5, 12),  # 5 < 6: more than half would go
-        (12, 6, 6),
-        (49, 10, 49),
-        (50, 10, 10),  # not a small corpus
-        (5, 5, 5),
-    ],
+    ("matches", "limit", "shown"), [(12, 5, 12), (12, 6, 6), (49, 10, 49), (50, 10, 10), (5, 5, 5)]
 )
 def test_a_small_corpus_is_shown_whole(filled_with, matches, limit, shown):
     """Fewer than 50 keyword matches of which the limit would cut off more than half are all shown, and it is said."""
     answer = filled_with(*[{}] * matches, embedder=False).hits("prices", profile=vault, limit=limit, now=NOW)
-
     assert len(answer.hits) == shown
     assert bool([one for one in answer.notices if "all of them are shown" in one]) == (shown > limit)
-
-
-def test_the_guard_counts_keyword_matches_only(filled_with):
-    """What only the vector retriever found does not make a corpus small, and no keyword match is lost among it."""
+    # What only meaning found does not make a corpus small, and no keyword match is lost among it.
     memories = filled_with(*map(worded, range(1, 9)), *({"text": f"λ {key} cos=0.5"} for key in range(25)))
-    found = memories.hits("prices", profile=vault, limit=3, now=NOW)
-
-    assert set(scores(found)) >= set(range(1, 9))
+    assert set(scores(memories.hits("prices", profile=vault, limit=3, now=NOW))) >= set(range(1, 9))
 
 
 @pytest.fixture
@@ -299,15 +247,10 @@ def vault_store(store):
     memory.add(3 * invoices + "So are tariffs.", title="Net", severity="critical")
     memory.add("The weather in Zürich.", title="Weather")
     runs = [
-        {
-            "text": f"tariffs.plot(hour={number})",
-            "kind": "history",
-            "lang": "python",
-            "session": "monday" if number < 60 else "tuesday",
-            "event_at": NOW - timedelta(minutes=1000 - number),
-        }
+        {"text": f"tariffs.plot(hour={number})", "kind": "history", "lang": "python",
+         "session": "monday" if number < 60 else "tuesday", "event_at": NOW - timedelta(minutes=1000 - number)}
         for number in range(100)
-    ]
+    ]  # fmt: skip
     memory.add_many(runs, progress=False)
     return memory
 
@@ -321,44 +264,35 @@ def test_history_takes_no_place_of_the_vault(vault_store):
     frame = found(vault_store, "tariffs", limit=200)
     note = frame.loc[frame["title"] == "Net", "memory_id"].item()
     asked = {"limit": 5, "now": NOW}
-
     assert (frame["kind"] == "history").sum() == 100
     assert vault_store.explain("tariffs", note, profile="vault", **asked).rank is not None
+    # History has one score, so the last runs come first, each with its session.
+    newest = found(vault_store, "tariffs", limit=10)
+    assert set(newest["kind"]) == {"history"} and (newest["score"] == 0.5).all()
+    assert newest["event_at"].is_monotonic_decreasing
+    assert {vault_store.get(one).session for one in newest["memory_id"]} == {"tuesday"}
     # Thirty candidates of the best words, all of them runs.
     assert vault_store.explain("tariffs", note, profile=replace(vault, apart=""), **asked).rank is None
 
 
-def test_the_newest_runs_come_first(vault_store):
-    """History has one score, so the last runs come first, each with its session."""
-    frame = found(vault_store, "tariffs", limit=10)
-
-    assert set(frame["kind"]) == {"history"} and (frame["score"] == 0.5).all()
-    assert frame["event_at"].is_monotonic_decreasing
-    assert {vault_store.get(one).session for one in frame["memory_id"]} == {"tuesday"}
-
-
 def test_filters_of_sessions_and_kinds(vault_store):
     """A session is a filter, typed or given; with the kind left out, or alone, history is searched like any other."""
-    assert len(found(vault_store, "tariffs session:tuesday", limit=100)) == 40
-    assert len(found(vault_store, "tariffs", filters={"session": ["monday", "tuesday"]}, limit=200)) == 100
+    for query, filters, kinds in (
+        ("tariffs session:tuesday", {}, ["history"] * 40),
+        ("tariffs", {"session": ["monday", "tuesday"]}, ["history"] * 100),
+        ("tariffs session:friday", {}, []),
+    ):
+        assert found(vault_store, query, filters=filters, limit=200)["kind"].tolist() == kinds
     assert set(found(vault_store, "tariffs -kind:history")["kind"]) == {"note"}
     assert set(found(vault_store, "tariffs kind:history")["kind"]) == {"history"}
-    assert found(vault_store, "tariffs session:friday").empty
-
-
-def test_a_vault_without_history_is_searched_once(vault_store):
-    """Without history the answer is that of a single search, to the last digit."""
+    # Without history the answer is that of a single search, to the last digit.
     vault_store.forget(filters={"kind": "history"})
-    whole = replace(vault, apart="")
-
-    assert found(vault_store, "tariffs").equals(vault_store.search("tariffs", profile=whole, now=NOW))
+    whole = vault_store.search("tariffs", profile=replace(vault, apart=""), now=NOW)
+    assert found(vault_store, "tariffs").equals(whole)
 
 
 # -- the weights of vault follow what was said of hits -----------------------------------------------------------------
-
-
 def weights(terms):
-    """Return weights by term, but that of the fixed score of history."""
     return {term.name: term.weight for term in terms if term.name != "history"}
 
 
@@ -366,22 +300,16 @@ def weights(terms):
     ("accepted", "judged", "hybrid", "words"),
     [
         # 0.30 * (40/50 - 0.5) = 0.09: .25 + .09, the others by .66/.75; .40 + .09, the others by .51/.60.
-        (40, 50, (0.34, 0.132), (0.49, 0.1275)),
-        (15, 30, (0.25, 0.15), (0.40, 0.15)),
+        (40, 50, (0.34, 0.132), (0.49, 0.1275)), (15, 30, (0.25, 0.15), (0.40, 0.15)),
         # All of them, none of them: 0.15 more, 0.15 less.
-        (30, 30, (0.40, 0.12), (0.55, 0.1125)),
-        (0, 30, (0.10, 0.18), (0.25, 0.1875)),
+        (30, 30, (0.40, 0.12), (0.55, 0.1125)), (0, 30, (0.10, 0.18), (0.25, 0.1875)),
     ],
-)
+)  # fmt: skip
 def test_adapted_by_hand(accepted, judged, hybrid, words):
     """The semantic weight moves by 0.30 * (accept rate - 0.5), the others share what is left of 1."""
     learnt = adapted(vault, accepted, judged)
     others = ("severity", "temporal", "tags", "domain")
-
-    for terms, (semantic, other), vector in (
-        (learnt.terms, hybrid, hybrid[1]),
-        (learnt.keyword_only, words, 0.0),
-    ):
+    for terms, (semantic, other), vector in ((learnt.terms, hybrid, hybrid[1]), (learnt.keyword_only, words, 0.0)):
         expected = {"semantic": semantic, "vector": vector, **dict.fromkeys(others, other)}
         assert weights(terms) == pytest.approx(expected)
         assert sum(weights(terms).values()) == pytest.approx(1.0)
@@ -404,7 +332,6 @@ def test_a_search_learns(week_store, now):
     for number in range(30):
         week_store.feedback(before.memory.id, True, query=f"prices of Zürich, question {number}")
     after = week_store.hits(question, profile="vault", now=now).hits[0]
-
     assert after.memory.id == before.memory.id
     for name, ratio in (("semantic", 0.40 / 0.25), ("temporal", 0.12 / 0.15)):
         assert after.signals[name].contribution == pytest.approx(before.signals[name].contribution * ratio)

@@ -1,173 +1,132 @@
 """The signals, each asked of memories in a store: what it says of them, by numbers worked out by hand."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import product
 from math import isnan, log, sqrt
 from unicodedata import normalize
 
-import nbformat
 import numpy as np
 import pytest
+from small_notebooks import write
 
-from jupyter_memory.search import (
-    Aside,
-    Cosine,
-    DefinedNames,
-    Defines,
-    Domain,
-    FileStem,
-    LengthPenalty,
-    NearTime,
-    Neighbour,
-    OverFetch,
-    Quality,
-    QuestionPenalty,
-    Recency,
-    Session,
-    Severity,
-    Tags,
-    TfIdf,
-    Tier,
-    Title,
-    Validity,
-    auto,
-    covalence,
-    parse,
-)
+from jupyter_memory import search
 from jupyter_memory.types import TIERS
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
-def of(hits, signal):
-    """Return what a signal says of each hit, by its title."""
-    return {hit.memory.title: hit.signals[signal].value for hit in hits}
-
-
-def write(path, *cells):
-    """Write a notebook of these cells; what begins with a number sign is Markdown."""
-    made = [nbformat.v4.new_markdown_cell(one) if one[:1] == "#" else nbformat.v4.new_code_cell(one) for one in cells]
-    nbformat.write(nbformat.v4.new_notebook(cells=made), path)
-
-
 # -- where a memory comes from, and when -------------------------------------------------------------------------------
-
-
-def test_every_tier_has_its_number(judged):
-    """Core is 1, file 2, mcp and note 3; no tier is left out."""
-    found = judged(Tier(), "prices", *({"tier": tier} for tier in TIERS))
-
+def test_every_tier_has_its_number(judged, filled_with):
+    """Core is 1, file 2, mcp and note 3; the evidence ranks the smallest number first."""
+    found = judged(search.Tier(), "prices", *({"tier": tier} for tier in TIERS))
     assert dict(zip(TIERS, found, strict=True)) == {"core": 1.0, "file": 2.0, "mcp": 3.0, "note": 3.0}
-
-
-def test_the_best_tier_has_the_best_rank(filled_with):
-    """The evidence ranks core first although its number is the smallest."""
-    hits = filled_with({}, {"tier": "file"}, {}).hits("prices", profile=covalence, now=NOW).hits
-
+    hits = filled_with({}, {"tier": "file"}, {}).hits("prices", profile=search.covalence, now=NOW).hits
     assert {hit.memory.source: hit.signals["tier"].rank for hit in hits} == {"2.md": 1, "1.md": 2, "3.md": 2}
 
 
 @pytest.mark.parametrize(
-    ("signal", "record", "asked", "value"),
+    ("signal", "asked", "record", "value"),
     [
-        *[(Severity(), {"severity": one}, {}, worth) for one, worth in
+        *[(search.Severity(), {}, {"severity": one}, worth) for one, worth in
           (("critical", 1.0), ("warning", 0.7), ("suggestion", 0.4), (None, 0.0))],
         # Tags count by how many of both are shared, whatever their case.
-        (Tags(), {"tags": ["Zürich"]}, {"tags": ("prices", "zürich")}, 1 / 2),
-        (Tags(), {"tags": ["zürich", "λ", "prices"]}, {"tags": ("prices", "zürich")}, 2 / 3),
-        (Tags(), {}, {"tags": ("prices",)}, 0.0),
-        (Tags(), {"tags": ["prices"]}, {}, 0.0),
-        (Tags(), {}, {}, 0.0),
+        (search.Tags(), {"tags": ("prices", "zürich")}, {"tags": ["Zürich"]}, 1 / 2),
+        (search.Tags(), {"tags": ("prices", "zürich")}, {"tags": ["zürich", "λ", "prices"]}, 2 / 3),
+        (search.Tags(), {"tags": ("prices",)}, {}, 0.0), (search.Tags(), {}, {"tags": ["prices"]}, 0.0),
+        (search.Tags(), {}, {}, 0.0),
         # A domain counts if it is asked for and the same; two without one do not agree.
-        (Domain(), {"domain": "energy"}, {"domain": "energy"}, 1.0),
-        (Domain(), {"domain": "energy"}, {"domain": "traffic"}, 0.0),
-        (Domain(), {}, {}, 0.0),
+        (search.Domain(), {"domain": "energy"}, {"domain": "energy"}, 1.0),
+        (search.Domain(), {"domain": "traffic"}, {"domain": "energy"}, 0.0),
+        (search.Domain(), {}, {}, 0.0),
         # A negative cosine counts as 0.
-        (Cosine(), {"text": "λ cos=0.25"}, {}, 0.25),
-        (Cosine(), {"text": "λ cos=-0.25"}, {}, 0.0),
+        (search.Cosine(), {}, {"text": "λ cos=0.25"}, 0.25), (search.Cosine(), {}, {"text": "λ cos=-0.25"}, 0.0),
         # 1 now and in the future, half after a year, a third after two; the zone does not matter.
-        *[(Recency(), {"event_at": NOW - days * DAY}, {}, worth) for days, worth in
+        *[(search.Recency(), {}, {"event_at": NOW - days * DAY}, worth) for days, worth in
           ((0, 1.0), (1, 0.99727), (365, 0.5), (730, 0.3333), (-30, 1.0))],
-        (Recency(), {"event_at": (NOW - DAY).astimezone(timezone(timedelta(hours=1)))}, {}, 0.99727),
-        (Recency(half_life_hours=168), {"event_at": NOW - 7 * DAY}, {}, 0.5),
+        (search.Recency(), {}, {"event_at": (NOW - DAY).astimezone(timezone(timedelta(hours=1)))}, 0.99727),
+        (search.Recency(half_life_hours=168), {}, {"event_at": NOW - 7 * DAY}, 0.5),
+        # Quality is tier and age, weighed .4 and .2, where no other source says the same and nobody read it.
+        *[(search.Quality(), {}, record, worth) for record, worth in
+          (({}, 0.48), ({"tier": "core"}, 0.6), ({"tier": "file"}, 0.44), ({"tier": "mcp"}, 0.4),
+           ({"event_at": NOW - 365 * DAY}, 0.38))],
         # Without a window half is left after a year, a quarter after two.
-        *[(Validity(), {"event_at": NOW - days * DAY}, {}, worth) for days, worth in
+        *[(search.Validity(), {}, {"event_at": NOW - days * DAY}, worth) for days, worth in
           ((0, 1.0), (365, 0.5), (730, 0.25), (-3, 1.0))],
         # A window holds whole until a quarter of it is left, then fades; what has not begun counts nothing.
-        *[(Validity(), {"valid_from": NOW + begins * DAY, "valid_until": NOW + ends * DAY}, {}, worth)
+        *[(search.Validity(), {}, {"valid_from": NOW + begins * DAY, "valid_until": NOW + ends * DAY}, worth)
           for begins, ends, worth in ((-100, 300, 1.0), (-300, 100, 1.0), (-350, 50, 0.5), (-390, 10, 0.1),
                                       (-400, 0, 0.0), (-500, -100, 0.0), (10, 410, 0.0))],
         # Without a start it begins with the event; without an end only what has not begun is kept back.
-        (Validity(), {"event_at": NOW - 350 * DAY, "valid_until": NOW + 50 * DAY}, {}, 0.5),
-        (Validity(), {"event_at": NOW - 365 * DAY, "valid_from": NOW - DAY}, {}, 0.5),
-        (Validity(), {"event_at": NOW - 365 * DAY, "valid_from": NOW + DAY}, {}, 0.0),
+        (search.Validity(), {}, {"event_at": NOW - 350 * DAY, "valid_until": NOW + 50 * DAY}, 0.5),
+        (search.Validity(), {}, {"event_at": NOW - 365 * DAY, "valid_from": NOW - DAY}, 0.5),
+        (search.Validity(), {}, {"event_at": NOW - 365 * DAY, "valid_from": NOW + DAY}, 0.0),
+        # A file that is called what the query asks for, whatever form the words have.
+        *[(search.FileStem(), query, {"kind": "file", "source": source}, worth) for query, source, worth in (
+            # The name of the file counts in full, that of its folder by half, both together 1 at most.
+            ("client session", "/lib/client_session.py", 1.0), ("client session", "/lib/client.py", 0.5**0.5),
+            ("default transport", "/httpx/_transports/default.py", 1.0),
+            ("transport", "/httpx/_transports/base.py", 0.5), ("client", "/client/client.py", 1.0),
+            ("types", "v1/types.tar.gz", 0.5**0.5), ("env", "/a/.env", 1.0),
+            # The share of the query's words counts and that of the name's parts; stop words if there are no others.
+            ("how do sessions work", "Session.py", 0.5**0.5), ("client session", "ClientSession.py", 1.0),
+            ("client", "client_session.py", 0.5**0.5), ("URL parsing", "_urlparse.py", 0.0),
+            ("URL parsing", "parse_url.py", 1.0), ("routing", "routes.py", 1.0),
+            ("connection pooling", "conn.py", 0.5**0.5), ("container", "con.py", 0.0),
+            ("how is the", "how.py", 1.0 / 3**0.5), ("λ der Zürich", "zürich_rate.py", 0.5), ("?!", "session.py", 0.0),
+            ("prices", "/lib/meters.md", 0.0))],
+        # A file is not put aside if the query has its name or a part of it.
+        *[(search.Aside(), query, {"kind": "file", "source": source}, 0.0) for query, source in (
+            ("tests of the retries", "/lib/tests/retry.py"), ("models of v1", "/lib/v1/models.py"),
+            ("__init__", "/lib/__init__.py"), ("what is deprecated", "/lib/deprecated.py"),
+            ("the client", "/lib/test_client.py"))],
+        # Each word of the query, whatever its case and the punctuation around it, has to be in the title.
+        *[(search.Title(), query, {"title": title}, worth) for query, title, worth in (
+            ("roadmap 1.4", "plans/v1.4-ROADMAP.md", 1.0), ("roadmap 1.5", "plans/v1.4-ROADMAP.md", 0.0),
+            ("ROADMAP", "roadmap", 1.0), ('the "roadmap"?', "The roadmap", 1.0), ("the roadmap", "Roadmap", 0.0),
+            ("preise (zürich)", "Preise in Zürich", 1.0), ("STRASSE", "Straße der Kühlung", 1.0),
+            ("λ", "Poisson Λ", 1.0), ("正規化", "価格の正規化", 1.0), ("?!", "Anything?!", 0.0),
+            ("prices", "", 0.0), (normalize("NFD", "zürich"), "Zürich", 1.0),
+            ("zürich", normalize("NFD", "Zürich.ipynb"), 1.0))],
     ],
     ids=lambda one: type(one).__name__ if callable(one) else None,
 )  # fmt: skip
-def test_a_memory_alone(judged, signal, record, asked, value):
-    """What is noted of a memory is worth what the table says."""
-    assert judged(signal, "electricity prices λ", record, **asked) == [pytest.approx(value, abs=5e-5)]
-
-
-def test_no_vector_is_no_opinion(judged):
-    """A search without a model has no cosines."""
-    assert all(map(isnan, judged(Cosine(), "prices", {}, embedder=False)))
+def test_a_memory_alone(judged, signal, asked, record, value):
+    """What is noted of a memory is worth what the table says, whatever is asked: a query, or tags and a domain."""
+    query, more = (asked, {}) if isinstance(asked, str) else ("electricity prices λ", asked)
+    assert judged(signal, query, record, **more) == [pytest.approx(value, abs=5e-5)]
 
 
 def test_tfidf_by_hand(judged):
     """The cosine of TF-IDF vectors, idf = log((N + 1) / (df + 1)) + 1; words unknown to the store do not count."""
     texts = ({"text": "prices prices zürich"}, {"text": "zürich weather"})
     prices, weather, zurich = log(3 / 2) + 1, log(3 / 2) + 1, log(3 / 3) + 1
-
     asked, day = sqrt(prices**2 + zurich**2), 4  # the four words of the day are in both
-    assert judged(TfIdf(), "prices in zürich unheard-of", *texts) == pytest.approx([
+    assert judged(search.TfIdf(), "prices in zürich unheard-of", *texts) == pytest.approx([
         (2 * prices**2 + zurich**2) / (asked * sqrt((2 * prices) ** 2 + zurich**2 + day)),
         zurich**2 / (asked * sqrt(zurich**2 + weather**2 + day)),
     ])  # fmt: skip
-    assert all(map(isnan, judged(TfIdf(), "unheard-of", *texts)))
+    # No known word, and no vector, are no opinion.
+    assert all(map(isnan, judged(search.TfIdf(), "unheard-of", *texts)))
+    assert all(map(isnan, judged(search.Cosine(), "prices", {}, embedder=False)))
 
 
-@pytest.mark.parametrize(
-    ("changes", "quality"),
-    [
-        ({}, 0.48),
-        ({"tier": "core"}, 0.6),
-        ({"tier": "file"}, 0.44),
-        ({"tier": "mcp"}, 0.4),
-        ({"event_at": NOW - 365 * DAY}, 0.38),
-    ],
-)
-def test_quality(judged, changes, quality):
-    """Tier and age, weighed .4 and .2, where no other source says the same and nobody read it."""
-    assert judged(Quality(), "prices", changes) == [pytest.approx(quality)]
-
-
-def test_what_others_say_too_is_worth_more(judged):
-    """Two other sources with the same words add 0.2 * 2/3; the same source twice adds nothing."""
+def test_quality(judged, filled_with):
+    """Two other sources with the same words add 0.2 * 2/3, the same source twice nothing, reading 0.2 * a / (a + 3)."""
     copies = [{"source": source, "title": str(place)} for place, source in enumerate("abcc")]
+    assert judged(search.Quality(), "prices", *copies) == pytest.approx([0.48 + 0.2 * 2 / 3] * 4)
+    assert judged(search.Quality(), "prices", *copies[2:]) == pytest.approx([0.48] * 2)
 
-    assert judged(Quality(), "prices", *copies) == pytest.approx([0.48 + 0.2 * 2 / 3] * 4)
-    assert judged(Quality(), "prices", *copies[2:]) == pytest.approx([0.48] * 2)
-
-
-def test_what_was_read_is_worth_more(filled_with):
-    """Reading adds 0.2 * a / (a + 3)."""
     memories = filled_with({})
     before = memories.hits("prices", profile="memini", now=NOW).hits[0]
     for _ in range(3):
-        memories.get(before.memory.id)
+        memories.search("prices").memory.text(1)
     read = memories.hits("prices", profile="memini", now=NOW).hits[0]
-
-    times = read.memory.accessed
-    assert read.signals["quality"].value == pytest.approx(0.48 + 0.2 * times / (times + 3))
+    assert before.signals["quality"].value == pytest.approx(0.48)
+    assert read.signals["quality"].value == pytest.approx(0.48 + 0.2 * 3 / (3 + 3))
 
 
 # -- a time that the question names ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("question", "days", "values"),
     [
@@ -183,30 +142,24 @@ def test_what_was_read_is_worth_more(filled_with):
 )
 def test_near_time_by_hand(judged, question, days, values):
     """1 at the moment itself, 0 from three tolerances on, a straight line between; numbers in figures or words."""
-    found = judged(NearTime(), question, *({"event_at": NOW - one * DAY} for one in days))
-
+    found = judged(search.NearTime(), question, *({"event_at": NOW - one * DAY} for one in days))
     assert found == [None if one is None else pytest.approx(one) for one in values]
 
 
-@pytest.mark.parametrize(("unit", "tolerance"), [("month", 10), ("year", 60)])
-def test_near_time_of_months_and_years(judged, unit, tolerance):
-    """Ten days for months and sixty for years: three of them away nothing is left, half of that far a half."""
-    question = f"what did I plot two {unit}s ago"
-    target = parse(question, now=NOW).temporal.target
-    away = (target, target + 1.5 * tolerance * DAY, target - tolerance * DAY, target - 3 * tolerance * DAY)
+def test_near_time_of_other_units(judged):
+    """Ten days for months, sixty for years; a weekday is the last one, a range its middle, ahead is as near as now."""
 
-    assert judged(NearTime(), question, *({"event_at": one} for one in away)) == pytest.approx([1, 1 / 2, 2 / 3, 0])
+    def near(question, *moments):
+        return judged(search.NearTime(), question, *({"event_at": one} for one in moments))
 
-
-def test_near_time_of_weekdays_ranges_and_the_future(judged):
-    """Friday 6 March: last Tuesday is the 3rd, a range is meant by its middle, and next week is as near as today."""
-
-    def near(question, *days):
-        return judged(NearTime(), question, *({"event_at": NOW - one * DAY} for one in days))
-
-    day, later = near("what broke last Tuesday", 3, 4.5)
-    middle, end = near("prices between February 2nd and February 8th", 29, 38.5)
-    ahead, now = near("what broke yesterday", -7, 0)
+    for unit, tolerance in (("month", 10 * DAY), ("year", 60 * DAY)):
+        question = f"what did I plot two {unit}s ago"
+        target = search.parse(question, now=NOW).temporal.target
+        away = (target, target + 1.5 * tolerance, target - tolerance, target - 3 * tolerance)
+        assert near(question, *away) == pytest.approx([1, 1 / 2, 2 / 3, 0])
+    day, later = near("what broke last Tuesday", NOW - 3 * DAY, NOW - 4.5 * DAY)
+    middle, end = near("prices between February 2nd and February 8th", NOW - 29 * DAY, NOW - 38.5 * DAY)
+    ahead, now = near("what broke yesterday", NOW + 7 * DAY, NOW)
     assert day > 0.9 > 0.7 > later and middle > 0.9 and end == 0.0 and ahead == now > 0
 
 
@@ -218,32 +171,21 @@ METERS = "RATE = 3\nclass Meter:\n    def read_all(self): ...\ndef flush(): ..."
 @pytest.mark.parametrize(
     ("query", "value", "name"),
     [
-        ("Meter", 1.0, "Meter"),
-        ("flush", 1.0, "flush"),
-        ("RATE", 0.8, "RATE"),
-        ("read_all", 0.6, "read_all"),
-        ("meters.Meter", 1.0, "Meter"),
-        ("how is Meter used", 0.5, "Meter"),
-        ("what calls read_all here", 0.3, "read_all"),
-        ("the RATE of a Meter", 0.5, "Meter"),
+        ("Meter", 1.0, "Meter"), ("flush", 1.0, "flush"), ("RATE", 0.8, "RATE"),
+        ("read_all", 0.6, "read_all"), ("meters.Meter", 1.0, "Meter"), ("how is Meter used", 0.5, "Meter"),
+        ("what calls read_all here", 0.3, "read_all"), ("the RATE of a Meter", 0.5, "Meter"),
         *[(query, 0.0, "") for query in ("how does flush work", "meter", "Mete", "self", "?!")],
     ],
-)
+)  # fmt: skip
 def test_defines_by_its_name(judged, reasons, query, value, name):
     """The name alone counts in full, and half in a sentence, where a word counts only if it looks like a name."""
     cell = {"kind": "cell", "lang": "python", "text": METERS}
-
-    assert judged(Defines(), query, cell) == [pytest.approx(value)]
-    assert reasons(Defines(), query, cell) == [f"its definition of `{name}`" if name else Defines.label]
-
-
-def test_only_python_defines(judged):
-    """A note, and a source that nobody can read, define nothing; a ligature is the letters that it stands for."""
-    code = {"kind": "cell", "lang": "python", "text": METERS}
+    assert judged(search.Defines(), query, cell) == [pytest.approx(value)]
+    assert reasons(search.Defines(), query, cell) == [f"its definition of `{name}`" if name else search.Defines.label]
+    # A note, and a source that nobody can read, define nothing; a ligature is the letters that it stands for.
     others = ({"lang": ""}, {"text": "class Meter("}, {"kind": "file"})
-
-    assert judged(Defines(), "Meter", *({**code, **one} for one in others)) == [0.0, 0.0, 1.0]
-    assert judged(Defines(), "ﬁle", {**code, "text": "file = 1"}) == [0.8]
+    assert judged(search.Defines(), "Meter", *({**cell, **one} for one in others)) == [0.0, 0.0, 1.0]
+    assert judged(search.Defines(), "ﬁle", {**cell, "text": "file = 1"}) == [0.8]
 
 
 SOURCE = "client_pool = 1\nclass ClientSession:\n    def close_all(self): ...\ndef request(): ..."
@@ -251,100 +193,47 @@ PYTHON = {"kind": "file", "lang": "python"}
 
 
 def other_files(count):
-    """Return files in which nothing is called as asked."""
     return [{**PYTHON, "text": "def tariff(): ..."}] * count
 
 
 @pytest.mark.parametrize(
     ("query", "value", "name"),
     [
-        ("how does the client session", 1.0, "ClientSession"),
-        ("close all", 0.5**0.5, "close_all"),
-        ("request", 1.0, "request"),
-        ("client pool", 0.5, "ClientSession"),
-        ("prices", 0.0, ""),
+        ("how does the client session", 1.0, "ClientSession"), ("close all", 0.5**0.5, "close_all"),
+        ("request", 1.0, "request"), ("client pool", 0.5, "ClientSession"), ("prices", 0.0, ""),
     ],
-)
+)  # fmt: skip
 def test_the_best_defined_name(judged, reasons, query, value, name):
     """The name of a class, function or method that answers best counts; that of a variable does not."""
     files = [{**PYTHON, "text": SOURCE}, *other_files(3)]
-    found = judged(DefinedNames(), query, *files)
-
+    found = judged(search.DefinedNames(), query, *files)
     assert found[0] - found[1] == pytest.approx(value)
-    assert reasons(DefinedNames(), query, *files)[0] == (f"its definition of `{name}`" if name else DefinedNames.label)
+    told = f"its definition of `{name}`" if name else search.DefinedNames.label
+    assert reasons(search.DefinedNames(), query, *files)[0] == told
 
 
-@pytest.mark.parametrize(("others", "usual"), [(0, 0.5), (1, 0.5), (99, 0.01 + 0.0099**0.5)])
-def test_what_is_usual_does_not_count(judged, others, usual):
-    """The mean of the files and a deviation are subtracted, one half at most: a file has no advantage as such."""
-    found = judged(DefinedNames(), "request", {**PYTHON, "text": SOURCE}, *other_files(others))
-
-    assert found == pytest.approx([1 - usual, *[-usual] * others])
-
-
-def test_only_python_files_have_defined_names(judged):
-    """Cells and other files have no value."""
-    others = [{**PYTHON, "text": SOURCE, **one} for one in ({"kind": "cell"}, {"lang": "markdown"})]
-
-    assert judged(DefinedNames(), "request", *others, *other_files(2))[:2] == [None, None]
-    assert judged(DefinedNames(), "request", others[0]) == [None]
-
-
-@pytest.mark.parametrize(
-    ("query", "source", "value"),
-    [
-        # The name of the file counts in full, that of its folder by half, both together 1 at most.
-        ("client session", "/lib/client_session.py", 1.0),
-        ("client session", "/lib/client.py", 0.5**0.5),
-        ("default transport", "/httpx/_transports/default.py", 1.0),
-        ("transport", "/httpx/_transports/base.py", 0.5),
-        ("client", "/client/client.py", 1.0),
-        ("types", "v1/types.tar.gz", 0.5**0.5),
-        ("env", "/a/.env", 1.0),
-        # The share of the query's words counts and that of the name's parts; stop words only if there are no others.
-        ("how do sessions work", "Session.py", 0.5**0.5),
-        ("client session", "ClientSession.py", 1.0),
-        ("client", "client_session.py", 0.5**0.5),
-        ("URL parsing", "_urlparse.py", 0.0),
-        ("URL parsing", "parse_url.py", 1.0),
-        ("routing", "routes.py", 1.0),
-        ("connection pooling", "conn.py", 0.5**0.5),
-        ("container", "con.py", 0.0),
-        ("how is the", "how.py", 1.0 / 3**0.5),
-        ("λ der Zürich", "zürich_rate.py", 0.5),
-        ("?!", "session.py", 0.0),
-        ("prices", "/lib/meters.md", 0.0),
-    ],
-)
-def test_file_stem(judged, query, source, value):
-    """A file that is called what the query asks for, whatever form the words have, is worth that share."""
-    assert judged(FileStem(), query, {"kind": "file", "source": source}) == [pytest.approx(value, abs=1e-6)]
+def test_what_is_usual_does_not_count(judged):
+    """The mean of the files and a deviation are subtracted, one half at most; cells and other files have no value."""
+    for others, usual in ((0, 0.5), (1, 0.5), (99, 0.01 + 0.0099**0.5)):
+        found = judged(search.DefinedNames(), "request", {**PYTHON, "text": SOURCE}, *other_files(others))
+        assert found == pytest.approx([1 - usual, *[-usual] * others])
+    none = [{**PYTHON, "text": SOURCE, **one} for one in ({"kind": "cell"}, {"lang": "markdown"})]
+    assert judged(search.DefinedNames(), "request", *none, *other_files(2))[:2] == [None, None]
+    assert judged(search.DefinedNames(), "request", none[0]) == [None]
 
 
 def test_the_best_of_several_names(judged, reasons):
     """Looking at all names at once loses none: of each file the best is what comparing them one by one finds."""
     names = [
-        "routes",
-        "Router",
-        "add_route",
-        "handle",
-        "Handle_",
-        "sessions",
-        "parse_url",
-        "URLParser",
-        "con",
-        "connection_pool",
-        "Zürich",
-        "x1",
-        "İz",
-    ]
+        "routes", "Router", "add_route", "handle", "Handle_", "sessions", "parse_url", "URLParser", "con",
+        "connection_pool", "Zürich", "x1", "İz",
+    ]  # fmt: skip
     alone = [{**PYTHON, "text": f"def {name}(): ..."} for name in names]
     every = {**PYTHON, "text": "".join(f"def {name}(): ...\n" for name in names)}
     for query in ("routing", "handling urls", "session", "zürich", "url parser"):
-        *singly, together = judged(DefinedNames(), query, *alone, every)
-
+        *singly, together = judged(search.DefinedNames(), query, *alone, every)
         assert together == pytest.approx(max(singly))
-        told = reasons(DefinedNames(), query, *alone, every)[-1]
+        told = reasons(search.DefinedNames(), query, *alone, every)[-1]
         assert told == f"its definition of `{names[np.argmax(singly)]}`"
 
 
@@ -358,77 +247,21 @@ def test_aside_is_told_by_the_path(judged, reasons):
     """The name of the file, or of one of two folders above it, puts it aside; other names and cells do not."""
     files = [{"kind": "file", "source": source} for source in (*ASIDE, *BESIDE)]
     cell = {"kind": "cell", "source": "/lib/tests/a.ipynb"}
-
-    assert judged(Aside(), "the retries", *files, cell) == [*[-1.0] * len(ASIDE), *[0.0] * len(BESIDE), None]
-    told = [f"`{name}` in its path" for name in ASIDE.values()] + [Aside.label] * len(BESIDE)
-    assert reasons(Aside(), "the retries", *files) == told
-
-
-@pytest.mark.parametrize(
-    ("query", "source"),
-    [
-        ("tests of the retries", "/lib/tests/retry.py"),
-        ("models of v1", "/lib/v1/models.py"),
-        ("__init__", "/lib/__init__.py"),
-        ("what is deprecated", "/lib/deprecated.py"),
-        ("the client", "/lib/test_client.py"),
-    ],
-)
-def test_aside_unless_asked_for(judged, query, source):
-    """A file whose name the query has, or a part of it, is not put aside."""
-    assert judged(Aside(), query, {"kind": "file", "source": source}) == [0.0]
+    assert judged(search.Aside(), "the retries", *files, cell) == [*[-1.0] * len(ASIDE), *[0.0] * len(BESIDE), None]
+    told = [f"`{name}` in its path" for name in ASIDE.values()] + [search.Aside.label] * len(BESIDE)
+    assert reasons(search.Aside(), "the retries", *files) == told
 
 
 # -- titles ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("query", "title", "value"),
-    [
-        ("roadmap 1.4", "plans/v1.4-ROADMAP.md", 1.0),
-        ("roadmap 1.5", "plans/v1.4-ROADMAP.md", 0.0),
-        ("ROADMAP", "roadmap", 1.0),
-        ('the "roadmap"?', "The roadmap", 1.0),
-        ("the roadmap", "Roadmap", 0.0),
-        ("preise (zürich)", "Preise in Zürich", 1.0),
-        ("STRASSE", "Straße der Kühlung", 1.0),
-        ("λ", "Poisson Λ", 1.0),
-        ("正規化", "価格の正規化", 1.0),
-        ("?!", "Anything?!", 0.0),
-        ("prices", "", 0.0),
-        (normalize("NFD", "zürich"), "Zürich", 1.0),
-        ("zürich", normalize("NFD", "Zürich.ipynb"), 1.0),
-    ],
-)
-def test_title_is_all_words_or_nothing(judged, query, title, value):
-    """Each word of the query, whatever its case and the punctuation around it, has to be in the title."""
-    assert judged(Title(), query, {"title": title}) == [value]
-
-
 def test_what_the_title_has_and_what_it_lacks_both_count(store):
     """The nearer the words of the title are to those of the query, the more; stop words of a title do not count."""
     memories = store()
     for title in ("Delta types", "What are the delta types?", "Streaming of deltas with tool use", "Pricing in Zürich"):
         memories.add("Deltas of a stream are text or λ.", title=title)
-
-    found = of(memories.hits("types of deltas", limit=20).hits, "title_match")
-
+    hits = memories.hits("types of deltas", limit=20).hits
+    found = {hit.memory.title: hit.signals["title_match"].value for hit in hits}
     assert found["Delta types"] == found["What are the delta types?"] == 1.0
     assert 0.0 == found["Pricing in Zürich"] < found["Streaming of deltas with tool use"] < 0.7
-
-
-def test_a_short_section_with_the_right_title_comes_first(store):
-    """A long section that holds the words of the query more often does not hide the one that is about them."""
-    memories = store()
-    memories.add("There are two: text and input.", title="Delta types")
-    memories.add(
-        "Each event of the stream has a type. A delta has a type too. The types of events and deltas are named in the "
-        "event, and the types of blocks in the block.",
-        title="Streaming request with tools in Zürich",
-    )
-    memories.add("Prices are listed in λ.", title="Pricing")
-
-    assert memories.hits("which delta types are there?").hits[0].memory.title == "Delta types"
 
 
 def test_only_notes_are_called_something(tmp_path, store):
@@ -438,26 +271,18 @@ def test_only_notes_are_called_something(tmp_path, store):
     memories = store()
     memories.index(tmp_path, progress=False)
     memories.add("delta types without a title")
-
     found = [hit.signals["title_match"].value for hit in memories.hits("delta types", limit=20).hits]
     assert len(found) >= 3 and all(map(isnan, found))
 
 
 # -- words -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def silhouettes(tmp_path, store):
     """A store with one notebook: a heading, filler, an import and the code that answers, and a note beside it."""
-    cells = [
-        nbformat.v4.new_markdown_cell("# Silhouette diagrams of the clusters"),
-        nbformat.v4.new_markdown_cell("The code in this section is used to generate the next figure."),
-        nbformat.v4.new_code_cell("from sklearn.metrics import silhouette_samples"),
-        nbformat.v4.new_code_cell(
-            "def plot_silhouette(clusters):\n    # a diagram of λ\n    plt.barh(range(len(clusters)), clusters)\n"
-        ),
-    ]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "λ.ipynb")
+    code = "def plot_silhouette(clusters):\n    # a diagram of λ\n    plt.barh(range(len(clusters)), clusters)\n"
+    filler = "The code in this section is used to generate the next figure."
+    imported = "from sklearn.metrics import silhouette_samples"
+    write(tmp_path / "λ.ipynb", "# Silhouette diagrams of the clusters", filler, imported, code)
     memories = store()
     memories.index(tmp_path / "λ.ipynb", progress=False)
     memories.add("silhouettes of Zürich", title="Note")
@@ -465,7 +290,6 @@ def silhouettes(tmp_path, store):
 
 
 def own_words(memories, query):
-    """Return how much each cell lacks of a query that the best cell has, by the first word of its text."""
     hits = memories.hits(query, limit=10).hits
     return {hit.memory.text.split()[0]: hit.signals["own_words"].value for hit in hits if hit.memory.kind == "cell"}
 
@@ -495,11 +319,8 @@ def test_who_asks_for_an_import_or_a_heading_finds_it(silhouettes):
     [
         # In another form, in capitals and within a name; with accents, which the index leaves out; in any script.
         *[(query, "allEntries = PRICE_λ * entry_of(prices)", "x = 3") for query in ("entries", "entry", "pricing")],
-        ("Größe Läufe", "größe_läufe = 3", "x = 3"),
-        ("préparation", "# préparation des données", "x = 3"),
-        ("calibración", "# Calibración de la λ", "x = 3"),
-        ("ガラス", "# ガラス", "x = 3"),
-        ("서울", "# 서울", "x = 3"),
+        ("Größe Läufe", "größe_läufe = 3", "x = 3"), ("préparation", "# préparation des données", "x = 3"),
+        ("calibración", "# Calibración de la λ", "x = 3"), ("ガラス", "# ガラス", "x = 3"), ("서울", "# 서울", "x = 3"),
         ("калий", "# калий", "x = 3"),
         ("Wo ist das Haus?", "# Wo ist das: die Häuser sind nach dem Preis und der Lage sortiert",
          "x = 3  # das ist es, und mit λ"),
@@ -512,7 +333,6 @@ def test_forms_of_a_word_count(tmp_path, store, query, held, lacking):
     memories = store()
     memories.index(tmp_path / "ü.ipynb", progress=False)
     hits = {hit.memory.text: hit.signals["own_words"].value for hit in memories.hits(query).hits}
-
     assert hits[held] == 0.0 > hits[lacking]
 
 
@@ -538,7 +358,7 @@ def word_scores(memories, query, profile):
 
 
 # Each retriever finds no more than one memory.
-NARROW = auto.replace(name="narrow", fetch=OverFetch(0, 1), threshold=False)
+NARROW = search.auto.replace(name="narrow", fetch=search.OverFetch(0, 1), threshold=False)
 
 
 @pytest.mark.parametrize(
@@ -549,8 +369,7 @@ def test_words_count_whichever_retriever_found_it(prices, query):
     # Twice: the first search of an index looks its words up in another way than those after it.
     for _ in range(2):
         few, matched = word_scores(prices, query, NARROW)
-        every, _ = word_scores(prices, query, auto)
-
+        every, _ = word_scores(prices, query, search.auto)
         assert few and len(matched) <= 1
         for text, seen in few.items():
             assert seen.value == pytest.approx(every[text].value, nan_ok=True)
@@ -561,16 +380,13 @@ def test_words_of_what_only_meaning_brought(prices):
     """It has points if it holds a word, and none without any; profiles that go by ranks read those alone."""
     few, matched = word_scores(prices, "prices of models, validated", NARROW)
     assert any(seen.value > 0 for text, seen in few.items() if text not in matched)
-
-    every, _ = word_scores(prices, "prices of Zürich", auto)
-    ranked, matched = word_scores(prices, "prices of Zürich", covalence)
+    every, _ = word_scores(prices, "prices of Zürich", search.auto)
+    ranked, matched = word_scores(prices, "prices of Zürich", search.covalence)
     assert all(isnan(seen.value) for text, seen in every.items() if "weather" in text)
     assert all(isnan(seen.value) for text, seen in ranked.items() if text not in matched)
 
 
 # -- questions and lengths ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("query", "values"),
     [
@@ -581,79 +397,57 @@ def test_words_of_what_only_meaning_brought(prices):
 def test_what_asks_is_no_answer(judged, query, values):
     """Asked something, memories that ask themselves are told apart; where words are looked for, they are not."""
     texts = ["Which λ did we take for Zürich? ", "We took λ = 0.3 for Zürich.", "チューリッヒのλは？"]
-
-    assert judged(QuestionPenalty(), query, *({"text": text} for text in texts)) == values
+    assert judged(search.QuestionPenalty(), query, *({"text": text} for text in texts)) == values
 
 
 def test_lengths(judged):
-    """A short text and a long one lose, one of sixteen words nothing; below four words it is all the same."""
+    """A short text and a long one lose, one of sixteen words nothing, nor a note that was typed; turns lose as well."""
     words = list(map("".join, product("abcdefghiklmnoprst", repeat=2)))
     texts = ["Umsatz", "Umsatz λ im März", *(" ".join(["Umsatz", *words[:count]]) for count in (20, 30, 120, 320)),
              "チューリッヒのUmsatzは三月に増えました。予想よりも需要のλが大きかったためです。"]  # fmt: skip
-    *found, script = judged(LengthPenalty(), "Umsatz", *({"kind": "file", "text": text} for text in texts))
-
+    *found, script = judged(search.LengthPenalty(), "Umsatz", *({"kind": "file", "text": text} for text in texts))
+    # Below four words it is all the same.
     word, few, some, line, page, pages = found
-    assert word == few < some < line == script == 0.0 == max(found)
-    assert pages < page <= 0.0
-
-
-def test_a_note_may_be_short(judged):
-    """A note that was typed by itself loses nothing for its size; a turn of a conversation, as short, does."""
+    assert word == few < some < line == script == 0.0 == max(found) and pages < page <= 0.0
     short = "Zürich prices are net of tax"
-
-    turn, note = judged(LengthPenalty(), "prices in Zürich", {"text": short, "session": "3"}, {"text": short})
+    turn, note = judged(search.LengthPenalty(), "prices in Zürich", {"text": short, "session": "3"}, {"text": short})
     assert turn < note == 0.0
 
 
 # -- neighbours and sessions -------------------------------------------------------------------------------------------
-
-
 def told(matches, **of):
-    """Return memories that hold the word of the question so often, each with what else is known of it."""
     return [{"text": f"{'prices ' * count}{'other ' * (8 - count)}λ", **of} for count in matches]
 
 
 BOOK = {"kind": "cell", "source": "Preise.ipynb"}
 
 
-def test_the_better_neighbour_speaks(judged):
-    """A cell gets the evidence of the better cell beside it, never its own, nor that of another notebook."""
+def test_the_better_neighbour_and_the_best_of_a_session_speak(judged):
+    """A cell gets the evidence of the better cell beside it, a turn that of the best of its session, never its own."""
     pool = [*told((1, 6, 2), **BOOK), *told((5,), kind="cell", source="Zürich.ipynb")]
-    first, second, third, other = judged(Neighbour(), "prices", *pool, embedder=False)
-
+    first, second, third, other = judged(search.Neighbour(), "prices", *pool, embedder=False)
     assert first == third > second > other == 0.0
+    notes = [*told((1, 6, 2), session="λ"), *told((5,), session="Zürich"), *told((5,))]
+    first, second, third, *others = judged(search.Session(), "prices", *notes, embedder=False)
+    assert first == third > second > 0.0 == max(others)
+    # What a kernel ran gives and gets none.
+    ran = [*told((1, 6), session="k1", kind="history"), *told((5,), session="k1")]
+    assert judged(search.Session(), "prices", *ran, embedder=False) == [0.0] * 3
 
 
 @pytest.mark.parametrize(
     ("one", "other", "speaks"),
     [
-        ({"session": "λ"}, {"session": "λ"}, True),
-        ({"session": "λ"}, {"session": "μ"}, False),
-        ({}, {}, False),
+        ({"session": "λ"}, {"session": "λ"}, True), ({"session": "λ"}, {"session": "μ"}, False), ({}, {}, False),
         ({"session": "λ", "space": "work"}, {"session": "λ", "space": "home"}, False),
     ],
-)
-@pytest.mark.parametrize("signal", [Neighbour(), Session()])
+)  # fmt: skip
+@pytest.mark.parametrize("signal", [search.Neighbour(), search.Session()])
 def test_notes_belong_together_within_a_session(judged, signal, one, other, speaks):
     """Notes speak for each other only where both are of one session and one space."""
     found = judged(signal, "prices", *told((3,), **one), *told((4,), **other), embedder=False)
-
     assert [value > 0 for value in found] == [speaks] * 2
-
-
-def test_evidence_against_harms_nobody(judged):
-    """What a memory lacks in meaning is not held against those beside it or of its session."""
-    texts = [f"λ prices cos={cosine}" for cosine in ("0.9", "-0.95", "-0.9")]
-    for signal in (Neighbour(), Session()):
-        found = judged(signal, "zebra", *({"text": text, "session": "λ"} for text in texts))
-        assert found[0] == 0.0 == min(found)
-
-
-def test_the_best_of_the_session_speaks(judged):
-    """Each memory gets the best evidence among the others of its session; what a kernel ran gives and gets none."""
-    notes = [*told((1, 6, 2), session="λ"), *told((5,), session="Zürich"), *told((5,))]
-    first, second, third, *others = judged(Session(), "prices", *notes, embedder=False)
-    assert first == third > second > 0.0 == max(others)
-
-    ran = [*told((1, 6), session="k1", kind="history"), *told((5,), session="k1")]
-    assert judged(Session(), "prices", *ran, embedder=False) == [0.0] * 3
+    # What a memory lacks in meaning is not held against those beside it or of its session.
+    texts = [{"text": f"λ prices cos={cosine}", "session": "λ"} for cosine in ("0.9", "-0.95", "-0.9")]
+    found = judged(signal, "zebra", *texts)
+    assert found[0] == 0.0 == min(found)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import time
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from blocked import run_without
 from hypothesis import given
 from hypothesis import strategies as st
+from judged import JUDGED, lines
 
 from jupyter_memory.search import parse
 from jupyter_memory.types import Sessions
@@ -27,12 +24,10 @@ LEAST_SURE = 0.3
 
 
 def temporal_expression(text, now):
-    """Return the time that a query names."""
     return parse(text, now=now).temporal
 
 
 def moment(text: str | None) -> datetime | None:
-    """Return a time of Zürich's clocks."""
     return None if text is None else datetime.fromisoformat(text).replace(tzinfo=ZURICH)
 
 
@@ -58,18 +53,12 @@ def moment(text: str | None) -> datetime | None:
         ("what did we discuss 167 days ago?", "167 days ago", "2026-06-06", "2026-06-08"),
         ("the ridge model of one day ago", "of one day ago", "2026-11-20", "2026-11-21"),
         ("three weeks ago I joined the orders", "three weeks ago", "2026-10-26", "2026-11-02"),
-        ("a couple of days ago", "a couple of days ago", "2026-11-18", "2026-11-20"),
         ("the error a few weeks ago", "a few weeks ago", "2026-10-12", "2026-11-09"),
-        ("twenty-two days ago", "twenty-two days ago", "2026-10-29", "2026-10-31"),
-        ("a hundred and sixty-seven days ago", "a hundred and sixty-seven days ago", "2026-06-06", "2026-06-08"),
         ("what did we discuss 5 months ago?", "5 months ago", "2026-06-01", "2026-07-01"),
-        ("a year ago", "a year ago", "2025-01-01", "2026-01-01"),
         ("the crash 2 hours ago", "2 hours ago", "2026-11-21T17:00", "2026-11-21T19:00"),
         ("what did we chat about over the last 3 days?", "over the last 3 days", "2026-11-18", "2026-11-22"),
         ("errors of the past two weeks", "of the past two weeks", "2026-11-07", "2026-11-22"),
-        ("over this last week", "over this last week", "2026-11-14", "2026-11-22"),
         ("in the past month we changed the tariffs", "in the past month", "2026-10-21", "2026-11-22"),
-        ("in the last couple of weeks", "in the last couple of weeks", "2026-10-31", "2026-11-22"),
         ("how did we normalise the prices last month", "last month", "2026-10-01", "2026-11-01"),
         ("last week I cleaned the orders", "last week", "2026-11-09", "2026-11-16"),
         ("last week pandas errors", "last week", "2026-11-09", "2026-11-16"),
@@ -79,32 +68,16 @@ def moment(text: str | None) -> datetime | None:
         ("the forecast of last year", "of last year", "2025-01-01", "2026-01-01"),
         ("what did we discuss in March?", "in March", "2026-03-01", "2026-04-01"),
         ("in december I left", "in december", "2025-12-01", "2026-01-01"),
-        ("in march 2025", "in march 2025", "2025-03-01", "2025-04-01"),
         ("the outage, March 2025", "March 2025", "2025-03-01", "2025-04-01"),
-        ("last March", "last March", "2026-03-01", "2026-04-01"),
         ("what did we ship in Q3 2025?", "in Q3 2025", "2025-07-01", "2025-10-01"),
         ("decided in Q3", "in Q3", "2026-07-01", "2026-10-01"),
         ("what did we ship in H1 2025?", "in H1 2025", "2025-01-01", "2025-07-01"),
-        ("the third quarter of 2025", "the third quarter of 2025", "2025-07-01", "2025-10-01"),
         ("how often did it fail in 2024?", "in 2024", "2024-01-01", "2025-01-01"),
-        ("since 2024", "since 2024", "2024-01-01", None),
-        ("between March and May", "between March and May", "2026-03-01", "2026-06-01"),
-        ("between December and February", "between December and February", "2025-12-01", "2026-03-01"),
         ("between May 8th and June 9th?", "between May 8th and June 9th", "2026-05-08", "2026-06-10"),
-        ("between May eighth and June ninth", "between May eighth and June ninth", "2026-05-08", "2026-06-10"),
-        ("between December 17th and January 1st", "between December 17th and January 1st", "2025-12-17", "2026-01-02"),
-        ("from 3 to 5 May 2026", "from 3 to 5 May 2026", "2026-05-03", "2026-05-06"),
-        ("May 3-5", "May 3-5", "2026-05-03", "2026-05-06"),
-        ("from March to May 2025", "from March to May 2025", "2025-03-01", "2025-06-01"),
-        ("between 2026-03-01 and 2026-03-04", "between 2026-03-01 and 2026-03-04", "2026-03-01", "2026-03-05"),
         ("notes on 2026-03-01", "on 2026-03-01", "2026-03-01", "2026-03-02"),
         ("On May 8th, what did she say?", "On May 8th", "2026-05-08", "2026-05-09"),
         ("as told on May 8th, 2023.", "on May 8th, 2023", "2023-05-08", "2023-05-09"),
         ("what did I run on 8 May", "on 8 May", "2026-05-08", "2026-05-09"),
-        ("the 2nd of March", "the 2nd of March", "2026-03-02", "2026-03-03"),
-        ("on 03/05/2026", "on 03/05/2026", "2026-03-05", "2026-03-06"),
-        ("on 24/12/2025", "on 24/12/2025", "2025-12-24", "2025-12-25"),
-        ("on 24.12.2025", "on 24.12.2025", "2025-12-24", "2025-12-25"),
         ("the outage 24.12.2025", "24.12.2025", "2025-12-24", "2025-12-25"),
         ("what we sold, may 2026", "may 2026", "2026-05-01", "2026-06-01"),
         ("what did I run in the last hour", "in the last hour", "2026-11-21T19:00", "2026-11-22"),
@@ -113,21 +86,10 @@ def moment(text: str | None) -> datetime | None:
         ("the outage in early 2025", "in early 2025", "2025-01-01", "2025-06-01"),
         ("mid-2025 review", "mid-2025", "2025-04-02", "2025-10-01"),
         ("prices in late March", "in late March", "2026-03-19", "2026-04-01"),
-        ("between early March and mid-April", "between early March and mid-April", "2026-03-01", "2026-04-21"),
         ("at the beginning of November we met", "at the beginning of November", "2026-11-01", "2026-11-13"),
         ("the report, end of last month", "end of last month", "2026-10-19", "2026-11-01"),
-        ("in the first week of October", "in the first week of October", "2026-10-01", "2026-10-08"),
-        ("the last week of October", "the last week of October", "2026-10-25", "2026-11-01"),
-        ("in the fifth week of October", "in the fifth week of October", "2026-10-29", "2026-11-01"),
-        ("the second half of 2025", "the second half of 2025", "2025-07-01", "2026-01-01"),
-        ("the week of November 10", "the week of November 10", "2026-11-09", "2026-11-16"),
-        ("before March 5th", "before March 5th", None, "2026-03-05"),
-        ("after March 5th", "after March 5th", "2026-03-06", None),
         ("everything until 2026-03-05", "until 2026-03-05", None, "2026-03-06"),
-        ("three days before May 8th", "three days before May 8th", "2026-05-05", "2026-05-06"),
-        ("the Sunday before October 25, 2022", "the Sunday before October 25, 2022", "2022-10-23", "2022-10-24"),
         ("where did we go last summer?", "last summer", "2026-06-01", "2026-09-01"),
-        ("in the winter of 2024", "in the winter of 2024", "2024-12-01", "2025-03-01"),
         ("the plan of 2026-W13", "of 2026-W13", "2026-03-23", "2026-03-30"),
         ("the trip last year, as told on May 8th", "on May 8th", "2026-05-08", "2026-05-09"),
         ("week before last I fixed the merge", "week before last", "2026-11-02", "2026-11-09"),
@@ -157,12 +119,37 @@ def moment(text: str | None) -> datetime | None:
         ("what did we ship in Q3 FY26", "in Q3 FY26", "2026-07-01", "2026-10-01"),
         ("the results of fiscal Q2 2026", "of fiscal Q2 2026", "2026-04-01", "2026-07-01"),
         ("what did we plan in fiscal year 2025", "in fiscal year 2025", "2025-01-01", "2026-01-01"),
+        # The whole text is the phrase.
+        *[(text, text, since, until) for text, since, until in (
+            ("a couple of days ago", "2026-11-18", "2026-11-20"), ("twenty-two days ago", "2026-10-29", "2026-10-31"),
+            ("a hundred and sixty-seven days ago", "2026-06-06", "2026-06-08"),
+            ("a year ago", "2025-01-01", "2026-01-01"), ("over this last week", "2026-11-14", "2026-11-22"),
+            ("in the last couple of weeks", "2026-10-31", "2026-11-22"),
+            ("in march 2025", "2025-03-01", "2025-04-01"), ("last March", "2026-03-01", "2026-04-01"),
+            ("the third quarter of 2025", "2025-07-01", "2025-10-01"), ("since 2024", "2024-01-01", None),
+            ("between March and May", "2026-03-01", "2026-06-01"),
+            ("between December and February", "2025-12-01", "2026-03-01"),
+            ("between May eighth and June ninth", "2026-05-08", "2026-06-10"),
+            ("between December 17th and January 1st", "2025-12-17", "2026-01-02"),
+            ("from 3 to 5 May 2026", "2026-05-03", "2026-05-06"), ("May 3-5", "2026-05-03", "2026-05-06"),
+            ("from March to May 2025", "2025-03-01", "2025-06-01"),
+            ("between 2026-03-01 and 2026-03-04", "2026-03-01", "2026-03-05"),
+            ("the 2nd of March", "2026-03-02", "2026-03-03"), ("on 03/05/2026", "2026-03-05", "2026-03-06"),
+            ("on 24/12/2025", "2025-12-24", "2025-12-25"), ("on 24.12.2025", "2025-12-24", "2025-12-25"),
+            ("between early March and mid-April", "2026-03-01", "2026-04-21"),
+            ("in the first week of October", "2026-10-01", "2026-10-08"),
+            ("the last week of October", "2026-10-25", "2026-11-01"),
+            ("in the fifth week of October", "2026-10-29", "2026-11-01"),
+            ("the second half of 2025", "2025-07-01", "2026-01-01"),
+            ("the week of November 10", "2026-11-09", "2026-11-16"), ("before March 5th", None, "2026-03-05"),
+            ("after March 5th", "2026-03-06", None), ("three days before May 8th", "2026-05-05", "2026-05-06"),
+            ("the Sunday before October 25, 2022", "2022-10-23", "2022-10-24"),
+            ("in the winter of 2024", "2024-12-01", "2025-03-01"))],
     ],
 )  # fmt: skip
 def test_times_are_read(text, phrase, since, until):
     """A time is found with its words, and means a range on the clocks of the one who asks."""
     found = temporal_expression(text, NOW)
-
     assert found is not None
     assert (found.phrase, found.since, found.until) == (phrase, moment(since), moment(until))
     assert text[found.start : found.end] == phrase
@@ -223,93 +210,73 @@ def test_what_only_looks_like_time(text):
     ("text", "expected"),
     [
         ("What did we discuss in our second session?", Sessions(2, 2)),
-        ("our first discussion", Sessions(1, 1)),
-        ("in our twenty-second session", Sessions(22, 22)),
+        ("our first discussion", Sessions(1, 1)), ("in our twenty-second session", Sessions(22, 22)),
         ("what was said in the 30th session?", Sessions(30, 30)),
         ("What did we discuss 20 sessions ago?", Sessions(20, 20, from_newest=True)),
         ("what did we talk about twenty discussions ago", Sessions(20, 20, from_newest=True)),
-        ("over sessions 2 through 4", Sessions(2, 4)),
-        ("sessions 2-4", Sessions(2, 4)),
+        ("over sessions 2 through 4", Sessions(2, 4)), ("sessions 2-4", Sessions(2, 4)),
         ("last session", Sessions(1, 1, from_newest=True)),
         ("the last three sessions", Sessions(3, 1, from_newest=True)),
-        ("our session before last", Sessions(2, 2, from_newest=True)),
-        ("session 12", Sessions(12, 12)),
-        ("since session 5", Sessions(5, None)),
-        ("before our third session", Sessions(1, 2)),
+        ("our session before last", Sessions(2, 2, from_newest=True)), ("session 12", Sessions(12, 12)),
+        ("since session 5", Sessions(5, None)), ("before our third session", Sessions(1, 2)),
         ("after session 5", Sessions(6, None)),
     ],
-)
+)  # fmt: skip
 def test_sessions_are_read(text, expected):
     """Sessions are named by number, by place in their row, or counted back from the newest."""
     found = temporal_expression(text, NOW)
-
     assert found is not None and found.sessions == expected
     assert found.since is None and found.until is None
+    # Of twenty sessions, twenty ago is the first; the last session is one ago.
+    back = [Sessions(20, 20, from_newest=True), Sessions(1, 1, from_newest=True), Sessions(3, 1, from_newest=True)]
+    assert [one.among(20) for one in (*back, Sessions(5, None))] == [(1, 1), (20, 20), (18, 20), (5, 20)]
 
 
-def test_counting_sessions_back():
-    """Twenty sessions ago is the first of twenty; the last session is one ago."""
-    assert Sessions(20, 20, from_newest=True).among(20) == (1, 1)
-    assert Sessions(1, 1, from_newest=True).among(20) == (20, 20)
-    assert Sessions(3, 1, from_newest=True).among(20) == (18, 20)
-    assert Sessions(5, None).among(20) == (5, 20)
-
-
-def test_how_sure_a_reading_is():
-    """A date that could be two is less sure than one that cannot; computing with times is less sure than memory."""
-    two, one = temporal_expression("on 03/05/2026", NOW), temporal_expression("on 2026-03-05", NOW)
-    assert two and one and two.sure < 0.5 < 0.9 < one.sure
-
-    computed, remembered = (
-        temporal_expression("pandas rolling mean of the last 7 days", NOW),
-        temporal_expression("my notes of the last 7 days", NOW),
-    )
-    assert computed and remembered and computed.sure < remembered.sure
-
-
-def test_what_comes_every_year_is_surest_of_one_that_was():
-    """Winter may be every winter: it is read where somebody did something, less surely elsewhere, not in habits."""
-    one, any_one = (temporal_expression(f"{text} in winter", NOW) for text in ("what did I plot", "demand"))
-    assert one and any_one and LEAST_SURE <= any_one.sure < one.sure
+@pytest.mark.parametrize(
+    ("surer", "less_sure"),
+    [
+        # A date that could be two, computing with times, and a fiscal year, which begins when it does.
+        ("on 2026-03-05", "on 03/05/2026"),
+        ("my notes of the last 7 days", "pandas rolling mean of the last 7 days"),
+        ("what did we ship in Q3 2026", "what did we ship in Q3 FY26"),
+        # Winter may be every winter: it is read where somebody did something, less surely elsewhere.
+        ("what did I plot in winter", "demand in winter"),
+    ],
+)
+def test_how_sure_a_reading_is(surer, less_sure):
+    """Of two readings the one that can mean only one thing is surer; a habit is no time at all."""
+    more, less = (temporal_expression(text, NOW).sure for text in (surer, less_sure))
+    assert LEAST_SURE <= less < more
+    if surer in ("on 2026-03-05", "what did we ship in Q3 2026"):
+        assert less < 0.5 < more
     assert temporal_expression("demand is usually high in winter", NOW) is None
-
-    calendar, fiscal = (temporal_expression(f"what did we ship in {text}", NOW) for text in ("Q3 2026", "Q3 FY26"))
-    assert calendar and fiscal and fiscal.sure < 0.5 < calendar.sure
 
 
 def test_the_target_is_the_day_that_is_meant():
     """Three weeks ago is a day, though its range is a week; tolerance follows from the unit."""
     found = temporal_expression("what did I do three weeks ago", NOW)
-
     assert found and (found.target, found.unit) == (moment("2026-10-31T20:00"), "week")
-    assert [temporal_expression(text, NOW).unit for text in ("yesterday", "5 months ago", "in 2024", "in May")] == [
-        "day", "month", "year", "month",
-    ]  # fmt: skip
+    units = [temporal_expression(text, NOW).unit for text in ("yesterday", "5 months ago", "in 2024", "in May")]
+    assert units == ["day", "month", "year", "month"]
 
 
 @pytest.mark.parametrize(
     ("question", "told"),
     [
-        (
-            "prices last month",
-            "Read “last month” as 2026-10-01 … 2026-10-31. Quote the words to search for them instead.",
-        ),
+        ("prices last month", "“last month” as 2026-10-01 … 2026-10-31. Quote the words to search for them instead."),
         ("prices in May 2019", "as 2019-05-01 … 2019-05-31, but nothing here is from then. Quote the words"),
         # A range is told with its last day included, a day alone, and an open end in words.
-        ("prices of Zürich yesterday", "as 2026-11-20. "),
-        ("prices before 2024", "as up to 2023-12-31. "),
-        ("prices since October 5", "as from 2026-10-05 on. "),
-        ("prices in March", "as 2026-03-01 … 2026-03-31. "),
+        ("prices of Zürich yesterday", "as 2026-11-20. "), ("prices before 2024", "as up to 2023-12-31. "),
+        ("prices since October 5", "as from 2026-10-05 on. "), ("prices in March", "as 2026-03-01 … 2026-03-31. "),
         ('prices "last month"', None),
     ],
-)
+)  # fmt: skip
 def test_a_reading_is_told_and_undone(store, question, told):
     """The sentence names the words and the range; quoted, the words are words."""
     memories, now = store(), datetime(2026, 11, 21, 20, tzinfo=UTC)
     for days in (1, 40, 250, 1100):
         memories.add(f"λ of the prices, noted {days} days ago", event_at=now - timedelta(days=days))
     notices = [one for one in memories.hits(question, now=now).notices if one.startswith("Read")]
-
     assert notices == [] if told is None else told in notices[0]
 
 
@@ -336,82 +303,28 @@ WORDS_OF_TIME = """
 def test_any_words_are_read_or_left(words, now):
     """Whatever words meet, reading them never fails, a time tells where it stands, and it begins before it ends."""
     query = parse(" ".join(["λ", *words]), now=now)
-
     if (one := query.temporal) is not None:
         assert 0 <= one.start < one.end <= len(query.text)
         assert one.phrase == query.text[one.start : one.end]
         assert one.since is None or one.until is None or one.since < one.until
 
 
-LETTERS = st.text(st.characters(categories=["L"]), max_size=30)
-
-
-@given(before=LETTERS, after=LETTERS)
+@given(st.text(st.characters(categories=["L"]), max_size=30), st.text(st.characters(categories=["L"]), max_size=30))
 def test_letters_around_a_day_leave_it_a_day(before, after):
     """Letters of any script beside a day change nothing."""
-    found = temporal_expression(f"{before} (2026-03-04) {after}", NOW)
-
-    assert found is not None and found.phrase == "2026-03-04"
+    assert temporal_expression(f"{before} (2026-03-04) {after}", NOW).phrase == "2026-03-04"
 
 
 def test_reading_wakes_no_dateparser():
     """Time in a question is read by the house's own grammar: dateparser takes longer to load than a search."""
     code = (
-        "import sys; from datetime import *; from jupyter_memory.search import parse; "
+        "from datetime import *; from jupyter_memory.search import parse; "
         "assert parse('last Tuesday', now=datetime.now(UTC)).temporal; print('dateparser' in sys.modules)"
     )
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100).stdout.strip()
-        == "False"
-    )
+    assert run_without([], code) == "False"
 
 
 # -- the judged sets ---------------------------------------------------------------------------------------------------
-
-JUDGED = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", Path(__file__).parents[3] / "shared" / "data")) / "judged"
-
-
-def lines(name: str) -> list[dict]:
-    """Return the objects of a judged file; skip where it is missing."""
-    path = JUDGED / name
-    if not path.exists():
-        pytest.skip(f"{path} is not there: set JUPYTER_MEMORY_TEST_DATA to the folder of the judged sets")
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def test_ranges_of_dated_conversations():
-    """Of 912 questions about a time or a session, the range holds the relevant memories and nearly no others."""
-    groups, relevant = defaultdict(list), defaultdict(set)
-    for document in lines("tmd/corpus.jsonl"):
-        groups[document["group"]].append(document)
-    for line in (JUDGED / "tmd" / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
-        query, document, _ = line.split("\t")
-        relevant[query].add(document)
-    recalls, precisions = defaultdict(list), defaultdict(list)
-    for query in lines("tmd/queries.jsonl"):
-        found = temporal_expression(
-            query["text"], datetime.fromisoformat(query["date"]).replace(tzinfo=ZoneInfo("UTC"))
-        )
-        group = groups[query["group"]]
-        newest = max(map(session_of, group))
-        inside = {one["_id"] for one in group if lies_in(one, found, newest)}
-        hit = inside & relevant[query["_id"]]
-        recalls[query["type"]].append(len(hit) / len(relevant[query["_id"]]))
-        precisions[query["type"]].append(len(hit) / len(inside) if inside else 0.0)
-
-    # One conversation of six says "last Saturday" for the Saturday before; two sessions of a day cannot be told apart.
-    least = {"last_named_day": 0.8, "dates": 0.95}
-    for kind, values in recalls.items():
-        assert sum(values) / len(values) >= least.get(kind, 0.98), kind
-        if kind != "content_time_qs":
-            assert sum(precisions[kind]) / len(values) >= least.get(kind, 0.98), kind
-
-
-def session_of(document):
-    """Return the number of a document's session."""
-    return int(document["session"].rpartition("_")[2])
-
-
 def lies_in(document, found, newest):
     """Return whether a document lies in what was read."""
     if found is None:
@@ -421,6 +334,33 @@ def lies_in(document, found, newest):
         return first <= session_of(document) <= last
     at = datetime.fromisoformat(document["date"]).replace(tzinfo=UTC)
     return (found.since is None or at >= found.since) and (found.until is None or at < found.until)
+
+
+def session_of(document):
+    return int(document["session"].rpartition("_")[2])
+
+
+def test_ranges_of_dated_conversations():
+    """Of 912 questions about a time or a session, the range holds the relevant memories and nearly no others."""
+    groups, relevant, recalls, precisions = defaultdict(list), defaultdict(set), defaultdict(list), defaultdict(list)
+    for document in lines("tmd/corpus.jsonl"):
+        groups[document["group"]].append(document)
+    for line in (JUDGED / "tmd" / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        query, document, _ = line.split("\t")
+        relevant[query].add(document)
+    for query in lines("tmd/queries.jsonl"):
+        found = temporal_expression(query["text"], datetime.fromisoformat(query["date"]).replace(tzinfo=UTC))
+        group, wanted = groups[query["group"]], relevant[query["_id"]]
+        newest = max(map(session_of, group))
+        inside = {one["_id"] for one in group if lies_in(one, found, newest)}
+        recalls[query["type"]].append(len(inside & wanted) / len(wanted))
+        precisions[query["type"]].append(len(inside & wanted) / len(inside) if inside else 0.0)
+    # One conversation of six says "last Saturday" for the Saturday before; two sessions of a day cannot be told apart.
+    least = {"last_named_day": 0.8, "dates": 0.95}
+    for kind, values in recalls.items():
+        assert sum(values) / len(values) >= least.get(kind, 0.98), kind
+        if kind != "content_time_qs":
+            assert sum(precisions[kind]) / len(values) >= least.get(kind, 0.98), kind
 
 
 @pytest.mark.parametrize("name", ["scifact", "cosqa", "notebooks"])

@@ -1,7 +1,5 @@
 """Characters that the vocabulary lacks get tokens that it does not use, and rows that tell them apart."""
 
-from __future__ import annotations
-
 import zipfile
 
 import numpy as np
@@ -32,14 +30,11 @@ def packages(tmp_path):
 def test_free_tokens_go_to_the_most_frequent_characters_that_are_missing(packages):
     """A character that the vocabulary has needs none; equally frequent ones come in the order of Unicode."""
     counts = counted(packages)
-
     assert counts == {"据": 5, "数": 2, "中": 2, "表": 1}
     assert extended(VOCABULARY, counts) == [
         "[PAD]", "据", "数", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "表", "中", "plot",
     ]  # fmt: skip
-
-
-def test_a_free_token_without_a_character_stays():
+    # A free token without a character stays.
     assert extended(VOCABULARY, {"据": 1})[:3] == ["[PAD]", "据", "[unused1]"]
 
 
@@ -63,6 +58,5 @@ def test_texts_are_told_apart_by_characters_that_were_unknown(packages, tmp_path
 def test_other_rows_stay_as_they_are():
     table = np.random.default_rng(1).normal(size=(len(VOCABULARY), 8)).astype(np.float32)
     placed = with_characters(table, VOCABULARY, extended(VOCABULARY, {"据": 1}))
-
     assert np.array_equal(np.delete(placed, 1, axis=0), np.delete(table, 1, axis=0))
     assert np.linalg.norm(placed[1]) == pytest.approx(np.median(np.linalg.norm(table, axis=1)))

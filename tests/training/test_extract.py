@@ -1,7 +1,5 @@
 """What pairs are taken from Python, documents and dictionaries."""
 
-from __future__ import annotations
-
 import gzip
 import zipfile
 
@@ -28,30 +26,15 @@ def _by_kind(pairs):
     return {pair.kind: pair for pair in pairs}
 
 
-def test_the_sentence_of_a_docstring_meets_the_body_without_the_docstring():
-    """The answer holds the code and not one word of the question."""
-    pair = _by_kind(python_pairs(MODULE))["docstring"]
-
-    assert pair.question == "Fill the months in which a meter in Zürich was not read."
-    assert "frame.reindex(months)" in pair.answer
-    assert "not read" not in pair.answer
-
-
-def test_a_name_meets_a_body_that_does_not_repeat_it():
-    """The words of the name are the question; in the answer the function is called f."""
-    pair = _by_kind(python_pairs(MODULE))["name"]
-
-    assert pair.question == "fill missing months"
-    assert "def f(frame" in pair.answer
-
-
-def test_a_comment_meets_the_code_below_it():
-    pair = _by_kind(python_pairs(MODULE))["comment"]
-
-    assert (pair.question, pair.answer.split(" = ")[0]) == ("a month without a reading has no row", "months")
-
-
-def test_python_that_cannot_be_parsed_has_no_pairs():
+def test_python_gives_docstrings_names_and_comments():
+    """Each meets the code without it: no word of a question is in its answer. What cannot be parsed has no pairs."""
+    pairs = _by_kind(python_pairs(MODULE))
+    docstring, name, comment = (pairs[kind] for kind in ("docstring", "name", "comment"))
+    assert docstring.question == "Fill the months in which a meter in Zürich was not read."
+    assert "frame.reindex(months)" in docstring.answer and "not read" not in docstring.answer
+    # The words of the name are the question; in the answer the function is called f.
+    assert name.question == "fill missing months" and "def f(frame" in name.answer
+    assert (comment.question, comment.answer.split(" = ")[0]) == ("a month without a reading has no row", "months")
     assert list(python_pairs("def broken(:\n    pass")) == []
 
 
@@ -59,7 +42,6 @@ def test_markdown_gives_heading_and_section_and_text_and_code():
     """A heading meets the paragraph below it, and that paragraph the code below it."""
     text = "# Reading the meters\n\nEvery day the meters of the λ plant are read, and it is stored.\n\n```\nread()\n```"
     pairs = _by_kind(document_pairs(markdown_blocks(text)))
-
     assert pairs["heading-text"].question == "Reading the meters"
     assert pairs["heading-code"].answer == "read()"
     assert pairs["text-code"].question.startswith("Every day")
@@ -70,7 +52,6 @@ def test_restructured_text_is_read_as_its_markdown_would_be():
     text = (
         "Meters\n======\n\nRead them::\n\n    read()\n\n.. code-block:: python\n   :linenos:\n\n   store()\n\nDone.\n"
     )
-
     assert list(rst_blocks(text)) == [
         Block("heading", "Meters"),
         Block("text", "Read them:"),
@@ -83,7 +64,6 @@ def test_restructured_text_is_read_as_its_markdown_would_be():
 def test_html_gives_terms_with_their_definitions_and_leaves_menus_out():
     html = "<nav><p>Home</p></nav><dl><dt>--wait</dt><dd>Waits until every table has been written.</dd></dl>"
     blocks = list(html_blocks(html))
-
     assert blocks == [Block("term", "--wait"), Block("text", "Waits until every table has been written.")]
     assert _by_kind(document_pairs(blocks))["option"].answer == "--wait"
 
@@ -98,7 +78,6 @@ def test_wordnet_gives_glosses_of_words_but_not_of_names(tmp_path):
     for part in ("verb", "adj", "adv"):
         (tmp_path / f"data.{part}").write_text("")
     pairs = list(wordnet_pairs(tmp_path))
-
     assert Pair("meter, gauge", "an instrument that measures", "gloss") in pairs
     assert Pair("meter", "gauge", "synonym") in pairs
     assert not any("Switzerland" in pair.answer for pair in pairs)
@@ -106,21 +85,14 @@ def test_wordnet_gives_glosses_of_words_but_not_of_names(tmp_path):
 
 def test_a_dictionary_of_dictd_gives_an_entry_a_word(tmp_path):
     path = tmp_path / "small.dict.dz"
-    path.write_bytes(
-        gzip.compress(
-            b"00-database-info\n   a small dictionary\nkludge\n   What works for the wrong reason, as a rule.\n"
-        )
-    )
-
+    said = b"00-database-info\n   a small dictionary\nkludge\n   What works for the wrong reason, as a rule.\n"
+    path.write_bytes(gzip.compress(said))
     assert [pair.question for pair in dictd_pairs(path)] == ["kludge"]
 
 
 def test_a_manual_page_gives_its_line_and_its_options():
-    page = (
-        ".Nm sync\n.Nd force completion of pending disk writes\n.Bl\n.It Fl q\nBe quiet about what was written.\n.El\n"
-    )
-    pairs = _by_kind(manual_pairs(page))
-
+    head = ".Nm sync\n.Nd force completion of pending disk writes\n"
+    pairs = _by_kind(manual_pairs(f"{head}.Bl\n.It Fl q\nBe quiet about what was written.\n.El\n"))
     assert pairs["command"].question == "force completion of pending disk writes"
     assert pairs["option"].answer == "sync -q"
 
@@ -133,7 +105,6 @@ def test_a_wheel_gives_pairs_of_its_own_modules_alone(tmp_path):
         wheel.writestr("meters/_vendor/other.py", MODULE.replace("fill_missing_months", "vendored_copy_here"))
         wheel.writestr("meters/book.py", MODULE.replace("fill_missing_months", "from_the_book") + "# handson-ml")
     pairs = list(wheel_pairs(path))
-
     assert {pair.source for pair in pairs} == {"meters"}
     assert [pair.question for pair in pairs if pair.kind == "name"] == ["fill missing months"]
 
@@ -145,7 +116,6 @@ def test_the_page_of_a_source_that_is_there_is_not_read_twice(tmp_path):
     paragraph = "Every morning the meters are read, and that is stored by the hour of the day."
     source.write_text(f"Reading meters\n==============\n\n{paragraph}\n")
     page.write_text(f"<h1>Reading all meters</h1><p>{paragraph}</p>")
-
     assert [pair.question for pair in folder_pairs(tmp_path)] == ["Reading meters"]
 
 
@@ -156,7 +126,6 @@ def test_copies_and_questions_that_are_asked_often_are_left_out():
         Pair("Read the meters.", "read( )", "docstring", "a"),
         Pair("read the meters.", "read()", "docstring", "b"),
     ]
-
     assert len(list(distinct(often))) == 3
     assert len(list(distinct(copies))) == 1
     assert len(list(capped([*often, *copies]))) == 2

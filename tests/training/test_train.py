@@ -1,13 +1,11 @@
-"""A table is trained from pairs: the start, a few steps, and what they change."""
-
-from __future__ import annotations
+"""A table is trained from pairs: the start, the gradients of the losses, a few steps, and what they change."""
 
 import numpy as np
 import pytest
 
 pytest.importorskip("scipy", reason="training needs scipy: pip install -r training/requirements.txt")
 
-from jupyter_memory.embedders.token_table import Pooling
+from training.losses import contrast, distil
 from training.pairs import Pair
 from training.prepared import prepare
 from training.start import start_table
@@ -15,6 +13,8 @@ from training.tables import bags, blended, load_table, save_table, unit, vectors
 from training.tokens import Tokenizer
 from training.train import Recipe, Student, Taught, batches, train
 
+# How the tokens of a text are weighed.
+Pooling = type(Recipe().pooling)
 WORDS = ["month", "meter", "read", "plot", "load", "fill", "join", "tariff", "date", "frame"]
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *(f"f{word}" for word in WORDS)]
 
@@ -52,19 +52,11 @@ def _found_first(table, pairs):
 
 def test_a_few_steps_bring_questions_near_their_answers(pairs):
     """Before, words and functions have nothing in common; after, most questions find their own answer first."""
-    start = _table()
-    trained = train(start, pairs, None, Recipe(steps=60, batch=32, distillation=0))
-
-    assert _found_first(start, pairs) < 0.2
-    assert _found_first(trained, pairs) > 0.8
-
-
-def test_the_same_seed_gives_the_same_table(pairs):
-    recipe = Recipe(steps=5, batch=32, distillation=0)
-
-    first, second = (train(_table(), pairs, None, recipe) for _ in range(2))
-
-    assert np.array_equal(first, second)
+    start, recipe = _table(), Recipe(steps=60, batch=32, distillation=0)
+    trained = train(start, pairs, None, recipe)
+    assert _found_first(start, pairs) < 0.2 and _found_first(trained, pairs) > 0.8
+    # The same seed gives the same table.
+    assert np.array_equal(trained, train(_table(), pairs, None, recipe))
 
 
 def test_distillation_brings_together_what_the_teacher_finds_alike(vocabulary, pairs):
@@ -86,7 +78,6 @@ def test_distillation_brings_together_what_the_teacher_finds_alike(vocabulary, p
 def test_a_batch_holds_pairs_of_one_group(pairs):
     """Code is contrasted with code and prose with prose."""
     plan = batches(pairs, Recipe(batch=16), np.random.default_rng(0))
-
     assert all(len(set(pairs.groups[rows])) == 1 for rows in (next(plan) for _ in range(20)))
 
 
@@ -95,7 +86,6 @@ def test_a_first_step_goes_against_the_gradient():
     gradient = np.zeros((3, 4), np.float32)
     gradient[1] = 1
     student.learn(gradient, 0.1)
-
     assert (student.table[1] < 1).all()
     assert (student.table[[0, 2]] == 1).all()
 
@@ -105,7 +95,6 @@ def test_the_start_keeps_what_is_alike_and_lets_rare_tokens_weigh_more():
     hidden = np.random.default_rng(0).normal(size=(40, 12)).astype(np.float32)
     hidden[39] = hidden[3]
     table = start_table(hidden, 6)
-
     assert table.shape == (40, 6)
     assert unit(table)[39] @ unit(table)[3] == pytest.approx(1, abs=1e-5)
     assert np.linalg.norm(table[39]) > np.linalg.norm(table[3])
@@ -117,9 +106,7 @@ def test_a_token_counts_less_the_more_of_a_text_it_is(vocabulary):
     ids = tokens.ids.copy()
     table = _table()
     read, plot, load = (table[VOCABULARY.index(word)] for word in ("read", "plot", "load"))
-
     found = vectors(table, tokens, Pooling(saturation=0.2))
-
     assert found[0] == pytest.approx(4 * plot / 5 + read / 2, abs=1e-5)
     assert found[1] == pytest.approx(load / 6, abs=1e-5)
     assert np.array_equal(tokens.ids, ids)
@@ -130,9 +117,7 @@ def test_the_first_tokens_of_a_text_count_more(vocabulary):
     tokens = Tokenizer(vocabulary)(["read plot load plot", "load"])
     table = _table()
     read, plot, load = (table[VOCABULARY.index(word)] for word in ("read", "plot", "load"))
-
     found = vectors(table, tokens, Pooling(lead=2))
-
     wanted = 2 * read + (2 + np.exp(-0.5) + np.exp(-1.5)) * plot + (1 + np.exp(-1)) * load
     assert found[0] == pytest.approx(wanted, abs=1e-5)
     assert found[1] == pytest.approx(2 * load, abs=1e-5)
@@ -149,7 +134,6 @@ def test_a_recipe_trains_with_the_pooling_it_names(vocabulary):
         asked, answered = (unit(vectors(trained, side, pooling)) for side in (pairs.questions, pairs.answers))
         margins = asked @ answered.T
         found[saturation] = np.diag(margins).mean() - margins.mean()
-
     assert found[0.02] > 2 * found[0.0]
 
 
@@ -157,10 +141,46 @@ def test_texts_are_sums_of_rows_and_tables_are_kept_in_half_precision(vocabulary
     """camelCase is parted before the vocabulary is looked up; a blend lies between its parts."""
     tokens = Tokenizer(vocabulary)(["readMeter", "plot load"])
     table = _table()
-
     read, meter = VOCABULARY.index("read"), VOCABULARY.index("meter")
     assert vectors(table, tokens)[0] == pytest.approx(table[read] + table[meter], abs=1e-5)
     assert bags(tokens, len(table)).sum() == 4
     save_table(table, tmp_path / "table.safetensors")
     assert load_table(tmp_path / "table.safetensors") == pytest.approx(table, abs=1e-2)
     assert blended([(table, 3), (np.zeros_like(table), 1)]) == pytest.approx(table * 0.75, abs=1e-6)
+
+
+STEP = 1e-3
+
+
+def _slope(loss, values, place):
+    """Return the difference quotient of a loss by one number of an array."""
+    higher, lower = values.copy(), values.copy()
+    higher[place] += STEP
+    lower[place] -= STEP
+    return (loss(higher) - loss(lower)) / (2 * STEP)
+
+
+@pytest.mark.parametrize("width", [6, 4])
+def test_the_gradient_of_the_contrast_is_its_slope(width):
+    """Checked by difference quotients, at the whole length and at a cut one, with a pair that is no negative."""
+    questions, answers = np.random.default_rng(0).normal(size=(2, 5, 6))
+    same = np.zeros((5, 5), bool)
+    same[0, 1] = same[1, 0] = True
+    _, of_questions, of_answers = contrast(questions, answers, same, width)
+    for place in [(0, 0), (3, 2), (4, width - 1)]:
+        found = _slope(lambda values: contrast(values, answers, same, width)[0], questions, place)
+        assert of_questions[place] == pytest.approx(found, abs=1e-3)
+        found = _slope(lambda values: contrast(questions, values, same, width)[0], answers, place)
+        assert of_answers[place] == pytest.approx(found, abs=1e-3)
+
+
+def test_the_gradient_of_distillation_is_its_slope():
+    """Checked by difference quotients at a cut length; a student that agrees with the teacher has nothing to learn."""
+    random = np.random.default_rng(1)
+    texts, taught = random.normal(size=(6, 5)), unit(random.normal(size=(6, 8)))
+    _, gradient = distil(texts, taught, 4)
+    for place in [(0, 0), (2, 3), (5, 1)]:
+        found = _slope(lambda values: distil(values, taught, 4)[0], texts, place)
+        assert gradient[place] == pytest.approx(found, abs=1e-3)
+    loss, gradient = distil(texts, unit(texts), 5)
+    assert loss == pytest.approx(0, abs=1e-6) and np.abs(gradient).max() < 1e-6

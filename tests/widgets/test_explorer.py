@@ -1,31 +1,47 @@
-"""The sliders: each ranking is that of a new search, in a notebook too."""
-
-from __future__ import annotations
+"""Sliders for the weights of a profile: each ranking is that of a new search; the profile as code; the table."""
 
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import nbformat
 import pytest
 from ipywidgets.embed import dependency_state
 from nbclient import NotebookClient
-from pages import Tables
+from pages import Page
 from pictures import plot, plotting, saved
 
+from jupyter_memory import QueryError
 from jupyter_memory.cli import main
-from jupyter_memory.search import PROFILES, vault
-from jupyter_memory.search.profiles import auto, covalence
+from jupyter_memory.search import PROFILES, auto, covalence, profile_named, vault
 from jupyter_memory.widgets import MemoryExplorer, explore
-from jupyter_memory.widgets.controls import range_of
 
 QUERY = "how did we scale the electricity prices in Zürich"
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
+@pytest.fixture
+def explorer(week_store, now):
+    """The week, asked for prices."""
+    return explore(week_store, QUERY, now=now)
+
+
 def ids(answer):
-    """Return the ids of an answer's memories in order."""
     return [hit.memory.id for hit in answer.hits]
+
+
+def shown(explorer):
+    assert explorer.sliders
+    return explorer.children[2:]
+
+
+def table(explorer):
+    return shown(explorer)[2].value
+
+
+def still(explorer, kind="text/html"):
+    return explorer._repr_mimebundle_()[kind]
 
 
 @pytest.mark.parametrize("name", PROFILES)
@@ -38,26 +54,23 @@ def test_moving_is_searching(week_store, now, name):
         for value in (slider.min, slider.max, slider.min + 3 * slider.step):
             slider.value = value
             fresh = week_store.hits(question, profile=explorer.profile, limit=6, now=now)
-
             assert ids(explorer.answer) == ids(fresh)
             assert [hit.score for hit in explorer.answer.hits] == [hit.score for hit in fresh.hits]
             for hit in explorer.answer.hits:
                 assert hit.score == pytest.approx(sum(seen.contribution for seen in hit.signals.values()), abs=1e-9)
             orders.add(tuple(ids(fresh)))
-
     assert len(orders) > 2
 
 
 def test_every_weight_has_a_slider(explorer):
     """A slider a term, at its weight, and beside it a number with its name and the formula to read."""
-    assert {name: slider.value for name, slider in explorer.sliders.items()} == {
-        term.name: term.weight for term in auto.terms
-    }
-    assert {field.description: field.value for field in explorer.fields.values()} == {
-        term.name: term.weight for term in auto.terms
-    }
+    weights = {term.name: term.weight for term in auto.terms}
+    assert {name: slider.value for name, slider in explorer.sliders.items()} == weights
+    assert {field.description: field.value for field in explorer.fields.values()} == weights
     assert explorer.fields["keyword"].tooltip == "Weight of keyword: 0.05*keyword"
     assert explorer.fields["time"].tooltip.endswith("it says nothing of these memories")
+    # It can stand in a box with other widgets.
+    assert isinstance(explorer, MemoryExplorer) and explorer.model_id
 
 
 def test_number_and_slider(week_store, now):
@@ -66,31 +79,38 @@ def test_number_and_slider(week_store, now):
     assert explorer.fields["tier"].value == 0.18 and explorer.profile is covalence
     explorer.fields["tier"].value = 0.3
     explorer.sliders["recency"].value = 0.026000000000000002 / 10
-
-    assert explorer.sliders["tier"].value == 0.3
-    assert explorer.weights == {"tier": 0.3, "recency": 0.0026}
+    assert explorer.sliders["tier"].value == 0.3 and explorer.weights == {"tier": 0.3, "recency": 0.0026}
     assert explorer.fields["recency"].value == 0.0026 and "0.0026}" in explorer.code
 
 
-def test_no_move_is_a_search(explorer, week_store, monkeypatch):
+@pytest.mark.parametrize("weight", [0.0033, 0.05, 0.06, 0.15, 0.18, 0.25, 0.4, 0.5, 0.9, 1.0, 1.2, 40.0, -0.2])
+def test_ranges(week_store, now, weight):
+    """A weight lies on its slider, which has room on both sides and a hundred round steps."""
+    profile = auto.replace(name="mine", terms=(auto.terms[0], type(auto.terms[1])("tier", weight)))
+    slider = explore(week_store, QUERY, profile=profile, now=now).sliders["tier"]
+    assert 2.5 <= slider.max / abs(weight) <= 6.3 and slider.min in (0.0, -slider.max) and slider.value == weight
+    steps = weight / slider.step
+    assert steps == pytest.approx(round(steps)) and slider.max / slider.step == pytest.approx(100)
+
+
+def test_no_move_is_a_search(explorer, week_store):
     """The store is asked once, however often a slider moves; even a closed one does."""
     week_store.close()
     before = ids(explorer.answer)
     explorer.sliders["recency"].value = explorer.sliders["recency"].max
     explorer.sliders["max_sim"].value = 0.0
-
     assert sorted(ids(explorer.answer)) == sorted(before) and explorer.answer.profile == "my-auto"
 
 
 def test_resetting(explorer):
     """Reset gives the profile that was searched with and its table; so does moving a slider back."""
-    before, table = ids(explorer.answer), explorer._controls.table.value
+    before, first = ids(explorer.answer), table(explorer)
     explorer.sliders["keyword"].value = 0.0
-    assert explorer._controls.table.value != table
-    explorer._controls.again.click()
+    assert table(explorer) != first
+    explorer.children[1].children[0].click()
 
     assert explorer.profile is auto and explorer.weights == {} and ids(explorer.answer) == before
-    assert explorer._controls.table.value == table
+    assert table(explorer) == first
     explorer.sliders["tier"].value = 0.1
     explorer.sliders["tier"].value = 0.05 + 0.01
     assert explorer.profile is auto
@@ -103,30 +123,30 @@ def test_words_alone(store, week, now):
     explorer = explore(filled, QUERY, now=now)
     assert explorer.sliders["semantic"].value == 0.40
     explorer.sliders["semantic"].value = 0.1
-
     assert explorer.profile.terms == vault.terms and explorer.profile.keyword_only[0].weight == 0.1
     assert ids(explorer.answer) == ids(filled.hits(QUERY, profile=explorer.profile, now=now))
 
 
-@pytest.mark.parametrize("weight", [0.0033, 0.05, 0.06, 0.15, 0.18, 0.25, 0.4, 0.5, 0.9, 1.0, 1.2, 40.0, -0.2])
-def test_ranges(weight):
-    """A weight lies on its slider, which has room on both sides and a hundred round steps."""
-    ends = range_of(weight)
+def test_nothing_found_and_nothing_asked(store, week_store):
+    """A search without hits has its sliders and says so; without a question the error says what to add."""
+    explorer = explore(store("empty.sqlite"), "λ")
+    assert "No memories for “λ”." in table(explorer)
+    explorer.sliders["keyword"].value = 0.0
+    assert explorer.answer.hits == ()
+    with pytest.raises(QueryError, match="Add some words"):
+        explore(week_store, "kind:note")
 
-    assert 2.5 <= ends.high / abs(weight) <= 6.3 and ends.low in (0.0, -ends.high)
-    steps = weight / ends.step
-    assert steps == pytest.approx(round(steps)) and ends.high / ends.step == pytest.approx(100)
+
+def test_the_frame(explorer):
+    """The result as it stands is a DataFrame that explains itself."""
+    explorer.sliders["recency"].value = 0.2
+    frame = explorer.frame
+    assert frame.attrs["memsearch"]["profile"] == "my-auto" and frame["memory_id"].tolist() == ids(explorer.answer)
+    recency = explorer.answer.hits[0].signals["recency"].contribution
+    assert f"{recency:.6f} for how recent it is (recency" in str(frame.memory.explain(1, all=True))
 
 
-def test_one_bundle(explorer):
-    """The widget, the table as HTML and the table as text go together, the title being in both."""
-    bundle = explorer._repr_mimebundle_()
-
-    assert set(bundle) == {VIEW, "text/html", "text/plain"}
-    assert "Scaling the prices" in bundle["text/html"] and "Scaling the prices" in bundle["text/plain"]
-    assert bundle["text/plain"] == repr(explorer)
-    assert "score = 0.05*keyword" in bundle["text/plain"]
-
+# -- in a notebook -----------------------------------------------------------------------------------------------------
 
 CELLS = (
     "%load_ext jupyter_memory",
@@ -136,19 +156,26 @@ CELLS = (
     "explorer = _",
     "for name in explorer.sliders:\n    if name not in ('tier', 'recency'): explorer.sliders[name].value = 0.0",
 )
+QUESTIONS = ("how did we normalise the prices", "where do I read a csv file")
+
+
+def ran(cells):
+    """Return a notebook whose cells a real kernel ran."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    NotebookClient(notebook, timeout=600, startup_timeout=100, iopub_timeout=60).execute()
+    return notebook
 
 
 def test_in_a_kernel(home):
     """In a real kernel: the widget's state is there, and the table that stays follows the sliders."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
-    NotebookClient(notebook, timeout=600, startup_timeout=100, iopub_timeout=60).execute()
+    notebook = ran(CELLS)
     still, live = notebook.cells[3].outputs
 
     assert still.output_type == live.output_type == "display_data"
     assert set(still.data) == {"text/html", "text/plain"} and set(live.data) == {VIEW, "text/html", "text/plain"}
-    rows = Tables(still.data["text/html"]).rows
     # Weighed by nothing but recency and tier, the newer comes first.
-    assert [row[1].startswith(title) for row, title in zip(rows[1:], ("Müller", "Prices"), strict=True)] == [True, True]
+    _, first, second = Page(still.data["text/html"]).rows
+    assert first[1].startswith("Müller") and second[1].startswith("Prices")
     assert "Müller" in still.data["text/plain"].splitlines()[1]
     assert "Run the cell again" in live.data["text/plain"]
     states = notebook.metadata.widgets["application/vnd.jupyter.widget-state+json"]["state"]
@@ -159,35 +186,27 @@ def test_in_a_kernel(home):
     assert sum(f".{hidden} {{ display: none; }}" in page for page in pages) == 1
 
 
-QUESTIONS = ("how did we normalise the prices", "where do I read a csv file")
-SAVED = ("%load_ext jupyter_memory", *(f"%memsearch --widget {question}" for question in QUESTIONS))
-
-
 def test_a_saved_notebook_is_small(home):
     """A widget of ten hits takes 20 KB at most of a notebook that ran by itself: sliders are made when one looks."""
     assert main(["index", str(Path(__file__).parents[2] / "notebooks" / "samples")]) == 0
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in SAVED])
-    NotebookClient(notebook, timeout=600, startup_timeout=100, iopub_timeout=60).execute()
+    notebook = ran(("%load_ext jupyter_memory", *(f"%memsearch --widget {question}" for question in QUESTIONS)))
     whole = len(nbformat.writes(notebook).encode())
-    assert len(Tables(notebook.cells[1].outputs[0].data["text/html"]).rows) == 11
-
+    assert len(Page(notebook.cells[1].outputs[0].data["text/html"]).rows) == 11
     for cell in notebook.cells[1:]:
         cell.outputs = []
     del notebook.metadata["widgets"]
     assert (whole - len(nbformat.writes(notebook).encode())) / len(QUESTIONS) <= 20_000
 
 
-def test_the_sliders_come_with_the_first_view(week_store, now):
+def test_the_sliders_come_with_the_first_view(explorer):
     """A front end that shows the widget counts its view; then the sliders are there, and stay the same ones."""
-    explorer = explore(week_store, QUERY, now=now)
     assert explorer.children == () and explorer.weights == {} and explorer.profile is auto
     explorer.set_state({"_view_count": 1})
-
-    shown = explorer.children
-    assert [kind.__class__.__name__ for kind in shown] == ["GridBox", "HBox", "HTML", "HTML", "HTML"]
+    made = explorer.children
+    assert [kind.__class__.__name__ for kind in made] == ["GridBox", "HBox", "HTML", "HTML", "HTML"]
     explorer.set_state({"_view_count": 2})
     explorer.set_state({"_view_count": 0})
-    assert explorer.children == shown and len(explorer.sliders) == len(auto.terms)
+    assert explorer.children == made and len(explorer.sliders) == len(auto.terms)
 
 
 # What the renderers of JupyterLab, Notebook 7 and VS Code all hold. Any other module they would have to fetch.
@@ -195,31 +214,141 @@ BUNDLED = {"@jupyter-widgets/base": "2.0.0", "@jupyter-widgets/controls": "2.0.0
 
 
 def test_no_front_end_of_its_own(explorer):
-    """Every model and every view of the tree is of a module that a front end of ipywidgets 8 holds, at its version."""
+    """Models and views are of modules that a front end of ipywidgets 8 holds; beside them is the table, as text too."""
     assert explorer.sliders
     models = dependency_state(explorer, drop_defaults=False).values()
     parts = [(model["model_module"], model["model_module_version"]) for model in models]
     views = [(state["_view_module"], state["_view_module_version"]) for state in (model["state"] for model in models)]
-
     assert len(parts) > 3 * len(explorer.sliders)  # a slider and a number with their layouts and styles
     assert {part for part in [*parts, *views] if part[0]} <= set(BUNDLED.items())
 
+    bundle = explorer._repr_mimebundle_()
+    assert set(bundle) == {VIEW, "text/html", "text/plain"} and bundle["text/plain"] == repr(explorer)
+    assert "Scaling the prices" in bundle["text/html"] and "Scaling the prices" in bundle["text/plain"]
+    assert "score = 0.05*keyword" in bundle["text/plain"]
 
-def test_it_is_a_widget(explorer):
-    """It can stand in a box with other widgets."""
-    assert isinstance(explorer, MemoryExplorer) and explorer.model_id
+
+# -- the profile that was found, as code and as a file -----------------------------------------------------------------
+@pytest.mark.parametrize("embedder", ["static", None], ids=["both retrievers", "words alone"])
+@pytest.mark.parametrize("name", PROFILES)
+def test_code_and_file_make_the_profile(store, week, now, tmp_path, name, embedder):
+    """The Python code, run, binds the very profile of the sliders; the TOML is read as the same terms."""
+    filled = store(embedder=embedder)
+    filled.add_many(week, progress=False)
+    explorer = explore(filled, QUERY, profile=name, now=now)
+    next(iter(explorer.sliders.values())).value = 0.123
+    names, file = {}, tmp_path / f"my-{name}.toml"
+    exec(explorer.code, names)
+    assert names["mine"] == explorer.profile != PROFILES[name]
+
+    assert f"./{file.name}" in explorer.toml and len(tomllib.loads(explorer.toml)) == 2  # the base and one weight
+    file.write_text(explorer.toml, encoding="utf-8")
+    read, mine = profile_named(str(file)), explorer.profile
+    assert (read.name, read.terms, read.keyword_only) == (mine.name, mine.terms, mine.keyword_only)
 
 
-def test_what_nobody_sees_is_marked(store):
-    """Titles, tags, the question and the code show controls and changes of direction as marks."""
+def test_a_profile_of_ones_own(week_store, now, tmp_path):
+    """Code and file hold for profiles that have no name here: from a file, or made a moment ago."""
+    own = covalence.replace(name="λ").without("title").replace(name="λ")
+    explorer = explore(week_store, QUERY, profile=own, now=now)
+    explorer.sliders["tier"].value = 0.3
+    names, file = {"profile": own}, tmp_path / "my-λ.toml"
+    exec(explorer.code, names)
+    file.write_text(explorer.toml, encoding="utf-8")
+    read = profile_named(str(file))
+
+    assert names["mine"] == explorer.profile
+    assert (read.name, read.terms, read.signals) == ("my-λ", explorer.profile.terms, own.signals)
+    again = explore(week_store, QUERY, profile=str(file), now=now)
+    again.sliders["tier"].value = 0.2
+    exec(again.code, names)
+    assert names["mine"] == again.profile and again.profile.name == "my-λ"
+
+
+def test_the_button_shows_the_code(explorer):
+    """The code is hidden until it is asked for; it follows the sliders."""
+    code, _, _ = shown(explorer)
+    button = explorer.children[1].children[1]
+    assert code.layout.display == "none"
+    button.value = True
+    explorer.sliders["keyword"].value = 0.1
+    assert code.layout.display is None and button.description == "Hide code"
+    assert "{&quot;keyword&quot;: 0.1}" in code.value and '{"keyword": 0.1}' in Page(code.value).text
+    assert "[terms.keyword]\nweight = 0.1" in Page(code.value).text
+
+
+# -- the table below the sliders: whole, escaped and readable in every theme -------------------------------------------
+def test_the_table(explorer):
+    """A real table: a caption, heads with a scope, a row a hit, every contribution and how far each has moved."""
+    before = explorer.pooled.ranks(auto)
+    for name in ("max_sim", "keyword", "semantic_margin", "best_passage", "title_match"):
+        explorer.sliders[name].value = 0.0
+    for name in ("tier", "recency", "title"):
+        explorer.sliders[name].value = explorer.sliders[name].max
+    page = Page(table(explorer))
+    head, *rows = page.rows
+
+    assert head == [
+        "rank",
+        "memory",
+        "score",
+        *(one.name for one in explorer.pooled.terms if explorer.pooled.speaks(one)),
+    ]
+    assert {"keyword", "semantic_margin", "max_sim", "length_penalty", "tier", "recency"} <= set(head)
+    assert {attributes["scope"] for attributes in page.all("th")} == {"col", "row"}
+    assert f"“{QUERY}”, by my-auto." in page.text
+    for row, hit in zip(rows, explorer.answer.hits, strict=True):
+        was = before[hit.memory.id]
+        moved = [] if was == hit.rank else [f"▲{was - hit.rank}" if was > hit.rank else f"▼{hit.rank - was}"]
+        assert row[0].split() == [str(hit.rank), *moved]
+        assert hit.memory.title in row[1] and hit.snippet in row[1]
+        contributions = [hit.score, *(hit.signals[name].contribution for name in head[3:])]
+        assert [float(cell) for cell in row[2:]] == pytest.approx(contributions, abs=5e-5)
+    assert any("▲" in row[0] for row in rows)
+
+
+def test_code_keeps_its_lines(store):
+    """Code is shown line by line, in one width, and its marks with it."""
     memory = store()
-    memory.add("λ \x1b[2J costs \u202e5", title="λ \x9b \u2066", tags=["\u200fdraft"])
-    shown = explore(memory, "λ costs \u202e5")
+    memory.add_many([{"text": "for λ in prices:\n    λ = 3\n", "lang": "python"}, {"text": "λ\nin prose"}])
+    page = table(explore(memory, "λ"))
+    assert '<div class="jp-MemoryExplorer-code">for <mark>λ</mark> in prices:\n    <mark>λ</mark> = 3</div>' in page
+    assert re.search(r"\.jp-MemoryExplorer-code \{[^}]* tab-size: 4;", page), "tabs are as wide as in the panel"
+    assert "<div><mark>λ</mark> in prose</div>" in page
 
-    page = "".join(shown._repr_mimebundle_()[kind] for kind in ("text/plain", "text/html"))
-    state = "".join(str(part.value) for part in (shown._controls.table, shown._controls.code, shown._controls.formula))
-    assert not set(page + state) & set("\x1b\x9b\u2066\u200f\u202e")
-    assert "[U+202E]5" in page and "␛[2J" in page
+
+@pytest.mark.parametrize("question", [QUERY, 'the "λ" of the ridge model'])
+def test_the_region_has_a_name(week_store, now, question):
+    """The table can be gone to by the question it answers: two in one notebook have two names, quotes and all."""
+    page = Page(table(explore(week_store, question, now=now)))
+    [region] = [attributes for _, attributes in page.tags if attributes.get("role") == "region"]
+    assert (region["aria-label"], region["tabindex"]) == (f"Results for “{question}”", "0")
+
+
+def test_everything_is_escaped(store, now):
+    """Titles, texts, tags, sources, the question and the names of terms are text, never HTML; controls are marks."""
+    evil = store()
+    bad = "<script>alert('λ')</script> & <b>prices \x1b[2J \u202e5"
+    evil.add(bad, title=f"{bad} \x9b \u2066", tags=[f"\u200f{bad}"], source=f"/week/{bad}.md", event_at=now)
+    renamed = auto.replace(terms=(auto.terms[0], auto.terms[1].__class__("<i>", 0.1, "semantic_margin")))
+    explorer = explore(evil, bad, profile=renamed, now=now)
+    explorer.sliders["<i>"].value = 0.2
+    for page in (*(part.value for part in shown(explorer)), still(explorer)):
+        assert not {tag for tag, _ in Page(page).tags} & {"script", "b", "i"}
+        assert not any(name.startswith("on") for _, attributes in Page(page).tags for name in attributes)
+        assert not set(page + still(explorer, "text/plain")) & set("\x1b\x9b\u2066\u200f\u202e")
+    assert "[U+202E]5" in still(explorer) and "␛[2J" in still(explorer)
+
+
+def test_colours_are_those_of_the_page(explorer):
+    """Text has the page's colour, lines and grounds a half transparent grey; bars may have JupyterLab's colours."""
+    explorer.sliders["keyword"].value = 0.0
+    style = re.search(r"<style>(.*?)</style>", table(explorer), re.DOTALL)[1]
+    colours = re.findall(r"(?:^|[ ;{])(color|background|border(?:-bottom)?): ([^;}]+)", style)
+    allowed = r"(1px solid )?#888[0-9a-f]|none|0|var\(--jp-(brand|error)-color1, #\w{6}\)"
+    assert len(colours) > 10
+    for name, value in colours:
+        assert re.fullmatch("inherit" if name == "color" else allowed, value.strip())
 
 
 def test_pictures_are_places_in_the_widget_and_in_what_stays(store, tmp_path):
@@ -230,9 +359,7 @@ def test_pictures_are_places_in_the_widget_and_in_what_stays(store, tmp_path):
     explorer = explore(memory, "arrivals")
     [pictured] = [hit.memory for hit in explorer.answer.hits if hit.memory.thumbnails]
     place = f'<span class="jp-Memory-outputPicture" data-memory="{pictured.id}"'
-    assert explorer._controls.table.value.count(place) == explorer._plainly()["text/html"].count(place) == 1
+    assert table(explorer).count(place) == still(explorer).count(place) == 1
     state = json.dumps(dependency_state([explorer]))
     assert place.replace('"', '\\"') in state
-    assert not [
-        left for left in ("<img", "data:image", "thumbnail") if left in state + explorer._plainly()["text/html"]
-    ]
+    assert not [left for left in ("<img", "data:image", "thumbnail") if left in state + still(explorer)]
