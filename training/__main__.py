@@ -7,7 +7,7 @@ import logging
 import sys
 from pathlib import Path
 
-from jupyter_memory.embedders.token_table import MEAN, Pooling
+from jupyter_memory.embedders import MEAN, Pooling
 from training.pipeline import Pipeline, Places
 from training.train import Recipe
 

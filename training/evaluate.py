@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jupyter_memory.embedders.token_table import MEAN, Pooling
-from jupyter_memory.evaluation.metrics import ndcg
+from jupyter_memory.embedders import MEAN, Pooling
+from jupyter_memory.evaluation import ndcg
 from training.judged import Texts
 from training.tables import DIMENSIONS, Floats, unit, vectors
 from training.tokens import Tokenizer, Tokens

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import nbformat
 
-from jupyter_memory.evaluation.datasets import Document, JudgedSet, Question, read_judged, read_judged_cells
-from jupyter_memory.evaluation.datasets import read_judged_files as _files_questions
+from jupyter_memory.evaluation import Document, JudgedSet, Question, read_judged, read_judged_cells
+from jupyter_memory.evaluation import read_judged_files as _files_questions
 
 # Documents are compared by their chunks, of about this many characters.
 _CHUNK = 2_400

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 from scipy.sparse import csr_matrix
 
-from jupyter_memory.embedders.token_table import MEAN, Pooling
+from jupyter_memory.embedders import MEAN, Pooling
 from training.tokens import Tokens
 
 Floats = NDArray[np.float32]

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.token_table import MEAN, Pooling
+from jupyter_memory.embedders import MEAN, Pooling
 from training.losses import contrast, distil
 from training.prepared import Prepared
 from training.tables import DIMENSIONS, Floats, bags

@@ -30,6 +30,7 @@ __getattr__, __dir__, __all__ = exports(
         "nomic_minilm": "MiniLmEmbedder NomicEmbedder",
         "registry": "MINILM STATIC ModelEntry",
         "static": "StaticEmbedder arithmetic runs_mlx",
+        "token_table": "MEAN Pooling",
         "tokenizer": "Tokens WordPiece chunk_tokens starts token_vectors tokens unknown",
     },
 )

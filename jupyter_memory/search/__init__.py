@@ -6,7 +6,7 @@ __getattr__, __dir__, __all__ = exports(
     __name__,
     {
         "confidence": "Confidence Coverage calibrate verdict",
-        "context": "RETRIEVERS SearchContext",
+        "context": "RETRIEVERS",
         "engine": "Pooled QueryVectors SearchEngine SearchRequest",
         "explanation": "all_reasons labels why_here",
         "fixes": "AFTER EARLIER KnownErrors",
