@@ -23,5 +23,6 @@ __getattr__, __dir__, __all__ = exports(
         "sqlite.connection.migrations": "Migration migrations",
         "sqlite.indexes.quantization": "BITS codes distances",
         "sqlite.storage": "SqliteStorage",
+        "sqlite.writing.writer": "undo",
     },
 )
