@@ -36,7 +36,7 @@ def test_a_folder_within_a_folder(filled, week_folder):
 
 
 def test_files_without_a_folder(filled, week_folder, store):
-    """Files of which no folder was noted stand for the topmost that holds them; one that was indexed alone is itself."""
+    """Files of which no folder was noted stand for the topmost that holds them; one indexed alone is itself."""
     run_sql(filled, "delete from folders")
     (folder,) = filled.folders()
     assert (folder.path, folder.files, folder.watched) == (str(week_folder), 3, False)
