@@ -188,17 +188,9 @@ SECRET = "Walrossherde auf Spitzbergen"
 
 
 @pytest.fixture
-def made(tmp_path):
-    """Give a function that opens the same store with other settings, and closes it in the end."""
-    opened = []
-
-    def open_(**settings):
-        opened.append(MemoryStore(tmp_path / "memory.sqlite", settings=JupyterMemory(**settings)))
-        return opened[-1]
-
-    yield open_
-    for store in opened:
-        store.close()
+def made(store):
+    """Give a function that opens the same store with other settings."""
+    return lambda **settings: store(settings=JupyterMemory(**settings))
 
 
 def held(store):

@@ -89,11 +89,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 
 
 @pytest.fixture
-def measured(tmp_path):
+def measured(store):
     """A function that opens a store whose bundled model was measured to be this good."""
 
     def open_store(value, embedder="auto"):
-        memory = MemoryStore(tmp_path / "memory.sqlite", embedder)
+        memory = store(embedder=embedder)
         memory.add("We scaled the prices to zero mean.")
         if value is not None:
             calibrated(memory, value)

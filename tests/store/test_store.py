@@ -197,17 +197,9 @@ def test_what_a_part_does_the_store_sees(week_store):
 
 
 @pytest.fixture
-def limited(tmp_path):
-    """Open the store with a budget; all are closed in the end."""
-    opened = []
-
-    def open_(**settings):
-        opened.append(MemoryStore(tmp_path / "memory.sqlite", "static", settings=JupyterMemory(**settings)))
-        return opened[-1]
-
-    yield open_
-    for one in opened:
-        one.close()
+def limited(store):
+    """Open the store with a budget."""
+    return lambda **settings: store(embedder="static", settings=JupyterMemory(**settings))
 
 
 def megabytes_held(memory):

@@ -160,18 +160,13 @@ def test_another_model_and_the_same_store_are_refused(tmp_path):
 
 
 @pytest.fixture
-def opened(tmp_path):
+def opened(store):
     """Return a function that opens a store by name, with settings or a space."""
-    stores = []
 
     def open_(name, space=None, **values):
-        path = tmp_path / f"{name}.sqlite"
-        stores.append(MemoryStore(path, "static", space=space, settings=JupyterMemory(**values)))
-        return stores[-1]
+        return store(f"{name}.sqlite", embedder="static", space=space, settings=JupyterMemory(**values))
 
-    yield open_
-    for store in stores:
-        store.close()
+    return open_
 
 
 @pytest.fixture
@@ -192,7 +187,7 @@ def test_an_export_is_for_its_owner_alone(exported, opened, tmp_path):
     """Files and folders are closed to others, nothing is left beside; a space goes alone, and into new folders only."""
     assert exported.stat().st_mode & 0o777 == 0o700
     assert {one.stat().st_mode & 0o777 for one in exported.rglob("*") if one.is_file()} == {0o600}
-    assert [one.name for one in exported.parent.iterdir() if one.is_dir()] == ["out"]
+    assert [one.name for one in exported.parent.iterdir() if one.name not in ("store", "out")] == []
     with pytest.raises(InputError, match="new or empty"):
         opened("first").export(exported)
     assert opened("first", space="work").export(tmp_path / "work").memories == 1
