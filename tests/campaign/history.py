@@ -14,9 +14,9 @@ from threading import Timer
 from soundness import faults
 
 from campaign import Dose, Figures, Loss
-from campaign.kills import environment
+from campaign._servers import own_settings
 from jupyter_memory import MemoryStore
-from jupyter_memory.storage.journal import files
+from jupyter_memory.storage import abandoned
 
 _LONGEST = 6.0  # seconds from the first cell to the kill
 
@@ -48,7 +48,7 @@ def child(folder: Path, rng: random.Random, moment: float) -> tuple[list[tuple[i
     """Run a shell, kill it, and return the cells that began, and whether it lived so long."""
     command = [sys.executable, "-m", "campaign._kernel", str(folder), str(rng.getrandbits(32))]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder, env=environment(folder)
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder, env=own_settings(folder)
     )
     assert process.stdout is not None
     try:
@@ -67,7 +67,7 @@ def child(folder: Path, rng: random.Random, moment: float) -> tuple[list[tuple[i
 
 def left(store: Path) -> int:
     """Return how many journals killed kernels left."""
-    journals = list(files.abandoned(store))
+    journals = list(abandoned(store))
     for journal in journals:
         journal.close()
     return len(journals)
@@ -97,17 +97,8 @@ def look(folder: Path, said: list[tuple[int, str, str]]) -> None:
         if journals := left(path):
             raise Loss(f"{journals} journals were left")
         store.history.clear()
-        look_at_bytes(folder, said)
-
-
-def look_at_bytes(folder: Path, said: list[tuple[int, str, str]]) -> None:
-    """Check that no file has a word of what ran.
-
-    Raises:
-        Loss: one of them has.
-    """
-    words = {word.encode() for _, source, _ in said for word in source.split("# ")[1].split()[:20]}
-    for file in folder.rglob("*"):
-        content = file.read_bytes() if file.is_file() else b""
-        if found := sum(word in content for word in words):
-            raise Loss(f"{found} words of what was cleared are in {file.name}")
+        words = {word.encode() for _, source, _ in said for word in source.split("# ")[1].split()[:20]}
+        for file in folder.rglob("*"):
+            content = file.read_bytes() if file.is_file() else b""
+            if found := sum(word in content for word in words):
+                raise Loss(f"{found} words of what was cleared are in {file.name}")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import random
 import shutil
-import socket
 import statistics
 import subprocess
 import sys
@@ -23,6 +21,7 @@ from typing import Any
 from soundness import faults, words_left
 
 from campaign import Dose, Figures, Loss
+from campaign._servers import asked, own_settings, serving
 from campaign._victim import KINDS, made_up
 from jupyter_memory import MemoryStore
 
@@ -115,7 +114,7 @@ def files_of(folder: Path) -> dict[str, str]:
 def child(kind: str, folder: Path, seed: int, told: Told) -> Iterator[Callable[[], None]]:
     """Start a process, wait until it is at work, and yield what kills it and hears what it said."""
     command = [sys.executable, "-m", "campaign._victim", kind, str(folder), str(seed)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment(folder))
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=own_settings(folder))
     assert process.stdout is not None
     if json.loads(process.stdout.readline() or "[]") != ["ready"]:
         raise Loss(f"{kind}: the process did not start")
@@ -137,83 +136,42 @@ def child(kind: str, folder: Path, seed: int, told: Told) -> Iterator[Callable[[
 @contextmanager
 def serve(kind: str, folder: Path, seed: int, told: Told) -> Iterator[Callable[[], None]]:
     """Start a Jupyter server, let a thread add and forget through its REST interface, and yield what kills it."""
-    settings = [
-        "--ServerApp.port=0", "--ServerApp.open_browser=False", "--ServerApp.allow_root=True",
-        f"--ServerApp.root_dir={folder}", "--IdentityProvider.token=t",
-        "--ServerApp.jpserver_extensions={'jupyter_memory': True}",
-    ]  # fmt: skip
-    process = subprocess.Popen(
-        [sys.executable, "-m", "jupyter_server", *settings],
-        cwd=folder, env=environment(folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    port = port_of(process, folder / "jupyter" / "runtime" / f"jpserver-{process.pid}.json")
-    asking = threading.Thread(target=ask, args=(port, random.Random(seed), told), daemon=True)
-    ask_once(port, told, "add", {"text": "the first write loads the model"})
-    asking.start()
+    with serving(folder, folder) as (url, process):
+        asking = threading.Thread(target=ask, args=(url, random.Random(seed), told), daemon=True)
+        ask_once(url, told, "add", {"text": "the first write loads the model"})
+        asking.start()
 
-    def kill() -> None:
-        process.kill()
-        process.wait()
-        asking.join(120)
+        def kill() -> None:
+            process.kill()
+            process.wait()
+            asking.join(120)
 
-    try:
         yield kill
-    finally:
-        process.kill()
-        process.wait()
 
 
-def port_of(server: subprocess.Popen[bytes], said: Path) -> int:
-    """Wait until a server answers, and return its port."""
-    until = time.monotonic() + 120
-    while server.poll() is None and time.monotonic() < until:
-        with suppress(OSError, ValueError):
-            port = int(json.loads(said.read_text())["port"])
-            with socket.create_connection(("127.0.0.1", port)):
-                return port
-        time.sleep(0.01)
-    raise Loss("the server did not start")
-
-
-def ask(port: int, rng: random.Random, told: Told) -> None:
+def ask(url: str, rng: random.Random, told: Told) -> None:
     """Add and forget until nobody answers any more."""
     with suppress(OSError, http.client.HTTPException):
         while not told.refused:
             if rng.random() < 0.6:
                 told.hear("going", [])
-                if item := ask_once(port, told, "add", {"text": made_up(rng, 30)}):
+                if item := ask_once(url, told, "add", {"text": made_up(rng, 30)}):
                     told.hear("kept", {item["memory_id"]: item["text"]})
             else:
                 id_ = rng.choice(sorted(told.kept))
                 text = told.kept[id_]
                 told.hear("going", [id_])
-                if ask_once(port, told, "forget", {"memory_ids": [id_]}):
+                if ask_once(url, told, "forget", {"memory_ids": [id_]}):
                     told.hear("gone", [text])
 
 
-def ask_once(port: int, told: Told, route: str, body: dict[str, Any]) -> Any:
+def ask_once(url: str, told: Told, route: str, body: dict[str, Any]) -> Any:
     """Send one request and return its answer, None if it was refused."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    try:
-        headers = {"Authorization": "token t", "Content-Type": "application/json"}
-        connection.request("POST", f"/jupyter-memory/{route}", json.dumps(body), headers)
-        answer = connection.getresponse()
-        content = answer.read()
-    finally:
-        connection.close()
-    if answer.status == 200:
-        return json.loads(content)
-    told.refused.append(f"{route} was answered with {answer.status}: {content[:300]!r}")
+    code, text = asked(url, route, body)
+    if code == 200:
+        return json.loads(text)
+    told.refused.append(f"{route} was answered with {code}: {text[:300]!r}")
     return None
-
-
-def environment(folder: Path) -> dict[str, str]:
-    """Return the environment of a process whose settings are its own."""
-    settings = {f"JUPYTER_{name}_DIR": str(folder / "jupyter" / name.lower()) for name in ("DATA", "CONFIG", "RUNTIME")}
-    return {
-        **os.environ, **settings, "JUPYTER_MEMORY_PATH": str(folder / "memory.sqlite"),
-        "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry),
-    }  # fmt: skip
 
 
 def look(kind: str, folder: Path, told: Told) -> None:

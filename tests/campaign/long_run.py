@@ -11,8 +11,7 @@ from file_changes import KINDS, Changes
 
 from campaign import Dose, Figures, Loss
 from jupyter_memory import MemoryStore
-from jupyter_memory.embedders import StaticEmbedder
-from jupyter_memory.embedders.nomic.embedder import NomicEmbedder
+from jupyter_memory.embedders import NomicEmbedder, StaticEmbedder
 
 _PROCESS = Path("/proc/self")
 _SMALL = Path(__file__).parents[1] / "embedders" / "nomic_small"

@@ -5,30 +5,21 @@ from __future__ import annotations
 import json
 import os
 import random
-import socket
-import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
-from subprocess import DEVNULL
 from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
-
-from programs import running
 
 from campaign import Dose, Figures, Loss
+from campaign._servers import asked, serving
 from campaign._spellings import FORBIDDEN, World, spelt
-from jupyter_memory import JupyterMemoryError
+from jupyter_memory import JupyterMemoryError, MemoryStore
 from jupyter_memory.cli import main
-from jupyter_memory.store import MemoryStore
 
 # Spellings that one store of the second half sees, so that each may be the first name of a file in some of them.
 _A_STORE = 25
-_TOKEN = "campaign"
 
 
 def run(dose: Dose) -> Figures:
@@ -37,8 +28,9 @@ def run(dose: Dose) -> Figures:
     world = World(dose.folder.resolve() / "world")
     world.write()
     figures: Counter[str] = Counter()
-    file = dose.folder / "server.sqlite"
-    with serving(world, file) as server:
+    file = dose.folder / "memory.sqlite"
+    with serving(world.lab, dose.folder, "--JupyterMemory.embedder=static", HOME=str(world.home)) as (url, _):
+        server = Server(url)
         for number in range(dose.times(2_000, least=30)):
             figures[_ask(server, world, source)] += 1
             if number % 100 == 99:
@@ -55,18 +47,12 @@ def run(dose: Dose) -> Figures:
 class Server:
     """A running Jupyter server."""
 
-    def __init__(self, port: int) -> None:
-        self._url = f"http://127.0.0.1:{port}/jupyter-memory/"
+    def __init__(self, url: str) -> None:
+        self._url = url
 
     def ask(self, route: str, body: Any = None) -> tuple[int, str]:
         """Return status and body of an answer; a Loss where the server itself failed, or told a word of a file."""
-        data = None if body is None else json.dumps(body).encode()
-        request = Request(self._url + route, data, {"Authorization": f"token {_TOKEN}"})
-        try:
-            with urlopen(request, timeout=60) as answer:
-                code, text = answer.status, answer.read().decode()
-        except HTTPError as error:
-            code, text = error.code, error.read().decode()
+        code, text = asked(self._url, route, body)
         if code >= 500 or any(word in text for word in FORBIDDEN):
             raise Loss(f"{route} answered {body} with {code}: {text}")
         return code, text
@@ -80,35 +66,6 @@ class Server:
             time.sleep(0.02)
 
 
-@contextmanager
-def serving(world: World, store: Path) -> Iterator[Server]:
-    """Run a Jupyter server for the world's folder, as somebody starts it, without any settings."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [
-        sys.executable, "-m", "jupyter_server", "--allow-root", f"--port={port}", "--ServerApp.port_retries=0",
-        f"--ServerApp.root_dir={world.lab}", f"--IdentityProvider.token={_TOKEN}", "--log-level=CRITICAL",
-        "--ServerApp.jpserver_extensions={'jupyter_memory': True}", "--JupyterMemory.embedder=static",
-    ]  # fmt: skip
-    places = {
-        name: str(store.parent / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
-    }
-    around = {**os.environ, **places, "HOME": str(world.home), "JUPYTER_MEMORY_PATH": str(store)}
-    with running(command, env=around, cwd=world.lab, stdout=DEVNULL, stderr=DEVNULL) as process:
-        server, end = Server(port), time.monotonic() + 100
-        while True:
-            try:
-                server.ask("jobs")
-                break
-            except URLError:
-                if process.poll() is not None or time.monotonic() > end:
-                    raise Loss("the server did not start") from None
-                time.sleep(0.05)
-        yield server
-        process.terminate()
-
-
 def _ask(server: Server, world: World, source: random.Random) -> str:
     """Ask for one path by one of the routes that take one; return what was counted."""
     is_forbidden = source.random() < 0.6
@@ -118,11 +75,8 @@ def _ask(server: Server, world: World, source: random.Random) -> str:
     )
     code, text = server.ask(route, {"path": path, **body})
     if source.random() < 0.1:
-        note = {
-            "text": f"note {source.random()}",
-            "kind": "file",
-            "source": path.replace("\0", "").replace("\ud800", ""),
-        }
+        plain = path.replace("\0", "").replace("\ud800", "")
+        note = {"text": f"note {source.random()}", "kind": "file", "source": plain}
         _, told = server.ask("add", note)
         place = json.loads(told).get("place", {})
         if place.get("path") and ("/." in f"/{place['path']}" or not (world.lab / place["path"]).exists()):

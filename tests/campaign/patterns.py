@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable
 from itertools import islice
@@ -18,14 +19,13 @@ _LENGTH = 8_000
 _SLOW = 0.02
 # Quadratic is 2.
 _MOST = 1.5
-# No more characters than these reach a pattern, by the beginning of its name.
+# No more characters than these reach a pattern, by what its name holds: its room, its topic, its own name.
 BOUNDED: dict[str, int] = {
-    "jupyter_memory.search.postprocessing._VERSION": 255,
-    "jupyter_memory.text.dates.": 500,
-    "jupyter_memory.search.query.temporal": 500,
-    "jupyter_memory.search.query.sessions.": 500,
-    "jupyter_memory.ingest.readers.data.": 255,
-    "jupyter_memory.text.errors.tracebacks._FRAMES": 4_000,
+    r"\.search\..*\._VERSION$": 255,
+    r"\.search\..*(temporal|sessions)": 500,
+    r"\.text\..*date": 500,
+    r"\.text\..*\._FRAMES$": 4_000,
+    r"\.ingest\.readers\..*(data|tables)": 255,
 }
 
 
@@ -43,7 +43,7 @@ def run(dose: Dose) -> Figures:
 
 def slow(found: Found, before: str, body: str, end: str) -> float:
     """Return the power by which the time for a text grows with its length, 0 where it is no more than linear."""
-    longest = min((most for name, most in BOUNDED.items() if found.name.startswith(name)), default=16 * _LENGTH)
+    longest = min((most for name, most in BOUNDED.items() if re.search(name, found.name)), default=16 * _LENGTH)
 
     def work(size: int) -> Callable[[], object]:
         text = before + body * (size // len(body)) + end

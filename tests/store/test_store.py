@@ -11,6 +11,7 @@ from pictures import plot, plotting, saved
 from results import titles
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreClosed, StoreOpen, open_store
+from jupyter_memory.types import Filters
 
 
 def test_stats(week_store):
@@ -259,3 +260,14 @@ def test_forgetting_brings_a_store_below_its_budget_at_once(limited):
     assert len(memory.notices) == 1
     memory.forget(filters={"tag": "long"})
     assert memory.notices == ()
+
+
+def test_a_part_answers_as_if_it_were_alone(week_store, store, week):
+    """Strength, verdict and notices of a part are those of a store that holds nothing else."""
+    alone = store("alone.sqlite")
+    alone.add_many([one for one in week if one.get("space") == "shops"], progress=False)
+    shops = week_store.part(Filters(space=("shops",)))
+    for query in ("sales in Zürich", "join orders on customer", "zurich salez"):
+        here, there = shops.hits(query), alone.hits(query)
+        assert (here.verdict, here.strength, here.notices) == (there.verdict, there.strength, there.notices)
+        assert here.facets == there.facets and here.counts == there.counts

@@ -11,7 +11,7 @@ from pathlib import Path, PureWindowsPath
 
 import pytest
 from commands import PROGRAM
-from contract_writing import add, everything, read_file, seen
+from contract import add, everything, read_file, seen
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.dataframe import places

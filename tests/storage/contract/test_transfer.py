@@ -7,8 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from contract import CELL, NOTEBOOK, NOW, RATE
-from contract_writing import NOTE, add, everything, read_file, seen
+from contract import CELL, NOTE, NOTEBOOK, NOW, RATE, add, everything, read_file, seen
 from hashing import Hashing
 
 from jupyter_memory import FileState, UnknownMemory
@@ -18,8 +17,13 @@ from jupyter_memory.types import Draft, Feedback, Filters, Pictures, Recent, Run
 
 # -- into another store, and from one ----------------------------------------------------------------------------------
 
+
 EARLIER = NOW - timedelta(days=400)
+
+
 RAN = Draft(text="fit(λ)", kind="history", tier="file", event_at=NOW, session="k1", lang="python")
+
+
 FAILED = Run("", NOW, "k1", 1, "error", error=RunError("KeyError", "'rate'"))
 
 
@@ -50,12 +54,11 @@ def test_many_memories_are_put_in_between_begin_and_finish(storage):
     model = storage.transfer.begin(embedder)
     assert storage.transfer.begin(embedder) == model
     storage.transfer.put([arriving(RATE, embedder=embedder)], embedder, update=False)
-    storage.transfer.finish()
-    storage.transfer.finish()
+    for _ in range(2):
+        storage.transfer.finish()
     with storage.snapshot() as snapshot:
         assert snapshot.active_model() == model
-        query = embedder.embed_query("rate")
-        assert len(snapshot.vector_matches(model, query, Filters(), 5, None)) == 1
+        assert len(snapshot.vector_matches(model, embedder.embed_query("rate"), Filters(), 5, None)) == 1
 
 
 def test_runs_arrive_with_their_memory_once(storage):
@@ -72,16 +75,13 @@ def test_runs_arrive_with_their_memory_once(storage):
 def test_known_ids_and_contents(storage):
     """An id that is known stays or is updated; known content under another id is merged, at once too."""
     put = storage.transfer.put
-    assert put([arriving(RATE), arriving(RATE, "a2"), arriving(CELL, "c1")], None, update=False) == [
-        *("added", "merged", "added")
-    ]
+    three = [arriving(RATE), arriving(RATE, "a2"), arriving(CELL, "c1")]
+    assert put(three, None, update=False) == ["added", "merged", "added"]
     other = arriving(replace(RATE, text="Prices rose."))
     assert [put([other], None, update=update) for update in (False, True, True)] == [["kept"], ["updated"], ["kept"]]
     assert put([arriving(replace(CELL, tags=("new",)), "c2")], None, update=False) == ["merged"]
-    assert {one.memory.id: (one.memory.text, one.memory.tags) for one in held(storage)} == {
-        "a1": ("Prices rose.", RATE.tags),
-        "c1": (CELL.text, ("new",)),
-    }
+    found = {one.memory.id: (one.memory.text, one.memory.tags) for one in held(storage)}
+    assert found == {"a1": ("Prices rose.", RATE.tags), "c1": (CELL.text, ("new",))}
 
 
 def test_pictures_come_with_their_memory(storage):
@@ -96,7 +96,7 @@ def test_pictures_come_with_their_memory(storage):
 
 
 def test_files_folders_and_feedback(storage):
-    """What was indexed and said comes along; what the store knows stays, and feedback on what is not there is left."""
+    """What was indexed, said and searched comes along; what the store knows stays, feedback on nothing is left."""
     storage.transfer.put([arriving(RATE)], None, update=False)
     file = NotedFile("", FileState("/week/a.md", 5, 6, "hash", 7, True, True))
     folder = NotedFolder("/week", "", True, EARLIER)
@@ -104,10 +104,13 @@ def test_files_folders_and_feedback(storage):
     storage.transfer.note([file], [folder], [said, replace(said, memory_id="gone")])
     other = NotedFile("", FileState("/week/a.md", 9, 9, "other", 9))
     storage.transfer.note([other], [folder._replace(watched=False)], [replace(said, accepted=False)])
+    for number, query in enumerate(("λ", "rate")):
+        storage.writer.note_search(Recent(f"q{number}", query, "auto", NOW, "python", 1), ["a1"], 0.1)
     with storage.transfer.contents("") as contents:
-        assert list(contents.files()) == [file]
-        assert list(contents.folders()) == [folder]
-        assert list(contents.feedback()) == [said]
+        found = list(contents.files()), list(contents.folders()), list(contents.feedback())
+        searches = [(one.search.query, one.hits) for one in contents.searches()]
+    assert found == ([file], [folder], [said])
+    assert searches == [("λ", ("a1",)), ("rate", ("a1",))]  # the oldest first
 
 
 def test_spaces(storage):
@@ -135,20 +138,15 @@ def test_what_a_copy_carries(storage):
     assert [one.to_bytes() for one in ready.tokens] == [one.to_bytes() for one in given.prepared.tokens]
 
 
-def test_searches_come_out_in_their_order(storage):
-    """The recent searches come with the ids of their hits, the oldest first."""
-    storage.transfer.put([arriving(RATE)], None, update=False)
-    for number, query in enumerate(("λ", "rate")):
-        storage.writer.note_search(Recent(f"q{number}", query, "auto", NOW, "python", 1), ["a1"], 0.1)
-    with storage.transfer.contents("") as contents:
-        found = [(one.search.query, one.hits) for one in contents.searches()]
-    assert found == [("λ", ("a1",)), ("rate", ("a1",))]
-
-
 # -- pictures ----------------------------------------------------------------------------------------------------------
 
+
 OTHER = "/month/μ.ipynb"
+
+
 FIRST = Thumbnail("image/webp", 48, 36, b"first picture" * 900)
+
+
 SECOND = Thumbnail("image/png", 10, 20, b"second picture")
 
 
@@ -166,12 +164,12 @@ def read_cells(storage, *drafts, pictures=None):
 
 
 def test_a_picture_comes_back_by_its_place(storage):
-    """Each memory has its own pictures in their order, and says how many; nothing is at any other place."""
+    """Each memory, a note too, has its own pictures in their order, and says how many; none is at any other place."""
     plots, table = read_cells(storage, cell("plot(λ)", FIRST, SECOND), cell("λ.head()", place=1))
-
-    assert (plots.thumbnails, table.thumbnails) == (2, 0)
+    [note] = add(storage, Draft(text="λ", pictures=Pictures((SECOND,))))
+    assert (plots.thumbnails, table.thumbnails, note.thumbnails) == (2, 0, 1)
     assert [storage.thumbnails.get(plots.id, place) for place in range(3)] == [FIRST, SECOND, None]
-    assert storage.thumbnails.get(table.id, 0) is None
+    assert (storage.thumbnails.get(table.id, 0), storage.thumbnails.get(note.id, 0)) == (None, SECOND)
     with pytest.raises(UnknownMemory):
         storage.thumbnails.get("none", 0)
 
@@ -180,17 +178,9 @@ def test_the_pictures_of_a_file_are_known_by_their_origin(storage):
     """So a picture that is still in a changed file need not be made again; other files and spaces have their own."""
     known = replace(FIRST, origin="f1")
     read_cells(storage, cell("plot(λ)", known), cell("plot(μ)", replace(SECOND, origin="s2"), place=1))
-
     found = storage.thumbnails.of_file(NOTEBOOK, "")
     assert sorted(found) == ["f1", "s2"] and found["f1"] == known
     assert storage.thumbnails.of_file(NOTEBOOK, "other") == storage.thumbnails.of_file("/gone.ipynb", "") == {}
-
-
-def test_a_note_may_have_one(storage):
-    """What is added has its pictures too."""
-    [memory] = storage.writer.add(prepare([Draft(text="λ", pictures=Pictures((SECOND,)))], None), None)
-
-    assert memory.thumbnails == 1 and storage.thumbnails.get(memory.id, 0) == SECOND
 
 
 def test_an_edited_cell_has_the_new_picture(storage):
@@ -198,7 +188,6 @@ def test_an_edited_cell_has_the_new_picture(storage):
     [before] = read_cells(storage, cell("plot(λ)", FIRST))
     [edited] = read_cells(storage, cell("plot(λ, 'μ')", SECOND))
     assert edited.id == before.id and storage.thumbnails.get(edited.id, 0) == SECOND
-
     [without] = read_cells(storage, cell("plot(λ, 'ν')"))
     assert without.id == before.id and without.thumbnails == 0
 
@@ -211,7 +200,6 @@ def test_a_picture_goes_with_its_memory(storage):
     size = storage.thumbnails.size
     # A file of another space is another file.
     assert (size((), ""), size([NOTEBOOK], ""), size([NOTEBOOK], "other")) == (first + second, second, first + second)
-
     storage.writer.forget([one.id])
     assert size((), "") == second
     storage.writer.forget_files([OTHER], "")
@@ -222,7 +210,6 @@ def test_all_pictures_go_at_once(storage):
     """Clearing removes every picture, keeps the memories, and has their files read again later."""
     [memory] = read_cells(storage, cell("plot(λ)\n\nOut:\n[image/png]", FIRST, SECOND), pictures=True)
     assert storage.thumbnails.unread([NOTEBOOK], "") == set()
-
     assert storage.thumbnails.clear() == 2
     assert storage.thumbnails.clear() == 0
     assert storage.thumbnails.get(memory.id, 0) is None
@@ -237,7 +224,6 @@ def test_which_files_have_unread_pictures(storage):
     named = [NOTEBOOK, OTHER, "/gone.ipynb"]
     assert storage.thumbnails.unread(named, "") == {NOTEBOOK}
     assert storage.thumbnails.unread([OTHER], "") == set()
-
     read_cells(storage, cell(shown, FIRST), pictures=True)
     assert storage.thumbnails.unread(named, "") == set()
     storage.writer.touch_file(FileState(NOTEBOOK, 2, 1, shown), "")
@@ -246,8 +232,8 @@ def test_which_files_have_unread_pictures(storage):
 
 # -- what was forgotten and can be taken back --------------------------------------------------------------------------
 
+
 LATER = NOW + timedelta(minutes=10)
-PICTURE = Thumbnail("image/webp", 48, 36, b"a picture" * 900)
 
 
 @pytest.fixture
@@ -265,13 +251,8 @@ def holds(storage, word):
 def test_everything_of_a_memory_comes_back(keeping):
     """Id, pin, tags, vectors, words, feedback, searches, pictures and counts are as they were."""
     storage = keeping
-    embedder = Hashing()
-    [note, _] = add(
-        storage,
-        replace(NOTE, pinned=True, pictures=Pictures((PICTURE,)), metadata={"ü": [1]}),
-        Draft(text="Prices fell."),
-        embedder=embedder,
-    )
+    whole = replace(NOTE, pinned=True, pictures=Pictures((FIRST,)), metadata={"ü": [1]})
+    [note, _] = add(storage, whole, Draft(text="Prices fell."), embedder=Hashing())
     storage.writer.note_search(Recent("q1", "zürich", "auto", NOW, "magic", 1), [note.id], 1)
     storage.writer.judge(Feedback(note.id, True, "zürich", "q1", "auto", 1, NOW))
     storage.writer.note_access(note.id, 1)
@@ -285,7 +266,7 @@ def test_everything_of_a_memory_comes_back(keeping):
 
     assert storage.forgotten.undo("") == 1
     assert everything(storage, tag=("decision",)) == [before] and before.accessed == 1 and before.pinned
-    assert storage.thumbnails.get(note.id, 0) == PICTURE and holds(storage, "zürich")
+    assert storage.thumbnails.get(note.id, 0) == FIRST and holds(storage, "zürich")
     assert seen(storage, _vectors) == vectors
     assert [one.memory_id for one in seen(storage, lambda snapshot: snapshot.feedback())] == [note.id]
     assert [one.query for one in seen(storage, lambda snapshot: snapshot.recent_searches(9))] == ["zürich"]
@@ -308,7 +289,6 @@ def test_one_after_the_other(keeping):
     assert storage.forgotten.pending("") == [] and storage.forgotten.undo("") == 0
     storage.writer.forget([ours.id], until=LATER, space="a")
     storage.writer.forget([other.id], until=LATER, space="b")
-
     assert storage.forgotten.undo("a") == 1 and [one.text for one in everything(storage)] == ["λ"]
     assert storage.forgotten.undo("a") == 0
     assert storage.forgotten.undo("") == 1 and len(everything(storage)) == 2
@@ -320,7 +300,6 @@ def test_after_its_time_it_is_gone(keeping):
     first, second, third = add(storage, *(Draft(text=text) for text in ("λ", "μ", "ν")))
     for memory, until in ((first, NOW), (second, LATER), (third, LATER + timedelta(days=1))):
         storage.writer.forget([memory.id], until=until)
-
     assert storage.forgotten.drop(NOW) == 1 and storage.forgotten.drop(NOW) == 0
     assert [one.until for one in storage.forgotten.pending("")] == [LATER + timedelta(days=1), LATER]
     assert storage.forgotten.drop(None) == 2
@@ -337,7 +316,6 @@ def test_a_file_that_was_indexed_again(keeping, filters):
     assert seen(storage, lambda snapshot: snapshot.files_under("/week", "")) == {}
     again = read_file(storage, "fit(λ)", "plot(λ)")
     storage.writer.update(again[0].id, {"pinned": True}, tags=["new"])
-
     assert storage.forgotten.undo("") == 2
     after = sorted(everything(storage), key=lambda memory: memory.location)
     assert [one.id for one in after] == [one.id for one in before]
@@ -375,6 +353,5 @@ def test_a_backup_holds_nothing_forgotten(keeping, tmp_path):
     [note] = add(storage, NOTE)
     storage.writer.forget([note.id], until=LATER)
     storage.backup(tmp_path / "copy.sqlite")
-
     assert "Zürich".encode() not in (tmp_path / "copy.sqlite").read_bytes()
     assert storage.forgotten.undo("") == 1
