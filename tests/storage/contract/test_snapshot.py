@@ -123,7 +123,7 @@ def test_keyword_scores(filled):
 
 
 def test_other_spellings_and_forms(filled):
-    """Another spelling has half the score of the word, another form all of it, compounds and parts less; filtered, too."""
+    """Another spelling has half the score of the word, another form all of it, compounds and parts less, filtered."""
     with filled.snapshot() as snapshot:
         keys = keys_of(snapshot, RATE)
         [chunk] = snapshot.chunks_of(keys)
