@@ -33,7 +33,6 @@ def store(tmp_path: Path) -> Iterator[Path]:
 
 
 def made(store: Path, place: str) -> Journal:
-    """Make a journal, where the machine has such a place."""
     try:
         return Journal.on_disk(store) if place == "disk" else Journal.in_memory(store)
     except FileNotFoundError:
@@ -167,7 +166,6 @@ FAILED = replace(RUN, number=2, outcome="error", seconds=0.5, error=RunError("Ke
 
 
 def written(*given: Run) -> bytes:
-    """Return the journal of runs that have ended."""
     return b"".join(note(replace(run, outcome="unknown", seconds=None, error=None)) for run in given) + b"".join(
         ending(run) for run in given if run.outcome != "unknown"
     )
@@ -213,7 +211,6 @@ def framed(record: Any) -> bytes:
 
 
 def with_changes(record: bytes, **changes: Any) -> bytes:
-    """Return a record with other values."""
     return framed({**json.loads(record[12:]), **changes})
 
 

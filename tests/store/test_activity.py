@@ -12,7 +12,6 @@ from jupyter_memory.types import Recent
 
 
 def search(store, query, origin="magic", **asked):
-    """Search, note it, and return the answer."""
     answer = store.hits(query, **asked)
     store.note_search(answer, origin)
     return answer
@@ -49,7 +48,6 @@ def test_in_bounds(store):
         search(memory, f"λ {number}")
     expected = [f"λ {number}" for number in (30, *range(219, 30, -1), *range(29, 19, -1))]
     assert [one.query for one in memory.recent(500)] == expected
-
     for number in range(220):
         assert memory.note_call(called("codex", number), ["a"])
     kept = [(one.query_id, one.origin, one.client, one.tool, one.hits) for one in memory.recent(1_000)]
@@ -245,5 +243,4 @@ def test_counts_in_a_backup(week_store, week_memories, tmp_path):
 
 
 def called(client, number, query="prices"):
-    """Return a call of a connected program."""
     return Recent(f"c{number}", query, "auto", datetime(2026, 3, 1, tzinfo=UTC), "mcp", 1, client, "memory_search")

@@ -24,7 +24,6 @@ def test_explain_a_hit(week_store, week_memories, now):
 
 
 def points(reasons):
-    """Return the points that the lines of an explanation name, in their order."""
     return [float(found[0]) for line in reasons if (found := re.match(r"-?\d+\.\d{6}(?= for )", line))]
 
 

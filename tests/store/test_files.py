@@ -138,7 +138,6 @@ def test_a_file_that_was_one_memory_is_read_anew(store, folder):
     for one in (before, lump):
         store.pin(one.id)
         store.update(one.id, tags=["energy"])
-
     assert store.stale(folder) == 2
     report = store.index(folder, progress=False)
     assert (report.files, report.unchanged) == (2, 1) and store.index(folder, progress=False).files == 0

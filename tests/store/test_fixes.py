@@ -49,7 +49,6 @@ ASKED = run("placed = pd.merge(readings, stations, on='station')", 9, "k9", key=
 
 
 def notebook(path, *cells):
-    """Save a notebook of cells, each a source and the key for which it failed."""
     code = []
     for source, key in cells:
         told = TRACEBACK.format(source=source, key=key).split("\n")

@@ -115,7 +115,6 @@ def test_what_is_not_forgotten_is_not_read_again(store, tmp_path):
     opened = store()
     opened.index(tmp_path, progress=False)
     unchanged = opened.stale(tmp_path)
-
     assert opened.forget(source=str(other / "λ.md")) == 1
     assert (opened.stale(notes), opened.stale(other)) == (unchanged, unchanged + 1)
     opened.forget(source=str(other))
@@ -194,7 +193,6 @@ def made(store):
 
 
 def held(store):
-    """Return whether the bytes of a store's files hold the secret."""
     return any(SECRET.encode() in file.read_bytes() for file in store.path.parent.glob(f"{store.path.name}*"))
 
 
@@ -225,7 +223,6 @@ def test_what_comes_back_is_what_went(made):
     assert store.forget(source=str(folder)) == 1 and store.folders() == []
     assert str(store.undoable()).startswith("1 memory until 20")
     assert store.undoable().until - datetime.now(UTC) <= timedelta(minutes=10)
-
     assert store.undo() == 1 and state(store) == before
     assert store.index(folder, progress=False).unchanged == 1 and store.doctor() == []
 
@@ -251,7 +248,6 @@ def test_while_it_is_pending_nothing_shows_it(made, tmp_path):
     store.add("prices are net")
     memory = store.add(SECRET, title="Eisbären", tags=["polar"])
     store.forget(memory.id)
-
     assert held(store) and store.undoable().memories == 1 and "undo" in json.dumps(store.stats())
     assert [hit.memory.text for hit in store.hits("Walrossherde polar").hits if hit.badges.startswith("KW")] == []
     assert len(store.browse(limit=9)) == store.count() == store.stats()["memories"] == 1 and store.tags() == []
@@ -283,7 +279,6 @@ def test_gone_at_once(made, how):
             store.forget_recent()
         case "history":
             store.history.clear()
-
     assert not held(store)
     with pytest.raises(InputError, match="nothing to take back"):
         store.undo()

@@ -237,7 +237,6 @@ def test_a_notebook_that_is_forgotten(store, bytes_of, counted):
 
 
 def found_by(store, query):
-    """Return the texts of the history that the keyword retriever finds for a query."""
     return [hit.memory.text for hit in store.hits(query, filters={"kind": "history"}).hits if hit.kw_rank is not None]
 
 
@@ -438,7 +437,6 @@ def test_nothing_is_lost_where_forgetting_fails(path, way):
         with pytest.raises(StoreLocked):
             forget()
         assert [one.source for one in runs(left.read_bytes())] == ["fit(λ)"]
-
         other.execute("rollback")
         assert forget() == (way != "clear")
         assert not left.exists()

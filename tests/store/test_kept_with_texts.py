@@ -70,7 +70,6 @@ def test_after_every_change(filled, folder):
     filled.update(other.id, lang="python")
     filled.pin(note.id)
     found, read = kept(filled)
-
     assert found == read and len(found) == 4
     assert found[note.id].defined == "renoted" and found[other.id].assigned == "rate"
     filled.update(other.id, lang=None)
@@ -154,7 +153,6 @@ def test_the_file_that_defines_it_comes_first(store, tmp_path):
     answer = memories.hits("Session")
     first = answer.hits[0].memory
     told = memories.explain("Session", first.id).details
-
     assert first.title == "client.py" and told == memories.explain_in(answer, first.id).details
     assert "0.500000 for its definition of `Session` (defines, 1st, value 1)." in told
     assert "0.500000 for its definition of `Session` (defined_names, 1st, value 0.5)." in told

@@ -288,7 +288,6 @@ def copies(memory, backwards=False):
 
 
 def sources(frame):
-    """Return where the memories of a result come from."""
     return [source[-4] for source in frame["source"]]
 
 
@@ -408,6 +407,5 @@ def test_cells_of_one_time_are_listed_as_in_their_notebook(store, tmp_path):
     memory.index(tmp_path / "notebooks", progress=False)
     write("a", (0, 3, 1, 2))
     memory.index(tmp_path / "notebooks", progress=False)
-
     listed = [(hit.memory.source[-7], hit.memory.location[5:]) for hit in memory.browsed(limit=20).hits]
     assert listed == [*(("a", n) for n in "0312"), *(("b", str(n)) for n in range(9))]

@@ -57,7 +57,6 @@ def test_another_model(store, week):
     store().add_many(week, progress=False)
     other = store(embedder="static-128")
     answer = other.hits("joining orders")
-
     assert {hit.badges for hit in answer.hits} == {"KW"}
     assert "written with static (256 dimensions), and the embedder is static (128)" in answer.notices[0]
     assert "store.reembed()" in answer.notices[0] and other.doctor() == [answer.notices[0]]
@@ -66,7 +65,6 @@ def test_another_model(store, week):
     with pytest.raises(EmbeddingMismatch):
         other.update(answer.hits[0].memory.id, text="λ is 3.2")
     assert other.pin(answer.hits[0].memory.id).pinned  # what needs no vector works
-
     assert other.reembed(progress=False) == len(week)
     assert other.hits("joining orders").hits[0].badges == "KW+SEM" and other.hits("joining orders").notices == ()
     assert other.stats()["model"] == "static"
@@ -175,7 +173,6 @@ def test_dropping(store):
     assert [model["bytes"] for model in memory.stats()["models"]] == [20 * (64 + 128), *2 * [20 * (1024 + 128)]]
     vector = two.vector("Note 3 of λ in Zürich").tobytes()
     files = [memory.path, memory.path.with_name(memory.path.name + "-wal")]
-
     with pytest.raises(InputError, match="in use"):
         memory.drop_vectors("static")
     with pytest.raises(InputError, match=r"no vectors of 'ü'; it has those of: λ-one, λ-two, static"):
@@ -199,7 +196,6 @@ def test_forgotten_in_every_model(store):
     memory.forget(everything=True)
     content = b"".join(file.read_bytes() for file in memory.path.parent.glob("memory.sqlite*"))
     assert not any(model.vector(text).tobytes() in content for model in (one, two) for text in texts)
-
     again = MemoryStore.restore(backup, memory.path.parent / "again.sqlite")
     with MemoryStore(again, embedder=two) as restored:
         assert held(restored) == [("λ-one", 20, False), ("λ-two", 20, True)]
@@ -260,7 +256,6 @@ MemoryStore(sys.argv[1]).reembed(new, progress=False)
     command = [sys.executable, "-c", program, str(memory.path), str(Path(__file__).parents[1] / "helpers")]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert ended.returncode == -signal.SIGKILL, ended.stderr
-
     assert held(memory) == [("static", 600, True), ("λ-one", 512, False)]
     assert memory.hits("Note 7 of λ", profile="trovella").counts["vector"] == 40
     new = Hashing()

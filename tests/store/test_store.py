@@ -122,7 +122,6 @@ def test_restore_in_place(week_store, tmp_path):
     """A store is put back only when asked to, and only while nobody has it open."""
     copy, path = week_store.backup(tmp_path / "copy.sqlite"), week_store.path
     week_store.forget(everything=True)
-
     with pytest.raises(InputError, match="overwrite=True"):
         MemoryStore.restore(copy, to=path)
     with pytest.raises(StoreOpen, match="Close it first"):
@@ -131,7 +130,6 @@ def test_restore_in_place(week_store, tmp_path):
     week_store.close()
     with pytest.raises(InputError, match="There is no backup at"):
         MemoryStore.restore(tmp_path / "nothing.sqlite", to=path, overwrite=True)
-
     assert MemoryStore.restore(copy, to=path, overwrite=True) == path
     with MemoryStore(path) as restored:
         assert restored.stats()["memories"] == 10
@@ -214,7 +212,6 @@ def test_a_store_says_when_it_comes_near_its_budget_and_when_it_is_beyond(limite
     held = megabytes_held(memory)
     assert memory.notices == () and memory.stats(sizes=True)["budget"] is None
     memory.close()
-
     (tmp_path / "notes").mkdir()
     for share, says in ((2.0, None), (1.05, "`status`"), (0.5, "New texts are still stored")):
         (tmp_path / "notes" / f"{share}.md").write_text(f"# λ\n\nShare {share}.\n")
@@ -234,7 +231,6 @@ def test_beyond_its_budget_a_store_takes_no_new_pictures_and_keeps_those_that_it
     assert memory.index(tmp_path / "nb", progress=False).pictures.kept == 1
     full = megabytes_held(memory)
     memory.close()
-
     memory = limited(max_store_mb=full / 2)
     saved(tmp_path / "nb" / "a.ipynb", plotting("a(1)", plot(1), id="a"))
     saved(tmp_path / "nb" / "b.ipynb", plotting("b()", plot(2), id="b"))

@@ -92,7 +92,6 @@ def test_an_interrupted_copy_goes_on(tmp_path):
 
 
 def stored(path):
-    """Return how many memories a file holds by now."""
     with suppress(apsw.Error), closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         return connection.execute("select count(*) from memories").get
     return 0
@@ -306,7 +305,6 @@ def illustrated(opened, tmp_path):
 
 
 def images(store):
-    """Return the pictures of each memory, by its id."""
     shown = {hit.memory.id: hit.memory.thumbnails for hit in store.browsed(limit=50).hits}
     return {id_: [store.thumbnail(id_, place) for place in range(count)] for id_, count in shown.items()}
 

@@ -18,7 +18,6 @@ KEY_ERROR = RunError("KeyError", "'λ'", "Traceback (most recent call last): …
 
 
 def run(source, number, *, session="monday", **values):
-    """Return a run that began as many minutes after noon as its number says."""
     return Run(source, NOW + timedelta(minutes=number), session, number, **values)
 
 
@@ -29,7 +28,6 @@ def note(storage, *runs, embedder=None, space=""):
 
 
 def texts(storage):
-    """Return the memories of kind history, by text."""
     return {memory.text: memory for memory in everything(storage, kind=("history",))}
 
 
@@ -112,7 +110,6 @@ def test_the_texts_that_are_there(storage):
     add(storage, replace(here, kind="cell", text="a cell", title=""))
     others = [replace(here, text="plot(λ)"), replace(here, space="team"), replace(here, text="a cell", title="")]
     assert storage.runs.holds([here, *others]) == [True, False, False, False]
-
     found = [drafted(run(text, at), space="", redacting=True) for at, text in ((2, "show(λ)"), (3, "plot(λ)"))]
     assert storage.runs.note(found, prepare([found[1][1]], None), None) == (1, [0])
     assert set(texts(storage)) == {"fit(λ)", "plot(λ)"}
@@ -142,7 +139,6 @@ def test_retention_by_age(storage):
     id_ = texts(storage)["plot(λ)"].id
     storage.writer.note_search(Recent("q1", "fit", "auto", NOW, "magic", 1), [id_], 0.1)
     storage.writer.judge(Feedback(id_, True, "fit", "q1", "auto", 1, NOW))
-
     assert storage.runs.retain("", since=NOW + timedelta(minutes=3), most=None) == 2
     assert texts(storage)["fit(λ)"].metadata["first_run"] == (NOW + timedelta(minutes=3)).isoformat()
     assert set(texts(storage)) == {"fit(λ)"} and texts(storage)["fit(λ)"].metadata["runs"] == 1
@@ -156,7 +152,6 @@ def test_retention_by_number(storage):
     note(storage, run("fit(λ)", 4), space="team")
     assert storage.runs.retain("team", since=None, most=1) == 0
     assert storage.runs.retain("", since=None, most=2) == 2 and numbers(storage) == [4, 3]
-
     note(storage, run("fit(μ)", 5), run("plot(μ)", 6))
     storage.writer.update(texts(storage)["fit(μ)"].id, {"pinned": True})
     storage.writer.update(texts(storage)["plot(μ)"].id, {}, tags=["λ"])

@@ -308,7 +308,6 @@ def test_activity(embedded):
     embedded.writer.note_search(search, [memory.id], 0.1)
     embedded.writer.judge(said)
     embedded.writer.keep_query_vectors([QueryVector(embedder.fingerprint, "λ?", embedder.vector("λ?"))])
-
     with embedded.snapshot() as snapshot:
         assert snapshot.recent_searches(9) == [search] and snapshot.recent_searches(0) == []
         assert (snapshot.query_of("id"), snapshot.query_of("none")) == ("λ?", "")

@@ -156,7 +156,6 @@ def cell(text, *thumbnails, place=0, path=NOTEBOOK):
 
 
 def read_cells(storage, *drafts, pictures=None):
-    """Store a file of these cells, and return its memories in their order."""
     path = drafts[0].source
     state = FileState(path, 1, len(drafts), "-".join(draft.text for draft in drafts), pictures=pictures)
     storage.writer.replace_files([(state, prepare(drafts, None))], None, "")
@@ -258,12 +257,10 @@ def test_everything_of_a_memory_comes_back(keeping):
     storage.writer.note_access(note.id, 1)
     [before] = everything(storage, tag=("decision",))
     vectors = seen(storage, _vectors)
-
     assert storage.writer.forget([note.id], until=LATER) == 1
     assert [one.text for one in everything(storage)] == ["Prices fell."] and not holds(storage, "zürich")
     assert seen(storage, lambda snapshot: (snapshot.feedback(), snapshot.recent_searches(9))) == ([], [])
     assert [(one.memories, one.until) for one in storage.forgotten.pending("")] == [(1, LATER)]
-
     assert storage.forgotten.undo("") == 1
     assert everything(storage, tag=("decision",)) == [before] and before.accessed == 1 and before.pinned
     assert storage.thumbnails.get(note.id, 0) == FIRST and holds(storage, "zürich")
@@ -275,7 +272,6 @@ def test_everything_of_a_memory_comes_back(keeping):
 
 
 def _vectors(snapshot):
-    """Return the cosines of all memories with a question."""
     model = snapshot.active_model()
     keys = snapshot.keys(Filters())
     return model, snapshot.cosines(model, Hashing().vector("zürich"), keys)
@@ -339,7 +335,6 @@ def test_runs_come_back(keeping):
     storage.writer.forget(Filters(path=("/w/a.ipynb",)), until=LATER)
     assert len(storage.runs.find(RunFilter(), 9)) < len(runs)
     note(Run("plot(λ)", NOW + timedelta(days=1), "friday", 1, notebook="/w/c.ipynb"))
-
     storage.forgotten.undo("")
     found = [one for one in storage.runs.find(RunFilter(), 9) if one.session == "monday"]
     assert found == runs and len(everything(storage)) == len(texts)

@@ -155,13 +155,11 @@ def test_folders(storage, tmp_path):
         storage.writer.note_folder(one, "", NOW)
     assert seen(storage, lambda snapshot: snapshot.noted_folders("")) == [folder]
     assert seen(storage, lambda snapshot: snapshot.folder_above(below, "")) == folder
-
     storage.writer.watch(folder, "", True)
     [shown] = seen(storage, lambda snapshot: snapshot.folders(""))
     assert (shown.path, shown.watched, shown.files, shown.memories) == (folder, True, 1, 1)
     assert storage.writer.remove_folder(folder, "") == 1
     assert seen(storage, lambda snapshot: snapshot.folders("")) == [] == everything(storage)
-
     for name in ("gone", "watched"):
         storage.writer.note_folder(str(tmp_path / name), "", NOW)
     storage.writer.watch(str(tmp_path / "watched"), "", True)
@@ -184,7 +182,6 @@ def test_changing_the_model(storage):
     with pytest.raises(EmbeddingMismatch, match="written with old"):
         add(storage, NOTE, embedder=new)
     assert len(everything(storage)) == 3
-
     model = storage.writer.register_model(new)
     chunks = seen(storage, lambda snapshot: snapshot.chunks_without_vectors(model, 9))
     assert len(chunks) == seen(storage, lambda snapshot: snapshot.count_without_vectors(model)) == 3
@@ -196,7 +193,6 @@ def test_changing_the_model(storage):
     assert storage.writer.add_vectors(new, {**vectors, 99_999: new.vector("none")}) == 2
     assert storage.writer.activate_model(new)
     assert seen(storage, lambda snapshot: snapshot.active_model()) == model
-
     both = seen(storage, lambda snapshot: snapshot.models())
     assert [one.name for one in both] == ["old", "new"]
     assert storage.writer.drop_models(both) == 3
@@ -228,7 +224,6 @@ def test_damaged_vectors_and_tokens_are_dropped(storage):
     assert storage.writer.drop_damaged_tokens() == 1
     lacking = seen(storage, lambda snapshot: snapshot.chunks_without_tokens(9))
     assert damaged in lacking and sound not in lacking
-
     other = Hashing("other", 8)
     second = storage.writer.register_model(other)
     storage.writer.add_vectors(other, {damaged: 2 * other.vector("a"), sound: other.vector("b")})
@@ -240,7 +235,6 @@ def test_damaged_vectors_and_tokens_are_dropped(storage):
 
 
 def without(draft):
-    """Prepare a draft as a program that knows no definitions does."""
     return replace(prepare([draft], None)[0], definitions=None)
 
 
@@ -253,13 +247,11 @@ def test_definitions(storage):
     assert seen(storage, lambda snapshot: snapshot.without_definitions(9)) == [of_code]
     assert seen(storage, lambda snapshot: snapshot.without_definitions(9, of_code)) == []
     assert seen(storage, lambda snapshot: snapshot.definitions([of_code, of_prose])) == {}
-
     assert storage.writer.keep_definitions(dict.fromkeys((of_code, of_prose, 99_999), found)) == 1
     assert storage.writer.keep_definitions({of_code: Definitions("other")}) == 0
     assert seen(storage, lambda snapshot: snapshot.definitions([of_code, of_prose])) == {of_code: found}
     assert storage.writer.drop_damaged_definitions() == 1  # its text holds no "inner"
     assert seen(storage, lambda snapshot: snapshot.without_definitions(9)) == [of_code]
-
     storage.writer.keep_definitions({of_code: Definitions("mean")})
     assert storage.writer.drop_damaged_definitions() == 0
     storage.writer.update(memories[0].id, {"lang": "r"})
@@ -296,7 +288,6 @@ def test_searches_and_feedback(storage):
         storage.writer.note_search(Recent(f"id{number}", query, "auto", NOW, "python", 1), [memory.id], 0.1)
     assert [search.query_id for search in seen(storage, lambda snapshot: snapshot.recent_searches(9))] == ["id2", "id1"]
     assert seen(storage, lambda snapshot: (snapshot.query_of("id1"), snapshot.query_of("id0"))) == ("μ", "")
-
     said = Feedback(memory.id, True, "λ", "id2", "auto", 1, NOW)
     storage.writer.judge(said)
     storage.writer.judge(replace(said, accepted=False))
@@ -304,7 +295,6 @@ def test_searches_and_feedback(storage):
     assert seen(storage, lambda snapshot: snapshot.accepted()) == (0, 1)
     with pytest.raises(UnknownMemory):
         storage.writer.judge(replace(said, memory_id="none"))
-
     assert storage.writer.forget_searches() == 2 and storage.writer.forget_searches() == 0
     assert seen(storage, lambda snapshot: snapshot.feedback()) == []
 

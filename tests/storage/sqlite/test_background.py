@@ -22,12 +22,10 @@ def database(tmp_path):
 
 
 def chunks(connection):
-    """Return how many rows there are, and who counted."""
     return connection.execute("select count(*) from keyword_docsize").get, threading.get_ident()
 
 
 def add(database):
-    """Index a row."""
     with database.write() as connection:
         connection.execute("insert into keyword (rowid, text) values (7, 'λ in Zürich')")
 

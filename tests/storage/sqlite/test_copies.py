@@ -59,7 +59,6 @@ def copy(week_store, tmp_path):
 
 
 def titles(path):
-    """Return the titles that a store holds."""
     with MemoryStore(path) as store:
         assert store.doctor() == []
         return {hit.memory.title for hit in store.browsed(limit=100).hits}
@@ -91,7 +90,6 @@ def test_restore_over_an_open_store(copy, sqlite, remember, tmp_path, week, jour
     remember(opened, "here first")
     if journal == "truncate":
         connection.execute("begin immediate")
-
     with pytest.raises(StoreOpen, match=r"is open, here or in another program\. Close it first"):
         MemoryStore.restore(copy, to=path, overwrite=True)
     if journal == "truncate":
@@ -115,7 +113,6 @@ def test_restore_under_an_idle_store_without_a_log(store, copy, tmp_path, networ
 
 
 def hold(path, is_open, done):
-    """Keep a store open in another process."""
     with MemoryStore(path, embedder=None) as store:
         store.add("from another process")
         is_open.set()
@@ -217,7 +214,6 @@ def copying(week_store):
 
 
 def beside(path):
-    """Return the names beside a store that are not its own."""
     return sorted(file.name for file in path.parent.iterdir() if not file.name.startswith(path.name))
 
 
@@ -252,7 +248,6 @@ def test_files_of_others_stay(week_store, monkeypatch):
     for name in names:
         week_store.path.with_name(name).write_bytes(b"")
     assert week_store.doctor() == [] and all(week_store.path.with_name(name).exists() for name in names)
-
     left = week_store.path.with_name(".jupyter-memory-12-0123456789abcdef.copy")
     left.write_bytes(b"Walrossherde")
 
@@ -395,7 +390,6 @@ def test_a_newer_copy_from_another_machine(path, database, remember):
     there = database(elsewhere)
     remember(there, "written elsewhere")
     there.close()
-
     opened = database()
     for number in range(3):
         remember(opened, f"written here {number}")

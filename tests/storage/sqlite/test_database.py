@@ -38,7 +38,6 @@ STATIC = StaticEmbedder(64)
 
 
 def counts(path):
-    """Return how many rows every table has that a memory lives in."""
     with closing(apsw.Connection(str(path))) as connection:
         models = [row[0] for row in connection.execute("select id from models")]
         tables = (*TABLES, *(f"{kind}_{model}" for model in models for kind in ("vectors", "codes")))
@@ -108,12 +107,10 @@ def test_an_embedder_of_other_numbers(store):
 
 
 def prepared(*texts):
-    """Return memories that are ready to be written, each with a tag and a vector."""
     return prepare([Draft(text=text, tags=("x",)) for text in texts], STATIC)
 
 
 def texts(storage):
-    """Return the texts of a store."""
     with storage.snapshot() as snapshot:
         return {memory.text for memory in snapshot.memories(snapshot.keys(Filters())).values()}
 
@@ -323,7 +320,6 @@ def begun(work, path, *, seen=True):
 
 
 def step(database):
-    """Take a step of long work."""
     with database.write(yielding=True) as connection:
         connection.execute("insert into counters values ('step', 1)")
 
@@ -398,7 +394,6 @@ def thread():
 
 
 def read(database, begun, sql=ENDLESS):
-    """Run SQL in a snapshot."""
     with database.read() as connection:
         begun.set()
         return connection.execute(sql).get
@@ -457,7 +452,6 @@ def paused(database, thread):
 
 
 def seven(connection):
-    """Ask something that is soon answered."""
     return connection.execute("select 7").get
 
 

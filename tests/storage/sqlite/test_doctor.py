@@ -73,17 +73,14 @@ def test_each_kind_is_counted_where_it_belongs(memory, sizes, tmp_path):
     noted = sizes()
     assert all(noted[kind] > before[kind] for kind in ("texts", "words", "vectors"))
     assert noted["pictures"] == before["pictures"] and noted["history"] == before["history"]
-
     saved(tmp_path / "nb" / "λ.ipynb", *[plotting(f"plot({i})", plot(i)) for i in range(4)])
     memory.index(tmp_path / "nb", progress=False)
     shown = sizes()
     assert shown["pictures"] > noted["pictures"] + memory.stats()["thumbnails"]["bytes"] / 2
-
     at = datetime(2026, 3, 2, tzinfo=UTC)
     runs = [Run(f"x = {i}", at, session="s", number=i, outcome="ok") for i in range(300)]
     memory.history.record(runs)
     assert sizes()["history"] > shown["history"]
-
     for i in range(80):
         memory.note_search(memory.hits(f"prices {i}"), "python")
     assert sizes()["searches"] > before["searches"]

@@ -32,12 +32,10 @@ FILES = ("", "-wal", "-shm")
 
 
 def mode(path):
-    """Return the permission bits of a file."""
     return stat.S_IMODE(path.stat().st_mode)
 
 
 def sibling(path, ending):
-    """Return the file beside a store."""
     return path.with_name(path.name + ending)
 
 
@@ -106,7 +104,6 @@ def test_a_path_where_a_store_can_be(path, database, home, monkeypatch):
 
 
 def filled(path):
-    """Make a store of a hundred memories and return its bytes."""
     with MemoryStore(path, embedder=None) as store:
         texts = (f"Note {i} on the prices of Zürich and λ. " * 20 for i in range(100))
         store.add_many(({"text": text} for text in texts), progress=False)
@@ -146,7 +143,6 @@ def test_a_store_overwritten(path):
         path.write_bytes(damaged)
         assert attempts(path), f"nobody noticed damage at {start}"
         assert path.read_bytes() == damaged
-
     # A long text whose bytes are no UTF-8 any more is damage, too.
     other = path.with_name("other.sqlite")
     with MemoryStore(other, embedder=None) as store:
@@ -369,7 +365,6 @@ BROKEN = Migration(3001, "create table half (a); insert into half values ('writt
 
 
 def copies(path):
-    """Return the copies that were made of a store."""
     return sorted(path.parent.glob(f"{path.name}.v*.bak"))
 
 

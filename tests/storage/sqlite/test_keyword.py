@@ -30,7 +30,6 @@ AUTO, COVALENCE, TROVELLA = (profile_named(name).columns for name in ("auto", "c
 
 
 def terms(query):
-    """Return the terms that the keyword retriever looks for."""
     return parse(query, now=NOW, time=False).terms
 
 
@@ -234,7 +233,6 @@ def test_leaving_out_common_words_keeps_the_order(large):
     whole = dict(large.database.connection.execute(sql))
     cut = matches(large, query, COVALENCE, 1000)
     best = sorted(whole, key=whole.get, reverse=True)
-
     assert len(whole) > 9_000
     assert all(set(rare) & set(text.split()) for text in texts_found(large, query, COVALENCE, 1000))
     assert len(cut) == sum(i % 900 in (1, 2, 3) for i in range(9_099))
@@ -373,7 +371,6 @@ def test_frequent_words_are_read_before_they_are_asked_for(large, searches, room
         with storage.snapshot() as snapshot:
             snapshot.in_background(lambda _, reached=reached: reached.set())
             assert reached.wait(60)
-
     for word in ("prices", "ridge", "model", "rare8"):
         asked, found = asks_the_index(storage, word, columns)
         assert asked == (word not in read), word

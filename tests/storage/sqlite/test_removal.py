@@ -78,7 +78,6 @@ def traces(store, memory_words, bytes_of, vectors=()):
 
 
 def vectors_of(store, memory):
-    """Return the bytes of the vectors, codes and tokens of a memory."""
     chunks = "select chunks.id from chunks join memories on memories.key = chunks.memory where memories.id = ?"
     return [
         bytes(row[0])
@@ -183,7 +182,6 @@ def test_a_file_that_changed(store, tmp_path, bytes_of, change):
 
 
 def many(seed, count):
-    """Return made-up words, none of which is used twice."""
     rng = random.Random(seed)
     return ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(9, 14))) for _ in range(count)]
 
@@ -198,7 +196,6 @@ def test_no_byte_is_left_in_a_large_store(store, bytes_of):
     gone = random.Random(1).sample(range(len(texts)), 400)
     for part in range(0, 400, 100):
         memory.forget([memories[i].id for i in gone[part : part + 100]])
-
     forgotten = {word for i in gone for word in texts[i]}
     forgotten |= {stems(word)[0] for word in forgotten}
     left = set()
@@ -222,7 +219,6 @@ def test_a_word_between_the_pages(store):
     holding = [one for one in memories if any(word.encode().startswith(signs) for word in one.text.split())]
     for one in holding[:3]:
         memory.forget(one.id)
-
     stemmed = stems(" ".join(one.text for one in memories if one not in holding[:3]))
     assert all(any(stem.encode().startswith(sign) for stem in stemmed) for sign in separators())
     assert memory.doctor() == []
@@ -345,7 +341,6 @@ def killed(path, bytes_of):
 
 
 def left(path, bytes_of):
-    """Return the words of the secret that are in the bytes of a store."""
     return [word for word in (*HERD.split(), "Eisbärenzählung") if word.encode() in bytes_of(path)]
 
 
@@ -387,7 +382,6 @@ def reading(path):
 
 
 def scrub_from(path):
-    """Return the first page that is still to be scrubbed, None where nothing is."""
     with closing(apsw.Connection(str(path))) as connection:
         return connection.execute("select value from counters where name = 'scrub'").get
 
@@ -467,7 +461,6 @@ def test_what_another_connection_holds_in_memory(store, sqlite, path, remember, 
     for i in range(50):
         remember(other, Draft(text=f"more {i}", source=os.urandom(9).hex()))
     other.close()
-
     assert gone.source.encode() not in bytes_of(memory.path)
     assert gone.text.split()[0].encode() not in bytes_of(memory.path)
 

@@ -39,7 +39,6 @@ EXACT = 4_096
 
 
 def unit(rng, *shape):
-    """Return random vectors of length 1."""
     drawn = rng.normal(size=shape).astype(np.float32)
     return drawn / np.linalg.norm(drawn, axis=-1, keepdims=True)
 
@@ -62,12 +61,10 @@ def stored(storage, drafts, of, embedder=None):
 
 
 def in_many_chunks(letter, count):
-    """Return a memory of so many chunks, a letter each."""
     return Draft(text=letter * count, chunks=tuple(Chunk(i, i + 1) for i in range(count)))
 
 
 def finds(storage, query, count, threshold=None):
-    """Return the texts of the memories that a search finds, with their cosines."""
     with storage.snapshot() as snapshot:
         model = snapshot.active_model()
         assert model is not None
@@ -77,7 +74,6 @@ def finds(storage, query, count, threshold=None):
 
 
 def texts(*search, **options):
-    """Return the texts of the memories that a search finds."""
     return [text for text, _ in finds(*search, **options)]
 
 
@@ -98,7 +94,6 @@ def opened(request, sqlite):
 
 
 def codes(storage):
-    """Return the codes of a store as it holds them, in order of their chunks."""
     rows = storage.database.connection.execute("select code from codes_1 order by chunk")
     return np.array([np.frombuffer(code, np.uint64) for (code,) in rows])
 
@@ -233,7 +228,6 @@ def two(template, store, week, path):
 
 
 def top(memory, query):
-    """Return the title of the best find by meaning alone."""
     hits = [hit for hit in memory.hits(query, profile="trovella").hits if hit.sem_rank == 1]
     return hits[0].memory.title if hits else None
 
@@ -260,7 +254,6 @@ def test_what_another_embeds_anew_is_seen(two, store):
     old = store(embedder="static")
     with MemoryStore(first.path, embedder="static-64") as other:
         assert other.reembed(progress=False) == other.stats()["chunks"]
-
     assert top(second, "λ of the Poisson model") == "Poisson λ"
     second.add("Walruses live on Spitsbergen", title="Walruses")
     assert top(first, "walruses of Spitsbergen") == "Walruses" and first.doctor() == []
@@ -338,7 +331,6 @@ moments = st.integers(0, 6).map(lambda days: MONDAY + timedelta(days=days))
 
 
 def several(*values):
-    """Draw none, one or more of these values."""
     return st.lists(st.sampled_from(values), max_size=2, unique=True).map(tuple)
 
 
