@@ -154,32 +154,22 @@ def test_the_forms_of_a_word_share_their_rarity(filled):
         assert 0 < shared < alone
 
 
-def test_highlights(filled):
-    """Matches are marked in code points, by chunk."""
-    with filled.snapshot() as snapshot:
-        [chunk] = snapshot.chunks_of(keys_of(snapshot, RATE))
-        marked = snapshot.highlights(Terms(words=("zürich",), phrases=("orders an",)), WEIGHTS, {chunk: RATE.text})
-        assert [RATE.text[start:end] for start, end in marked[chunk]] == ["Zürich", "orders an"]
-
-
 def test_words_of_the_index(filled):
-    """Phrases and words are found by their stems, in the columns asked for, and counted by chunk."""
+    """Phrases and words are found by their stems, in the columns asked for, counted by chunk, and marked in a text."""
     with filled.snapshot() as snapshot:
         assert snapshot.holds_phrase("arrival rate", WEIGHTS) and not snapshot.holds_phrase("rate arrival", WEIGHTS)
         assert snapshot.holds_word("orders", ["text"]) and not snapshot.holds_word("orders", ["title", "tags"])
         assert "zurich" in snapshot.words_beginning("zur") and list(snapshot.words_beginning("zzz")) == []
-        assert list(snapshot.corpus.beginning("zur")) == ["zurich"] and list(snapshot.corpus.ending(("zurich",))) == []
         assert snapshot.chunk_count_of("queue", ["tags", "text"]) == 2
         assert snapshot.chunk_count_of("queue", ["text"]) == snapshot.chunk_count_of("nowhere", ["text"]) == 0
-
-
-def test_the_corpus(filled):
-    """The corpus counts chunks and the chunks that hold each word."""
-    with filled.snapshot() as snapshot:
         corpus = snapshot.corpus
+        assert list(corpus.beginning("zur")) == ["zurich"] and list(corpus.ending(("zurich",))) == []
         words = corpus.words("Queues in Zürich")
         assert corpus.chunks == 3 and len(words) == 3
         assert corpus.frequencies([*words, "nowhere"]) == dict(zip((*words, "nowhere"), (2, 2, 1, 0), strict=True))
+        [chunk] = snapshot.chunks_of(keys_of(snapshot, RATE))
+        marked = snapshot.highlights(Terms(words=("zürich",), phrases=("orders an",)), WEIGHTS, {chunk: RATE.text})
+        assert [RATE.text[start:end] for start, end in marked[chunk]] == ["Zürich", "orders an"]
 
 
 # -- memories ----------------------------------------------------------------------------------------------------------
@@ -331,7 +321,7 @@ def test_models(embedded):
 
 
 def test_vector_matches(embedded):
-    """Memories come by cosine, best first, within the filters and not below the threshold."""
+    """Memories come by cosine, best first, within the filters, not below the threshold; vectors come by chunk."""
     query = vector_of(PRICES)
     with embedded.snapshot() as snapshot:
         model, keys = snapshot.active_model(), keys_of(snapshot, *DRAFTS)
@@ -346,15 +336,10 @@ def test_vector_matches(embedded):
         assert snapshot.cosines(model, query, list(some)) == pytest.approx(some, abs=1e-5)
         assert [key for key, _ in found(threshold=0.99)] == [keys[1]] and len(found(count=2)) == 2
         assert [key for key, _ in found(Filters(kind=("cell",)))] == [keys[2]]
-
-
-def test_vectors_of_chunks(embedded):
-    """Vectors come with the keys of their memories; a chunk without one is left out."""
-    with embedded.snapshot() as snapshot:
-        keys = keys_of(snapshot, *DRAFTS)
-        found = snapshot.vectors(snapshot.active_model(), [*snapshot.chunks_of(keys), 99_999])
-        assert found.memories.tolist() == keys and found.ids.tolist() == snapshot.chunks_of(keys)
-        assert np.array_equal(found.vectors, np.stack([vector_of(draft) for draft in DRAFTS]))
+        # A chunk without a vector is left out.
+        vectors = snapshot.vectors(model, [*snapshot.chunks_of(keys), 99_999])
+        assert vectors.memories.tolist() == keys and vectors.ids.tolist() == snapshot.chunks_of(keys)
+        assert np.array_equal(vectors.vectors, np.stack([vector_of(draft) for draft in DRAFTS]))
 
 
 def test_what_lacks_vectors_or_tokens(embedded):

@@ -277,29 +277,20 @@ def _vectors(snapshot):
     return model, snapshot.cosines(model, Hashing().vector("zürich"), keys)
 
 
-def test_one_after_the_other(keeping):
-    """Nothing is kept unless told until when; the last goes back first, each in its space, in all of them any."""
+def test_after_its_time_it_is_gone(keeping):
+    """Nothing is kept unless told until when; what has more time stays, each in its space; without a time all goes."""
     storage = keeping
-    ours, other, gone = add(storage, Draft(text="λ", space="a"), Draft(text="μ", space="b"), NOTE)
+    ours, other, first, second, gone = add(storage, Draft(text="λ", space="a"), *(Draft(text=text) for text in "μνξο"))
     storage.writer.forget([gone.id])
     assert storage.forgotten.pending("") == [] and storage.forgotten.undo("") == 0
     storage.writer.forget([ours.id], until=LATER, space="a")
-    storage.writer.forget([other.id], until=LATER, space="b")
+    for memory, until in ((other, NOW), (first, LATER), (second, LATER + timedelta(days=1))):
+        storage.writer.forget([memory.id], until=until)
     assert storage.forgotten.undo("a") == 1 and [one.text for one in everything(storage)] == ["λ"]
     assert storage.forgotten.undo("a") == 0
-    assert storage.forgotten.undo("") == 1 and len(everything(storage)) == 2
-
-
-def test_after_its_time_it_is_gone(keeping):
-    """What can be taken back until a time goes, what has more time stays; without a time all of it goes."""
-    storage = keeping
-    first, second, third = add(storage, *(Draft(text=text) for text in ("λ", "μ", "ν")))
-    for memory, until in ((first, NOW), (second, LATER), (third, LATER + timedelta(days=1))):
-        storage.writer.forget([memory.id], until=until)
     assert storage.forgotten.drop(NOW) == 1 and storage.forgotten.drop(NOW) == 0
     assert [one.until for one in storage.forgotten.pending("")] == [LATER + timedelta(days=1), LATER]
-    assert storage.forgotten.drop(None) == 2
-    assert storage.forgotten.undo("") == 0 and everything(storage) == []
+    assert storage.forgotten.drop(None) == 2 and storage.forgotten.undo("") == 0
 
 
 @pytest.mark.parametrize("filters", [Filters(path=("/week/λ.ipynb",)), Filters(path=("/week",))])
@@ -340,13 +331,3 @@ def test_runs_come_back(keeping):
     assert found == runs and len(everything(storage)) == len(texts)
     [plotted] = [one for one in everything(storage) if one.text == "plot(λ)"]
     assert plotted.metadata["runs"] == 2 and plotted.id in {one.id for one in texts}
-
-
-def test_a_backup_holds_nothing_forgotten(keeping, tmp_path):
-    """What can still be taken back stays out of copies of the store."""
-    storage = keeping
-    [note] = add(storage, NOTE)
-    storage.writer.forget([note.id], until=LATER)
-    storage.backup(tmp_path / "copy.sqlite")
-    assert "Zürich".encode() not in (tmp_path / "copy.sqlite").read_bytes()
-    assert storage.forgotten.undo("") == 1

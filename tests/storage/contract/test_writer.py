@@ -282,8 +282,8 @@ def test_definitions_of_what_is_prepared(storage):
 
 
 def test_searches_and_feedback(storage):
-    """Searches come newest first; feedback needs a memory, and goes with it."""
-    [memory] = add(storage, NOTE)
+    """Searches come newest first; feedback needs a memory, and goes with it; uses are counted, of one memory alone."""
+    memory, other = add(storage, NOTE, replace(NOTE, text="The μ of Genève."))
     for number, query in enumerate(("λ", "μ", "λ")):
         storage.writer.note_search(Recent(f"id{number}", query, "auto", NOW, "python", 1), [memory.id], 0.1)
     assert [search.query_id for search in seen(storage, lambda snapshot: snapshot.recent_searches(9))] == ["id2", "id1"]
@@ -295,18 +295,12 @@ def test_searches_and_feedback(storage):
     assert seen(storage, lambda snapshot: snapshot.accepted()) == (0, 1)
     with pytest.raises(UnknownMemory):
         storage.writer.judge(replace(said, memory_id="none"))
+    assert [storage.writer.note_access(memory.id, 0.1) for _ in range(3)] == [True] * 3
+    assert not storage.writer.note_access("none", 0.1) and not storage.writer.note_access("\ud800", 0.1)
+    assert {one.id: one.accessed for one in everything(storage)} == {memory.id: 3, other.id: 0}
     assert storage.writer.forget_searches() == 2 and storage.writer.forget_searches() == 0
     assert seen(storage, lambda snapshot: snapshot.feedback()) == []
-
-
-def test_uses_are_counted(storage):
-    """Each use of a memory counts one, of that memory alone; forgetting the searches sets every count to 0."""
-    one, other = add(storage, NOTE, replace(NOTE, text="The μ of Genève."))
-    assert [storage.writer.note_access(one.id, 0.1) for _ in range(3)] == [True] * 3
-    assert not storage.writer.note_access("none", 0.1) and not storage.writer.note_access("\ud800", 0.1)
-    assert {memory.id: memory.accessed for memory in everything(storage)} == {one.id: 3, other.id: 0}
-    assert storage.writer.forget_searches() == 0
-    assert [memory.accessed for memory in everything(storage)] == [0, 0]
+    assert [one.accessed for one in everything(storage)] == [0, 0]
 
 
 def test_query_vectors(storage):

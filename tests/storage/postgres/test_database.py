@@ -147,7 +147,7 @@ def test_what_is_missing_is_said_without_the_servers_words(postgres_address, pos
 
 
 def test_a_connection_that_the_server_closed_is_replaced(database, postgres_server, postgres_address):
-    """Reading and writing go on after the server ended every connection; a change that fails or is cut leaves nothing."""
+    """Reading and writing go on after the server ended every connection; a change that failed is undone."""
     cut = f"select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name_of(postgres_address)}'"
     postgres_server.execute(cut)
     with database.read() as session:

@@ -247,16 +247,6 @@ def test_how_a_busy_store_writes(database, remember):
     assert (connection.pragma("busy_timeout"), connection.pragma("synchronous")) == (usual, 2)
 
 
-def test_reading_leaves_statements_as_they_are(database):
-    """What SQLite knows of the tables outlives a search that opens a temporary one, so that nothing is read anew."""
-    opened = database()
-    for _ in range(2):
-        with opened.read() as connection:
-            connection.execute("create virtual table if not exists temp.λ using fts5vocab(main, keyword, row)")
-    assert opened.connection.execute("select name from temp.sqlite_schema").get == "λ"
-    assert not opened.connection.in_transaction
-
-
 def test_files_in_steps(sqlite):
     """New files are written some at a time, each as a whole; files that hold memories together, as cells may move."""
     opened = sqlite()

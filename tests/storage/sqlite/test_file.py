@@ -42,30 +42,21 @@ def sibling(path, ending):
 # -- what is not a store -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("version", "message"),
-    [
-        (None, r"memory\.sqlite is not a readable store .* left as it is"),
-        (0, "not a memory store"),
-        (7, "not a memory store"),
-    ],
-    ids=["text", "SQLite", "SQLite with a version"],
-)
-def test_what_is_not_a_store(path, database, version, message):
+@pytest.mark.parametrize("version", [None, 0, 7], ids=["text", "SQLite", "SQLite with a version"])
+def test_what_is_not_a_store(path, database, version):
     """A file of text, or with other tables, is refused before anything is written to it, its journal mode included."""
     path.parent.mkdir()
     if version is None:
         path.write_text("Umsatz in Zürich, λ = 3.2\n" * 100)
     else:
-        other = apsw.Connection(str(path))
-        other.execute("create table songs (title text); insert into songs values ('Für Elise')")
-        other.pragma("user_version", version)
-        other.close()
+        with closing(apsw.Connection(str(path))) as other:
+            other.execute("create table songs (title text); insert into songs values ('Für Elise')")
+            other.pragma("user_version", version)
     before = path.read_bytes()
+    message = r"memory\.sqlite is not a readable store .* left as it is" if version is None else "not a memory store"
     with pytest.raises(StoreDamaged, match=message):
         database()
-    assert path.read_bytes() == before
-    assert list(path.parent.iterdir()) == [path]
+    assert path.read_bytes() == before and list(path.parent.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(
@@ -477,15 +468,11 @@ def race(path, steps):
     return answers
 
 
-def test_made_by_several_at_once(path, database):
-    """Four processes that make one store at the same moment all get it, whole."""
+def test_opened_by_several_at_once(path, database, remember):
+    """Four processes that make or bring up one store at a moment all get it, take each step once, and keep one copy."""
     assert race(path, FIRST) == [(FIRST[-1].version, 0)] * 4
-    assert database().connection.execute("select count(*) from counters").get == 1
-
-
-def test_brought_up_by_several_at_once(path, database, remember):
-    """Four processes that bring up one store at the same moment take the step once, and keep one copy."""
     first = database()
+    assert first.connection.execute("select count(*) from counters").get == 1
     remember(first, "The λ of Zürich")
     first.close()
     answers = race(path, (*FIRST, MAJOR))

@@ -96,23 +96,11 @@ def surrounded(store, week):
     return memory, secret, vectors_of(memory, secret)
 
 
-def test_it_was_there(surrounded, bytes_of):
-    """Before it is forgotten, every word, stem and vector is in the files: the tests below can fail."""
-    memory, _, vectors = surrounded
-    assert len(vectors) == 3 and len(vectors[0]) == 1024 and len(vectors[1]) == 128
-    everything = {word.lower() for word in words_of(SECRET)} | {"vector 0", "vector 1", "vector 2"}
-    assert traces(memory, words_of(SECRET), bytes_of, vectors) >= everything
-
-
 @pytest.mark.parametrize(
     "chosen",
     [
-        {"ids": 1},
-        {"ids": [1]},
-        {"source": SECRET["source"]},
-        {"source": "https://intranet.example"},
-        {"filters": {"tag": "kühlkette"}},
-        {"filters": {"space": "arktislabor", "session": "nachtschicht"}},
+        *({"ids": 1}, {"ids": [1]}, {"source": SECRET["source"]}, {"source": "https://intranet.example"}),
+        *({"filters": {"tag": "kühlkette"}}, {"filters": {"space": "arktislabor", "session": "nachtschicht"}}),
         {"everything": True},
     ],
     ids=["id", "ids", "source", "folder", "tag", "facets", "everything"],
@@ -120,14 +108,17 @@ def test_it_was_there(surrounded, bytes_of):
 def test_no_byte_is_left(surrounded, bytes_of, chosen):
     """However it is chosen, what is forgotten leaves no word, stem, vector or code in any file of the store."""
     memory, secret, vectors = surrounded
-    total = memory.stats()["memories"]
+    total, words = memory.stats()["memories"], words_of(SECRET)
+    assert [len(one) for one in vectors[:2]] == [1024, 128] and len(vectors) == 3
+    everything = {word.lower() for word in words} | {"vector 0", "vector 1", "vector 2"}
+    assert traces(memory, words, bytes_of, vectors) >= everything
     if "ids" in chosen:
         chosen = {"ids": secret.id if chosen["ids"] == 1 else [secret.id]}
     assert memory.forget(**chosen) == (total if "everything" in chosen else 1)
-    assert traces(memory, words_of(SECRET), bytes_of, vectors) == set() and memory.doctor() == []
+    assert traces(memory, words, bytes_of, vectors) == set() and memory.doctor() == []
     memory.close()
     with MemoryStore(memory.path) as again:
-        assert traces(again, words_of(SECRET), bytes_of, vectors) == set()
+        assert traces(again, words, bytes_of, vectors) == set()
 
 
 def test_no_byte_is_left_without_a_log(store, bytes_of, network_home):
@@ -227,26 +218,20 @@ def test_a_word_between_the_pages(store):
         assert [hit.memory.id for hit in memory.hits(word).hits] == [kept.id]
 
 
-def test_while_another_reads(surrounded, bytes_of):
-    """A reader in the middle of something holds the log back: a notice says so, until the reader ends."""
+@pytest.mark.parametrize("last", [False, True])
+def test_while_another_reads(surrounded, bytes_of, last):
+    """A reader holds the log back: a notice says so, until it ends; nothing is left, also where it ends last."""
     memory, secret, vectors = surrounded
     with closing(reading(memory.path)):
         memory.forget(secret.id)
         assert any("another process is reading" in notice.lower() for notice in memory.notices)
         assert secret.id not in {hit.memory.id for hit in memory.hits("Walrossherde").hits}
         assert traces(memory, words_of(SECRET), bytes_of)
-    memory.add("the next change")
-    assert memory.notices == () and memory.doctor() == []
-    assert traces(memory, words_of(SECRET), bytes_of, vectors) == set()
-
-
-def test_a_reader_that_ends_last(surrounded, bytes_of):
-    """When the reader ends after everything else was closed, nothing is left all the same."""
-    memory, secret, vectors = surrounded
-    with closing(reading(memory.path)):
-        memory.forget(secret.id)
-        memory.close()
+        if last:
+            memory.close()
     with MemoryStore(memory.path) as again:
+        (again if last else memory).add("the next change")
+        assert again.notices == () and again.doctor() == []
         assert traces(again, words_of(SECRET), bytes_of, vectors) == set()
 
 
