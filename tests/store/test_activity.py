@@ -179,14 +179,20 @@ def uses(store):
 
 
 def test_uses_are_counted(week_store, week_memories):
-    """What a person opened or copied is counted; what a program reads, searches or updates is not."""
+    """What a person opened or copied is counted; what a program reads, searches or updates is not.
+
+    A closed store and the setting against it count nothing, and raise nothing.
+    """
     poisson = week_memories["Poisson λ"].id
     assert week_store.note_access(poisson) and week_store.note_access(poisson)
+    assert not week_store.note_access("0" * 16)
     week_store.get(poisson)
     search(week_store, "Poisson λ")
     week_store.update(poisson, tags=["λ"])
-    assert uses(week_store) == {"Poisson λ": 2}
-    assert week_store.get(poisson).accessed == 2
+    week_store.close()
+    with MemoryStore(week_store.path, settings=JupyterMemory(log_searches=False)) as quiet:
+        assert not quiet.note_access(poisson) and not week_store.note_access(poisson)
+        assert uses(quiet) == {"Poisson λ": 2} and quiet.get(poisson).accessed == 2
 
 
 def test_a_use_changes_no_rank_of_auto(week_store, week_memories):
@@ -212,20 +218,6 @@ def test_memini_ranks_what_was_used_higher(store):
     # 0.20 of quality, and of that 0.2 * a / (a + 3).
     assert gained[last] == pytest.approx(0.2 * 0.2 * 1 / 4)
     assert gained[first] == 0
-
-
-@pytest.mark.parametrize("why", ["unknown", "switched off", "closed"])
-def test_a_use_that_cannot_be_counted(week_store, week_memories, why):
-    """An unknown id, a closed store and the setting against it count nothing, and raise nothing."""
-    memory_id = week_memories["Poisson λ"].id
-    if why == "switched off":
-        week_store = MemoryStore(week_store.path, settings=JupyterMemory(log_searches=False))
-    elif why == "closed":
-        week_store.close()
-    assert not week_store.note_access("0" * 16 if why == "unknown" else memory_id)
-    with MemoryStore(week_store.path) as again:
-        assert uses(again) == {}
-    week_store.close()
 
 
 def test_counts_in_a_backup(week_store, week_memories, tmp_path):

@@ -105,21 +105,17 @@ def test_explain_without_a_model(store, week):
     assert "Nothing for vector: the search by meaning did not find it." in why.details
 
 
-def test_explain_an_unknown_memory(week_store):
-    """No explanation for an id that is not there."""
-    with pytest.raises(UnknownMemory, match="No memory has the id 'λ'"):
-        week_store.explain("prices", "λ")
-    with pytest.raises(QueryError, match="nothing to search for"):
-        week_store.explain(" ", "λ")
-
-
 def test_explain_in_an_answer(week_store, week_memories):
-    """Of an answer given before, a memory that is not in it is explained too; a list explains nothing."""
+    """Of an answer given before, a memory that is not in it is explained too; no list, no id that is not there."""
     answer = week_store.hits("joining orders", limit=1)
     assert week_store.explain_in(answer, answer.hits[0].memory.id).rank == 1
     assert week_store.explain_in(answer, week_memories["Warehouse extract"].id).rank is None
     with pytest.raises(QueryError, match="listed without a question"):
         week_store.explain_in(week_store.browsed(), answer.hits[0].memory.id)
+    with pytest.raises(UnknownMemory, match="No memory has the id 'λ'"):
+        week_store.explain("prices", "λ")
+    with pytest.raises(QueryError, match="nothing to search for"):
+        week_store.explain(" ", "λ")
 
 
 def test_a_signal_is_named_by_its_label(week_store, week_memories, now):

@@ -24,8 +24,8 @@ def three(store, now):
 
 
 def test_scores_by_hand(three, now):
-    """Every signal at its best is worth .60 and .40 of TF-IDF; a project counts .8 of that, a team .6."""
-    found = Vaults(**three).hits("prices", now=now, **ASKED)
+    """Every signal at its best is worth .60 and .40 of TF-IDF; a project counts .8 of that, a team .6; frames, too."""
+    found, frame = Vaults(**three).hits("prices", now=now, **ASKED), Vaults(**three).search("prices", now=now, **ASKED)
     tiers = {hit.memory.title: one.tier for hit, one in zip(found.hits, found.vaults, strict=True)}
     scores = {hit.memory.title: hit.score for hit in found.hits}
     semantic = {hit.memory.title: hit.signals["semantic"].value for hit in found.hits}
@@ -34,18 +34,23 @@ def test_scores_by_hand(three, now):
     by_hand = {title: factor * (0.40 * semantic[title] + rest) for title, (factor, rest) in worth.items()}
     assert scores == pytest.approx(by_hand)
     assert [hit.rank for hit in found.hits] == [1, 2, 3]
-    assert [hit.score for hit in found.hits] == sorted(scores.values(), reverse=True)
+    assert [hit.score for hit in found.hits] == sorted(scores.values(), reverse=True) == frame["score"].tolist()
     for hit in found.hits:
         assert hit.score == pytest.approx(sum(seen.contribution for seen in hit.signals.values()), abs=1e-9)
+    assert frame["vault"].tolist() == ["project", "team", "agent"]
+    assert frame.filter(like="contrib_").sum(axis=1).tolist() == pytest.approx(frame["score"].tolist())
+    with pytest.raises(AttributeError):
+        frame.memory  # noqa: B018
 
 
 def test_the_copy_of_the_highest_priority_stays(three, now):
-    """What stands in several stores is shown once, from the highest, however it scores there."""
+    """What stands in several stores is shown once, from the highest, however it scores there or stores are named."""
     three["agent"].add("Prices are net of tax, λ = 0.3.", title="Prices", event_at="2001-01-01")
     found = Vaults(**three).hits("prices", now=now, **ASKED)
     where = [one.tier for hit, one in zip(found.hits, found.vaults, strict=True) if hit.memory.title == "Prices"]
-    assert where == ["agent"]
-    assert found.answer.counts["fused"] == 3
+    assert where == ["agent"] and found.answer.counts["fused"] == 3
+    backwards = Vaults(**dict(reversed(three.items()))).hits("prices", now=now, **ASKED)
+    assert [hit.memory.id for hit in found.hits] == [hit.memory.id for hit in backwards.hits]
 
 
 def test_a_copy_below_the_limit_takes_its_place(three, now):
@@ -58,13 +63,6 @@ def test_a_copy_below_the_limit_takes_its_place(three, now):
     found = Vaults(**three).hits("prices", limit=8, now=now, **ASKED)
     tiers = [one.tier for hit, one in zip(found.hits, found.vaults, strict=True) if hit.memory.title == "Prices"]
     assert set(tiers) <= {"agent"}
-
-
-def test_the_order_of_naming_does_not_matter(three, now):
-    """Priorities decide, not which store was named first."""
-    forwards = Vaults(**three).hits("prices", now=now, **ASKED)
-    backwards = Vaults(**dict(reversed(three.items()))).hits("prices", now=now, **ASKED)
-    assert [hit.memory.id for hit in forwards.hits] == [hit.memory.id for hit in backwards.hits]
 
 
 def test_a_store_with_a_priority_of_its_own(three, now):
@@ -100,12 +98,3 @@ def test_limits(three, now):
     assert "Only 3 memories contain any of these words, so all of them are shown." in whole.answer.notices
     with pytest.raises(QueryError, match="limit"):
         vaults.hits("prices", limit=0)
-
-
-def test_the_frame(three, now):
-    """The DataFrame says where each row came from, and its contributions add up."""
-    frame = Vaults(**three).search("prices", now=now, **ASKED)
-    assert frame["vault"].tolist() == ["project", "team", "agent"]
-    assert frame.filter(like="contrib_").sum(axis=1).tolist() == pytest.approx(frame["score"].tolist())
-    with pytest.raises(AttributeError):
-        frame.memory  # noqa: B018

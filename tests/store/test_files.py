@@ -67,21 +67,17 @@ def write(folder: Path, name: str, text: str) -> Path:
 
 
 def test_a_hit_opens_python_at_the_function(store, folder):
-    """The location is the line of the function that answers, and its name is the context."""
+    """The location is the line of the function that answers, its name the context; a cell of a script has its line."""
     write(folder, "meters.py", LONG)
     store.index(folder, progress=False)
     [hit] = store.hits("subtract the tax").hits
     assert hit.location == str(LONG.split("\n").index("def net_of_tax(frame):") + 1)
     assert (hit.memory.kind, hit.memory.lang, hit.context) == ("file", "python", "net_of_tax")
-
-
-def test_a_hit_opens_a_script_at_its_cell(store, folder):
-    """The cell of a script is a memory of its own, with the line on which it begins; browsing knows it too."""
-    write(folder, "tariffs.py", kinds.PERCENT)
+    cells = write(folder, "tariffs.py", kinds.PERCENT)
     store.index(folder, progress=False)
     hit = store.hits("read_csv tariffs").hits[0]
     assert (hit.location, hit.memory.kind, hit.memory.title) == ("14", "cell", "tariffs.py – Load")
-    assert {one.location for one in store.browsed().hits} == {"6", "9", "14", "17"}
+    assert {one.location for one in store.browsed(filters={"path": str(cells)}).hits} == {"6", "9", "14", "17"}
 
 
 @pytest.mark.parametrize("suffix", sorted(kinds.SAMPLES))
@@ -105,8 +101,8 @@ def test_a_report_counts_what_nothing_reads(store, folder):
 
 
 def test_an_old_failure_is_told_once(store, folder):
-    """A broken link and a binary file are named in the first run, counted in the next, and named again on request."""
-    (folder / "gone.md").symlink_to(folder / "nowhere.md")
+    """A broken link and a binary file are named once, then counted, named on request, and read when they are mended."""
+    (folder / "gone.md").symlink_to(folder / "there.txt")
     (folder / "binary.sql").write_bytes(b"\0" * 100)
     names = lambda report: sorted(Path(path).name for path, _ in report.failed)  # noqa: E731
     first, second, again = (store.index(folder, progress=False, retry=retry) for retry in (False, False, True))
@@ -114,18 +110,10 @@ def test_an_old_failure_is_told_once(store, folder):
     assert (names(second), second.failed_before) == ([], 2)
     assert "2 failed before" in str(second) and "--retry" in str(second)
     assert names(again) == names(first)
-
-
-def test_a_failure_that_is_mended_is_read(store, folder):
-    """Without asking: the link has its file again, and the file is text now."""
-    (folder / "gone.md").symlink_to(folder / "there.txt")
-    broken = folder / "binary.sql"
-    broken.write_bytes(b"\0" * 100)
-    store.index(folder, progress=False)
     write(folder, "there.txt", "The ferry.")
-    broken.write_text("select 1", encoding="utf-8")
-    report = store.index(folder, progress=False)
-    assert (report.failed, report.failed_before) == ((), 0)
+    write(folder, "binary.sql", "select 1")
+    mended = store.index(folder, progress=False)
+    assert (mended.failed, mended.failed_before) == ((), 0)
     assert {hit.memory.text for hit in store.browsed().hits} == {"The ferry.", "select 1"}
 
 

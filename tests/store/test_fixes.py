@@ -68,6 +68,9 @@ def test_history_has_the_fix_with_the_ids_of_its_memories(store, session):
     # A traceback from a terminal or a log is enough; the memories of the fixes are an answer, in their order.
     assert [one.mended.source for one in store.fixes.of_traceback(ASKED.error.traceback)] == [FIXED]
     assert [hit.memory.id for hit in store.fixes.answer([fix]).hits] == [fix.mended.memory_id]
+    told = fix.to_json()
+    assert (told["failed"], told["fix"], told["notebook"]) == (JOIN, FIXED, "/n/shop.ipynb")
+    assert told["when"] == "2026-03-06T12:03:00+00:00" and told["diff"].endswith(f"-{JOIN}\n+{FIXED}")
 
 
 def test_failed_run_itself_is_no_earlier_error(store):
@@ -109,12 +112,3 @@ def test_text_that_is_no_traceback(store, text):
         store.fixes.of_traceback(text)
     with pytest.raises(InputError, match="has no error"):
         store.fixes.of_run(run("1 + 1"))
-
-
-def test_fix_as_json_has_what_a_page_shows(store):
-    """The values are plain JSON."""
-    store.history.record([run(JOIN, 1, key="customer_id"), run(FIXED, 2)])
-    told = store.fixes.of_run(ASKED)[0].to_json()
-    assert (told["failed"], told["fix"], told["notebook"]) == (JOIN, FIXED, "/n/shop.ipynb")
-    assert told["when"] == "2026-03-06T12:02:00+00:00"
-    assert told["diff"].endswith(f"-{JOIN}\n+{FIXED}")

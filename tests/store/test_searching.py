@@ -12,33 +12,20 @@ from results import titles
 from jupyter_memory import JupyterMemory, MemoryStore, QueryError, UnknownProfile
 from jupyter_memory.types import Filters
 
+FIRST = {
+    "Scaling the prices": ("how did we normalise the electricity prices",),
+    "Zürich and Genève": ("Zürich", "zurich", "Zu\u0308rich"),
+    "Poisson λ": ("λ",),
+    "Warehouse extract": ("Łukasz's extract",),
+    "Lost events": ("FileSyncService", "sync service", "filesyncservice", "sync_queue", "flush", "1.0.21"),
+    "Means by shop": ("df.groupby", "groupby"),
+    "Holdout results": ('"early stopping"',),
+    "東京の売上": ("価格", '"価格"', "売上のpandas"),
+    "Late deliveries": ("late 🚚 in Malmö?", "snow delays of the carrier", "text:snow OR NEAR(carrier"),
+}
 
-@pytest.mark.parametrize(
-    ("query", "first"),
-    [
-        ("how did we normalise the electricity prices", "Scaling the prices"),
-        ("Zürich", "Zürich and Genève"),
-        ("zurich", "Zürich and Genève"),
-        ("Zu\u0308rich", "Zürich and Genève"),
-        ("λ", "Poisson λ"),
-        ("Łukasz's extract", "Warehouse extract"),
-        ("FileSyncService", "Lost events"),
-        ("sync service", "Lost events"),
-        ("filesyncservice", "Lost events"),
-        ("sync_queue", "Lost events"),
-        ("flush", "Lost events"),
-        ("1.0.21", "Lost events"),
-        ("df.groupby", "Means by shop"),
-        ("groupby", "Means by shop"),
-        ('"early stopping"', "Holdout results"),
-        ("価格", "東京の売上"),
-        ('"価格"', "東京の売上"),
-        ("売上のpandas", "東京の売上"),
-        ("late 🚚 in Malmö?", "Late deliveries"),
-        ("snow delays of the carrier", "Late deliveries"),
-        ("text:snow OR NEAR(carrier", "Late deliveries"),
-    ],
-)
+
+@pytest.mark.parametrize(("query", "first"), [(query, first) for first, queries in FIRST.items() for query in queries])
 def test_the_right_memory_comes_first(week_store, now, query, first):
     """By meaning, word, identifier, phrase or pair of characters, the memory that was meant is the first hit."""
     assert titles(week_store.search(query, now=now))[0] == first
@@ -235,6 +222,10 @@ def test_limit(week_store, store):
         ({"tier": "mcp"}, {"Warehouse extract"}),
         ({"session": ["wednesday", "friday"]}, {"Warehouse extract", "Late deliveries"}),
         ({"tag": "no such tag"}, set()),
+        # A path is a file or a folder with all below it.
+        ({"path": "/projects/week/notes/results.md"}, {"Holdout results"}),
+        ({"path": "/projects/week"}, {"Holdout results", "Means by shop"}),
+        ({"path": "/projects/week/note"}, set()),
         (Filters(kind=("cell",)), {"Means by shop"}),
     ],
 )
@@ -245,15 +236,6 @@ def test_filters(week_store, filters, expected):
     assert set(titles(week_store.browse(filters=filters))) == expected
     if expected:
         assert titles(week_store.search(query, filters=filters, profile="trovella"))
-
-
-def test_a_filter_by_path(week_store, week_memories):
-    """A path is a file or a folder with all below it."""
-    source = week_memories["Holdout results"].source
-    folder = source.rpartition("/notes/")[0]
-    assert titles(week_store.browse(filters={"path": source})) == ["Holdout results"]
-    assert titles(week_store.browse(filters={"path": folder})) == ["Holdout results", "Means by shop"]
-    assert titles(week_store.browse(filters={"path": folder + "/note"})) == []
 
 
 def test_since_and_until(week_store):

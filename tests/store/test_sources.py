@@ -15,12 +15,14 @@ from work_trees import WorkTree
 from jupyter_memory import InputError, JupyterMemory, MemoryStore
 
 
-def test_an_indexed_folder_is_listed(filled, week_folder):
-    """A folder that was indexed is listed with its files and memories, not watched, not compared with the disk."""
+def test_an_indexed_folder_is_listed(filled, week_folder, store):
+    """A folder that was indexed is listed with its files and memories, in its own space; not watched, not compared."""
     (folder,) = filled.folders()
     assert (folder.path, folder.watched, folder.changed, folder.exists) == (str(week_folder), False, None, True)
     assert (folder.files, folder.memories) == (3, 4)
     assert (datetime.now(UTC) - folder.indexed_at).total_seconds() < 600
+    store("other.sqlite", space="shops").index(week_folder, progress=False)
+    assert [len(store("other.sqlite", space=space).folders()) for space in ("shops", "λ")] == [1, 0]
 
 
 def test_a_folder_within_a_folder(filled, week_folder):
@@ -81,13 +83,6 @@ def test_a_new_folder_can_be_watched(store, tmp_path):
     assert [(one.path, one.watched, one.files) for one in memory.folders()] == [(str(folder), True, 1)]
 
 
-def test_spaces_have_folders_of_their_own(store, week_folder):
-    """A folder that was indexed into one space is not listed in another."""
-    store(space="shops").index(week_folder, progress=False)
-    assert len(store(space="shops").folders()) == 1
-    assert store(space="λ").folders() == []
-
-
 def test_comparing_with_the_disk(filled, week_folder):
     """New, gone and changed files are counted; a file that was only touched has not changed."""
     assert filled.stale(week_folder) == 0 == filled.folders(compare=True)[0].changed
@@ -136,15 +131,6 @@ def test_a_folder_with_two_names(store, week_folder, tmp_path, known):
     assert memory.folders() == [] and memory.browsed().hits == ()
 
 
-def test_a_link_that_is_left_where_a_folder_was(filled, week_folder):
-    """A folder that was renamed, with a link left in its place, is known by its new name once that is told."""
-    new = week_folder.with_name("woche-2")
-    week_folder.rename(new)
-    week_folder.symlink_to(new)
-    assert filled.rename(week_folder, new) == 4
-    assert [folder.path for folder in filled.folders()] == [str(new)]
-
-
 @pytest.mark.parametrize("everything", [True, False])
 def test_forgetting_a_folder(filled, week_folder, bytes_of, everything):
     """A folder all of whose memories are forgotten is listed and watched no longer, and its name leaves the file."""
@@ -185,18 +171,12 @@ def test_a_file_of_an_indexed_folder_is_called_the_same(filled, week_folder):
     assert [folder.path for folder in filled.folders()] == [str(week_folder)]
 
 
-def test_progress_is_told(store, week_folder):
-    """Progress begins without a total, never goes back, and ends with every file done."""
-    told = []
-    store().index(week_folder, progress=lambda done, total: told.append((done, total)))
-    assert told[0] == (0, None) and told[-1] == (3, 3)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert {total for _, total in told[1:]} == {3}
-
-
 def test_indexing_that_is_stopped(store, tmp_path):
-    """What the progress raises stops the indexing; what was written until then stays, and the next run goes on."""
-    folder, memory = tmp_path / "many", store(embedder=None)
+    """What the progress raises stops the indexing; what was written until then stays, and the next run goes on.
+
+    Progress begins without a total, never goes back, and ends with every file done.
+    """
+    folder, memory, told = tmp_path / "many", store(embedder=None), []
     folder.mkdir()
     for number in range(1_100):
         (folder / f"{number}.txt").write_text(f"Day {number}")
@@ -208,9 +188,11 @@ def test_indexing_that_is_stopped(store, tmp_path):
     with pytest.raises(TimeoutError):
         memory.index(folder, progress=stop)
     written = memory.stats()["files"]
-    assert 0 < written < 1_100 and [one.path for one in memory.folders()] == [str(folder)]
-    report = memory.index(folder, progress=False)
+    assert 0 < written < 1_100 and [one.path for one in memory.folders()] == [str(folder)] and memory.doctor() == []
+    report = memory.index(folder, progress=lambda done, total: told.append((done, total)))
     assert (report.files, report.unchanged) == (1_100 - written, written)
+    assert told[0] == (0, None) and told[-1] == (1_100, 1_100) and {total for _, total in told[1:]} == {1_100}
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
 
 
 def test_a_file_that_cannot_be_read_has_not_changed(filled, week_folder):
@@ -304,15 +286,6 @@ def test_forgetting_takes_every_name(store, linked, indexed, named):
     assert opened.browse()["snippet"].tolist() == ["prices of Basel"]
 
 
-@pytest.mark.parametrize(("indexed", "named"), [(FOLDER[0], FOLDER[1]), (FOLDER[1], FOLDER[0])])
-def test_a_folder_is_removed_by_its_other_name(store, linked, indexed, named):
-    """It leaves the list of folders, and its memories go, whichever of the two names is given."""
-    opened = store()
-    opened.index(linked / indexed, progress=False)
-    assert opened.remove_folder(linked / named) == 2
-    assert opened.folders() == []
-
-
 @pytest.mark.parametrize("named", FOLDER)
 def test_a_folder_that_is_known_by_both_names(store, linked, named):
     """One file indexed by the link, the folder by its own name: each name finds both, and forgets both."""
@@ -328,14 +301,17 @@ def test_a_folder_that_is_known_by_both_names(store, linked, named):
 
 
 def test_a_folder_that_became_a_link(store, linked):
-    """A folder that was renamed, with a link in its place, is found by its new name, with those above it."""
-    opened = store()
-    opened.index(linked / "real", progress=False)
-    (linked / "real" / "a λ").rename(linked / "moved")
-    (linked / "real" / "a λ").symlink_to(linked / "moved")
+    """A folder that was renamed, with a link in its place, is found by its new name, and has it once that is told."""
+    opened, folder = store(), linked / "real" / "a λ"
+    opened.index(folder, progress=False)
+    opened.index(linked / "real" / "a λ2", progress=False)
+    folder.rename(linked / "moved")
+    folder.symlink_to(linked / "moved")
     for name, count in (("moved", 2), ("moved/b", 1), ("moved/one.md", 1), ("real", 3)):
         assert len(opened.browsed(filters={"path": str(linked / name)}).hits) == count
         assert opened.forget(source=str(linked / name), dry_run=True) == count
+    assert opened.rename(folder, linked / "moved") == 2
+    assert str(linked / "moved") in {one.path for one in opened.folders()}
     assert opened.forget(source=str(linked / "moved")) == 2
 
 
