@@ -65,3 +65,27 @@ def asked(url: str, route: str, body: Mapping[str, Any] | None = None) -> tuple[
             return answer.status, answer.read().decode()
     except HTTPError as error:
         return error.code, error.read().decode()
+
+
+@contextmanager
+def started(module: str, folder: Path, *arguments: object, quiet: bool = False) -> Iterator[subprocess.Popen[str]]:
+    """Start a module of the campaign that works until it is killed, with the settings of a folder, once it is ready."""
+    command = [sys.executable, "-m", f"campaign.{module}", *map(str, arguments)]
+    errors = subprocess.DEVNULL if quiet else None
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=errors, text=True, cwd=folder, env=own_settings(folder)
+    )
+    assert process.stdout is not None
+    try:
+        if json.loads(process.stdout.readline() or "[]") != ["ready"]:
+            raise Loss(f"{module} did not start")
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def heard(process: subprocess.Popen[str]) -> list[list[Any]]:
+    """Return what a process had said when it was killed, by whole lines."""
+    said, _ = process.communicate()
+    return [json.loads(line) for line in said.splitlines(keepends=True) if line.endswith("\n")]

@@ -55,12 +55,10 @@ class World:
         path.write_text(f"# Text\n\nThe λ of {word}.\n", encoding="utf-8")
 
     def inside(self, source: random.Random) -> str:
-        """Return the contents path of something that Lab shows."""
         names = [*_SHOWN, "", "prices", "prices/2026", "link", "link/tariffs.md", "second/2026", "one.md", "shared"]
         return source.choice([*names, "shared/plan.md", "up", "up/prices/tariffs.md"])
 
     def forbidden(self, source: random.Random) -> str:
-        """Return an absolute or contents path of something hidden or outside."""
         outside = [f"{self.top}/{name}" for name in (*_OUTSIDE, "", "outside", "lab-old", "home")]
         climbing = ["..", "/..", "/.", "//..", "~", "~/.ssh", "~/letters.md", "/etc", "/proc/self/environ"]
         climbing += [f"../{name}" for name in _OUTSIDE] + [f"prices/../../{name}" for name in _OUTSIDE]

@@ -20,12 +20,10 @@ from jupyter_memory.embedders import StaticEmbedder
 
 
 def made_up(rng: random.Random, count: int = 6) -> str:
-    """Return words that nothing else holds."""
     return " ".join("".join(rng.choices("bcdfghjklmnpqrstvwxz", k=14)) for _ in range(count))
 
 
 def tell(what: str, *values: Any) -> None:
-    """Say a line, at once."""
     sys.stdout.write(json.dumps([what, *values]) + "\n")
     sys.stdout.flush()
 
@@ -78,7 +76,6 @@ def forget(folder: Path, rng: random.Random) -> None:
 
 
 def reembed(folder: Path, rng: random.Random) -> None:
-    """Change the model to and fro, sometimes keeping the other one's vectors."""
     with MemoryStore(folder / "memory.sqlite") as store:
         tell("ready")
         while True:
@@ -100,7 +97,6 @@ def backup(folder: Path, rng: random.Random) -> None:
 
 
 def restore(folder: Path, rng: random.Random) -> None:
-    """Put a backup in the store's place again and again."""
     tell("ready")
     while True:
         tell("going", [])

@@ -132,7 +132,6 @@ def _bytes(sound: Path, path: Path, rng: random.Random, counts: _Counts) -> None
 
 
 def _texts(path: Path) -> dict[str, tuple[str, str]] | None:
-    """Return what can be read, by id, None where nothing can."""
     try:
         with closing(apsw.Connection(str(path))) as connection:
             rows = connection.execute("select id, title, text from memories join texts on memory = key").fetchall()
@@ -285,7 +284,6 @@ def _questions(path: Path) -> Iterable[tuple[str, Callable[[], list[str]]]]:
 
 
 def _ids(path: Path) -> list[str]:
-    """Return ids of memories, read as another program would."""
     try:
         return sorted(id_ for id_ in _texts(path) or () if isinstance(id_, str))[:40]
     except apsw.Error:

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
-from random import Random
 
 from pdfs import pdf_of
 from workbooks import ods, row, xls
 
 from campaign import Dose, Figures, Loss
-from campaign.mutations import WAYS, indexed
+from campaign.mutations import damaged, indexed
 from jupyter_memory import MemoryStore
 from jupyter_memory.ingest import suffix_of
 
@@ -31,9 +30,13 @@ def run(dose: Dose) -> Figures:
     random = dose.random()
     (dose.folder / "seeds").mkdir()
     seeds = [(suffix_of(path), path.read_bytes()) for path in _seeds(dose.folder / "seeds")]
+    kinds = [ending for ending, _ in seeds]
     with MemoryStore(dose.folder / "memory.sqlite") as store:
         wanted, read, failed = indexed(
-            dose, store, dose.times(1_500, least=20), lambda folder, number: _damaged(folder, number, seeds, random)
+            dose,
+            store,
+            dose.times(1_500, least=20),
+            lambda folder, number: damaged(folder, number, seeds, kinds, random),
         )
     if told := [said for said in failed if any(value in said for value in _VALUES)]:
         raise Loss(f"a reason quotes the file: {told} (seed {dose.seed})")
@@ -43,18 +46,7 @@ def run(dose: Dose) -> Figures:
     return {"damaged files": wanted, "kinds": len(seeds), "read": read, "named in the report": len(failed)}
 
 
-def _damaged(folder: Path, number: int, seeds: list[tuple[str, bytes]], random: Random) -> Path:
-    """Write a file that was damaged, or that has the name of another kind."""
-    ending, data = random.choice(seeds)
-    for _ in range(random.choice((1, 1, 2, 4))):
-        data = random.choice(WAYS)(data, random)
-    path = folder / f"{number}{random.choice(seeds)[0] if random.random() < 0.1 else ending}"
-    path.write_bytes(data)
-    return path
-
-
 def _seeds(folder: Path) -> Iterator[Path]:
-    """Write a sound file of each kind that can be read here."""
     for library, write in _WRITERS:
         if not library or find_spec(library):
             yield from write(folder)

@@ -66,7 +66,6 @@ def run(dose: Dose) -> Figures:
 
 
 def prepare(base: Path, rng: random.Random) -> None:
-    """Make the folder that each try starts from."""
     (base / "notes").mkdir(parents=True)
     for number in range(40):
         (base / "notes" / f"{number}.md").write_text(made_up(rng, 200))
@@ -128,11 +127,7 @@ def fill(filler: Path) -> None:
 
 
 def tried(store: MemoryStore, work: Callable[[MemoryStore], object], where: str, name: str) -> str:
-    """Return whether an operation succeeded, or failed with an error of ours.
-
-    Raises:
-        Loss: it failed with another error.
-    """
+    """Return whether an operation succeeded, or failed with an error of ours."""
     try:
         report = work(store)
     except JupyterMemoryError:
@@ -143,7 +138,6 @@ def tried(store: MemoryStore, work: Callable[[MemoryStore], object], where: str,
 
 
 def check(store: MemoryStore, where: str, name: str, *, whole: bool) -> None:
-    """Look at the store after the try."""
     if found := faults(store):
         raise Loss(f"{where}: after {name} the store is not sound: {found}")
     if whole and store.count() != _MEMORIES + 1:
@@ -151,7 +145,6 @@ def check(store: MemoryStore, where: str, name: str, *, whole: bool) -> None:
 
 
 def unexpected(folder: Path, where: str, name: str) -> None:
-    """Look for files that a failed operation left."""
     known = {"memory.sqlite", "notes", "copy.sqlite", ".memory.sqlite.reserve"}
     if more := sorted({file.name for file in folder.iterdir()} - known):
         raise Loss(f"{where}: {name} left {more}")
@@ -169,7 +162,6 @@ def size_limit(more: int) -> Callable[[Path], None]:
 
 
 def read_only(folder: Path) -> None:
-    """Take the right to write a folder, and be somebody for whom rights hold."""
     for entry in [*folder.rglob("*"), folder]:
         entry.chmod(0o555 if entry.is_dir() else 0o444)
     for above in [folder, *folder.parents]:

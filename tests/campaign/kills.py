@@ -7,8 +7,6 @@ import json
 import random
 import shutil
 import statistics
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -21,7 +19,7 @@ from typing import Any
 from soundness import faults, words_left
 
 from campaign import Dose, Figures, Loss
-from campaign._servers import asked, own_settings, serving
+from campaign._servers import asked, heard, serving, started
 from campaign._victim import KINDS, made_up
 from jupyter_memory import MemoryStore
 
@@ -104,7 +102,6 @@ def prepare(base: Path, rng: random.Random) -> dict[str, str]:
 
 
 def files_of(folder: Path) -> dict[str, str]:
-    """Index the files of a folder, and return their texts by path."""
     with MemoryStore(folder / "memory.sqlite") as store:
         store.index(folder / "notes", progress=False)
     return {str(file): file.read_text() for file in (folder / "notes").iterdir()}
@@ -113,24 +110,14 @@ def files_of(folder: Path) -> dict[str, str]:
 @contextmanager
 def child(kind: str, folder: Path, seed: int, told: Told) -> Iterator[Callable[[], None]]:
     """Start a process, wait until it is at work, and yield what kills it and hears what it said."""
-    command = [sys.executable, "-m", "campaign._victim", kind, str(folder), str(seed)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=own_settings(folder))
-    assert process.stdout is not None
-    if json.loads(process.stdout.readline() or "[]") != ["ready"]:
-        raise Loss(f"{kind}: the process did not start")
+    with started("_victim", folder, kind, folder, seed) as process:
 
-    def kill() -> None:
-        process.kill()
-        said, _ = process.communicate()
-        for line in said.splitlines(keepends=True):
-            if line.endswith("\n"):
-                told.hear(*json.loads(line))
+        def kill() -> None:
+            process.kill()
+            for line in heard(process):
+                told.hear(*line)
 
-    try:
         yield kill
-    finally:
-        process.kill()
-        process.wait()
 
 
 @contextmanager
@@ -166,7 +153,6 @@ def ask(url: str, rng: random.Random, told: Told) -> None:
 
 
 def ask_once(url: str, told: Told, route: str, body: dict[str, Any]) -> Any:
-    """Send one request and return its answer, None if it was refused."""
     code, text = asked(url, route, body)
     if code == 200:
         return json.loads(text)
@@ -175,11 +161,7 @@ def ask_once(url: str, told: Told, route: str, body: dict[str, Any]) -> Any:
 
 
 def look(kind: str, folder: Path, told: Told) -> None:
-    """Open what a killed process left, and check all that it was told.
-
-    Raises:
-        Loss: something is not as it should be.
-    """
+    """Open what a killed process left, and check all that it was told."""
     if told.refused:
         raise Loss(f"the server refused: {told.refused}")
     store_path = folder / "memory.sqlite"
@@ -203,11 +185,7 @@ def look(kind: str, folder: Path, told: Told) -> None:
 
 
 def look_at_files(folder: Path, told: Told) -> None:
-    """Check the backups, and that nothing else is there.
-
-    Raises:
-        Loss: a backup is not whole, or a file was left.
-    """
+    """Check the backups, and that nothing else is there."""
     for name in told.copied:
         if not (folder / name).exists():
             raise Loss(f"the backup {name} was reported, and is not there")
@@ -222,5 +200,4 @@ def look_at_files(folder: Path, told: Told) -> None:
 
 
 def words_of(texts: list[str]) -> list[str]:
-    """Return the words of texts, each of which only one memory held."""
     return [word for text in texts for word in text.split()]

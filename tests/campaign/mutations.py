@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -35,7 +35,10 @@ def run(dose: Dose) -> Figures:
     random, seeds = dose.random(), _seeds()
     with MemoryStore(dose.folder / "memory.sqlite") as store:
         wanted, read, failed = indexed(
-            dose, store, dose.times(1_000, least=20), lambda folder, number: _damaged(folder, number, seeds, random)
+            dose,
+            store,
+            dose.times(1_000, least=20),
+            lambda folder, number: damaged(folder, number, seeds, _KINDS, random),
         )
         drawings, drawn = dose.times(200, least=10), _drawn(dose, store, random)
     figures = {"damaged files": wanted, "read": read, "named in the report": len(failed)}
@@ -84,7 +87,6 @@ def _drawn(dose: Dose, store: MemoryStore, random: Random) -> int:
 
 
 def _seeds() -> list[tuple[str, bytes]]:
-    """Return real files of each kind, and such as repeat one thing."""
     files = sorted(path for path in SAMPLES.rglob("*") if path.suffix in _KINDS and path.is_file())
     real = [(path.suffix, path.read_bytes()) for path in files if path.stat().st_size < 300_000]
     written = [(ending, text.encode()) for ending, text in SAMPLES_OF_KINDS.items()]
@@ -99,12 +101,13 @@ def _good(folder: Path, number: int) -> str:
     return word
 
 
-def _damaged(folder: Path, number: int, seeds: list[tuple[str, bytes]], random: Random) -> Path:
+def damaged(folder: Path, number: int, seeds: list[tuple[str, bytes]], kinds: Sequence[str], random: Random) -> Path:
+    """Write a file that was damaged, or that has the name of another kind."""
     ending, data = random.choice(seeds)
     for _ in range(random.choice((1, 1, 2, 4))):
         ways = WAYS if ending != ".ipynb" else (*WAYS, *[_swapped] * 6)
         data = random.choice(ways)(data, random)
-    path = folder / f"{number}{random.choice(_KINDS) if random.random() < 0.1 else ending}"
+    path = folder / f"{number}{random.choice(kinds) if random.random() < 0.1 else ending}"
     path.write_bytes(data)
     return path
 

@@ -29,13 +29,12 @@ def run(dose: Dose) -> Figures:
     world.write()
     figures: Counter[str] = Counter()
     file = dose.folder / "memory.sqlite"
-    with serving(world.lab, dose.folder, "--JupyterMemory.embedder=static", HOME=str(world.home)) as (url, _):
-        server = Server(url)
+    with serving(world.lab, dose.folder, "--JupyterMemory.embedder=static", HOME=str(world.home)) as (server, _):
         for number in range(dose.times(2_000, least=30)):
             figures[_ask(server, world, source)] += 1
             if number % 100 == 99:
-                server.wait_for_jobs()
-        server.wait_for_jobs()
+                wait_for_jobs(server)
+        wait_for_jobs(server)
     figures["files that the server stored"] = _check(file, dose, hidden=True)
     for number in range(dose.times(2_000 // _A_STORE, least=2)):
         figures["spellings from Python and the command line"] += _A_STORE
@@ -44,40 +43,35 @@ def run(dose: Dose) -> Figures:
     return figures
 
 
-class Server:
-    """A running Jupyter server."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-
-    def ask(self, route: str, body: Any = None) -> tuple[int, str]:
-        """Return status and body of an answer; a Loss where the server itself failed, or told a word of a file."""
-        code, text = asked(self._url, route, body)
-        if code >= 500 or any(word in text for word in FORBIDDEN):
-            raise Loss(f"{route} answered {body} with {code}: {text}")
-        return code, text
-
-    def wait_for_jobs(self) -> None:
-        """Wait until nothing is being indexed."""
-        end = time.monotonic() + 100
-        while any(job["state"] in ("waiting", "running") for job in json.loads(self.ask("jobs")[1])["jobs"]):
-            if time.monotonic() > end:
-                raise Loss("a job did not end")
-            time.sleep(0.02)
+def ask(server: str, route: str, body: Any = None) -> tuple[int, str]:
+    """Return status and body of an answer; a Loss where the server itself failed, or told a word of a file."""
+    code, text = asked(server, route, body)
+    if code >= 500 or any(word in text for word in FORBIDDEN):
+        raise Loss(f"{route} answered {body} with {code}: {text}")
+    return code, text
 
 
-def _ask(server: Server, world: World, source: random.Random) -> str:
+def wait_for_jobs(server: str) -> None:
+    """Wait until nothing is being indexed."""
+    end = time.monotonic() + 100
+    while any(job["state"] in ("waiting", "running") for job in json.loads(ask(server, "jobs")[1])["jobs"]):
+        if time.monotonic() > end:
+            raise Loss("a job did not end")
+        time.sleep(0.02)
+
+
+def _ask(server: str, world: World, source: random.Random) -> str:
     """Ask for one path by one of the routes that take one; return what was counted."""
     is_forbidden = source.random() < 0.6
     path = spelt(world.forbidden(source) if is_forbidden else world.inside(source), source)
     route, body = source.choice(
         [("index", {}), ("index", {"watch": True}), ("folders", {"watched": True}), ("folders", {"watched": False})]
     )
-    code, text = server.ask(route, {"path": path, **body})
+    code, text = ask(server, route, {"path": path, **body})
     if source.random() < 0.1:
         plain = path.replace("\0", "").replace("\ud800", "")
         note = {"text": f"note {source.random()}", "kind": "file", "source": plain}
-        _, told = server.ask("add", note)
+        _, told = ask(server, "add", note)
         place = json.loads(told).get("place", {})
         if place.get("path") and ("/." in f"/{place['path']}" or not (world.lab / place["path"]).exists()):
             raise Loss(f"a note of {path!r} opens at {place['path']!r}")
@@ -85,7 +79,7 @@ def _ask(server: Server, world: World, source: random.Random) -> str:
         return "answered"
     if "outside" in text or "hidden" in text:
         # Of what is not shown, nobody learns whether it is there.
-        other, same = server.ask(route, {"path": f"{path.rstrip('/')}/nothing-there", **body})
+        other, same = ask(server, route, {"path": f"{path.rstrip('/')}/nothing-there", **body})
         if (other, same) != (code, text):
             raise Loss(f"{route} tells whether {path!r} exists")
         return "refused by the setting"

@@ -38,7 +38,6 @@ class _Told:
 
 
 def run(dose: Dose) -> Figures:
-    """Pry for a while, then write, kill and restart for a while."""
     pytest.importorskip("psycopg", reason="needs the extra `postgres`")
     with running() as server:
         asked = _pry(server, dose)

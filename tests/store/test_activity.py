@@ -179,10 +179,8 @@ def uses(store):
 
 
 def test_uses_are_counted(week_store, week_memories):
-    """What a person opened or copied is counted; what a program reads, searches or updates is not.
-
-    A closed store and the setting against it count nothing, and raise nothing.
-    """
+    """What a person opened or copied is counted; what a program reads, searches or updates is not."""
+    # A closed store and the setting against it count nothing, and raise nothing.
     poisson = week_memories["Poisson λ"].id
     assert week_store.note_access(poisson) and week_store.note_access(poisson)
     assert not week_store.note_access("0" * 16)

@@ -207,10 +207,8 @@ def test_no_byte_is_left(store, bytes_of, way):
 
 @pytest.mark.parametrize("counted", [False, True])
 def test_a_notebook_that_is_forgotten(store, bytes_of, counted):
-    """Forgetting a folder removes what happened in its notebooks, also to texts that ran elsewhere later.
-
-    What runs there between the count and the answer is forgotten whole: no text is left without a run.
-    """
+    """Forgetting a folder removes what happened in its notebooks, also to texts that ran elsewhere later."""
+    # What runs there between the count and the answer is forgotten whole: no text is left without a run.
     opened, error = store(), RunError("E", "quarzlampe", "gletscher")
     here = {"notebook": "/geheim/polarnacht.ipynb", "outcome": "error", "error": error}
     runs = [run("fit(λ)", 1, **here), run("spitzbergen()", 2, **here), run("fit(λ)", 3, notebook="/w/a.ipynb")]

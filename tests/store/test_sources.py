@@ -172,10 +172,8 @@ def test_a_file_of_an_indexed_folder_is_called_the_same(filled, week_folder):
 
 
 def test_indexing_that_is_stopped(store, tmp_path):
-    """What the progress raises stops the indexing; what was written until then stays, and the next run goes on.
-
-    Progress begins without a total, never goes back, and ends with every file done.
-    """
+    """What the progress raises stops the indexing; what was written until then stays, and the next run goes on."""
+    # Progress begins without a total, never goes back, and ends with every file done.
     folder, memory, told = tmp_path / "many", store(embedder=None), []
     folder.mkdir()
     for number in range(1_100):

@@ -260,10 +260,8 @@ def test_a_broken_line_is_named_and_nothing_is_stored(exported, opened):
 
 
 def test_what_is_no_export_is_refused(exported, opened, tmp_path):
-    """Folders with a path from the root, regular files, what an export wrote, no newer version; nothing is imported.
-
-    A link could lead anywhere, and a pipe never ends.
-    """
+    """Folders with a path from the root, regular files, what an export wrote, no newer version; nothing is imported."""
+    # A link could lead anywhere, and a pipe never ends.
     store, folders, runs = opened("second"), exported / "folders.jsonl", exported / "runs.jsonl"
     about, whole = json.loads((exported / "store.json").read_text()), folders.read_text()
 
@@ -319,10 +317,8 @@ def test_pictures_come_back_although_their_notebook_is_gone(illustrated, opened)
 
 
 def test_pictures_without_room_are_counted_and_read_from_their_notebook_later(illustrated, opened):
-    """An import keeps to the settings and says what it left out; the next index run with room reads the notebook.
-
-    With the setting off it takes the texts alone; another import with it on brings the pictures.
-    """
+    """An import keeps to the settings and says what it left out; the next index run with room reads the notebook."""
+    # With the setting off it takes the texts alone; another import with it on brings the pictures.
     out, notebooks = illustrated
     size = max(len(one.image) for of_it in images(opened("first")).values() for one in of_it)
     small = opened("small", thumbnails_max_mb=size * 1.5 / 1_000_000)

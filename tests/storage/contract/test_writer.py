@@ -335,10 +335,8 @@ def test_the_last_search_from_one_place(storage):
 
 
 def test_what_it_says_of_itself(storage, tmp_path):
-    """A new store is whole, writable and counted, its index built anew, and no file leaves a trace once it is tidy.
-
-    A file is copied into a file; a store on a server says how it is dumped or copied, and makes no file.
-    """
+    """A new store is whole, writable and counted, its index built anew, and no file leaves a trace once it is tidy."""
+    # A file is copied into a file; a store on a server says how it is dumped or copied, and makes no file.
     add(storage, NOTE)
     known = {memory.id: memory.content_hash for memory in everything(storage)}
     assert storage.created and not (storage.read_only or storage.replaced) and not storage.notices

@@ -126,10 +126,8 @@ def answers(store, ask):
 @pytest.mark.parametrize("weights", WEIGHTS, ids=lambda weights: "-".join(weights))
 @pytest.mark.parametrize("terms", TERMS, ids=str)
 def test_keywords_agree(stores, terms, weights):
-    """Each kind of term, in each set of columns and within filters, has the same memories and FTS5's own scores.
-
-    How rare a word in several forms is, SQLite reckons by the highest id: as long as no chunk was removed, exactly.
-    """
+    """Each kind of term, in each set of columns and within filters, has the same memories and FTS5's own scores."""
+    # How rare a word in several forms is, SQLite reckons by the highest id: as long as no chunk was removed, exactly.
     for filters in FILTERS:
         ask = partial(keywords, terms, weights, filters)
         here, there = (answers(store, ask) for store in stores[not terms.forms])

@@ -130,10 +130,8 @@ def test_what_a_person_asked_is_theirs_and_goes_with_the_memory(team):
 
 
 def test_random_queries_of_others_leak_nothing(team):
-    """Whatever a client asks, of whichever table and however it is put, no word of another space comes back.
-
-    Nor to one who puts an operator of their own before those of the system.
-    """
+    """Whatever a client asks, of whichever table and however it is put, no word of another space comes back."""
+    # Nor to one who puts an operator of their own before those of the system.
     team.grant("ana", "reader", "papers")
     team.grant("ana", "writer", "λ")
     drawn = random.Random(22)

@@ -230,10 +230,8 @@ def test_a_change_in_two_steps(database):
 
 
 def test_how_a_busy_store_writes(database, remember):
-    """With a log, each commit is on the disk, bytes of what goes are overwritten, no text is in temporary files.
-
-    Ctrl-C in a write that need not last leaves the next one patient, and safe in a power cut.
-    """
+    """With a log, each commit is on the disk, bytes of what goes are overwritten, no text is in temporary files."""
+    # Ctrl-C in a write that need not last leaves the next one patient, and safe in a power cut.
     opened = database()
     remember(opened, "λ was 0.3")
     connection = opened.connection
@@ -413,10 +411,8 @@ def test_a_running_statement(database, thread):
 
 @pytest.fixture
 def paused(database, thread):
-    """Run ``first`` and ``then`` in a transaction of a thread, which waits in between: ``paused(first, then)``.
-
-    Returned are the database, what interrupts the transaction, what lets it go on and returns its result, and the pool.
-    """
+    """Run ``first`` and ``then`` in a transaction of a thread, which waits in between: ``paused(first, then)``."""
+    # It gives the database, what interrupts the transaction, what lets it go on and returns its result, and the pool.
     (pool, thread_id), opened = thread, database()
 
     def run(first, then, transaction="read"):
@@ -447,10 +443,8 @@ def seven(connection):
 
 @pytest.mark.parametrize("rows_left", [False, True])
 def test_between_two_statements(paused, rows_left):
-    """Stopped while no statement runs, a transaction ends at its next one; the thread's next search is free of it.
-
-    Rows that were not all read would keep SQLite in its state of interruption.
-    """
+    """Stopped while no statement runs, a transaction ends at its next one; the thread's next search is free of it."""
+    # Rows that were not all read would keep SQLite in its state of interruption.
     held = []
 
     def first(connection):

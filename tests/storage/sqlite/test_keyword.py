@@ -355,10 +355,8 @@ def asks_the_index(storage, word, weights):
 
 @pytest.mark.parametrize(("searches", "room", "read"), [(1, 1, set()), (2, 1, {"prices", "ridge"}), (2, 0, set())])
 def test_frequent_words_are_read_before_they_are_asked_for(large, searches, room, read):
-    """After a second search, words in 3,000 to half of the chunks are read, but no stop words; scores stay.
-
-    Where their scores find no more room, because those of other columns fill it, nothing is read ahead.
-    """
+    """After a second search, words in 3,000 to half of the chunks are read, but no stop words; scores stay."""
+    # Where their scores find no more room, because those of other columns fill it, nothing is read ahead.
     storage, columns = SqliteStorage(large.database), {"title": 5.0, "text": 1.0}
     for number in range(0 if room else 440):  # of 4,550 scores each; 2,000,000 fit
         matches(storage, Terms(words=("ridge", "lacking")), {"text": 2.0 + number}, 1)

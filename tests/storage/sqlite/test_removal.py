@@ -145,10 +145,8 @@ def test_an_update_leaves_nothing_of_what_it_replaced(surrounded, bytes_of):
 
 @pytest.mark.parametrize("change", ["deleted", "rewritten", "rewritten in a large store"])
 def test_a_file_that_changed(store, tmp_path, bytes_of, change):
-    """What a file no longer says, or said before it was deleted, is gone after the next run.
-
-    A large store is not written anew for an edit: there it is gone when the store is closed.
-    """
+    """What a file no longer says, or said before it was deleted, is gone after the next run."""
+    # A large store is not written anew for an edit: there it is gone when the store is closed.
     folder, large = tmp_path / "notes", change == "rewritten in a large store"
     folder.mkdir()
     (folder / "other.md").write_text("# Prices\n\nNet of tax in Zürich.")

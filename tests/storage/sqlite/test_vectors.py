@@ -100,10 +100,8 @@ def codes(storage):
 
 @pytest.mark.parametrize("dimensions", GOLDEN)
 def test_codes_stay_what_they_are(sqlite, dimensions):
-    """The codes of these vectors are those of every store there is, to the bit.
-
-    Whole numbers, whose sums are exact in whatever order a machine adds them up.
-    """
+    """The codes of these vectors are those of every store there is, to the bit."""
+    # Whole numbers, whose sums are exact in whatever order a machine adds them up.
     given = np.random.RandomState(7).randint(-8, 9, (32, dimensions)).astype(np.float32)
     made = codes(stored(sqlite(), [in_many_chunks("x", 32)], given))
     assert made.shape == (32, 16)
@@ -381,10 +379,8 @@ def fits(draft, chosen):
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """A store of memories of all sorts, with one to three chunks each, and their drafts by key.
-
-    They have more chunks than are compared one by one, so that filters that leave most of them search the codes.
-    """
+    """A store of memories of all sorts, with one to three chunks each, and their drafts by key."""
+    # They have more chunks than are compared one by one, so that filters that leave most of them search the codes.
     rng, chance, prepared = np.random.default_rng(1), random.Random(1), []
     for number in range(3_000):
         parts = [f"shared {number}.{part} " for part in range(number % 3 + 1)]
