@@ -146,13 +146,6 @@ def _slides(folder: Path) -> list[Path]:
 
 
 _WRITERS: tuple[tuple[str, Callable[[Path], list[Path]]], ...] = (
-    ("", _texts),
-    ("", _sqlite),
-    ("pyarrow", _pyarrow),
-    ("duckdb", _duckdb),
-    ("openpyxl", _workbook),
-    ("python_calamine", _other_workbooks),
-    ("pypdfium2", _pdf),
-    ("docx", _word),
-    ("pptx", _slides),
-)
+    ("", _texts), ("", _sqlite), ("pyarrow", _pyarrow), ("duckdb", _duckdb), ("openpyxl", _workbook),
+    ("python_calamine", _other_workbooks), ("pypdfium2", _pdf), ("docx", _word), ("pptx", _slides),
+)  # fmt: skip

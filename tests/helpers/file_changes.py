@@ -16,17 +16,8 @@ from moved import CHANCE, DIARY, SOURCES, notebook
 Change = tuple[str, int, int, int]
 
 NAMES = (
-    "a.md",
-    "b.md",
-    "c.txt",
-    "d.ipynb",
-    "e.ipynb",
-    "sub/a.md",
-    "sub/f.md",
-    "sub/d.ipynb",
-    "sub/deep/a.md",
-    "z/g.md",
-)
+    "a.md", "b.md", "c.txt", "d.ipynb", "e.ipynb", "sub/a.md", "sub/f.md", "sub/d.ipynb", "sub/deep/a.md", "z/g.md",
+)  # fmt: skip
 FOLDERS = ("sub", "sub/deep", "z", "new")
 TEXTS = (
     "\n\n".join(DIARY),

@@ -16,8 +16,6 @@ from jupyter_memory.storage import ipython_runs
 from jupyter_memory.types import Run
 
 START = datetime(2026, 3, 6, 12, 0, tzinfo=UTC)
-
-
 SCHEMA = """
     create table sessions (session integer primary key autoincrement, start timestamp, end timestamp, num_cmds integer,
         remark text);

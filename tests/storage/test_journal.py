@@ -150,8 +150,6 @@ def test_other_files_are_no_journals(journal, store, tmp_path):
 
 
 RUN = Run("λ = prices\n'\\ud800'", datetime(2026, 3, 2, 9, tzinfo=UTC), "a", 1, notebook="/w/müller.ipynb", cell_id="c")
-
-
 FAILED = replace(RUN, number=2, outcome="error", seconds=0.5, error=RunError("KeyError", "'ü'", "Traceback …"))
 
 

@@ -12,14 +12,8 @@ from jupyter_memory import InputError, MemoryStore
 from jupyter_memory.types import Run, RunError
 
 NOON = datetime(2026, 3, 6, 12, tzinfo=UTC)
-
-
 JOIN = "joined = orders.merge(customers, on='customer_id')"
-
-
 FIXED = "joined = orders.merge(customers, left_on='customer_id', right_on='id')"
-
-
 TRACEBACK = """\
 ---------------------------------------------------------------------------
 KeyError                                  Traceback (most recent call last)

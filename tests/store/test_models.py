@@ -455,6 +455,4 @@ class Changing(RuleBasedStateMachine):
 
 
 Changing.TestCase.settings = settings(max_examples=12, stateful_step_count=12)
-
-
 TestChanging = Changing.TestCase

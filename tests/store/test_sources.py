@@ -244,8 +244,6 @@ def linked(tmp_path):
 
 # Names of the folder, and of its first document.
 FOLDER = ("real/a λ", "plink", "plink/", "plink/b/..", "real/../plink/.")
-
-
 FILE = ("real/a λ/one.md", "plink/one.md", "first.md", "plink/b/../one.md", "real/a λ/b/../one.md")
 
 
@@ -348,8 +346,6 @@ def test_a_name_that_leads_nowhere(store, linked):
 
 
 BEGUN = datetime(2023, 11, 20, 9, tzinfo=UTC)
-
-
 NOTE = "The tariff of week {week} is {week} francs.\n"
 
 

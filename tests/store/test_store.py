@@ -128,8 +128,6 @@ METHODS = {
     "maintenance": "stats count known tags doctor reembed drop_vectors rebuild model_offer backup restore",
     "transfer": "export import_ copy_to",
 }
-
-
 # These are written out in the store itself.
 OWN = "search browse part interrupt close notices greeting profile closed replaced"
 

@@ -19,11 +19,7 @@ from jupyter_memory.types import Draft, Feedback, Filters, Pictures, Recent, Run
 
 
 EARLIER = NOW - timedelta(days=400)
-
-
 RAN = Draft(text="fit(λ)", kind="history", tier="file", event_at=NOW, session="k1", lang="python")
-
-
 FAILED = Run("", NOW, "k1", 1, "error", error=RunError("KeyError", "'rate'"))
 
 
@@ -142,11 +138,7 @@ def test_what_a_copy_carries(storage):
 
 
 OTHER = "/month/μ.ipynb"
-
-
 FIRST = Thumbnail("image/webp", 48, 36, b"first picture" * 900)
-
-
 SECOND = Thumbnail("image/png", 10, 20, b"second picture")
 
 

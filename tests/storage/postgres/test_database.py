@@ -237,7 +237,7 @@ def test_a_forked_child_has_connections_of_its_own(database):
 def test_settings_of_a_role_or_of_the_environment_change_no_text(
     storage, postgres_address, postgres_server, monkeypatch
 ):
-    """Texts come back as they went, whatever the server, the role or a variable says; the store makes its own settings."""
+    """Texts come back as they went, whatever the server, the role or a variable says; it makes its own settings."""
     # A write looks rows up by their keys in tables that were never counted: else each memory reads all those before it.
     monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
     for setting in ("standard_conforming_strings = off", "client_encoding = 'SQL_ASCII'"):

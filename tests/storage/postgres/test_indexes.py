@@ -25,52 +25,29 @@ pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
-
-
 _LISTED = (
     "rate rates price prices orders ordered queue queues Zürich zurich λ μ mean means forecast forecasting don't "
     "FileSyncService sync_queue df.groupby 東京 売上 ﬁle m² naïve cooperation the of and to in 3.2 1.0.21 e-mail"
 )
-
-
 WORDS = _LISTED.split()
-
-
 EVERY = {"title": 5.0, "context": 1.0, "text": 3.0, "tags": 2.0, "ident": 5.0}
-
-
 WEIGHTS = (EVERY, {"title": 5.0, "text": 1.0}, {"text": 1.0}, {"ident": 2.0, "tags": 0.5})
-
-
 FORMS = WordForms("stadt", inflected=("zürich", "the rate"), compounds=("mean",))
 TERMS = (
-    Terms(words=("rate",)),
-    Terms(words=("prices", "queue", "zürich", "the", "nowhere")),
-    Terms(words=("don't", "e-mail", "naïve", "3.2")),
-    Terms(phrases=("the rate",), words=("orders",)),
-    Terms(phrases=("price prices", "rate rate", "mean")),
-    Terms(prefix="fore"),
-    Terms(words=("queue",), prefix="forecasti"),
-    Terms(prefix="the ra"),
+    Terms(words=("rate",)), Terms(words=("prices", "queue", "zürich", "the", "nowhere")),
+    Terms(words=("don't", "e-mail", "naïve", "3.2")), Terms(phrases=("the rate",), words=("orders",)),
+    Terms(phrases=("price prices", "rate rate", "mean")), Terms(prefix="fore"),
+    Terms(words=("queue",), prefix="forecasti"), Terms(prefix="the ra"),
     Terms(words=("FileSyncService", "sync_queue"), ident=("sync", "queue")),
-    Terms(ident=("東京", "売"), words=("file",)),
-    Terms(words=("queue",), respelled=("zurich", "price")),
-    Terms(words=("stadt", "orders"), forms=(FORMS,)),
-    Terms(words=("!?",), phrases=("",)),
-)
-
-
+    Terms(ident=("東京", "売"), words=("file",)), Terms(words=("queue",), respelled=("zurich", "price")),
+    Terms(words=("stadt", "orders"), forms=(FORMS,)), Terms(words=("!?",), phrases=("",)),
+)  # fmt: skip
 ABSENT = Terms(phrases=("nowhere else",), words=("rate", "orders"))
-
-
 FILTERS = (
-    Filters(),
-    Filters(tag=("queue",)),
-    Filters(not_tag=("queue",), kind=("note",)),
-    Filters(since=NOW - timedelta(days=20)),
-    Filters(not_word=("zürich", "sync_queue")),
+    Filters(), Filters(tag=("queue",)), Filters(not_tag=("queue",), kind=("note",)),
+    Filters(since=NOW - timedelta(days=20)), Filters(not_word=("zürich", "sync_queue")),
     Filters(path=("/week",), also=Filters(lang=("python",))),
-)
+)  # fmt: skip
 
 
 def drafts():
@@ -209,14 +186,8 @@ def test_words_and_highlights_agree(both):
 
 
 _LISTED = "price order queue rate forecast mean session invoice stock supplier region returns margin churn"
-
-
 FREQUENT = _LISTED.split()
-
-
 ALIKE = {"title": 2.0, "context": 1.0, "text": 1.0, "tags": 1.0, "ident": 0.5}
-
-
 NEVER = 10**9
 
 
@@ -290,8 +261,6 @@ def test_the_rarest_words_are_read_first():
 
 
 TEXTS = [f"the rate {number} of queue {number % 7} and price {number % 5}" for number in range(150)]
-
-
 SOME = (Filters(), *(Filters(tag=(tag,)) for tag in ("seven", "rare", "no")), Filters(not_tag=("seven",)))
 
 

@@ -29,8 +29,6 @@ pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
 
 WRITERS = 16
-
-
 SHARED = [Draft(text=f"what everybody says, {number}: λ", tags=("all",)) for number in range(8)]
 
 

@@ -32,8 +32,6 @@ from jupyter_memory.ingest import prepare
 from jupyter_memory.types import Draft, Filters
 
 TABLES = ("memories", "texts", "chunks", "tags", "keyword_docsize", "files")
-
-
 STATIC = StaticEmbedder(64)
 
 

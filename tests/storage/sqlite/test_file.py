@@ -344,14 +344,8 @@ def test_closed_while_a_thread_opens_its_connection(database):
 # -- versions ----------------------------------------------------------------------------------------------------------
 
 FIRST = migrations()
-
-
 MINOR = Migration(2900, "create table moods (memory integer, mood text)")
-
-
 MAJOR = Migration(3000, "alter table memories add column colour text not null default 'grey'; create table hues (hue)")
-
-
 BROKEN = Migration(3001, "create table half (a); insert into half values ('written'); create table memories (a)")
 
 

@@ -21,11 +21,7 @@ from jupyter_memory.storage import Database, SqliteStorage
 from jupyter_memory.types import Chunk, Draft, Filters, Terms
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
-
-
 ANY = Filters()
-
-
 AUTO, COVALENCE, TROVELLA = (profile_named(name).columns for name in ("auto", "covalence", "trovella"))
 
 
@@ -379,11 +375,7 @@ def test_frequent_words_are_read_before_they_are_asked_for(large, searches, room
 
 
 marked = ["Zu\u0308rich", "e\u0301", "\u0301", "👩\u200d🔬", "🚚"]
-
-
 telling = st.sampled_from(["price", "Prices", "λ", "Λ", "zürich", "naïve", "東京", "'", "-", "_", *marked])
-
-
 glue = st.sampled_from([" ", "  ", "\n", ", ", "", "🚚", "—", "\u200d"])
 
 

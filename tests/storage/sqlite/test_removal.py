@@ -34,18 +34,10 @@ SECRET = {
     "source": "https://intranet.example/quarzlampe",
     "space": "arktislabor",
 }
-
-
 TOKENIZER = apsw.Connection(":memory:").fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
-
-
 HASTY = JupyterMemory(busy_seconds=0.1)
-
-
 # The keys of the record itself, and what a link may have in common with others.
 NAMES = {*SECRET, "https", "example", "intranet"}
-
-
 # As a file would say it: without what only a record has.
 SAID = {"text": SECRET["text"], "title": SECRET["title"]}
 
@@ -299,8 +291,6 @@ def test_a_picture_leaves_no_byte(sqlite, bytes_of, remove):
 # -- cleaning up -------------------------------------------------------------------------------------------------------
 
 HERD = "walrossherde quersummen kuehlkette"
-
-
 # Forgets, and is killed between the commit and the clean-up.
 KILLED = """
 import os, sys

@@ -21,19 +21,13 @@ from jupyter_memory.storage import Database, Prepared, SqliteStorage
 from jupyter_memory.types import KINDS, Chunk, Draft, Filters, Terms
 
 ANY = Filters()
-
-
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
-
-
 # What the codes of the vectors below were when the first store was written; another value makes every store useless.
 # What the codes of the vectors below were when the first store was written; another value makes every store useless.
 GOLDEN = {
     64: "695ee28e3e790508", 128: "1f48a3e1f972c253", 256: "42fb5dfc0dc21cc2", 384: "16b641d39a7957be",
     768: "9539f9b4cf126a38", 1536: "bf6ba492443c1a91",
 }  # fmt: skip
-
-
 # Among more chunks than this, a search compares codes first.
 EXACT = 4_096
 
@@ -297,26 +291,14 @@ def test_a_second_model_is_not_written_to(sqlite):
 # -- filters -----------------------------------------------------------------------------------------------------------
 
 WEIGHTS = {"title": 5.0, "text": 1.0}
-
-
 TAGS = ("λ", "ü b", "prices")
-
-
 SPACES = ("", "shops", "Shops")
-
-
 LANGS = ("", "python", "markdown")
-
-
 SESSIONS = (None, "s1", "s2")
-
-
 SOURCES = (
     *("", "/a", "/a/b", "/a/bc", "/a/b/c.md", "/a/b/d/e.md", "/a/b.md", "/a/b%", "/a/b-c/x.md", "/a/b0"),
     *("/A/b/c.md", "/a/ü/λ.md", "https://a/b/c", "chat:42"),
 )
-
-
 moments = st.integers(0, 6).map(lambda days: MONDAY + timedelta(days=days))
 
 
