@@ -47,13 +47,6 @@ def journal(request: pytest.FixtureRequest, store: Path) -> Iterator[Journal]:
     held.close()
 
 
-def test_only_its_owner_can_read_it(journal, store):
-    """A journal has mode 0600, and a folder that is made for it 0700."""
-    assert stat.S_IMODE(journal.path.stat().st_mode) == 0o600
-    if journal.path.parent == store.parent:
-        assert stat.S_IMODE(store.parent.stat().st_mode) == 0o700
-
-
 def test_a_journal_belongs_to_nobody_else_while_it_is_held(journal, store):
     """While its process holds it, nobody takes it, and it counts as recording; then one takes it, and no other."""
     assert (list(abandoned(store)), recording(store)) == ([], 1)
@@ -118,13 +111,14 @@ def test_a_forked_child_has_no_part_in_it(store):
 
 
 def test_a_link_to_a_store_leads_to_its_journals(tmp_path, store):
-    """Whichever name a store is opened by, its journals are beside the file itself."""
-    journal = Journal.on_disk(store)
+    """Whichever name a store is opened by, its journals are beside the file itself; only its owner can read them."""
+    journal, link = Journal.on_disk(store), tmp_path / "link.sqlite"
+    assert [stat.S_IMODE(one.stat().st_mode) for one in (journal.path, store.parent)] == [0o600, 0o700]
     store.touch()
-    link = tmp_path / "link.sqlite"
     link.symlink_to(store)
     assert (journal.path.parent, recording(link)) == (store.parent, 1)
     journal.remove()
+    assert stat.S_IMODE(made(store, "memory").path.stat().st_mode) == 0o600
 
 
 def test_other_files_are_no_journals(journal, store, tmp_path):

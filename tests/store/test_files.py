@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import kinds
@@ -51,11 +50,9 @@ def install(tmp_path, monkeypatch):
     """Return what installs a reader, as the package of somebody else does."""
 
     def install(code):
-        write_package(
-            tmp_path, "other-readers", "other_readers", code, "jupyter_memory.readers", {"other": "other_readers:Other"}
-        )
+        module = f"readers_of_{tmp_path.name}"
+        write_package(tmp_path, "other-readers", module, code, "jupyter_memory.readers", {"other": f"{module}:Other"})
         monkeypatch.syspath_prepend(tmp_path)
-        monkeypatch.delitem(sys.modules, "other_readers", raising=False)
 
     return install
 

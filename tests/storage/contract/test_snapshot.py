@@ -92,6 +92,14 @@ def test_keyword_matches(filled):
         assert [one.memory for one in found("orders", filters=Filters(kind=("cell",)))] == [cell]
         assert len(found("queue", count=1)) == 1
         assert found("queue", weights={"text": 1.0}) == found("nowhere") == []
+        scores = snapshot.keyword_scores(Terms(words=("rate", "orders")), WEIGHTS, [rate, prices, cell])
+        assert scores == pytest.approx({one.memory: one.score for one in found("rate", "orders")})
+        assert snapshot.keyword_scores(Terms(words=("rate", "orders")), WEIGHTS, [prices]) == {}
+        # A word in two forms, each in another memory, tells as little as one that both hold.
+        both = Terms(words=("orders",), forms=(WordForms("orders", inflected=("prices",)),))
+        [alone] = snapshot.keyword_scores(Terms(words=("prices",)), WEIGHTS, [prices]).values()
+        [shared] = snapshot.keyword_scores(both, WEIGHTS, [prices]).values()
+        assert 0 < shared < alone
 
 
 @pytest.mark.parametrize(
@@ -110,16 +118,6 @@ def test_kinds_of_terms(filled, terms, expected):
     with filled.snapshot() as snapshot:
         found = snapshot.keyword_matches(terms, WEIGHTS, EVERYTHING, 9)
         assert [one.memory for one in found] == (keys_of(snapshot, RATE) if expected else [])
-
-
-def test_keyword_scores(filled):
-    """Scores of given memories are those of a search; a memory without any term has none."""
-    terms = Terms(words=("rate", "orders"))
-    with filled.snapshot() as snapshot:
-        keys = keys_of(snapshot, *DRAFTS)
-        found = snapshot.keyword_matches(terms, WEIGHTS, EVERYTHING, 9)
-        assert snapshot.keyword_scores(terms, WEIGHTS, keys) == pytest.approx({one.memory: one.score for one in found})
-        assert snapshot.keyword_scores(terms, WEIGHTS, keys[1:2]) == {}
 
 
 def test_other_spellings_and_forms(filled):
@@ -142,16 +140,6 @@ def test_other_spellings_and_forms(filled):
         for form, share in (("inflected", 1), ("compounds", 0.8), ("parts", 0.8)):
             forms = WordForms("stadt", **{form: ("zürich" if share == 1 else "zurich",)})
             assert score(Terms(words=("stadt",), forms=(forms,))) == pytest.approx(share * written)
-
-
-def test_the_forms_of_a_word_share_their_rarity(filled):
-    """A word in two forms, each in another memory, tells as little as one that both hold."""
-    both = Terms(words=("orders",), forms=(WordForms("orders", inflected=("prices",)),))
-    with filled.snapshot() as snapshot:
-        keys = keys_of(snapshot, PRICES)
-        [alone] = snapshot.keyword_scores(Terms(words=("prices",)), WEIGHTS, keys).values()
-        [shared] = snapshot.keyword_scores(both, WEIGHTS, keys).values()
-        assert 0 < shared < alone
 
 
 def test_words_of_the_index(filled):

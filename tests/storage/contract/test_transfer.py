@@ -165,18 +165,14 @@ def test_a_picture_comes_back_by_its_place(storage):
         storage.thumbnails.get("none", 0)
 
 
-def test_the_pictures_of_a_file_are_known_by_their_origin(storage):
-    """So a picture that is still in a changed file need not be made again; other files and spaces have their own."""
+def test_an_edited_cell_has_the_new_picture(storage):
+    """A cell that keeps its id takes the picture that its file has now; one without a picture loses it."""
     known = replace(FIRST, origin="f1")
-    read_cells(storage, cell("plot(λ)", known), cell("plot(μ)", replace(SECOND, origin="s2"), place=1))
+    [before, _] = read_cells(storage, cell("plot(λ)", known), cell("plot(μ)", replace(SECOND, origin="s2"), place=1))
+    # By its origin, a picture that is still in a changed file need not be made again; others have their own.
     found = storage.thumbnails.of_file(NOTEBOOK, "")
     assert sorted(found) == ["f1", "s2"] and found["f1"] == known
     assert storage.thumbnails.of_file(NOTEBOOK, "other") == storage.thumbnails.of_file("/gone.ipynb", "") == {}
-
-
-def test_an_edited_cell_has_the_new_picture(storage):
-    """A cell that keeps its id takes the picture that its file has now; one without a picture loses it."""
-    [before] = read_cells(storage, cell("plot(λ)", FIRST))
     [edited] = read_cells(storage, cell("plot(λ, 'μ')", SECOND))
     assert edited.id == before.id and storage.thumbnails.get(edited.id, 0) == SECOND
     [without] = read_cells(storage, cell("plot(λ, 'ν')"))
@@ -197,28 +193,18 @@ def test_a_picture_goes_with_its_memory(storage):
     assert size((), "") == 0
 
 
-def test_all_pictures_go_at_once(storage):
-    """Clearing removes every picture, keeps the memories, and has their files read again later."""
-    [memory] = read_cells(storage, cell("plot(λ)\n\nOut:\n[image/png]", FIRST, SECOND), pictures=True)
-    assert storage.thumbnails.unread([NOTEBOOK], "") == set()
-    assert storage.thumbnails.clear() == 2
-    assert storage.thumbnails.clear() == 0
-    assert storage.thumbnails.get(memory.id, 0) is None
-    assert storage.thumbnails.unread([NOTEBOOK], "") == {NOTEBOOK}
-
-
 def test_which_files_have_unread_pictures(storage):
     """A file whose text shows a picture that nobody read is named, until it was read with its pictures."""
-    shown = "plot(λ)\n\nOut:\n[image/png]"
+    shown, named = "plot(λ)\n\nOut:\n[image/png]", [NOTEBOOK, OTHER, "/gone.ipynb"]
     read_cells(storage, cell(shown), pictures=False)
     read_cells(storage, cell("1 + 1", path=OTHER), pictures=False)
-    named = [NOTEBOOK, OTHER, "/gone.ipynb"]
-    assert storage.thumbnails.unread(named, "") == {NOTEBOOK}
-    assert storage.thumbnails.unread([OTHER], "") == set()
-    read_cells(storage, cell(shown, FIRST), pictures=True)
+    assert storage.thumbnails.unread(named, "") == {NOTEBOOK} and storage.thumbnails.unread([OTHER], "") == set()
+    [memory] = read_cells(storage, cell(shown, FIRST, SECOND), pictures=True)
     assert storage.thumbnails.unread(named, "") == set()
     storage.writer.touch_file(FileState(NOTEBOOK, 2, 1, shown), "")
     assert storage.thumbnails.unread(named, "") == set()
+    assert storage.thumbnails.clear() == 2 and storage.thumbnails.clear() == 0
+    assert storage.thumbnails.get(memory.id, 0) is None and storage.thumbnails.unread(named, "") == {NOTEBOOK}
 
 
 # -- what was forgotten and can be taken back --------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
@@ -15,6 +16,7 @@ from urllib.parse import parse_qs
 
 import psycopg
 import pytest
+from forked import in_fork
 from hashing import Hashing
 from postgres_server import as_role, name_of
 
@@ -31,15 +33,8 @@ PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbi
 @pytest.fixture
 def storage(postgres_address):
     """Open the store on the server, with a short patience."""
-    opened = []
-
-    def open_one():
-        opened.append(open_storage(postgres_address, busy_seconds=2))
-        return opened[-1]
-
-    yield open_one
-    for one in opened:
-        one.close()
+    with ExitStack() as opened:
+        yield lambda: opened.enter_context(closing(open_storage(postgres_address, busy_seconds=2)))
 
 
 @pytest.fixture
@@ -221,17 +216,13 @@ def test_a_running_statement_is_stopped_from_another_thread(storage):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_has_connections_of_its_own(database):
     """It reads, and the parent's connection still works afterwards."""
-    with database.read() as session:
-        own = session.value("select pg_backend_pid()")
-    reading, writing = os.pipe()
-    if not (child := os.fork()):
+
+    def process():
         with database.read() as session:
-            os.write(writing, str(session.value("select pg_backend_pid()")).encode())
-        os._exit(0)
-    os.waitpid(child, 0)
-    assert int(os.read(reading, 100)) != own
-    with database.read() as session:
-        assert session.value("select pg_backend_pid()") == own
+            return session.value("select pg_backend_pid()")
+
+    own = process()
+    assert isinstance(theirs := in_fork(process), int) and theirs != own == process()
 
 
 def test_settings_of_a_role_or_of_the_environment_change_no_text(

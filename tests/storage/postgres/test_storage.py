@@ -6,7 +6,7 @@ import random
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from secrets import token_hex
 from time import monotonic, sleep
 
@@ -149,10 +149,9 @@ def test_forgetting_that_could_be_taken_back_is_refused(postgres_address):
 @pytest.fixture
 def storages(emptied_postgres):
     """As many programs as there are writers, each with connections of its own."""
-    opened = [open_storage(emptied_postgres, busy_seconds=30) for _ in range(WRITERS)]
-    yield opened
-    for one in opened:
-        one.close()
+    with ExitStack() as opened:
+        stores = (open_storage(emptied_postgres, busy_seconds=30) for _ in range(WRITERS))
+        yield [opened.enter_context(closing(one)) for one in stores]
 
 
 def together(storages, work):

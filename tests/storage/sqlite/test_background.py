@@ -9,16 +9,15 @@ import sys
 import threading
 
 import pytest
+from forked import in_fork
 
-from jupyter_memory.storage import BackgroundReader, Cache, Database, Lock
+from jupyter_memory.storage import BackgroundReader, Cache, Lock
 
 
 @pytest.fixture
-def database(tmp_path):
+def database(database):
     """A store's file."""
-    opened = Database(tmp_path / "memory.sqlite")
-    yield opened
-    opened.close()
+    return database()
 
 
 def chunks(connection):
@@ -61,16 +60,12 @@ def test_a_busy_thread_is_not_waited_for(database):
 def test_a_forked_child_has_a_thread_of_its_own(database):
     """After a fork, as of `!ls` in a notebook, parent and child both go on."""
     reader = BackgroundReader(database)
-    with database.read() as connection:
-        reader.begin(connection, chunks)()
-    child = os.fork()
-    if child == 0:
+
+    def read():
         with database.read() as connection:
-            found = reader.begin(connection, chunks)()[0]
-        os._exit(found)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    with database.read() as connection:
-        assert reader.begin(connection, chunks)()[0] == 0
+            return reader.begin(connection, chunks)()[0]
+
+    assert read() == in_fork(read) == read() == 0
 
 
 def drained(reader, database):
@@ -186,17 +181,14 @@ def test_a_forked_child_finds_the_lock_open():
     lock, taken = Lock(), threading.Event()
 
     def take():
+        signal.alarm(60)  # which ends a child that waits
         with lock:
             taken.set()
+        return signal.alarm(0) > 0
 
     with lock:
-        child = os.fork()
-        if child == 0:
-            signal.alarm(60)  # which ends it if it waits
-            take()
-            os._exit(0)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        thread = threading.Thread(target=take)
+        assert in_fork(take) is True
+        thread = threading.Thread(target=lambda: lock.__enter__() or taken.set() or lock.__exit__(None, None, None))
         thread.start()
         assert not taken.wait(0.2)
     thread.join(60)

@@ -16,13 +16,13 @@ from time import sleep
 import apsw
 import numpy as np
 import pytest
+from hashing import Hashing
 
 from jupyter_memory import (
     EmbedderError,
     FileState,
     Interrupted,
     JupyterMemoryError,
-    MemoryStore,
     StoreError,
     StoreFull,
     StoreLocked,
@@ -42,36 +42,19 @@ def counts(path):
         return {table: connection.execute(f"select count(*) from {table}").get for table in tables}
 
 
-class Interrupting:
-    """An embedder that is the static one, until its nth call, when somebody presses Ctrl-C."""
+class Wrong:
+    """The static model, but it gives something else than was asked for."""
 
-    name, dimensions, threshold, fingerprint = "interrupting", 64, 0.2, "interrupting/64"
-
-    def __init__(self, calls=0):
-        self.calls = calls
-
-    def embed_documents(self, texts, /):
-        self.calls -= 1
-        if self.calls == 0:
-            raise KeyboardInterrupt
-        return STATIC.embed_documents(texts)
-
-    def embed_query(self, text, /):
-        return STATIC.embed_query(text)
-
-
-class Wrong(Interrupting):
-    """An embedder that gives something else than was asked for."""
+    name, dimensions, threshold, fingerprint = "wrong", 64, 0.2, "wrong/64"
 
     def __init__(self, answer):
-        super().__init__()
         self.answer = answer
 
     def embed_documents(self, texts, /):
-        return self.answer(super().embed_documents(texts))
+        return self.answer(STATIC.embed_documents(texts))
 
     def embed_query(self, text, /):
-        return self.answer(super().embed_documents([text]))[0]
+        return self.embed_documents([text])[0]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +140,14 @@ def test_interrupted_while_indexing(store, tmp_path):
         cells = [{"cell_type": "markdown", "metadata": {}, "source": f"λ of Zürich, {number}.{i}"} for i in range(60)]
         content = {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": cells}
         (tmp_path / f"{number:02}.ipynb").write_text(json.dumps(content))
-    memory = store(embedder=Interrupting(calls=2))
+
+    def press(texts):
+        if len(embedder.batches) == 1:
+            embedder.before = lambda texts: None
+            raise KeyboardInterrupt
+
+    embedder = Hashing(before=press)
+    memory = store(embedder=embedder)
     with pytest.raises(KeyboardInterrupt):
         memory.index(tmp_path, progress=False)
     held = memory.stats()
@@ -183,22 +173,6 @@ def test_full(sqlite, remember):
     connection.pragma("max_page_count", 1_000_000)
     remember(opened, "goes on")
     assert list(opened.problems()) == []
-
-
-def test_a_disk_that_is_full_indeed(disk):
-    """On a full disk each memory is in whole or not, and forgetting works."""
-    with MemoryStore(disk(1) / "memory.sqlite") as store:
-        walrus = store.add("A walrus in the bath")
-        added = 1
-        with pytest.raises(StoreFull):
-            for number in range(1000):
-                store.add(f"{number} " + os.urandom(4000).hex())
-                added += 1
-        held = counts(store.path)
-        assert held["memories"] == held["texts"] == added and held["codes_1"] == held["chunks"]
-        assert store.hits("walrus").hits[0].memory.id == walrus.id
-        assert store.forget(walrus.id) == 1 and store.notices == ()
-        assert store.stats()["memories"] == added - 1 and store.doctor() == []
 
 
 # -- transactions ------------------------------------------------------------------------------------------------------

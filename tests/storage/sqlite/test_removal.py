@@ -146,7 +146,6 @@ def test_a_file_that_changed(store, tmp_path, bytes_of, change):
     memory = store()
     memory.index(folder, progress=False)
     assert traces(memory, words_of(SAID), bytes_of)
-
     if change == "deleted":
         (folder / "secret.md").unlink()
     else:
@@ -545,6 +544,8 @@ def test_forgetting_on_a_full_disk(disk, bytes_of):
             while True:
                 text = f"walross{len(memories)}zahl " + os.urandom(50_000).hex()
                 memories.append(store.add(text, tags=["filler"]))
+        [held] = rows(store, "select (select count(*) from memories), (select count(*) from texts)")
+        assert held == (20 + len(memories), 20 + len(memories)) and store.hits("walross0zahl").hits
         assert store.forget(memories[0].id) == 1
     with MemoryStore(full / "memory.sqlite", embedder=None) as store:
         assert store.forget(memories[1].id) == 1
