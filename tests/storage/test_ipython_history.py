@@ -76,26 +76,16 @@ def test_imported_twice(store, file):
     assert {one.source for one in opened.history.runs()} == {"λ = 3", "fit(λ)", "plot(λ)"}
 
 
-@pytest.fixture
-def in_tokyo(monkeypatch):
-    """Make this machine one in Tokyo."""
-
-    def move():
-        monkeypatch.setenv("TZ", "Asia/Tokyo")
-        time.tzset()
-
-    yield move
-    monkeypatch.undo()
-    time.tzset()
-
-
-def test_imported_in_another_time_zone(store, file, in_tokyo):
+def test_imported_in_another_time_zone(store, file, monkeypatch):
     """IPython writes local times: a journey between two imports does not double the history."""
     opened, before = store(), next(ipython_runs(file)).started
     opened.history.import_ipython(file)
-    in_tokyo()
-    assert next(ipython_runs(file)).started == before - timedelta(hours=9)
-    assert opened.history.import_ipython(file) == 0
+    with monkeypatch.context() as journey:
+        journey.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        after, added = next(ipython_runs(file)).started, opened.history.import_ipython(file)
+    time.tzset()
+    assert (after, added) == (before - timedelta(hours=9), 0)
 
 
 def test_the_file_is_not_touched(store, file):

@@ -17,10 +17,10 @@ from hashing import Hashing
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from inside import storage_of
-from postgres_server import as_role, name_of
+from postgres_server import name_of
 from transferred import NOTES, PLAIN, RUNS, answers, carried, contents, fill
 
-from jupyter_memory import FileState, InputError, JupyterMemory, MemoryStore, StoreError, StoreReadOnly, UnknownMemory
+from jupyter_memory import FileState, InputError, JupyterMemory, MemoryStore, StoreError, UnknownMemory
 from jupyter_memory.ingest import prepare
 from jupyter_memory.storage import open_storage, vectors
 from jupyter_memory.types import Draft, Filters, Terms
@@ -111,24 +111,6 @@ def test_damage_is_found_and_told_with_its_cure(storage, postgres_server):
     assert "another text or title" in found and "Repair it with store.rebuild()" in found
     storage.writer.rebuild()
     assert "keyword index" not in " ".join(storage.problems())
-
-
-def test_a_role_that_may_only_read_is_told(storage, postgres_server):
-    """Searching works; whatever writes says that the role may only read."""
-    name = name_of(storage.path)
-    postgres_server.execute("create role only_reads login bypassrls")
-    try:
-        for grant in ("usage on schema jupyter_memory", "select on all tables in schema jupyter_memory"):
-            postgres_server.execute(f"grant {grant} to only_reads", name)
-        with closing(open_storage(as_role(storage.path, "only_reads"), busy_seconds=2)) as reader:
-            assert reader.read_only
-            with reader.snapshot() as snapshot:
-                assert snapshot.count(EVERYTHING) == 3
-            with pytest.raises(StoreReadOnly, match="may only read"):
-                reader.writer.add(prepare([RATE], None), None)
-    finally:
-        postgres_server.execute("drop owned by only_reads", name)
-        postgres_server.execute("drop role only_reads")
 
 
 def test_forgetting_that_could_be_taken_back_is_refused(postgres_address):

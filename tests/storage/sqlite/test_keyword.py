@@ -250,23 +250,6 @@ def test_common_in_a_column_that_is_not_searched(large):
     assert texts_found(large, "budget 2026") == ["budget of 2026, model"]
 
 
-def test_counts_of_words(sqlite, remember):
-    """A stem counts in the column where most chunks hold it; each snapshot has its own counts."""
-    opened, other = sqlite(), sqlite()
-    remember(opened, *corpus(1, 50), Draft(text="normalised", title="Price"))
-    held = sum("price" in text.split() for text in corpus(1, 50))
-    with opened.snapshot() as snapshot:
-        stems = [snapshot.corpus.words(word)[0] for word in ("prices", "normalise", "nowhere")]
-        remember(other, "prices of Zürich")
-        assert snapshot.corpus.chunks == 51
-        assert list(snapshot.corpus.frequencies(stems).values()) == [held + 1, 1, 0]
-        assert [snapshot.chunk_count_of(stems[0], columns) for columns in (["text"], ["title"])] == [held, 1]
-        assert snapshot.chunk_count_of(stems[1], ["text", "title"]) == 1
-    for again in (opened, other):
-        with again.snapshot() as snapshot:
-            assert snapshot.corpus.chunks == 52 and snapshot.corpus.frequencies(stems)[stems[0]] == held + 2
-
-
 # -- scores that are cached --------------------------------------------------------------------------------------------
 
 

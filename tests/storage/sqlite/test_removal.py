@@ -16,8 +16,8 @@ from contextlib import closing, suppress
 from types import SimpleNamespace
 
 import apsw
-import numpy as np
 import pytest
+from hashing import Hashing
 
 from jupyter_memory import FileState, JupyterMemory, MemoryStore, StoreFull
 from jupyter_memory.ingest import prepare
@@ -249,18 +249,7 @@ def test_forgotten_while_vectors_are_written(store, week):
     with store() as first:
         first.add_many(week, progress=False)
     other = store()
-
-    class Forgetful:
-        name, dimensions, threshold, fingerprint = "forgetful", 64, 0.2, "forgetful/64"
-
-        def embed_documents(self, texts, /):
-            other.forget(everything=True) if other.stats()["memories"] else None
-            return np.ones((len(texts), 64))
-
-        def embed_query(self, text, /):
-            return np.ones(64)
-
-    second = store(embedder=Forgetful())
+    second = store(embedder=Hashing(before=lambda texts: other.count() and other.forget(everything=True)))
     assert second.reembed(progress=False) == 0
     tables = [row[0] for row in rows(second, "select name from sqlite_schema where name glob '[vc]*_[0-9]*'")]
     assert len(tables) == 4 and all(rows(second, f"select count(*) from {table}") == [(0,)] for table in tables)

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory import EmbeddingMismatch, MemoryStore
+from jupyter_memory import MemoryStore
 from jupyter_memory.storage import Database, Prepared, SqliteStorage
 from jupyter_memory.types import KINDS, Chunk, Draft, Filters, Terms
 
@@ -276,16 +276,6 @@ def test_a_snapshot_that_is_older_than_the_cache(opened, database):
         assert other.writer.forget(ANY) in (11, 12)
         assert (len(texts(other, query, 100)), len(texts(mine, query, 100))) == (0, 10)
     assert texts(mine, query, 100) == []
-
-
-def test_a_second_model_is_not_written_to(sqlite):
-    """A memory with vectors of another model than the store's is refused within the transaction, and not stored."""
-    rng = np.random.default_rng(9)
-    storage = stored(sqlite(), [Draft(text="λ")], unit(rng, 1, 64))
-    with pytest.raises(EmbeddingMismatch, match=r"written with made \(64 dimensions\), .* other \(32\)"):
-        stored(storage, [Draft(text="ü")], unit(rng, 1, 32), Made(32, "other"))
-    with storage.snapshot() as snapshot:
-        assert (snapshot.count(ANY), len(snapshot.models())) == (1, 1)
 
 
 # -- filters -----------------------------------------------------------------------------------------------------------
