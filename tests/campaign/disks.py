@@ -23,9 +23,10 @@ from jupyter_memory.embedders import StaticEmbedder
 
 _MEMORIES = 60
 _DISK = 40_000_000
+Work = Callable[[MemoryStore], object]
 
 
-def operations(rng: random.Random) -> dict[str, Callable[[MemoryStore], object]]:
+def operations(rng: random.Random) -> dict[str, Work]:
     """Return all that changes a store or copies it, by name."""
 
     def some(store: MemoryStore) -> str:
@@ -90,9 +91,7 @@ def small_disk(folder: Path) -> Iterator[Path | None]:
         subprocess.run(["umount", "-l", disk], check=True)
 
 
-def on_full_disk(
-    disk: Path, base: Path, name: str, work: Callable[[MemoryStore], object], rng: random.Random, where: str
-) -> Counter[str]:
+def on_full_disk(disk: Path, base: Path, name: str, work: Work, rng: random.Random, where: str) -> Counter[str]:
     """Fill a disk around an open store, and try; on a disk that is full to the last byte, forgetting must work."""
     folder = disk / "store"
     shutil.copytree(base, folder)
@@ -107,7 +106,10 @@ def on_full_disk(
             if name.startswith("forget") and outcome == "failed":
                 raise Loss(f"{where}: {name} was not possible on the full disk")
             filler.unlink()
-            check(store, where, name, whole=name not in ("add", "index", "forget one", "forget all"))
+            if found := faults(store):
+                raise Loss(f"{where}: after {name} the store is not sound: {found}")
+            if name not in ("add", "index", "forget one", "forget all") and store.count() != _MEMORIES + 1:
+                raise Loss(f"{where}: after {name} there are {store.count()} memories")
         unexpected(folder, where, name)
     finally:
         shutil.rmtree(folder)
@@ -126,7 +128,7 @@ def fill(filler: Path) -> None:
                 continue
 
 
-def tried(store: MemoryStore, work: Callable[[MemoryStore], object], where: str, name: str) -> str:
+def tried(store: MemoryStore, work: Work, where: str, name: str) -> str:
     """Return whether an operation succeeded, or failed with an error of ours."""
     try:
         report = work(store)
@@ -135,13 +137,6 @@ def tried(store: MemoryStore, work: Callable[[MemoryStore], object], where: str,
     except Exception as error:
         raise Loss(f"{where}: {name} ended with {type(error).__name__}") from error
     return "failed" if getattr(report, "failed", ()) else "succeeded"
-
-
-def check(store: MemoryStore, where: str, name: str, *, whole: bool) -> None:
-    if found := faults(store):
-        raise Loss(f"{where}: after {name} the store is not sound: {found}")
-    if whole and store.count() != _MEMORIES + 1:
-        raise Loss(f"{where}: after {name} there are {store.count()} memories")
 
 
 def unexpected(folder: Path, where: str, name: str) -> None:
@@ -171,12 +166,7 @@ def read_only(folder: Path) -> None:
 
 
 def in_child(
-    folder: Path,
-    base: Path,
-    name: str,
-    work: Callable[[MemoryStore], object],
-    limit: Callable[[Path], None],
-    where: str,
+    folder: Path, base: Path, name: str, work: Work, limit: Callable[[Path], None], where: str
 ) -> Counter[str]:
     """Try an operation in a process of its own below a limit, then look at the store without the limit."""
     shutil.copytree(base, folder)

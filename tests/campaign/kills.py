@@ -176,7 +176,9 @@ def look(kind: str, folder: Path, told: Told) -> None:
                 raise Loss(f"{name} was reported as stored, and is not there as it was")
         # What was under way may have come as far as the commit: then its words must be gone as well.
         begun = [told.kept[name] for name in told.going & told.kept.keys()]
-        gone = words_of([*told.gone, *(text for text in begun if text.strip() not in map(str.strip, held.values()))])
+        there = [text.strip() for text in held.values()]
+        texts_gone = [*told.gone, *(text for text in begun if text.strip() not in there)]
+        gone = [word for text in texts_gone for word in text.split()]
         if left := words_left(store_path, gone):
             raise Loss(f"{len(left)} words of what was forgotten are in the bytes of the open store")
     if left := words_left(store_path, gone):
@@ -197,7 +199,3 @@ def look_at_files(folder: Path, told: Told) -> None:
     known = {"memory.sqlite", "backup.sqlite", "texts.json", "only here.txt", "notes", "jupyter"}
     if more := sorted({file.name for file in folder.iterdir()} - known - {copy.name for copy in copies}):
         raise Loss(f"files were left: {more}")
-
-
-def words_of(texts: list[str]) -> list[str]:
-    return [word for text in texts for word in text.split()]

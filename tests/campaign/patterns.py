@@ -6,7 +6,6 @@ import re
 from collections import deque
 from collections.abc import Callable
 from itertools import islice
-from random import Random
 
 from growing import cpu, cpu_exponent
 from patterns_found import Found, patterns
@@ -34,7 +33,8 @@ def run(dose: Dose) -> Figures:
     random, tried = dose.random(), 0
     found = patterns()
     for one in found:
-        for before, body, end in _some(one, dose.times(2_000, least=20), random):
+        texts, most = list(islice(worst(one.pattern), 20_000)), dose.times(2_000, least=20)
+        for before, body, end in texts if len(texts) <= most else random.sample(texts, most):
             tried += 1
             if power := slow(one, before, body, end):
                 raise Loss(f"{one.name} grows with the power {power:.1f}: {before!r} + {body!r} * n + {end!r}")
@@ -64,8 +64,3 @@ def _apply(found: Found, text: str) -> None:
     else:
         found.pattern.match(text)
         found.pattern.fullmatch(text)
-
-
-def _some(found: Found, most: int, random: Random) -> list[tuple[str, str, str]]:
-    texts = list(islice(worst(found.pattern), 20_000))
-    return texts if len(texts) <= most else random.sample(texts, most)

@@ -6,7 +6,7 @@ import io
 import json
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +25,6 @@ from jupyter_memory.cli import main
 from jupyter_memory.types import Answer
 
 SAMPLES = Path(__file__).parents[2] / "notebooks" / "samples"
-# What a door says of a query: that it was answered, or that it was refused.
-Door = Callable[[str, Random], str]
 _SHARES = {"python": 70, "magic": 12, "command": 3, "server": 15}
 _DECLARED = (JupyterMemoryError, UsageError)
 
@@ -47,7 +45,7 @@ def run(dose: Dose) -> Figures:
                 name = random.choices(list(_SHARES), list(_SHARES.values()))[0]
                 query = query_of(random)
                 try:
-                    said[f"{doors.by_name[name](query, random)} by {name}"] += 1
+                    said[f"{getattr(doors, name)(query, random)} by {name}"] += 1
                 except Loss as loss:
                     raise Loss(f"{name}: {loss}: {query[:200]!r} (seed {dose.seed})") from None
                 except Exception as error:
@@ -66,31 +64,23 @@ class _Doors:
 
     store: MemoryStore
     shell: InteractiveShell
-    server: str
+    url: str
     file: Path
 
-    @property
-    def by_name(self) -> Mapping[str, Door]:
-        return {"python": self._python, "magic": self._magic, "command": self._command, "server": self._server}
-
-    def _python(self, query: str, random: Random) -> str:
+    def python(self, query: str, random: Random) -> str:
         options: dict[str, Any] = {"filters": filters_of(random)} if random.random() < 0.3 else {}
-        ask = random.choice((self.store.hits, self.store.hits, self._frame, self._trace))
+        ask = random.choice(("hits", "hits", "search", "trace"))
+        more = {"prefix": random.random() < 0.2, "time": random.random() < 0.8, **options}
         try:
-            answer = ask(query, prefix=random.random() < 0.2, time=random.random() < 0.8, **options)
+            if ask == "search":
+                self.store.search(query, **options)
+            answer = self.store.trace(query, **more).answer if ask == "trace" else self.store.hits(query, **more)
         except JupyterMemoryError:
             return "refused"
         _check(answer)
         return "answered"
 
-    def _frame(self, query: str, *, prefix: bool, time: bool, **options: Any) -> Answer:
-        self.store.search(query, **options)
-        return self.store.hits(query, prefix=prefix, time=time, **options)
-
-    def _trace(self, query: str, **options: Any) -> Answer:
-        return self.store.trace(query, **options).answer
-
-    def _magic(self, query: str, random: Random) -> str:
+    def magic(self, query: str, random: Random) -> str:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             try:
                 self.shell.run_line_magic("memsearch", " ".join(query.splitlines()))
@@ -98,7 +88,7 @@ class _Doors:
                 return "refused"
         return "answered"
 
-    def _command(self, query: str, random: Random) -> str:
+    def command(self, query: str, random: Random) -> str:
         out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace") for _ in range(2))
         options = random.choice(([], ["--json"], ["--"]))
         with redirect_stdout(out), redirect_stderr(err):
@@ -107,9 +97,9 @@ class _Doors:
             raise Loss(f"the command ended with {code}")
         return "refused" if code else "answered"
 
-    def _server(self, query: str, random: Random) -> str:
+    def server(self, query: str, random: Random) -> str:
         body = {"query": query, "log": random.random() < 0.2, "lists": random.random() < 0.1}
-        code, text = asked(self.server, "search", body)
+        code, text = asked(self.url, "search", body)
         if 400 <= code < 500:
             if MARK in text:
                 raise Loss("an error repeats words of the query")

@@ -132,17 +132,10 @@ class Changes:
 
 
 _KINDS: dict[str, Callable[[Changes, int, int, int], None]] = {
-    "write": Changes._write,
-    "edit": Changes._edit,
-    "move": Changes._move,
-    "swap": Changes._swap,
-    "copy": Changes._copy,
-    "touch": Changes._touch,
-    "delete": Changes._delete,
-    "move folder": Changes._move_folder,
-    "copy folder": Changes._copy_folder,
-    "delete folder": Changes._delete_folder,
-}
+    "write": Changes._write, "edit": Changes._edit, "move": Changes._move, "swap": Changes._swap,
+    "copy": Changes._copy, "touch": Changes._touch, "delete": Changes._delete, "move folder": Changes._move_folder,
+    "copy folder": Changes._copy_folder, "delete folder": Changes._delete_folder,
+}  # fmt: skip
 # How often a random sequence should have each.
 KINDS = dict(zip(_KINDS, (4, 3, 8, 2, 5, 5, 1, 2, 1, 1), strict=True))
 
