@@ -23,7 +23,6 @@ from jupyter_memory.types import KINDS, Chunk, Draft, Filters, Terms
 ANY = Filters()
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
 # What the codes of the vectors below were when the first store was written; another value makes every store useless.
-# What the codes of the vectors below were when the first store was written; another value makes every store useless.
 GOLDEN = {
     64: "695ee28e3e790508", 128: "1f48a3e1f972c253", 256: "42fb5dfc0dc21cc2", 384: "16b641d39a7957be",
     768: "9539f9b4cf126a38", 1536: "bf6ba492443c1a91",
