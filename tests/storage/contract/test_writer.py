@@ -303,19 +303,6 @@ def test_searches_and_feedback(storage):
     assert [one.accessed for one in everything(storage)] == [0, 0]
 
 
-def test_query_vectors(storage):
-    """The vectors of questions are kept for models that the store has."""
-    embedder = Hashing()
-    storage.writer.register_model(embedder)
-    vector, known = embedder.vector("λ"), embedder.fingerprint
-    storage.writer.keep_query_vectors(QueryVector(fingerprint, "λ", vector) for fingerprint in (known, "unknown"))
-    found, _ = seen(storage, lambda snapshot: snapshot.query_vector(known, "λ"))
-    assert np.array_equal(found, vector)
-    assert seen(storage, lambda snapshot: snapshot.query_vector("unknown", "λ")) is None
-    storage.writer.clear_query_vectors()
-    assert not seen(storage, lambda snapshot: snapshot.has_query_vectors())
-
-
 def test_the_last_search_from_one_place(storage):
     """It has the ids of its hits in their order; searches from elsewhere and calls of programs are others."""
 
@@ -329,6 +316,15 @@ def test_the_last_search_from_one_place(storage):
     note("ν", "command line", ["d"], client="agent")
     found, ids = seen(storage, lambda snapshot: snapshot.last_search("command line"))
     assert (found.query, found.query_id, ids) == ("λ", "λ", ("b", "a"))
+    # The vectors of questions are kept for models that the store has.
+    embedder = Hashing()
+    storage.writer.register_model(embedder)
+    vector, known = embedder.vector("λ"), embedder.fingerprint
+    storage.writer.keep_query_vectors(QueryVector(fingerprint, "λ", vector) for fingerprint in (known, "unknown"))
+    assert np.array_equal(seen(storage, lambda snapshot: snapshot.query_vector(known, "λ"))[0], vector)
+    assert seen(storage, lambda snapshot: snapshot.query_vector("unknown", "λ")) is None
+    storage.writer.clear_query_vectors()
+    assert not seen(storage, lambda snapshot: snapshot.has_query_vectors())
 
 
 # -- the whole ---------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import shutil
 import subprocess
@@ -102,27 +101,24 @@ def test_restore_under_an_idle_store_without_a_log(store, copy, tmp_path, networ
     assert "here first" not in titles(opened.path)
 
 
-def hold(path, is_open, done):
-    with MemoryStore(path, embedder=None) as store:
-        store.add("from another process")
-        is_open.set()
-        done.wait(100)
-
-
 def test_restore_over_a_store_open_elsewhere(copy, tmp_path):
     """While another process has a store open it is not replaced."""
-    context = multiprocessing.get_context("spawn")
-    is_open, done, path = context.Event(), context.Event(), tmp_path / "theirs.sqlite"
-    process = context.Process(target=hold, args=(path, is_open, done))
-    process.start()
-    try:
-        assert is_open.wait(100)
+    path = tmp_path / "theirs.sqlite"
+    program = """
+import sys
+from jupyter_memory import MemoryStore
+with MemoryStore(sys.argv[1], embedder=None) as store:
+    store.add("from another process")
+    print("open", flush=True)
+    sys.stdin.read()
+"""
+    command = [sys.executable, "-c", program, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "open\n"
         with pytest.raises(StoreOpen):
             MemoryStore.restore(copy, to=path, overwrite=True)
-    finally:
-        done.set()
-        process.join(300)
-    assert process.exitcode == 0
+        process.stdin.close()
+        assert process.wait(100) == 0
     with MemoryStore(path, embedder=None) as store:
         assert store.hits("another process").hits
 

@@ -54,16 +54,19 @@ def on_disk(memory: MemoryStore) -> int:
 
 
 def test_sizes_add_up_to_the_bytes_on_disk(memory, sizes):
-    """The parts are all of the file and its log: of an empty store, of a full one, and after its log was written."""
+    """The parts are all of the file and its log: of an empty store, a full one, opened anew, and after a forgetting."""
     assert sum(sizes().values()) == on_disk(memory)
-    memory.add_many([{"text": f"λ {i} " * 300, "tags": [f"t{i}"]} for i in range(60)], progress=False)
+    memory.add_many([{"text": f"λ {i} " * 500, "tags": [f"t{i}"]} for i in range(60)], progress=False)
     stats = memory.stats(sizes=True)
     assert sum(stats["sizes"].values()) == stats["bytes"] == on_disk(memory)
     assert stats["held"] == stats["bytes"] - stats["sizes"]["free"] - stats["sizes"]["log"]
-    path = memory.path
     memory.close()
-    with MemoryStore(path, "static") as again:
+    with MemoryStore(memory.path, "static") as again:
         assert sum(again.stats(sizes=True)["sizes"].values()) == on_disk(again)
+        # What is forgotten no longer counts as held; what comes next uses that room.
+        again.forget(everything=True)
+        left = again.stats(sizes=True)
+        assert left["held"] < stats["held"] / 2 and sum(left["sizes"].values()) == left["bytes"]
 
 
 def test_each_kind_is_counted_where_it_belongs(memory, sizes, tmp_path):
@@ -84,16 +87,6 @@ def test_each_kind_is_counted_where_it_belongs(memory, sizes, tmp_path):
     for i in range(80):
         memory.note_search(memory.hits(f"prices {i}"), "python")
     assert sizes()["searches"] > before["searches"]
-
-
-def test_forgetting_makes_room_that_counts_as_free(memory, sizes):
-    """What is forgotten no longer counts as held, although the file stays as large; what comes next uses that room."""
-    memory.add_many([{"text": f"λ {i} " * 500} for i in range(60)], progress=False)
-    held = memory.stats(sizes=True)["held"]
-    memory.forget(everything=True)
-    stats = memory.stats(sizes=True)
-    assert stats["held"] < held / 2
-    assert sum(stats["sizes"].values()) == stats["bytes"]
 
 
 NOT_A_NUMBER = "c07f" * 512
@@ -208,16 +201,6 @@ def test_repaired(changed):
         assert store.hits("the λ of Zürich is 0").hits[0].memory.title == "λ 0"
 
 
-def test_an_index_that_does_not_fit(week_store):
-    """When the keyword index lost a row, doctor says so, and rebuild mends it."""
-    run_sql(week_store, "insert into keyword (keyword, rowid, text) values ('delete', 1, 'electricity')")
-    (problem,) = week_store.doctor()
-    assert "keyword index does not match the memories. Repair it with store.rebuild()" in problem
-    week_store.rebuild()
-    assert week_store.doctor() == []
-    assert week_store.hits("electricity").hits[0].kw_rank == 1
-
-
 def test_damaged_pages(path, tmp_path):
     """Damage that SQLite finds is reported with what to do, does not make doctor fail, and is not backed up."""
     with MemoryStore(path, embedder=None) as store:
@@ -235,13 +218,18 @@ def test_damaged_pages(path, tmp_path):
 
 
 def test_an_unexpected_error_over_damage(week_store):
-    """What a damaged value breaks in a search is an error that names the damage, and doctor names it too."""
+    """What a damaged value breaks in a search is an error that names the damage; doctor names it, and what mends it."""
     run_sql(week_store, "update vectors_1 set embedding = x'00' where chunk = 1")
     with pytest.raises(StoreDamaged, match=r"is damaged\. 1 vector of static .* store\.reembed\(\).*doctor"):
         week_store.hits("electricity")
     assert any("1 vector of static is damaged" in problem for problem in week_store.doctor())
     week_store.reembed(progress=False)
     assert week_store.hits("electricity").hits and week_store.doctor() == []
+    run_sql(week_store, "insert into keyword (keyword, rowid, text) values ('delete', 1, 'electricity')")
+    (problem,) = week_store.doctor()
+    assert "keyword index does not match the memories. Repair it with store.rebuild()" in problem
+    week_store.rebuild()
+    assert week_store.doctor() == [] and week_store.hits("electricity").hits[0].kw_rank == 1
 
 
 def test_while_another_writes(week_store, store):

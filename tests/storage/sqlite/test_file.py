@@ -257,29 +257,23 @@ def test_what_cannot_be_opened(common_folder, as_user, prepare, error, message):
 
 
 @pytest.mark.parametrize("vfs", ["unix-dotfile", None])
-def test_a_file_system_without_shared_memory(path, database, remember, vfs, network_home):
-    """Where there can be no write-ahead log the store works with a journal, and says what that costs."""
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_file_system_without_shared_memory(path, database, remember, vfs, moved, request):
+    """Where there can be no write-ahead log the store, moved there or not, works with a journal and says so."""
+    if moved:
+        first = database()
+        remember(first, "It had a log")
+        first.close()
+    request.getfixturevalue("network_home")
     opened = database(vfs=vfs)
     remember(opened, "The λ of Zürich")
     assert opened.journal() == "truncate"
+    assert opened.connection.execute("select count(*) from memories").get == 1 + moved
     assert len(opened.notices) == 1 and "write-ahead log does not work on this file system" in opened.notices[0]
     opened.close()
     sibling(path, "-shm").unlink()
     again = database()
     assert (again.journal(), again.notices) == ("wal", [])
-
-
-@pytest.mark.parametrize("vfs", ["unix-dotfile", None])
-def test_a_store_moved_to_a_file_system_without_shared_memory(path, database, remember, vfs, request):
-    """A store with a write-ahead log, copied to a network home, opens there with all it holds."""
-    first = database()
-    remember(first, "The λ of Zürich")
-    first.close()
-    request.getfixturevalue("network_home")
-    moved = database(vfs=vfs)
-    remember(moved, "One more")
-    assert moved.journal() == "truncate"
-    assert moved.connection.execute("select count(*) from memories").get == 2
 
 
 def test_a_forked_child_has_its_own_connection(database, remember):
