@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -287,6 +286,7 @@ def test_stopped_in_the_middle(store, error):
 
 def test_a_full_disk(store):
     """When the disk takes no more the old model stays in use, the error says so, and with room it goes on."""
+    resource = pytest.importorskip("resource", reason="limits are those of POSIX")
     memory = store(embedder="static-64")
     memory.add_many(notes(600), progress=False)
     memory.close()

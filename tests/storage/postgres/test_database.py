@@ -14,7 +14,6 @@ from pathlib import Path
 from time import monotonic, sleep
 from urllib.parse import parse_qs
 
-import psycopg
 import pytest
 from forked import in_fork
 from hashing import Hashing
@@ -26,6 +25,7 @@ from jupyter_memory.text import database_address
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
+import psycopg
 
 PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 

@@ -8,18 +8,20 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import product
 
-import psycopg
 import pytest
 from contract import seen
 from hashing import Hashing
 
 from jupyter_memory.ingest import prepare
-from jupyter_memory.storage import open_storage, pruning, vectors
+from jupyter_memory.storage import open_storage
 from jupyter_memory.text import COLUMNS
 from jupyter_memory.types import Draft, Filters, Terms, WordForms
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
+import psycopg
+
+from jupyter_memory.storage import pruning, vectors
 
 # -- both databases answer alike ---------------------------------------------------------------------------------------
 

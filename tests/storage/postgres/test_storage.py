@@ -10,7 +10,6 @@ from contextlib import ExitStack, closing
 from secrets import token_hex
 from time import monotonic, sleep
 
-import psycopg
 import pytest
 from contract import DRAFTS, EVERYTHING, RATE, WEIGHTS, keys_of, vector_of
 from hashing import Hashing
@@ -22,11 +21,14 @@ from transferred import NOTES, PLAIN, RUNS, answers, carried, contents, fill
 
 from jupyter_memory import FileState, InputError, JupyterMemory, MemoryStore, StoreError, UnknownMemory
 from jupyter_memory.ingest import prepare
-from jupyter_memory.storage import open_storage, vectors
+from jupyter_memory.storage import open_storage
 from jupyter_memory.types import Draft, Filters, Terms
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
+import psycopg
+
+from jupyter_memory.storage import vectors
 
 WRITERS = 16
 SHARED = [Draft(text=f"what everybody says, {number}: λ", tags=("all",)) for number in range(8)]

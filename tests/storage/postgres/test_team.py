@@ -6,16 +6,16 @@ import random
 from contextlib import closing
 from itertools import product
 
-import psycopg
 import pytest
-from postgres_server import name_of
-from tenants import SPACES, TABLES, fill, leaks, opened, some_query, spaces_seen
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreError, StoreReadOnly
 from jupyter_memory.storage import open_storage, open_team
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
+import psycopg
+from postgres_server import name_of
+from tenants import SPACES, TABLES, fill, leaks, opened, some_query, spaces_seen
 
 PLAIN = JupyterMemory()
 QUERIES = 300  # of the 10,000 of the campaign

@@ -276,6 +276,7 @@ def test_a_file_system_without_shared_memory(path, database, remember, vfs, move
     assert (again.journal(), again.notices) == ("wal", [])
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_child_has_its_own_connection(database, remember):
     """A child that was forked with the store open writes through a connection of its own; its parent goes on."""
     opened = database()
