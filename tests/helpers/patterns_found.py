@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import dataclasses
 import functools
-import importlib
 import inspect
 import pkgutil
 import re
@@ -46,8 +45,8 @@ def _modules() -> Iterator[ModuleType]:
         if one.name.endswith("__main__"):
             continue
         try:
-            yield importlib.import_module(one.name)
-        except ImportError:  # an extra that is not installed
+            yield pkgutil.resolve_name(one.name)
+        except (ImportError, AttributeError):  # an extra that is not installed
             continue
 
 
