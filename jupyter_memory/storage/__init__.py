@@ -14,6 +14,7 @@ __getattr__, __dir__, __all__ = exports(
         "sqlite.database": "BackgroundReader Database",
         "sqlite.storage": "SqliteStorage",
         "sqlite.vectors": "BITS codes distances",
+        "sqlite.writer": "undo",
         "writing": "Arriving Contents Level NotedFile NotedFolder SearchStorage Storage Stored Team Thumbnails",
     },
 )

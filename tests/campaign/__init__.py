@@ -27,9 +27,7 @@ class Dose:
     folder: Path
 
     def times(self, full: int, least: int = 1) -> int:
-        """Return how often to do what the full campaign does ``full`` times."""
         return max(least, round(full * self.scale))
 
     def random(self) -> random.Random:
-        """Return the source of all choices of a part."""
         return random.Random(self.seed)

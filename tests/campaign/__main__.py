@@ -16,7 +16,6 @@ from campaign import Dose
 
 
 def parts() -> list[str]:
-    """Return the names of all parts, in the order of the alphabet."""
     names = (module.name for module in pkgutil.iter_modules(campaign.__path__))
     return sorted(name for name in names if not name.startswith(("_", "test_")))
 

@@ -23,13 +23,11 @@ _LONG = 30_000  # characters: such a cell is noted by the thread
 
 
 def tell(*values: object) -> None:
-    """Say a line, at once."""
     sys.__stdout__.write(json.dumps(values) + "\n")
     sys.__stdout__.flush()
 
 
 def source(number: int, rng: random.Random) -> tuple[str, str]:
-    """Return a cell that says that it began, and how it will end."""
     ending = rng.choice(["ok", "ok", "error", "unknown"] if number > 5 else ["ok", "error"])
     words = made_up(rng, _LONG // 15 if rng.random() < 0.1 else 20)
     last = {"ok": "x = 1", "error": "{}['b']", "unknown": "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"}

@@ -12,13 +12,8 @@ from unicodedata import normalize
 FORBIDDEN = ("hiddenword", "outsideword", "homeword")
 
 _SHOWN = (
-    "notes.md",
-    "prices/tariffs.md",
-    "prices/Zürich λ.md",
-    "prices/2026/March.md",
-    "a\\b.md",
-    "100%2e.md",
-    "~draft.md",
+    *("notes.md", "prices/tariffs.md", "prices/Zürich λ.md", "prices/2026/March.md"),
+    *("a\\b.md", "100%2e.md", "~draft.md"),
 )
 _HIDDEN = (".hidden.md", ".secret/keys.md", "prices/.secret/deep.md", ".ssh/config.md")
 _OUTSIDE = ("outside/private.md", "outside/Zürich.md", "lab-old/notes.md", "home/letters.md", "home/.ssh/config.md")
@@ -60,12 +55,10 @@ class World:
         path.write_text(f"# Text\n\nThe λ of {word}.\n", encoding="utf-8")
 
     def inside(self, source: random.Random) -> str:
-        """Return the contents path of something that Lab shows."""
         names = [*_SHOWN, "", "prices", "prices/2026", "link", "link/tariffs.md", "second/2026", "one.md", "shared"]
         return source.choice([*names, "shared/plan.md", "up", "up/prices/tariffs.md"])
 
     def forbidden(self, source: random.Random) -> str:
-        """Return an absolute or contents path of something hidden or outside."""
         outside = [f"{self.top}/{name}" for name in (*_OUTSIDE, "", "outside", "lab-old", "home")]
         climbing = ["..", "/..", "/.", "//..", "~", "~/.ssh", "~/letters.md", "/etc", "/proc/self/environ"]
         climbing += [f"../{name}" for name in _OUTSIDE] + [f"prices/../../{name}" for name in _OUTSIDE]
@@ -97,14 +90,7 @@ def _with_nul(path: str, source: random.Random) -> str:
 
 
 _CHANGES: tuple[Callable[[str, random.Random], str], ...] = (
-    _at_a_slash("//"),
-    _at_a_slash("///"),
-    _at_a_slash("/./"),
-    _at_a_slash("/nowhere/../"),
-    _at_a_slash("/loop/../"),
-    _at_a_slash("/" + "x" * 300 + "/../"),
-    _at_a_slash("%2f"),
-    _at_a_slash("\\"),
+    *map(_at_a_slash, ("//", "///", "/./", "/nowhere/../", "/loop/../", "/" + "x" * 300 + "/../", "%2f", "\\")),
     lambda path, _: f"{path}/",
     lambda path, _: f"{path}/.",
     lambda path, _: f"/{path}" if path.startswith("/") else path,

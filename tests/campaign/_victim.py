@@ -1,6 +1,6 @@
 """A process that works on a store until it is killed, and tells line by line what it was told is done.
 
-    python -m campaign._victim KIND FOLDER SEED
+    python -m campaign._victim KIND FOLDER-OR-URL SEED
 
 A line is a JSON list: ``ready``; ``going`` with what may change from here on; ``kept`` with what the store holds by
 now, a text by id or path; ``gone`` with texts that nothing holds any more.
@@ -11,21 +11,21 @@ from __future__ import annotations
 import json
 import random
 import sys
+import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jupyter_memory import MemoryStore
+from jupyter_memory import JupyterMemory, MemoryStore, StoreError, StoreLocked
 from jupyter_memory.embedders import StaticEmbedder
 
 
 def made_up(rng: random.Random, count: int = 6) -> str:
-    """Return words that nothing else holds."""
     return " ".join("".join(rng.choices("bcdfghjklmnpqrstvwxz", k=14)) for _ in range(count))
 
 
 def tell(what: str, *values: Any) -> None:
-    """Say a line, at once."""
     sys.stdout.write(json.dumps([what, *values]) + "\n")
     sys.stdout.flush()
 
@@ -78,7 +78,6 @@ def forget(folder: Path, rng: random.Random) -> None:
 
 
 def reembed(folder: Path, rng: random.Random) -> None:
-    """Change the model to and fro, sometimes keeping the other one's vectors."""
     with MemoryStore(folder / "memory.sqlite") as store:
         tell("ready")
         while True:
@@ -100,7 +99,6 @@ def backup(folder: Path, rng: random.Random) -> None:
 
 
 def restore(folder: Path, rng: random.Random) -> None:
-    """Put a backup in the store's place again and again."""
     tell("ready")
     while True:
         tell("going", [])
@@ -108,9 +106,48 @@ def restore(folder: Path, rng: random.Random) -> None:
         tell("gone", [(folder / "only here.txt").read_text()])
 
 
+def share(url: str, rng: random.Random) -> None:
+    """Add, forget and search in a store on a server; open it again where the server went away.
+
+    ``lost server`` comes with the name of an error that a restart explains, ``error`` with any other one.
+    """
+    embedder, mine = StaticEmbedder(), list[str]()
+    while True:
+        try:
+            with MemoryStore(url, embedder, settings=JupyterMemory(busy_seconds=20.0)) as store:
+                while True:
+                    _work_together(store, rng, mine)
+        except StoreLocked:  # others are in the way
+            tell("error", traceback.format_exc())
+        except StoreError as error:
+            tell("lost server", type(error).__name__)
+            time.sleep(0.2)
+        except Exception:  # noqa: BLE001  the parent shows it
+            tell("error", traceback.format_exc())
+
+
+def _work_together(store: MemoryStore, rng: random.Random, mine: list[str]) -> None:
+    drawn = rng.random()
+    if drawn < 0.5 or not mine:
+        texts = [{"text": made_up(rng), "tags": ["λ"], "title": "Prices"} for _ in range(rng.choice((1, 1, 1, 20)))]
+        for memory in store.add_many(texts, progress=False):
+            tell("kept", memory.id)
+            mine.append(memory.id)
+    elif drawn < 0.7:
+        chosen = mine.pop(rng.randrange(len(mine)))
+        tell("going", chosen)
+        store.forget(chosen)
+        tell("gone", chosen)
+    elif drawn < 0.8:
+        store.pin(rng.choice(mine))
+    else:
+        store.hits("prices λ", limit=5)
+
+
 KINDS: dict[str, Callable[[Path, random.Random], None]] = {
     work.__name__: work for work in (add, index, forget, reembed, backup, restore)
 }
 
 if __name__ == "__main__":
-    KINDS[sys.argv[1]](Path(sys.argv[2]), random.Random(sys.argv[3]))
+    kind, where, seed = sys.argv[1:]
+    share(where, random.Random(seed)) if kind == "share" else KINDS[kind](Path(where), random.Random(seed))

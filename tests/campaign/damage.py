@@ -23,6 +23,7 @@ from campaign._damages import OF_BYTES, OF_ROWS, log_flipped
 from jupyter_memory import JupyterMemoryError, MemoryStore, StoreClosed, StoreDamaged
 
 _STORES = 300
+_EVEN = (["even"], [])
 _TOPICS = ("prices", "groupby", "invoices", "λ in Zürich", "merge", "Malmö", "forecast", "basket")
 
 
@@ -73,18 +74,12 @@ def run(dose: Dose) -> Figures:
 def _make(path: Path, count: int, about: str = "note") -> None:
     """Make a sound store of short notes, whose chunks have the same numbers as they have."""
     with MemoryStore(path, "static") as store:
-        store.add_many(
-            (
-                {
-                    "text": f"{about} {i}: the {_TOPICS[i % len(_TOPICS)]} were checked, see df.merge(orders{i})",
-                    "title": f"{about} {i}",
-                    "tags": ["even"] if i % 2 == 0 else (),
-                    "metadata": {"number": i},
-                }
-                for i in range(count)
-            ),
-            progress=False,
+        texts = (f"the {_TOPICS[i % len(_TOPICS)]} were checked, see df.merge(orders{i})" for i in range(count))
+        notes = (
+            {"text": f"{about} {i}: {text}", "title": f"{about} {i}", "metadata": {"number": i}, "tags": _EVEN[i % 2]}
+            for i, text in enumerate(texts)
         )
+        store.add_many(notes, progress=False)
         store.hits("how were the prices checked")
 
 
@@ -137,7 +132,6 @@ def _bytes(sound: Path, path: Path, rng: random.Random, counts: _Counts) -> None
 
 
 def _texts(path: Path) -> dict[str, tuple[str, str]] | None:
-    """Return what can be read, by id, None where nothing can."""
     try:
         with closing(apsw.Connection(str(path))) as connection:
             rows = connection.execute("select id, title, text from memories join texts on memory = key").fetchall()
@@ -290,7 +284,6 @@ def _questions(path: Path) -> Iterable[tuple[str, Callable[[], list[str]]]]:
 
 
 def _ids(path: Path) -> list[str]:
-    """Return ids of memories, read as another program would."""
     try:
         return sorted(id_ for id_ in _texts(path) or () if isinstance(id_, str))[:40]
     except apsw.Error:

@@ -12,61 +12,41 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
-from random import Random
 
 from pdfs import pdf_of
 from workbooks import ods, row, xls
 
 from campaign import Dose, Figures, Loss
-from campaign.mutations import _WAYS, _check_good, _good
+from campaign.mutations import damaged, indexed
 from jupyter_memory import MemoryStore
 from jupyter_memory.ingest import suffix_of
 
-_TOGETHER = 50
-_GOOD = 5
 # Values of the seeds: whatever the damage, none may come into the store.
 _VALUES = ("xylophone", "zeppelin")
 
 
 def run(dose: Dose) -> Figures:
     """Index damaged files of each kind; raise where a good file is missing, a value is told or the store is unsound."""
-    random, wanted, read, failed = dose.random(), dose.times(1_500, least=20), 0, 0
+    random = dose.random()
     (dose.folder / "seeds").mkdir()
     seeds = [(suffix_of(path), path.read_bytes()) for path in _seeds(dose.folder / "seeds")]
+    kinds = [ending for ending, _ in seeds]
     with MemoryStore(dose.folder / "memory.sqlite") as store:
-        for batch in range(0, wanted, _TOGETHER):
-            folder = dose.folder / f"batch {batch}"
-            folder.mkdir()
-            bad = [_damaged(folder, number, seeds, random) for number in range(min(_TOGETHER, wanted - batch))]
-            good = [_good(folder, batch + number) for number in range(_GOOD)]
-            report = store.index(folder, progress=False)
-            known = report.files + len(report.failed) + len(report.skipped)
-            if known < len(bad) + len(good):
-                raise Loss(f"{len(bad) + len(good)} files, but the report has {known} (seed {dose.seed})")
-            if told := [said for said in map(str, report.failed) if any(value in said for value in _VALUES)]:
-                raise Loss(f"a reason quotes the file: {told} (seed {dose.seed})")
-            _check_good(store, good, dose.seed)
-            read, failed = read + report.files - len(good), failed + len(report.failed)
-        if problems := store.doctor():
-            raise Loss(f"the store is unsound: {problems} (seed {dose.seed})")
+        wanted, read, failed = indexed(
+            dose,
+            store,
+            dose.times(1_500, least=20),
+            lambda folder, number: damaged(folder, number, seeds, kinds, random),
+        )
+    if told := [said for said in failed if any(value in said for value in _VALUES)]:
+        raise Loss(f"a reason quotes the file: {told} (seed {dose.seed})")
     kept = b"".join(path.read_bytes() for path in dose.folder.glob("memory.sqlite*"))
     if told := [value for value in _VALUES if value.encode() in kept]:
         raise Loss(f"the store holds values of data files: {told} (seed {dose.seed})")
-    return {"damaged files": wanted, "kinds": len(seeds), "read": read, "named in the report": failed}
-
-
-def _damaged(folder: Path, number: int, seeds: list[tuple[str, bytes]], random: Random) -> Path:
-    """Write a file that was damaged, or that has the name of another kind."""
-    ending, data = random.choice(seeds)
-    for _ in range(random.choice((1, 1, 2, 4))):
-        data = random.choice(_WAYS)(data, random)
-    path = folder / f"{number}{random.choice(seeds)[0] if random.random() < 0.1 else ending}"
-    path.write_bytes(data)
-    return path
+    return {"damaged files": wanted, "kinds": len(seeds), "read": read, "named in the report": len(failed)}
 
 
 def _seeds(folder: Path) -> Iterator[Path]:
-    """Write a sound file of each kind that can be read here."""
     for library, write in _WRITERS:
         if not library or find_spec(library):
             yield from write(folder)
@@ -166,13 +146,6 @@ def _slides(folder: Path) -> list[Path]:
 
 
 _WRITERS: tuple[tuple[str, Callable[[Path], list[Path]]], ...] = (
-    ("", _texts),
-    ("", _sqlite),
-    ("pyarrow", _pyarrow),
-    ("duckdb", _duckdb),
-    ("openpyxl", _workbook),
-    ("python_calamine", _other_workbooks),
-    ("pypdfium2", _pdf),
-    ("docx", _word),
-    ("pptx", _slides),
-)
+    ("", _texts), ("", _sqlite), ("pyarrow", _pyarrow), ("duckdb", _duckdb), ("openpyxl", _workbook),
+    ("python_calamine", _other_workbooks), ("pypdfium2", _pdf), ("docx", _word), ("pptx", _slides),
+)  # fmt: skip

@@ -23,9 +23,10 @@ from jupyter_memory.embedders import StaticEmbedder
 
 _MEMORIES = 60
 _DISK = 40_000_000
+Work = Callable[[MemoryStore], object]
 
 
-def operations(rng: random.Random) -> dict[str, Callable[[MemoryStore], object]]:
+def operations(rng: random.Random) -> dict[str, Work]:
     """Return all that changes a store or copies it, by name."""
 
     def some(store: MemoryStore) -> str:
@@ -66,7 +67,6 @@ def run(dose: Dose) -> Figures:
 
 
 def prepare(base: Path, rng: random.Random) -> None:
-    """Make the folder that each try starts from."""
     (base / "notes").mkdir(parents=True)
     for number in range(40):
         (base / "notes" / f"{number}.md").write_text(made_up(rng, 200))
@@ -91,9 +91,7 @@ def small_disk(folder: Path) -> Iterator[Path | None]:
         subprocess.run(["umount", "-l", disk], check=True)
 
 
-def on_full_disk(
-    disk: Path, base: Path, name: str, work: Callable[[MemoryStore], object], rng: random.Random, where: str
-) -> Counter[str]:
+def on_full_disk(disk: Path, base: Path, name: str, work: Work, rng: random.Random, where: str) -> Counter[str]:
     """Fill a disk around an open store, and try; on a disk that is full to the last byte, forgetting must work."""
     folder = disk / "store"
     shutil.copytree(base, folder)
@@ -108,7 +106,10 @@ def on_full_disk(
             if name.startswith("forget") and outcome == "failed":
                 raise Loss(f"{where}: {name} was not possible on the full disk")
             filler.unlink()
-            check(store, where, name, whole=name not in ("add", "index", "forget one", "forget all"))
+            if found := faults(store):
+                raise Loss(f"{where}: after {name} the store is not sound: {found}")
+            if name not in ("add", "index", "forget one", "forget all") and store.count() != _MEMORIES + 1:
+                raise Loss(f"{where}: after {name} there are {store.count()} memories")
         unexpected(folder, where, name)
     finally:
         shutil.rmtree(folder)
@@ -127,12 +128,8 @@ def fill(filler: Path) -> None:
                 continue
 
 
-def tried(store: MemoryStore, work: Callable[[MemoryStore], object], where: str, name: str) -> str:
-    """Return whether an operation succeeded, or failed with an error of ours.
-
-    Raises:
-        Loss: it failed with another error.
-    """
+def tried(store: MemoryStore, work: Work, where: str, name: str) -> str:
+    """Return whether an operation succeeded, or failed with an error of ours."""
     try:
         report = work(store)
     except JupyterMemoryError:
@@ -142,16 +139,7 @@ def tried(store: MemoryStore, work: Callable[[MemoryStore], object], where: str,
     return "failed" if getattr(report, "failed", ()) else "succeeded"
 
 
-def check(store: MemoryStore, where: str, name: str, *, whole: bool) -> None:
-    """Look at the store after the try."""
-    if found := faults(store):
-        raise Loss(f"{where}: after {name} the store is not sound: {found}")
-    if whole and store.count() != _MEMORIES + 1:
-        raise Loss(f"{where}: after {name} there are {store.count()} memories")
-
-
 def unexpected(folder: Path, where: str, name: str) -> None:
-    """Look for files that a failed operation left."""
     known = {"memory.sqlite", "notes", "copy.sqlite", ".memory.sqlite.reserve"}
     if more := sorted({file.name for file in folder.iterdir()} - known):
         raise Loss(f"{where}: {name} left {more}")
@@ -169,7 +157,6 @@ def size_limit(more: int) -> Callable[[Path], None]:
 
 
 def read_only(folder: Path) -> None:
-    """Take the right to write a folder, and be somebody for whom rights hold."""
     for entry in [*folder.rglob("*"), folder]:
         entry.chmod(0o555 if entry.is_dir() else 0o444)
     for above in [folder, *folder.parents]:
@@ -179,12 +166,7 @@ def read_only(folder: Path) -> None:
 
 
 def in_child(
-    folder: Path,
-    base: Path,
-    name: str,
-    work: Callable[[MemoryStore], object],
-    limit: Callable[[Path], None],
-    where: str,
+    folder: Path, base: Path, name: str, work: Work, limit: Callable[[Path], None], where: str
 ) -> Counter[str]:
     """Try an operation in a process of its own below a limit, then look at the store without the limit."""
     shutil.copytree(base, folder)

@@ -10,8 +10,7 @@ from growing import SHAPES, cpu_exponent, exponent, steps, written
 
 from campaign import Dose, Figures, Loss
 from jupyter_memory import InputError, MemoryStore
-from jupyter_memory.ingest import prepare
-from jupyter_memory.ingest.preparation import read_file
+from jupyter_memory.ingest import prepare, read_file
 
 # Linear is 1, and quadratic is 2.
 _MOST_STORED, _MOST_WORK = 1.35, 1.5

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import random
 import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 from threading import Timer
@@ -14,9 +11,9 @@ from threading import Timer
 from soundness import faults
 
 from campaign import Dose, Figures, Loss
-from campaign.kills import environment
+from campaign._servers import heard, started
 from jupyter_memory import MemoryStore
-from jupyter_memory.storage import journal as files
+from jupyter_memory.storage import abandoned
 
 _LONGEST = 6.0  # seconds from the first cell to the kill
 
@@ -46,39 +43,23 @@ def run(dose: Dose) -> Figures:
 
 def child(folder: Path, rng: random.Random, moment: float) -> tuple[list[tuple[int, str, str]], bool]:
     """Run a shell, kill it, and return the cells that began, and whether it lived so long."""
-    command = [sys.executable, "-m", "campaign._kernel", str(folder), str(rng.getrandbits(32))]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=folder, env=environment(folder)
-    )
-    assert process.stdout is not None
-    try:
-        if json.loads(process.stdout.readline() or "[]") != ["ready"]:
-            raise Loss("the shell did not start")
+    with started("_kernel", folder, folder, rng.getrandbits(32), quiet=True) as process:
         Timer(moment, process.kill).start()
         begun = time.monotonic()
-        said, _ = process.communicate()
+        lines = heard(process)
         lived = time.monotonic() - begun >= moment
-    finally:
-        process.kill()
-        process.wait()
-    lines = [json.loads(line) for line in said.splitlines(keepends=True) if line.endswith("\n")]
     return [(number, source, ending) for _, number, source, ending in lines], lived
 
 
 def left(store: Path) -> int:
-    """Return how many journals killed kernels left."""
-    journals = list(files.abandoned(store))
+    journals = list(abandoned(store))
     for journal in journals:
         journal.close()
     return len(journals)
 
 
 def look(folder: Path, said: list[tuple[int, str, str]]) -> None:
-    """Open what a killed shell left, and check that every cell that began is there, as it was.
-
-    Raises:
-        Loss: something is not as it should be.
-    """
+    """Open what a killed shell left, and check that every cell that began is there, as it was."""
     path = folder / "memory.sqlite"
     with MemoryStore(path) as store:
         found = {run.number: run for run in store.history.runs(limit=1_000_000)}
@@ -97,17 +78,8 @@ def look(folder: Path, said: list[tuple[int, str, str]]) -> None:
         if journals := left(path):
             raise Loss(f"{journals} journals were left")
         store.history.clear()
-        look_at_bytes(folder, said)
-
-
-def look_at_bytes(folder: Path, said: list[tuple[int, str, str]]) -> None:
-    """Check that no file has a word of what ran.
-
-    Raises:
-        Loss: one of them has.
-    """
-    words = {word.encode() for _, source, _ in said for word in source.split("# ")[1].split()[:20]}
-    for file in folder.rglob("*"):
-        content = file.read_bytes() if file.is_file() else b""
-        if found := sum(word in content for word in words):
-            raise Loss(f"{found} words of what was cleared are in {file.name}")
+        words = {word.encode() for _, source, _ in said for word in source.split("# ")[1].split()[:20]}
+        for file in folder.rglob("*"):
+            content = file.read_bytes() if file.is_file() else b""
+            if found := sum(word in content for word in words):
+                raise Loss(f"{found} words of what was cleared are in {file.name}")

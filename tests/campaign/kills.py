@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import random
 import shutil
-import socket
 import statistics
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -23,6 +19,7 @@ from typing import Any
 from soundness import faults, words_left
 
 from campaign import Dose, Figures, Loss
+from campaign._servers import asked, heard, serving, started
 from campaign._victim import KINDS, made_up
 from jupyter_memory import MemoryStore
 
@@ -105,7 +102,6 @@ def prepare(base: Path, rng: random.Random) -> dict[str, str]:
 
 
 def files_of(folder: Path) -> dict[str, str]:
-    """Index the files of a folder, and return their texts by path."""
     with MemoryStore(folder / "memory.sqlite") as store:
         store.index(folder / "notes", progress=False)
     return {str(file): file.read_text() for file in (folder / "notes").iterdir()}
@@ -114,114 +110,58 @@ def files_of(folder: Path) -> dict[str, str]:
 @contextmanager
 def child(kind: str, folder: Path, seed: int, told: Told) -> Iterator[Callable[[], None]]:
     """Start a process, wait until it is at work, and yield what kills it and hears what it said."""
-    command = [sys.executable, "-m", "campaign._victim", kind, str(folder), str(seed)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment(folder))
-    assert process.stdout is not None
-    if json.loads(process.stdout.readline() or "[]") != ["ready"]:
-        raise Loss(f"{kind}: the process did not start")
+    with started("_victim", folder, kind, folder, seed) as process:
 
-    def kill() -> None:
-        process.kill()
-        said, _ = process.communicate()
-        for line in said.splitlines(keepends=True):
-            if line.endswith("\n"):
-                told.hear(*json.loads(line))
+        def kill() -> None:
+            process.kill()
+            for line in heard(process):
+                told.hear(*line)
 
-    try:
         yield kill
-    finally:
-        process.kill()
-        process.wait()
 
 
 @contextmanager
 def serve(kind: str, folder: Path, seed: int, told: Told) -> Iterator[Callable[[], None]]:
     """Start a Jupyter server, let a thread add and forget through its REST interface, and yield what kills it."""
-    settings = [
-        "--ServerApp.port=0", "--ServerApp.open_browser=False", "--ServerApp.allow_root=True",
-        f"--ServerApp.root_dir={folder}", "--IdentityProvider.token=t",
-        "--ServerApp.jpserver_extensions={'jupyter_memory': True}",
-    ]  # fmt: skip
-    process = subprocess.Popen(
-        [sys.executable, "-m", "jupyter_server", *settings],
-        cwd=folder, env=environment(folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    port = port_of(process, folder / "jupyter" / "runtime" / f"jpserver-{process.pid}.json")
-    asking = threading.Thread(target=ask, args=(port, random.Random(seed), told), daemon=True)
-    ask_once(port, told, "add", {"text": "the first write loads the model"})
-    asking.start()
+    with serving(folder, folder) as (url, process):
+        asking = threading.Thread(target=ask, args=(url, random.Random(seed), told), daemon=True)
+        ask_once(url, told, "add", {"text": "the first write loads the model"})
+        asking.start()
 
-    def kill() -> None:
-        process.kill()
-        process.wait()
-        asking.join(120)
+        def kill() -> None:
+            process.kill()
+            process.wait()
+            asking.join(120)
 
-    try:
         yield kill
-    finally:
-        process.kill()
-        process.wait()
 
 
-def port_of(server: subprocess.Popen[bytes], said: Path) -> int:
-    """Wait until a server answers, and return its port."""
-    until = time.monotonic() + 120
-    while server.poll() is None and time.monotonic() < until:
-        with suppress(OSError, ValueError):
-            port = int(json.loads(said.read_text())["port"])
-            with socket.create_connection(("127.0.0.1", port)):
-                return port
-        time.sleep(0.01)
-    raise Loss("the server did not start")
-
-
-def ask(port: int, rng: random.Random, told: Told) -> None:
+def ask(url: str, rng: random.Random, told: Told) -> None:
     """Add and forget until nobody answers any more."""
     with suppress(OSError, http.client.HTTPException):
         while not told.refused:
             if rng.random() < 0.6:
                 told.hear("going", [])
-                if item := ask_once(port, told, "add", {"text": made_up(rng, 30)}):
+                if item := ask_once(url, told, "add", {"text": made_up(rng, 30)}):
                     told.hear("kept", {item["memory_id"]: item["text"]})
             else:
                 id_ = rng.choice(sorted(told.kept))
                 text = told.kept[id_]
                 told.hear("going", [id_])
-                if ask_once(port, told, "forget", {"memory_ids": [id_]}):
+                if ask_once(url, told, "forget", {"memory_ids": [id_]}):
                     told.hear("gone", [text])
 
 
-def ask_once(port: int, told: Told, route: str, body: dict[str, Any]) -> Any:
-    """Send one request and return its answer, None if it was refused."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    try:
-        headers = {"Authorization": "token t", "Content-Type": "application/json"}
-        connection.request("POST", f"/jupyter-memory/{route}", json.dumps(body), headers)
-        answer = connection.getresponse()
-        content = answer.read()
-    finally:
-        connection.close()
-    if answer.status == 200:
-        return json.loads(content)
-    told.refused.append(f"{route} was answered with {answer.status}: {content[:300]!r}")
+def ask_once(url: str, told: Told, route: str, body: dict[str, Any]) -> Any:
+    code, text = asked(url, route, body)
+    if code == 200:
+        return json.loads(text)
+    told.refused.append(f"{route} was answered with {code}: {text[:300]!r}")
     return None
 
 
-def environment(folder: Path) -> dict[str, str]:
-    """Return the environment of a process whose settings are its own."""
-    settings = {f"JUPYTER_{name}_DIR": str(folder / "jupyter" / name.lower()) for name in ("DATA", "CONFIG", "RUNTIME")}
-    return {
-        **os.environ, **settings, "JUPYTER_MEMORY_PATH": str(folder / "memory.sqlite"),
-        "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry),
-    }  # fmt: skip
-
-
 def look(kind: str, folder: Path, told: Told) -> None:
-    """Open what a killed process left, and check all that it was told.
-
-    Raises:
-        Loss: something is not as it should be.
-    """
+    """Open what a killed process left, and check all that it was told."""
     if told.refused:
         raise Loss(f"the server refused: {told.refused}")
     store_path = folder / "memory.sqlite"
@@ -236,7 +176,9 @@ def look(kind: str, folder: Path, told: Told) -> None:
                 raise Loss(f"{name} was reported as stored, and is not there as it was")
         # What was under way may have come as far as the commit: then its words must be gone as well.
         begun = [told.kept[name] for name in told.going & told.kept.keys()]
-        gone = words_of([*told.gone, *(text for text in begun if text.strip() not in map(str.strip, held.values()))])
+        there = [text.strip() for text in held.values()]
+        texts_gone = [*told.gone, *(text for text in begun if text.strip() not in there)]
+        gone = [word for text in texts_gone for word in text.split()]
         if left := words_left(store_path, gone):
             raise Loss(f"{len(left)} words of what was forgotten are in the bytes of the open store")
     if left := words_left(store_path, gone):
@@ -245,11 +187,7 @@ def look(kind: str, folder: Path, told: Told) -> None:
 
 
 def look_at_files(folder: Path, told: Told) -> None:
-    """Check the backups, and that nothing else is there.
-
-    Raises:
-        Loss: a backup is not whole, or a file was left.
-    """
+    """Check the backups, and that nothing else is there."""
     for name in told.copied:
         if not (folder / name).exists():
             raise Loss(f"the backup {name} was reported, and is not there")
@@ -261,8 +199,3 @@ def look_at_files(folder: Path, told: Told) -> None:
     known = {"memory.sqlite", "backup.sqlite", "texts.json", "only here.txt", "notes", "jupyter"}
     if more := sorted({file.name for file in folder.iterdir()} - known - {copy.name for copy in copies}):
         raise Loss(f"files were left: {more}")
-
-
-def words_of(texts: list[str]) -> list[str]:
-    """Return the words of texts, each of which only one memory held."""
-    return [word for text in texts for word in text.split()]

@@ -11,8 +11,7 @@ from file_changes import KINDS, Changes
 
 from campaign import Dose, Figures, Loss
 from jupyter_memory import MemoryStore
-from jupyter_memory.embedders import StaticEmbedder
-from jupyter_memory.embedders.nomic_minilm import NomicEmbedder
+from jupyter_memory.embedders import NomicEmbedder, StaticEmbedder
 
 _PROCESS = Path("/proc/self")
 _SMALL = Path(__file__).parents[1] / "embedders" / "nomic_small"
@@ -20,9 +19,7 @@ _WHAT = ("threads", "descriptors", "megabytes")
 # After this share of the work everything is loaded and every cache has met its first entries.
 _WARM = 0.3
 # A thread that has just ended may still be listed, and a library may keep a few.
-_MORE_THREADS = 5
-_MORE_FILES = 5
-_MORE_MEGABYTES = 150
+_MORE = (5, 5, 150)
 
 
 def run(dose: Dose) -> Figures:
@@ -39,7 +36,7 @@ def run(dose: Dose) -> Figures:
     after = work.size()
     work.close()
     grown = [now - then for now, then in zip(after, before, strict=True)]
-    for more, bound, what in zip(grown, (_MORE_THREADS, _MORE_FILES, _MORE_MEGABYTES), _WHAT, strict=True):
+    for more, bound, what in zip(grown, _MORE, _WHAT, strict=True):
         if more > bound:
             raise Loss(f"seed {dose.seed}: {more} more {what} after {steps} steps; from {before} to {after}")
     levels = {what: f"{then} to {now}" for what, then, now in zip(_WHAT, before, after, strict=True)}

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from growing import SHAPES
 from kinds import SAMPLES as SAMPLES_OF_KINDS
+from pictures import plotting, saved
 
 from campaign import Dose, Figures, Loss
 from jupyter_memory import MemoryStore
-from jupyter_memory.ingest.pictures import PictureReader
-from jupyter_memory.ingest.readers.registry import BUILT_IN
+from jupyter_memory.ingest import known_readers
 
 SAMPLES = Path(__file__).parents[2] / "notebooks" / "samples"
 # Every kind that some reader reads: a new one is in the campaign as soon as it is registered.
-_KINDS = tuple(suffix for reader in BUILT_IN for suffix in reader.suffixes)
+_KINDS = tuple(known_readers().by_suffix)
 # Files of a folder: one that cannot be read must not keep the others out.
 _TOGETHER = 50
 _GOOD = 5
@@ -32,49 +32,61 @@ _OTHER: tuple[Any, ...] = (None, True, 0, -1, 1e308, 10**400, "", "\0", "\ud800"
 
 def run(dose: Dose) -> Figures:
     """Index damaged files of each kind into one store; raise where a good one is missing or the store is unsound."""
-    random, wanted, read, failed = dose.random(), dose.times(1_000, least=20), 0, 0
-    seeds = _seeds()
+    random, seeds = dose.random(), _seeds()
     with MemoryStore(dose.folder / "memory.sqlite") as store:
-        for batch in range(0, wanted, _TOGETHER):
-            folder = dose.folder / f"batch {batch}"
-            folder.mkdir()
-            bad = [_damaged(folder, number, seeds, random) for number in range(min(_TOGETHER, wanted - batch))]
-            good = [_good(folder, batch + number) for number in range(_GOOD)]
-            report = store.index(folder, progress=False)
-            known = report.files + len(report.failed) + len(report.skipped)
-            if known < len(bad) + len(good):
-                raise Loss(f"{len(bad) + len(good)} files, but the report has {known} (seed {dose.seed})")
-            _check_good(store, good, dose.seed)
-            read, failed = read + report.files - len(good), failed + len(report.failed)
-            if again := store.index(folder, progress=False).files:
-                raise Loss(f"{again} unchanged files were read again (seed {dose.seed})")
-        if problems := store.doctor():
-            raise Loss(f"the store is unsound: {problems} (seed {dose.seed})")
-    drawings = dose.times(200, least=10)
-    drawn = sum(_is_drawn(random, dose.seed) for _ in range(drawings))
-    return {
-        "damaged files": wanted,
-        "read": read,
-        "named in the report": failed,
-        "damaged drawings": drawings,
-        "drawn": drawn,
-    }
+        wanted, read, failed = indexed(
+            dose,
+            store,
+            dose.times(1_000, least=20),
+            lambda folder, number: damaged(folder, number, seeds, _KINDS, random),
+        )
+        drawings, drawn = dose.times(200, least=10), _drawn(dose, store, random)
+    figures = {"damaged files": wanted, "read": read, "named in the report": len(failed)}
+    return {**figures, "damaged drawings": drawings, "drawn": drawn}
 
 
-def _is_drawn(random: Random, seed: int) -> bool:
-    """Damage a picture in SVG; return whether it is drawn, raise where it is neither drawn nor left out."""
-    data = _DRAWING
-    for _ in range(random.choice((1, 1, 2, 4))):
-        data = random.choice(_WAYS)(data, random)
-    # What is damaged at its beginning is no SVG any more.
-    found = PictureReader({}).read([data])
-    if len(found.thumbnails) + len(found.left_out) != 1:
-        raise Loss(f"a picture is neither kept nor left out (seed {seed})")
-    return bool(found.thumbnails)
+def indexed(
+    dose: Dose, store: MemoryStore, wanted: int, damaged: Callable[[Path, int], object]
+) -> tuple[int, int, list[str]]:
+    """Index folders of damaged files with some good ones; return how many there were and were read, and the reasons."""
+    read, reasons = 0, list[str]()
+    for batch in range(0, wanted, _TOGETHER):
+        folder = dose.folder / f"batch {batch}"
+        folder.mkdir()
+        bad = [damaged(folder, number) for number in range(min(_TOGETHER, wanted - batch))]
+        good = [_good(folder, batch + number) for number in range(_GOOD)]
+        report = store.index(folder, progress=False)
+        known = report.files + len(report.failed) + len(report.skipped)
+        if known < len(bad) + len(good):
+            raise Loss(f"{len(bad) + len(good)} files, but the report has {known} (seed {dose.seed})")
+        for word in good:
+            if not any(word in hit.memory.text for hit in store.hits(word, limit=3).hits):
+                raise Loss(f"a good file beside damaged ones is not found (seed {dose.seed})")
+        read, reasons = read + report.files - len(good), [*reasons, *map(str, report.failed)]
+        if again := store.index(folder, progress=False).files:
+            raise Loss(f"{again} unchanged files were read again (seed {dose.seed})")
+    if problems := store.doctor():
+        raise Loss(f"the store is unsound: {problems} (seed {dose.seed})")
+    return wanted, read, reasons
+
+
+def _drawn(dose: Dose, store: MemoryStore, random: Random) -> int:
+    """Damage drawings in SVG; return how many are drawn, raise where one is neither drawn nor left out."""
+    wanted, cells = dose.times(200, least=10), []
+    for number in range(wanted):
+        data = _DRAWING
+        for _ in range(random.choice((1, 1, 2, 4))):
+            data = random.choice(WAYS)(data, random)
+        cell = plotting(f"draw({number})", b"")
+        cell["outputs"][0]["data"] = {"image/svg+xml": data.decode("utf-8", "replace")}
+        cells.append(cell)
+    found = store.index(saved(dose.folder / "drawings.ipynb", *cells), progress=False).pictures
+    if found.kept + sum(number for _, number in found.left_out) != wanted:
+        raise Loss(f"of {wanted} pictures {found} (seed {dose.seed})")
+    return found.kept
 
 
 def _seeds() -> list[tuple[str, bytes]]:
-    """Return real files of each kind, and such as repeat one thing."""
     files = sorted(path for path in SAMPLES.rglob("*") if path.suffix in _KINDS and path.is_file())
     real = [(path.suffix, path.read_bytes()) for path in files if path.stat().st_size < 300_000]
     written = [(ending, text.encode()) for ending, text in SAMPLES_OF_KINDS.items()]
@@ -89,19 +101,13 @@ def _good(folder: Path, number: int) -> str:
     return word
 
 
-def _check_good(store: MemoryStore, words: list[str], seed: int) -> None:
-    for word in words:
-        hits = store.hits(word, limit=3).hits
-        if not any(word in hit.memory.text for hit in hits):
-            raise Loss(f"a good file beside damaged ones is not found (seed {seed})")
-
-
-def _damaged(folder: Path, number: int, seeds: list[tuple[str, bytes]], random: Random) -> Path:
+def damaged(folder: Path, number: int, seeds: list[tuple[str, bytes]], kinds: Sequence[str], random: Random) -> Path:
+    """Write a file that was damaged, or that has the name of another kind."""
     ending, data = random.choice(seeds)
     for _ in range(random.choice((1, 1, 2, 4))):
-        ways = _WAYS if ending != ".ipynb" else (*_WAYS, *[_swapped] * 6)
+        ways = WAYS if ending != ".ipynb" else (*WAYS, *[_swapped] * 6)
         data = random.choice(ways)(data, random)
-    path = folder / f"{number}{random.choice(_KINDS) if random.random() < 0.1 else ending}"
+    path = folder / f"{number}{random.choice(kinds) if random.random() < 0.1 else ending}"
     path.write_bytes(data)
     return path
 
@@ -119,20 +125,8 @@ def _truncated(data: bytes, random: Random) -> bytes:
 
 def _inserted(data: bytes, random: Random) -> bytes:
     place = random.randrange(len(data) + 1)
-    piece = random.choice(
-        (
-            b"\xff\xfe",
-            b"\0",
-            b"\xed\xa0\x80",
-            b"\xf4\x90\x80\x80",
-            b"\r",
-            b"\x1b]",
-            b"[" * 5_000,
-            b'{"a":' * 5_000,
-            b"9" * 5_000,
-        )
-    )
-    return data[:place] + piece + data[place:]
+    short = (b"\xff\xfe", b"\0", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\r", b"\x1b]")
+    return data[:place] + random.choice((*short, b"[" * 5_000, b'{"a":' * 5_000, b"9" * 5_000)) + data[place:]
 
 
 def _repeated(data: bytes, random: Random) -> bytes:
@@ -161,11 +155,9 @@ def _swapped(data: bytes, random: Random) -> bytes:
         written = json.dumps(tree)
     except ValueError:  # it holds itself
         return _flipped(data, random)
-    return (
-        written.replace('"source":', '"source": 7, "source":', 1).encode()
-        if random.random() < 0.1
-        else written.encode()
-    )
+    if random.random() < 0.1:
+        written = written.replace('"source":', '"source": 7, "source":', 1)
+    return written.encode()
 
 
 def _deep() -> Any:
@@ -175,4 +167,4 @@ def _deep() -> Any:
     return tree
 
 
-_WAYS: tuple[Callable[[bytes, Random], bytes], ...] = (_flipped, _truncated, _inserted, _repeated, _marked)
+WAYS: tuple[Callable[[bytes, Random], bytes], ...] = (_flipped, _truncated, _inserted, _repeated, _marked)

@@ -5,30 +5,21 @@ from __future__ import annotations
 import json
 import os
 import random
-import socket
-import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
-from subprocess import DEVNULL
 from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
-
-from programs import running
 
 from campaign import Dose, Figures, Loss
+from campaign._servers import asked, serving
 from campaign._spellings import FORBIDDEN, World, spelt
-from jupyter_memory import JupyterMemoryError
+from jupyter_memory import JupyterMemoryError, MemoryStore
 from jupyter_memory.cli import main
-from jupyter_memory.store import MemoryStore
 
 # Spellings that one store of the second half sees, so that each may be the first name of a file in some of them.
 _A_STORE = 25
-_TOKEN = "campaign"
 
 
 def run(dose: Dose) -> Figures:
@@ -37,13 +28,13 @@ def run(dose: Dose) -> Figures:
     world = World(dose.folder.resolve() / "world")
     world.write()
     figures: Counter[str] = Counter()
-    file = dose.folder / "server.sqlite"
-    with serving(world, file) as server:
+    file = dose.folder / "memory.sqlite"
+    with serving(world.lab, dose.folder, "--JupyterMemory.embedder=static", HOME=str(world.home)) as (server, _):
         for number in range(dose.times(2_000, least=30)):
             figures[_ask(server, world, source)] += 1
             if number % 100 == 99:
-                server.wait_for_jobs()
-        server.wait_for_jobs()
+                wait_for_jobs(server)
+        wait_for_jobs(server)
     figures["files that the server stored"] = _check(file, dose, hidden=True)
     for number in range(dose.times(2_000 // _A_STORE, least=2)):
         figures["spellings from Python and the command line"] += _A_STORE
@@ -52,78 +43,35 @@ def run(dose: Dose) -> Figures:
     return figures
 
 
-class Server:
-    """A running Jupyter server."""
-
-    def __init__(self, port: int) -> None:
-        self._url = f"http://127.0.0.1:{port}/jupyter-memory/"
-
-    def ask(self, route: str, body: Any = None) -> tuple[int, str]:
-        """Return status and body of an answer; a Loss where the server itself failed, or told a word of a file."""
-        data = None if body is None else json.dumps(body).encode()
-        request = Request(self._url + route, data, {"Authorization": f"token {_TOKEN}"})
-        try:
-            with urlopen(request, timeout=60) as answer:
-                code, text = answer.status, answer.read().decode()
-        except HTTPError as error:
-            code, text = error.code, error.read().decode()
-        if code >= 500 or any(word in text for word in FORBIDDEN):
-            raise Loss(f"{route} answered {body} with {code}: {text}")
-        return code, text
-
-    def wait_for_jobs(self) -> None:
-        """Wait until nothing is being indexed."""
-        end = time.monotonic() + 100
-        while any(job["state"] in ("waiting", "running") for job in json.loads(self.ask("jobs")[1])["jobs"]):
-            if time.monotonic() > end:
-                raise Loss("a job did not end")
-            time.sleep(0.02)
+def ask(server: str, route: str, body: Any = None) -> tuple[int, str]:
+    """Return status and body of an answer; a Loss where the server itself failed, or told a word of a file."""
+    code, text = asked(server, route, body)
+    if code >= 500 or any(word in text for word in FORBIDDEN):
+        raise Loss(f"{route} answered {body} with {code}: {text}")
+    return code, text
 
 
-@contextmanager
-def serving(world: World, store: Path) -> Iterator[Server]:
-    """Run a Jupyter server for the world's folder, as somebody starts it, without any settings."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [
-        sys.executable, "-m", "jupyter_server", "--allow-root", f"--port={port}", "--ServerApp.port_retries=0",
-        f"--ServerApp.root_dir={world.lab}", f"--IdentityProvider.token={_TOKEN}", "--log-level=CRITICAL",
-        "--ServerApp.jpserver_extensions={'jupyter_memory': True}", "--JupyterMemory.embedder=static",
-    ]  # fmt: skip
-    places = {
-        name: str(store.parent / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
-    }
-    around = {**os.environ, **places, "HOME": str(world.home), "JUPYTER_MEMORY_PATH": str(store)}
-    with running(command, env=around, cwd=world.lab, stdout=DEVNULL, stderr=DEVNULL) as process:
-        server, end = Server(port), time.monotonic() + 100
-        while True:
-            try:
-                server.ask("jobs")
-                break
-            except URLError:
-                if process.poll() is not None or time.monotonic() > end:
-                    raise Loss("the server did not start") from None
-                time.sleep(0.05)
-        yield server
-        process.terminate()
+def wait_for_jobs(server: str) -> None:
+    """Wait until nothing is being indexed."""
+    end = time.monotonic() + 100
+    while any(job["state"] in ("waiting", "running") for job in json.loads(ask(server, "jobs")[1])["jobs"]):
+        if time.monotonic() > end:
+            raise Loss("a job did not end")
+        time.sleep(0.02)
 
 
-def _ask(server: Server, world: World, source: random.Random) -> str:
+def _ask(server: str, world: World, source: random.Random) -> str:
     """Ask for one path by one of the routes that take one; return what was counted."""
     is_forbidden = source.random() < 0.6
     path = spelt(world.forbidden(source) if is_forbidden else world.inside(source), source)
     route, body = source.choice(
         [("index", {}), ("index", {"watch": True}), ("folders", {"watched": True}), ("folders", {"watched": False})]
     )
-    code, text = server.ask(route, {"path": path, **body})
+    code, text = ask(server, route, {"path": path, **body})
     if source.random() < 0.1:
-        note = {
-            "text": f"note {source.random()}",
-            "kind": "file",
-            "source": path.replace("\0", "").replace("\ud800", ""),
-        }
-        _, told = server.ask("add", note)
+        plain = path.replace("\0", "").replace("\ud800", "")
+        note = {"text": f"note {source.random()}", "kind": "file", "source": plain}
+        _, told = ask(server, "add", note)
         place = json.loads(told).get("place", {})
         if place.get("path") and ("/." in f"/{place['path']}" or not (world.lab / place["path"]).exists()):
             raise Loss(f"a note of {path!r} opens at {place['path']!r}")
@@ -131,7 +79,7 @@ def _ask(server: Server, world: World, source: random.Random) -> str:
         return "answered"
     if "outside" in text or "hidden" in text:
         # Of what is not shown, nobody learns whether it is there.
-        other, same = server.ask(route, {"path": f"{path.rstrip('/')}/nothing-there", **body})
+        other, same = ask(server, route, {"path": f"{path.rstrip('/')}/nothing-there", **body})
         if (other, same) != (code, text):
             raise Loss(f"{route} tells whether {path!r} exists")
         return "refused by the setting"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable
 from itertools import islice
-from random import Random
 
 from growing import cpu, cpu_exponent
 from patterns_found import Found, patterns
@@ -18,14 +18,13 @@ _LENGTH = 8_000
 _SLOW = 0.02
 # Quadratic is 2.
 _MOST = 1.5
-# No more characters than these reach a pattern, by the beginning of its name.
+# No more characters than these reach a pattern, by what its name holds: its room, its topic, its own name.
 BOUNDED: dict[str, int] = {
-    "jupyter_memory.search.fusion._VERSION": 255,
-    "jupyter_memory.text.date": 500,
-    "jupyter_memory.search.query.temporal": 500,
-    "jupyter_memory.search.query.temporal.": 500,
-    "jupyter_memory.ingest.readers.": 255,
-    "jupyter_memory.text.errors._FRAMES": 4_000,
+    r"\.search\..*\._VERSION$": 255,
+    r"\.search\..*(temporal|sessions)": 500,
+    r"\.text\..*date": 500,
+    r"\.text\..*\._FRAMES$": 4_000,
+    r"\.ingest\.readers\..*(data|tables)": 255,
 }
 
 
@@ -34,7 +33,8 @@ def run(dose: Dose) -> Figures:
     random, tried = dose.random(), 0
     found = patterns()
     for one in found:
-        for before, body, end in _some(one, dose.times(2_000, least=20), random):
+        texts, most = list(islice(worst(one.pattern), 20_000)), dose.times(2_000, least=20)
+        for before, body, end in texts if len(texts) <= most else random.sample(texts, most):
             tried += 1
             if power := slow(one, before, body, end):
                 raise Loss(f"{one.name} grows with the power {power:.1f}: {before!r} + {body!r} * n + {end!r}")
@@ -43,7 +43,7 @@ def run(dose: Dose) -> Figures:
 
 def slow(found: Found, before: str, body: str, end: str) -> float:
     """Return the power by which the time for a text grows with its length, 0 where it is no more than linear."""
-    longest = min((most for name, most in BOUNDED.items() if found.name.startswith(name)), default=16 * _LENGTH)
+    longest = min((most for name, most in BOUNDED.items() if re.search(name, found.name)), default=16 * _LENGTH)
 
     def work(size: int) -> Callable[[], object]:
         text = before + body * (size // len(body)) + end
@@ -64,8 +64,3 @@ def _apply(found: Found, text: str) -> None:
     else:
         found.pattern.match(text)
         found.pattern.fullmatch(text)
-
-
-def _some(found: Found, most: int, random: Random) -> list[tuple[str, str, str]]:
-    texts = list(islice(worst(found.pattern), 20_000))
-    return texts if len(texts) <= most else random.sample(texts, most)

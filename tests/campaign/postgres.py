@@ -7,7 +7,6 @@ and the store is sound. No query of a client tells anything of a space that is n
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -20,10 +19,10 @@ import pytest
 from postgres_server import PostgresServer, running
 
 from campaign import Dose, Figures, Loss
+from campaign._servers import own_settings
 from jupyter_memory import JupyterMemory, MemoryStore
 
 _QUERIES, _SECONDS, _WRITERS = 10_000, 300, 16
-_ROOT = Path(__file__).parents[1]
 
 
 @dataclass
@@ -38,7 +37,6 @@ class _Told:
 
 
 def run(dose: Dose) -> Figures:
-    """Pry for a while, then write, kill and restart for a while."""
     pytest.importorskip("psycopg", reason="needs the extra `postgres`")
     with running() as server:
         asked = _pry(server, dose)
@@ -88,9 +86,9 @@ def _crowd(server: PostgresServer, dose: Dose) -> Figures:
 
 
 def _writer(url: str, log: Path, seed: int) -> subprocess.Popen[bytes]:
-    path = os.pathsep.join([str(_ROOT), str(_ROOT / "helpers"), str(_ROOT.parent)])
-    command = [sys.executable, "-m", "campaign._teammate", url, str(log), str(seed)]
-    return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "campaign._victim", "share", url, str(seed)]
+    with log.open("ab") as told:
+        return subprocess.Popen(command, env=own_settings(log.parent), stdout=told, stderr=subprocess.DEVNULL)
 
 
 def _kill(writer: subprocess.Popen[bytes]) -> None:

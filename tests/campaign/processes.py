@@ -51,14 +51,15 @@ def run(dose: Dose) -> Figures:
     """Let processes work at one store for a while, then look for what they reported."""
     path, rng = dose.folder / "memory.sqlite", dose.random()
     with MemoryStore(path, "static") as store:
-        store.add_many(_texts(dose.times(_MEMORIES, 1_000), rng), progress=False)
+        texts = (" ".join(rng.choices(_WORDS, k=40)) for _ in range(dose.times(_MEMORIES, 1_000)))
+        store.add_many(({"text": f"Note {i}: {text}"} for i, text in enumerate(texts)), progress=False)
     count = dose.times(_PROCESSES, 3)
     seconds = max(4.0, _SECONDS * dose.scale)
     works = ["model", "files", *["notes"] * (count - 2)]
-    tasks = [
-        _Task(f"process{i}", path, _folder(dose.folder / f"files{i}"), rng.randrange(2**32), seconds, work)
-        for i, work in enumerate(works)
-    ]
+    tasks = []
+    for i, work in enumerate(works):
+        (folder := dose.folder / f"files{i}").mkdir()
+        tasks.append(_Task(f"process{i}", path, folder, rng.randrange(2**32), seconds, work))
     told = _at_once(tasks)
     return _checked(path, told, dose.seed)
 
@@ -186,12 +187,3 @@ def _look_for(store: MemoryStore, told: list[_Told], seed: int) -> None:
             held = " ".join(hit.memory.text for hit in store.browsed(filters={"path": file}, limit=50).hits)
             if text[:200] not in held:
                 raise Loss(f"seed {seed}: a file of {one.name} is not as it was indexed last")
-
-
-def _texts(count: int, rng: random.Random) -> list[dict[str, str]]:
-    return [{"text": f"Note {i}: " + " ".join(rng.choice(_WORDS) for _ in range(40))} for i in range(count)]
-
-
-def _folder(path: Path) -> Path:
-    path.mkdir()
-    return path

@@ -5,20 +5,13 @@ from __future__ import annotations
 import io
 import json
 import logging
-import os
-import socket
-import subprocess
-import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import shells
 from hostile import MARK, filters_of, query_of
@@ -26,14 +19,12 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
 from campaign import Dose, Figures, Loss
+from campaign._servers import asked, serving
 from jupyter_memory import JupyterMemoryError, MemoryStore
 from jupyter_memory.cli import main
 from jupyter_memory.types import Answer
 
 SAMPLES = Path(__file__).parents[2] / "notebooks" / "samples"
-_TOKEN = "campaign"
-# What a door says of a query: that it was answered, or that it was refused.
-Door = Callable[[str, Random], str]
 _SHARES = {"python": 70, "magic": 12, "command": 3, "server": 15}
 _DECLARED = (JupyterMemoryError, UsageError)
 
@@ -45,13 +36,16 @@ def run(dose: Dose) -> Figures:
     with MemoryStore(store_file) as store:
         store.index(SAMPLES, progress=False)
         store.add("λ prices in Zürich are net of tax. 東京の売上", tags=["decision"], session="monday")
-        with _logged() as logged, _shell(store_file) as shell, _server(store_file, log) as server:
+        with (
+            _logged() as logged, _shell(store_file) as shell, log.open("wb") as out,
+            serving(SAMPLES, dose.folder, log=out) as (server, _),
+        ):  # fmt: skip
             doors = _Doors(store, shell, server, store_file)
             for _ in range(dose.times(10_000, least=60)):
                 name = random.choices(list(_SHARES), list(_SHARES.values()))[0]
                 query = query_of(random)
                 try:
-                    said[f"{doors.by_name[name](query, random)} by {name}"] += 1
+                    said[f"{getattr(doors, name)(query, random)} by {name}"] += 1
                 except Loss as loss:
                     raise Loss(f"{name}: {loss}: {query[:200]!r} (seed {dose.seed})") from None
                 except Exception as error:
@@ -70,31 +64,23 @@ class _Doors:
 
     store: MemoryStore
     shell: InteractiveShell
-    server: str
+    url: str
     file: Path
 
-    @property
-    def by_name(self) -> Mapping[str, Door]:
-        return {"python": self._python, "magic": self._magic, "command": self._command, "server": self._server}
-
-    def _python(self, query: str, random: Random) -> str:
+    def python(self, query: str, random: Random) -> str:
         options: dict[str, Any] = {"filters": filters_of(random)} if random.random() < 0.3 else {}
-        ask = random.choice((self.store.hits, self.store.hits, self._frame, self._trace))
+        ask = random.choice(("hits", "hits", "search", "trace"))
+        more = {"prefix": random.random() < 0.2, "time": random.random() < 0.8, **options}
         try:
-            answer = ask(query, prefix=random.random() < 0.2, time=random.random() < 0.8, **options)
+            if ask == "search":
+                self.store.search(query, **options)
+            answer = self.store.trace(query, **more).answer if ask == "trace" else self.store.hits(query, **more)
         except JupyterMemoryError:
             return "refused"
         _check(answer)
         return "answered"
 
-    def _frame(self, query: str, *, prefix: bool, time: bool, **options: Any) -> Answer:
-        self.store.search(query, **options)
-        return self.store.hits(query, prefix=prefix, time=time, **options)
-
-    def _trace(self, query: str, **options: Any) -> Answer:
-        return self.store.trace(query, **options).answer
-
-    def _magic(self, query: str, random: Random) -> str:
+    def magic(self, query: str, random: Random) -> str:
         with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             try:
                 self.shell.run_line_magic("memsearch", " ".join(query.splitlines()))
@@ -102,7 +88,7 @@ class _Doors:
                 return "refused"
         return "answered"
 
-    def _command(self, query: str, random: Random) -> str:
+    def command(self, query: str, random: Random) -> str:
         out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace") for _ in range(2))
         options = random.choice(([], ["--json"], ["--"]))
         with redirect_stdout(out), redirect_stderr(err):
@@ -111,16 +97,16 @@ class _Doors:
             raise Loss(f"the command ended with {code}")
         return "refused" if code else "answered"
 
-    def _server(self, query: str, random: Random) -> str:
+    def server(self, query: str, random: Random) -> str:
         body = {"query": query, "log": random.random() < 0.2, "lists": random.random() < 0.1}
-        code, found = _posted(f"{self.server}/jupyter-memory/search", body)
+        code, text = asked(self.url, "search", body)
         if 400 <= code < 500:
-            if MARK in json.dumps(found):
+            if MARK in text:
                 raise Loss("an error repeats words of the query")
             return "refused"
         if code != 200:
             raise Loss(f"the server answered {code}")
-        for rank, hit in enumerate(found["hits"], 1):
+        for rank, hit in enumerate(json.loads(text)["hits"], 1):
             _check_sum(rank, hit["rank"], hit["score"], [one["contribution"] for one in hit["signals"].values()])
         return "answered"
 
@@ -141,15 +127,6 @@ def _check_sum(rank: int, told: int, score: float | None, contributions: list[fl
         raise Loss(f"rank {told} stands at {rank}")
     if score is not None and abs(score - sum(contributions)) > 1e-9:
         raise Loss("the contributions are not the score")
-
-
-def _posted(url: str, body: Mapping[str, Any]) -> tuple[int, Any]:
-    headers = {"Authorization": f"token {_TOKEN}", "Content-Type": "application/json"}
-    try:
-        with urlopen(Request(url, json.dumps(body).encode(), headers), timeout=300) as answer:
-            return answer.status, json.loads(answer.read())
-    except HTTPError as error:
-        return error.code, json.loads(error.read())
 
 
 @contextmanager
@@ -176,41 +153,3 @@ def _shell(store_file: Path) -> Iterator[InteractiveShell]:
         yield shell
     finally:
         shell.run_line_magic("unload_ext", "jupyter_memory")
-
-
-@contextmanager
-def _server(store_file: Path, log: Path) -> Iterator[str]:
-    """Run a Jupyter server of its own until the queries are asked."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    folders = {f"JUPYTER_{name}_DIR": str(store_file.parent / name.lower()) for name in ("DATA", "CONFIG", "RUNTIME")}
-    command = [
-        sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", f"--port={port}", "--port-retries=0",
-        f"--IdentityProvider.token={_TOKEN}", f"--ServerApp.root_dir={SAMPLES}",
-        "--ServerApp.jpserver_extensions={'jupyter_memory': True}", f"--JupyterMemory.path={store_file}",
-    ]  # fmt: skip
-    with (
-        log.open("wb") as out,
-        subprocess.Popen(
-            command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=os.environ | folders
-        ) as process,
-    ):
-        try:
-            yield _ready(f"http://127.0.0.1:{port}", process)
-        finally:
-            process.terminate()
-
-
-def _ready(url: str, process: subprocess.Popen[bytes]) -> str:
-    """Wait until a server answers."""
-    until = time.monotonic() + 120
-    while True:
-        try:
-            _posted(f"{url}/jupyter-memory/search", {"query": "λ"})
-        except OSError:
-            if process.poll() is not None or time.monotonic() > until:
-                raise Loss("the server did not start") from None
-            time.sleep(0.1)
-        else:
-            return url

@@ -17,9 +17,7 @@ from secret_texts import FORMATS, PLACEMENTS, Planted, planted
 
 from campaign import Dose, Figures, Loss
 from jupyter_memory import MemoryStore
-from jupyter_memory.ingest import redact
-from jupyter_memory.ingest.preparation import read_file
-from jupyter_memory.ingest.redaction.redactor import suspicious
+from jupyter_memory.ingest import read_file, redact, suspicious
 
 # Shares of placements that have to be caught, and the most false marks in 10,000 memories.
 _LEAST = 0.97
@@ -85,14 +83,8 @@ def _cell(text: Planted, number: int) -> dict[str, object]:
         lines = text.text.split("\n")
         outputs = [{"output_type": "error", "ename": "ValueError", "evalue": "refused", "traceback": lines}]
     source = text.text if text.placement == "code" else f"show({number})"
-    return {
-        "cell_type": "code",
-        "id": f"cell-{number}",
-        "metadata": {},
-        "execution_count": 1,
-        "source": source,
-        "outputs": outputs,
-    }
+    cell = {"cell_type": "code", "id": f"cell-{number}", "metadata": {}, "execution_count": 1}
+    return {**cell, "source": source, "outputs": outputs}
 
 
 def _memories(most: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What the tests of the storage contract share: three drafts, and how a snapshot names them."""
+"""What the tests of the storage contract share: drafts, files of cells, and what a new snapshot shows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 from hashing import Hashing
 
+from jupyter_memory import FileState
+from jupyter_memory.ingest import prepare
 from jupyter_memory.text import embedding_text
 from jupyter_memory.types import Draft, Filters
 
@@ -13,6 +15,7 @@ NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 EVERYTHING = Filters()
 WEIGHTS = {"title": 2.0, "text": 1.0, "tags": 1.0}
 NOTEBOOK = "/week/λ.ipynb"
+NOTE = Draft(text="The λ of Zürich is 3.2.", title="λ", tags=("decision",))
 RATE = Draft(
     text="The arrival rate λ in Zürich is 3.2 orders an hour.",
     title="Rate",
@@ -21,15 +24,15 @@ RATE = Draft(
     session="monday",
 )
 PRICES = Draft(text="Prices fell in Genève.", tags=("queue",), event_at=NOW, session="friday", pinned=True)
-CELL = Draft(
-    text="orders.groupby('city').mean()",
-    kind="cell",
-    tier="file",
-    source=NOTEBOOK,
-    location="#0",
-    lang="python",
-    event_at=NOW - timedelta(days=1),
-)
+
+
+def cells(*texts, source=NOTEBOOK, **values):
+    """Return the cells of a notebook."""
+    given = {"kind": "cell", "tier": "file", "source": source, "lang": "python", **values}
+    return [Draft(text=text, location=f"#{place}", **given) for place, text in enumerate(texts)]
+
+
+[CELL] = cells("orders.groupby('city').mean()", event_at=NOW - timedelta(days=1))
 DRAFTS = (RATE, PRICES, CELL)
 
 
@@ -41,3 +44,25 @@ def keys_of(snapshot, *drafts):
 def vector_of(draft):
     """Return the vector of a draft of one chunk."""
     return Hashing().vector(embedding_text(draft.kind, draft.title, "", draft.text))
+
+
+def add(storage, *drafts, embedder=None):
+    """Store drafts and return their memories."""
+    return storage.writer.add(prepare(drafts, embedder), embedder)
+
+
+def read_file(storage, *texts, path=NOTEBOOK, embedder=None):
+    """Store a file of these cells, and return its memories in their order."""
+    state = FileState(path, 1, len(texts), "-".join(texts))
+    storage.writer.replace_files([(state, prepare(cells(*texts, source=path), embedder))], embedder, "")
+    return sorted(everything(storage, kind=("cell",), path=(path,)), key=lambda memory: memory.location)
+
+
+def everything(storage, **filters):
+    return list(seen(storage, lambda snapshot: snapshot.memories(snapshot.keys(Filters(**filters)))).values())
+
+
+def seen(storage, read):
+    """Return what a new snapshot shows."""
+    with storage.snapshot() as snapshot:
+        return read(snapshot)

@@ -16,17 +16,8 @@ from moved import CHANCE, DIARY, SOURCES, notebook
 Change = tuple[str, int, int, int]
 
 NAMES = (
-    "a.md",
-    "b.md",
-    "c.txt",
-    "d.ipynb",
-    "e.ipynb",
-    "sub/a.md",
-    "sub/f.md",
-    "sub/d.ipynb",
-    "sub/deep/a.md",
-    "z/g.md",
-)
+    "a.md", "b.md", "c.txt", "d.ipynb", "e.ipynb", "sub/a.md", "sub/f.md", "sub/d.ipynb", "sub/deep/a.md", "z/g.md",
+)  # fmt: skip
 FOLDERS = ("sub", "sub/deep", "z", "new")
 TEXTS = (
     "\n\n".join(DIARY),
@@ -141,17 +132,10 @@ class Changes:
 
 
 _KINDS: dict[str, Callable[[Changes, int, int, int], None]] = {
-    "write": Changes._write,
-    "edit": Changes._edit,
-    "move": Changes._move,
-    "swap": Changes._swap,
-    "copy": Changes._copy,
-    "touch": Changes._touch,
-    "delete": Changes._delete,
-    "move folder": Changes._move_folder,
-    "copy folder": Changes._copy_folder,
-    "delete folder": Changes._delete_folder,
-}
+    "write": Changes._write, "edit": Changes._edit, "move": Changes._move, "swap": Changes._swap,
+    "copy": Changes._copy, "touch": Changes._touch, "delete": Changes._delete, "move folder": Changes._move_folder,
+    "copy folder": Changes._copy_folder, "delete folder": Changes._delete_folder,
+}  # fmt: skip
 # How often a random sequence should have each.
 KINDS = dict(zip(_KINDS, (4, 3, 8, 2, 5, 5, 1, 2, 1, 1), strict=True))
 

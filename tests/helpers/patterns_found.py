@@ -46,7 +46,7 @@ def _modules() -> Iterator[ModuleType]:
             continue
         try:
             yield pkgutil.resolve_name(one.name)
-        except ImportError:  # an extra that is not installed
+        except (ImportError, AttributeError):  # an extra that is not installed
             continue
 
 

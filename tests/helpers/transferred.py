@@ -77,10 +77,16 @@ def carried(store):
         return vectors, tokens, more, found.calibration(), list(found.files()), list(found.searches())
 
 
-def fill(store, week, notes, runs):
+def write_files(week):
+    """Write a long document with tags, and a module."""
     week.mkdir()
     (week / "shops.md").write_text(f"---\ntags: [shops]\n---\n\n{LONG}")
     (week / "prices.py").write_text("import os\n\n\ndef prices():\n    return 'λ'\n")
+
+
+def fill(store, week, notes, runs):
+    """Let a store have files, notes, runs, uses, feedback, pins and searches."""
+    write_files(week)
     store.index(week, progress=False)
     store.watch(week)
     added = [store.add(**note | {"text": f"{note['text']} no {number}"}) for number, note in enumerate(notes)]

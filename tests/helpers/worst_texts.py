@@ -13,13 +13,9 @@ _REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
 # What a pattern may go on to read, or stumble over.
 _PLAIN = " \t\n\r\0aAzZ09_-.,:;=#*+/\\|!?'\"`~@$%&()[]{}<>^éλß東の\u0301\ud800"
 _CLASSES = {
-    op.CATEGORY_DIGIT: "7",
-    op.CATEGORY_NOT_DIGIT: "a -",
-    op.CATEGORY_SPACE: " \n\t",
-    op.CATEGORY_NOT_SPACE: "a.",
-    op.CATEGORY_WORD: "a_7é",
-    op.CATEGORY_NOT_WORD: " -.",
-}
+    op.CATEGORY_DIGIT: "7", op.CATEGORY_NOT_DIGIT: "a -", op.CATEGORY_SPACE: " \n\t",
+    op.CATEGORY_NOT_SPACE: "a.", op.CATEGORY_WORD: "a_7é", op.CATEGORY_NOT_WORD: " -.",
+}  # fmt: skip
 # A repeat of at most so many is no repeat.
 _FEW = 30
 

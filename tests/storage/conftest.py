@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -23,29 +24,19 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def database(path: Path) -> Iterator[Callable[..., Database]]:
     """Open database files, ``database(path, **options)``, and close them after the test."""
-    opened: list[Database] = []
+    with ExitStack() as opened:
 
-    def open_one(where: Path = path, **options: Any) -> Database:
-        opened.append(Database(where, **{"busy_seconds": 0.1, **options}))
-        return opened[-1]
+        def open_one(where: Path = path, **options: Any) -> Database:
+            return opened.enter_context(closing(Database(where, **{"busy_seconds": 0.1, **options})))
 
-    yield open_one
-    for one in opened:
-        one.close()
+        yield open_one
 
 
 @pytest.fixture
 def sqlite(database: Callable[..., Database]) -> Iterator[Callable[..., SqliteStorage]]:
     """Open stores below the seam, ``sqlite(path, **options)``, and close them after the test."""
-    opened: list[SqliteStorage] = []
-
-    def open_one(*where: Path, **options: Any) -> SqliteStorage:
-        opened.append(SqliteStorage(database(*where, **options)))
-        return opened[-1]
-
-    yield open_one
-    for one in opened:
-        one.close()
+    with ExitStack() as opened:
+        yield lambda *where, **options: opened.enter_context(closing(SqliteStorage(database(*where, **options))))
 
 
 @pytest.fixture
@@ -75,17 +66,15 @@ def disk(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
     """Make a disk of so many megabytes, on its own; only root can make one."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    mounted: list[Path] = []
+    with ExitStack() as mounted:
 
-    def mount(megabytes: int) -> Path:
-        command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "none", str(folder)]
-        try:
-            subprocess.run(command, check=True, capture_output=True, timeout=100)
-        except (OSError, subprocess.CalledProcessError) as error:
-            pytest.skip(f"no disk can be mounted here: {error}")
-        mounted.append(folder)
-        return folder
+        def mount(megabytes: int) -> Path:
+            command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "none", str(folder)]
+            try:
+                subprocess.run(command, check=True, capture_output=True, timeout=100)
+            except (OSError, subprocess.CalledProcessError) as error:
+                pytest.skip(f"no disk can be mounted here: {error}")
+            mounted.callback(subprocess.run, ["umount", "-l", folder], check=True, timeout=100)
+            return folder
 
-    yield mount
-    for one in mounted:
-        subprocess.run(["umount", "-l", one], check=True, timeout=100)
+        yield mount

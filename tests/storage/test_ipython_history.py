@@ -62,7 +62,6 @@ def test_what_ipython_writes(tmp_path):
     subprocess.run([sys.executable, "-m", "IPython", *options], input="λ = 3\nλ / 0\n", text=True, capture_output=True,
                    timeout=60, check=True)  # fmt: skip
     first, second = ipython_runs(path)
-
     assert (first.source, second.source, second.number) == ("λ = 3", "λ / 0", 2)
     assert first.started < second.started <= datetime.now(UTC) + timedelta(minutes=1)
 
@@ -73,66 +72,44 @@ def test_imported_twice(store, file):
     assert opened.history.import_ipython(file) == 3
     assert opened.history.import_ipython(str(file)) == 0
     add_line(file, 4, 3, "plot(λ)")
-
     assert opened.history.import_ipython(file) == 1
     assert {one.source for one in opened.history.runs()} == {"λ = 3", "fit(λ)", "plot(λ)"}
 
 
-@pytest.fixture
-def in_tokyo(monkeypatch):
-    """Make this machine one in Tokyo."""
-
-    def move():
-        monkeypatch.setenv("TZ", "Asia/Tokyo")
-        time.tzset()
-
-    yield move
-    monkeypatch.undo()
-    time.tzset()
-
-
-def test_imported_in_another_time_zone(store, file, in_tokyo):
+def test_imported_in_another_time_zone(store, file, monkeypatch):
     """IPython writes local times: a journey between two imports does not double the history."""
     opened, before = store(), next(ipython_runs(file)).started
     opened.history.import_ipython(file)
-    in_tokyo()
-
-    assert next(ipython_runs(file)).started == before - timedelta(hours=9)
-    assert opened.history.import_ipython(file) == 0
-
-
-def test_old_runs_are_not_imported(store, file):
-    """What the settings would forget at once is not imported."""
-    assert store(settings=JupyterMemory(history_days=1.0)).history.import_ipython(file) == 0
+    with monkeypatch.context() as journey:
+        journey.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        after, added = next(ipython_runs(file)).started, opened.history.import_ipython(file)
+    time.tzset()
+    assert (after, added) == (before - timedelta(hours=9), 0)
 
 
 def test_the_file_is_not_touched(store, file):
-    """The file stays as it is, and nothing is made beside it."""
+    """The file stays as it is, and nothing is made beside it; what the settings would forget at once is left out."""
 
     def seen():
         return file.read_bytes(), file.stat().st_mtime_ns, sorted(file.parent.iterdir())
 
     before = seen()
+    assert store("old.sqlite", settings=JupyterMemory(history_days=1.0)).history.import_ipython(file) == 0
     store().history.import_ipython(file)
     assert seen() == before
 
 
-def test_ipython_goes_on_writing(store, file):
-    """While the runs are read, another program can write to the file at any moment."""
+def test_ipython_goes_on_writing(file):
+    """While the runs are read, another program can write at any moment; what it has not finished is not read."""
     runs = ipython_runs(file)
     next(runs)
     add_line(file, 4, 3, "plot(λ)")
-
     assert [run.source for run in runs] == ["%memsearch λ", "fit(λ)", "λ = 3", "plot(λ)"]
-
-
-def test_another_program_is_writing(file):
-    """What another program is just writing, without having finished, is not read."""
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("begin immediate")
         other.execute("insert into history values (4, 9, 'half', 'half')")
-
-        assert [run.number for run in ipython_runs(file)] == [1, 2, 1, 2]
+        assert [run.number for run in ipython_runs(file)] == [1, 2, 1, 2, 3]
 
 
 def test_a_locked_file(file):
@@ -151,41 +128,29 @@ def test_in_a_folder_that_cannot_be_written(file, common_folder, as_user, journa
     with closing(sqlite3.connect(copy)) as connection:
         connection.execute(f"pragma journal_mode = {journal}")
     copy.chmod(0o444)
-
     assert as_user(lambda: len(list(ipython_runs(copy)))) == 4
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all" * 100, b"SQLite format 3\0" + b"\xff" * 4_000])
 def test_no_history(file, content):
-    """A file of something else is refused with what to name instead."""
+    """A file of something else, or none, is refused with what to name instead, and none is made."""
     file.write_bytes(content)
     with pytest.raises(InputError, match=r"Name IPython's history\.sqlite"):
         list(ipython_runs(file))
-
-
-def test_no_file(tmp_path):
-    """A file that is not there is told with where IPython's is."""
+    file.unlink()
     with pytest.raises(InputError, match="There is no file"):
-        list(ipython_runs(tmp_path / "history.sqlite"))
-    assert not (tmp_path / "history.sqlite").exists()
+        list(ipython_runs(file))
+    assert not file.exists()
 
 
 def test_rows_of_any_kind(file):
     """Rows with odd times, bytes and nulls, as IPython never wrote them, are read as far as they say anything."""
+    rows = [(5, 1, None, "first"), (6, 1, None, b"\xff\xfe"), (6, 2, None, None), (6, 3, "only", None), (7, 1, "", "")]
     with closing(sqlite3.connect(file)) as connection:
-        connection.execute("insert into sessions values (5, null, null, null, null)")
-        connection.execute("insert into sessions values (6, 'gestern', null, null, null)")
-        connection.execute("insert into sessions values (7, '9999-12-31 23:59:59-12:00', null, null, null)")
-        rows = [
-            (5, 1, None, "first"),
-            (6, 1, None, b"\xff\xfe"),
-            (6, 2, None, None),
-            (6, 3, "only", None),
-            (7, 1, "", ""),
-        ]
+        for session, start in ((5, None), (6, "gestern"), (7, "9999-12-31 23:59:59-12:00")):
+            connection.execute("insert into sessions values (?, ?, null, null, null)", (session, start))
         connection.executemany("insert into history values (?, ?, ?, ?)", rows)
         connection.commit()
-
     last = list(ipython_runs(file))[4:]
     assert [one.source for one in last] == ["first", "\ufffd\ufffd", "only"]
     # A session without a time began after the one before.

@@ -33,7 +33,6 @@ def store(tmp_path: Path) -> Iterator[Path]:
 
 
 def made(store: Path, place: str) -> Journal:
-    """Make a journal, where the machine has such a place."""
     try:
         return Journal.on_disk(store) if place == "disk" else Journal.in_memory(store)
     except FileNotFoundError:
@@ -48,17 +47,9 @@ def journal(request: pytest.FixtureRequest, store: Path) -> Iterator[Journal]:
     held.close()
 
 
-def test_only_its_owner_can_read_it(journal: Journal, store: Path):
-    """A journal has mode 0600, and a folder that is made for it 0700."""
-    assert stat.S_IMODE(journal.path.stat().st_mode) == 0o600
-    if journal.path.parent == store.parent:
-        assert stat.S_IMODE(store.parent.stat().st_mode) == 0o700
-
-
-def test_a_journal_belongs_to_nobody_else_while_it_is_held(journal: Journal, store: Path):
+def test_a_journal_belongs_to_nobody_else_while_it_is_held(journal, store):
     """While its process holds it, nobody takes it, and it counts as recording; then one takes it, and no other."""
     assert (list(abandoned(store)), recording(store)) == ([], 1)
-
     journal.close()
     [left] = abandoned(store)
     assert (left.path, recording(store), list(abandoned(store))) == (journal.path, 1, [])
@@ -66,34 +57,32 @@ def test_a_journal_belongs_to_nobody_else_while_it_is_held(journal: Journal, sto
     assert recording(store) == 0
 
 
-def test_removing_it_overwrites_it_first(journal: Journal):
-    """Its bytes are zeros before the file goes, as somebody sees who has it open."""
-    journal.write(b"the prices of Frau M\xc3\xbcller")
-    with journal.path.open("rb") as other:
-        journal.remove()
-        assert set(other.read()) == {0}
-    assert not journal.path.exists()
-
-
-def test_emptying_reaches_the_journals_of_kernels_that_run(journal: Journal, store: Path):
-    """What a living kernel has noted is overwritten; what it notes afterwards is there."""
+def test_removing_it_overwrites_it_first(journal, store):
+    """Its bytes are zeros before the file goes, or where it cannot go; emptying reaches journals of living kernels."""
     journal.write(b"before")
     empty(store)
     journal.write(b"after")
-
     assert journal.read() == b"\0" * 6 + b"after"
+    other = Journal.on_disk(store)
+    other.write(b"the prices of Frau M\xc3\xbcller")
+    kept = other.path.rename(store.with_name("kept"))
+    other.path.mkdir()
+    assert other.remove() is False and set(kept.read_bytes()) == {0}
+    with journal.path.open("rb") as opened:
+        journal.remove()
+        assert set(opened.read()) == {0}
+    assert not journal.path.exists()
 
 
-def test_a_journal_that_was_removed_takes_nothing(journal: Journal):
+def test_a_journal_that_was_removed_takes_nothing(journal):
     """Nobody would find what is written to a file without a name."""
     journal.path.unlink()
-
     with pytest.raises(FileNotFoundError):
         journal.write(b"lost")
     assert journal.is_gone
 
 
-def test_a_forked_child_has_no_part_in_it(store: Path):
+def test_a_forked_child_has_no_part_in_it(store):
     """A child of the kernel writes nothing into its journal, and does not make it look alive by living on."""
     journal = Journal.on_disk(store)
     (reader, writer), (heard, said) = os.pipe(), os.pipe()
@@ -121,28 +110,26 @@ def test_a_forked_child_has_no_part_in_it(store: Path):
     left.remove()
 
 
-def test_a_link_to_a_store_leads_to_its_journals(tmp_path: Path, store: Path):
-    """Whichever name a store is opened by, its journals are beside the file itself."""
-    journal = Journal.on_disk(store)
+def test_a_link_to_a_store_leads_to_its_journals(tmp_path, store):
+    """Whichever name a store is opened by, its journals are beside the file itself; only its owner can read them."""
+    journal, link = Journal.on_disk(store), tmp_path / "link.sqlite"
+    assert [stat.S_IMODE(one.stat().st_mode) for one in (journal.path, store.parent)] == [0o600, 0o700]
     store.touch()
-    link = tmp_path / "link.sqlite"
     link.symlink_to(store)
-
     assert (journal.path.parent, recording(link)) == (store.parent, 1)
     journal.remove()
+    assert stat.S_IMODE(made(store, "memory").path.stat().st_mode) == 0o600
 
 
-def test_other_files_are_no_journals(journal: Journal, store: Path, tmp_path: Path):
+def test_other_files_are_no_journals(journal, store, tmp_path):
     """Only files with the name of a journal are taken, and of those neither a link nor a pipe that nobody writes to."""
     store.parent.mkdir(exist_ok=True)
-    others = [".memory.sqlite.runs-", ".memory.sqlite.runs-xyz", ".memory.sqlite.runs-0123456789abcdef.bak"]
-    thesis, link, pipe = (
-        tmp_path / "thesis.tex",
-        *(journal.path.with_name(journal.path.name[:-16] + digit * 16) for digit in "01"),
-    )
-    for file in (thesis, *map(store.with_name, others)):
+    endings = ("", "xyz", "0123456789abcdef.bak")
+    others = [tmp_path / "thesis.tex", *(store.with_name(f".memory.sqlite.runs-{ending}") for ending in endings)]
+    link, pipe = (journal.path.with_name(journal.path.name[:-16] + digit * 16) for digit in "01")
+    for file in others:
         file.write_text("kept")
-    link.symlink_to(thesis)
+    link.symlink_to(others[0])
     os.mkfifo(pipe)
     try:
         assert (recording(store), list(abandoned(store))) == (1, [])
@@ -150,50 +137,40 @@ def test_other_files_are_no_journals(journal: Journal, store: Path, tmp_path: Pa
     finally:
         link.unlink()
         pipe.unlink()
-    assert {file.read_text() for file in (thesis, *map(store.with_name, others))} == {"kept"}
-
-
-def test_a_journal_that_cannot_be_removed_holds_zeros(store: Path):
-    """Its removal says so, and raises nothing, also where the name has become that of a folder."""
-    journal = Journal.on_disk(store)
-    journal.write(b"the prices")
-    kept = journal.path.rename(store.with_name("kept"))
-    journal.path.mkdir()
-
-    assert journal.remove() is False
-    assert set(kept.read_bytes()) == {0}
+    assert {file.read_text() for file in others} == {"kept"}
 
 
 # -- records -----------------------------------------------------------------------------------------------------------
+
 
 RUN = Run("λ = prices\n'\\ud800'", datetime(2026, 3, 2, 9, tzinfo=UTC), "a", 1, notebook="/w/müller.ipynb", cell_id="c")
 FAILED = replace(RUN, number=2, outcome="error", seconds=0.5, error=RunError("KeyError", "'ü'", "Traceback …"))
 
 
 def written(*given: Run) -> bytes:
-    """Return the journal of runs that have ended."""
     return b"".join(note(replace(run, outcome="unknown", seconds=None, error=None)) for run in given) + b"".join(
         ending(run) for run in given if run.outcome != "unknown"
     )
 
 
 def test_runs_come_back_as_they_were_noted():
-    """A run and how it ended are read as they were."""
+    """A run and how it ended are read as they were; what nobody knows the end of is "unknown"."""
     assert runs(written(RUN, FAILED)) == [RUN, FAILED]
-
-
-def test_a_run_without_an_ending_is_of_unknown_outcome():
-    """What nobody knows the end of is "unknown"."""
     [run] = runs(note(RUN))
-
     assert (run.outcome, run.seconds, run.error) == ("unknown", None, None)
+    # Of a run whose beginning was cleared the ending brings nothing back, and one of an unknown form ends no run.
+    assert runs(ending(FAILED)) == []
+    assert runs(note(RUN) + with_changes(ending(RUN), outcome="aborted")) == [RUN]
+    # A record whose bytes are not those that were written is not read.
+    data = bytearray(written(RUN))
+    data[len(data) // 2] ^= 1
+    assert runs(bytes(data)) == []
 
 
 def test_a_journal_that_is_torn_anywhere_gives_the_runs_before():
     """Cut at any byte, a journal has every run whose record is whole, and nothing else."""
     whole = written(RUN, FAILED)
     first, second = len(note(RUN)), len(note(RUN)) + len(note(replace(RUN, number=2)))
-
     for length in range(len(whole)):
         found = runs(whole[:length])
         assert [run.number for run in found] == [1, 2][: (length >= first) + (length >= second)]
@@ -209,19 +186,6 @@ def test_what_is_no_record_is_passed_over(hole: bytes):
     assert runs(hole + written(RUN) + hole + written(FAILED) + hole) == [RUN, FAILED]
 
 
-def test_a_changed_byte_leaves_its_record_out():
-    """A record whose bytes are not those that were written is not read."""
-    data = bytearray(written(RUN))
-    data[len(data) // 2] ^= 1
-
-    assert runs(bytes(data)) == []
-
-
-def test_an_ending_without_its_beginning_says_nothing():
-    """Of a run whose beginning was cleared, the ending brings nothing back."""
-    assert runs(ending(FAILED)) == []
-
-
 def framed(record: Any) -> bytes:
     """Return a record as it stands in a journal, whatever it holds: a mark, its length, its checksum and JSON."""
     payload = json.dumps(record).encode()
@@ -229,7 +193,6 @@ def framed(record: Any) -> bytes:
 
 
 def with_changes(record: bytes, **changes: Any) -> bytes:
-    """Return a record with other values."""
     return framed({**json.loads(record[12:]), **changes})
 
 
@@ -237,7 +200,6 @@ def test_a_field_of_a_newer_version_is_passed_over():
     """Of a record with more fields than this version knows, the known ones are read."""
     noted = with_changes(note(replace(FAILED, outcome="unknown", seconds=None, error=None)), mood="good")
     error = {"name": "KeyError", "message": "'ü'", "traceback": "Traceback …", "mood": "bad"}
-
     assert runs(noted + with_changes(ending(FAILED), mood="bad", error=error)) == [FAILED]
 
 
@@ -255,8 +217,3 @@ def test_a_field_of_a_newer_version_is_passed_over():
 def test_a_record_that_cannot_be_read_hides_no_other(odd: bytes):
     """An outcome, a time or a form that this version does not know leaves that one record out."""
     assert runs(odd + written(RUN) + odd + written(FAILED)) == [RUN, FAILED]
-
-
-def test_an_ending_of_an_unknown_form_leaves_its_run_open():
-    """How the run ended is not known then, but that it ran is."""
-    assert runs(note(RUN) + with_changes(ending(RUN), outcome="aborted")) == [RUN]

@@ -1,4 +1,4 @@
-"""What a store notes of its use: recent searches and feedback, kept in bounds, and forgotten without a trace."""
+"""What a store notes of its use: recent searches, uses and feedback, kept in bounds, and forgotten without a trace."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ import pytest
 from locked import while_another_writes
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, UnknownMemory
-from jupyter_memory.storage.sqlite.tables import activity
 from jupyter_memory.types import Recent
 
 
 def search(store, query, origin="magic", **asked):
-    """Search, note it, and return the answer."""
     answer = store.hits(query, **asked)
     store.note_search(answer, origin)
     return answer
@@ -23,7 +21,6 @@ def test_the_newest_first(week_store):
     """Recent searches come newest first, as they were typed, with where they came from and how much they found."""
     first = search(week_store, "the λ of the Poisson model")
     second = search(week_store, "tag:prices Zürich", "panel", profile="covalence", limit=1)
-
     assert [(one.query, one.origin, one.profile, one.hits, one.query_id) for one in week_store.recent()] == [
         ("tag:prices Zürich", "panel", "covalence", 1, second.query_id),
         ("the λ of the Poisson model", "magic", "auto", len(first.hits), first.query_id),
@@ -32,70 +29,55 @@ def test_the_newest_first(week_store):
     assert all(one.at.tzinfo is not None for one in week_store.recent())
 
 
-def test_searches_from_python_are_nobodys_business(week_store):
-    """What a program asks is not noted."""
-    week_store.search("Poisson λ")
-    week_store.hits("Poisson λ")
-    week_store.trace("Poisson λ")
-
-    assert week_store.recent() == []
-
-
-def test_a_list_without_a_question_is_no_search(week_store):
-    """Browsing is not noted, filters that were typed are."""
+def test_what_is_no_search_of_a_person(week_store):
+    """What a program asks and browsing are not noted, filters that were typed are; an unknown origin is refused."""
+    for ask in (week_store.search, week_store.hits, week_store.trace):
+        ask("Poisson λ")
     week_store.note_search(week_store.browsed(), "panel")
     search(week_store, "tag:prices", "panel")
-
     assert [one.query for one in week_store.recent()] == ["tag:prices"]
-
-
-def test_asked_again(week_store):
-    """A question that is asked again moves to the front."""
-    for query in ("Poisson λ", "Zürich", "Poisson λ"):
-        search(week_store, query)
-
-    assert [one.query for one in week_store.recent()] == ["Poisson λ", "Zürich"]
-
-
-def test_in_bounds(week_store, monkeypatch):
-    """Beyond the last ones, searches and feedback are let go, the oldest first."""
-    monkeypatch.setattr(activity, "KEPT_SEARCHES", 3)
-    monkeypatch.setattr(activity, "KEPT_FEEDBACK", 2)
-    for number in range(5):
-        answer = search(week_store, f"Poisson {number}")
-        week_store.feedback(answer.hits[0].memory.id, True, query=f"Poisson {number}")
-
-    assert [one.query for one in week_store.recent()] == ["Poisson 4", "Poisson 3", "Poisson 2"]
-    assert [one.query for one in week_store.feedbacks()] == ["Poisson 4", "Poisson 3"]
-
-
-def test_an_origin_that_is_unknown(week_store):
-    """An origin that nobody knows is refused."""
     with pytest.raises(InputError, match="There is no origin 'lab'"):
         week_store.note_search(week_store.hits("λ"), "lab")
 
 
-def test_secrets_in_a_question(week_store, bytes_of):
-    """A password that was searched for is not written down."""
-    search(week_store, "where is AKIAQ7X2M4N8P1R5T9V3 of Zürich")
+def test_in_bounds(store):
+    """Beyond 200, the oldest searches are let go, never for calls of programs; one asked again moves to the front."""
+    memory = store(embedder=None)
+    memory.add("λ is 3.2")
+    for number in (*range(220), 30):
+        search(memory, f"λ {number}")
+    expected = [f"λ {number}" for number in (30, *range(219, 30, -1), *range(29, 19, -1))]
+    assert [one.query for one in memory.recent(500)] == expected
+    for number in range(220):
+        assert memory.note_call(called("codex", number), ["a"])
+    kept = [(one.query_id, one.origin, one.client, one.tool, one.hits) for one in memory.recent(1_000)]
+    assert kept[:200] == [(f"c{number}", "mcp", "codex", "memory_search", 1) for number in range(219, 19, -1)]
+    assert [one.query for one in memory.recent(1_000)[200:]] == expected
 
-    (one,) = week_store.recent()
-    assert "AKIA" not in one.query and "Zürich" in one.query
-    assert b"AKIAQ7" not in bytes_of(week_store.path)
+
+def test_secrets_in_a_question(week_store, bytes_of):
+    """A password that a person or a program searched for is not written down."""
+    search(week_store, "where is AKIAQ7X2M4N8P1R5T9V3 of Zürich")
+    assert week_store.note_call(called("codex", 1, "where is AKIAQ7X2M4N8P1R5T9V3 of Zürich"), [])
+    for one in week_store.recent():
+        assert "AKIA" not in one.query and "Zürich" in one.query
+    assert b"AKIAQ7" not in bytes_of(week_store.path) and len(week_store.recent()) == 2
 
 
 def test_switched_off(week_store, bytes_of):
-    """With log_searches off nothing is written, and the next search removes what is there, without a trace."""
+    """With log_searches off nothing is written of searches and hits, and the next search removes what is there."""
     search(week_store, "Walrossherde")
     assert b"Walrossherde" in bytes_of(week_store.path)
     week_store.close()
-
-    quiet = JupyterMemory(log_searches=False)
-    with MemoryStore(week_store.path, settings=quiet) as store:
-        search(store, "Eisbärenzählung")
-        assert store.recent() == []
+    with MemoryStore(week_store.path, settings=JupyterMemory(log_searches=False)) as store:
+        memory = search(store, "Eisbärenzählung λ").hits[0].memory
+        store.feedback(memory.id, True, query="a question about Jürgen")
+        assert store.recent() == store.feedbacks() == []
+        with pytest.raises(UnknownMemory):
+            store.feedback("nobody", True)
         content = bytes_of(store.path)
-    assert b"Walrossherde" not in content and "Eisbärenzählung".encode() not in content
+    for word in ("Walrossherde", "Eisbärenzählung", "Jürgen"):
+        assert word.encode() not in content
 
 
 def test_forgotten_without_a_trace(week_store, bytes_of):
@@ -104,7 +86,6 @@ def test_forgotten_without_a_trace(week_store, bytes_of):
         answer = search(week_store, f"Walrossherde {number} Poisson")
         week_store.feedback(answer.hits[0].memory.id, False, query=f"Quarzlampe {number}")
     assert b"Walrossherde" in bytes_of(week_store.path) and b"Quarzlampe" in bytes_of(week_store.path)
-
     assert week_store.forget_recent() == 60
     assert b"Walrossherde" not in bytes_of(week_store.path) and b"Quarzlampe" not in bytes_of(week_store.path)
     assert (week_store.recent(), week_store.feedbacks(), week_store.forget_recent()) == ([], [], 0)
@@ -119,7 +100,6 @@ def test_forgetting_a_memory_forgets_who_asked_for_it(week_store, week_memories,
     week_store.feedback(week_memories["Warehouse extract"].id, True, query="Łukasz")
     assert week_store.recent()[1].hits == 1
     week_store.forget(poisson)
-
     assert [one.query for one in week_store.recent()] == ["Łukasz extract"]
     assert [one.query for one in week_store.feedbacks()] == ["Łukasz"]
     assert b"Quarzlampe" not in bytes_of(week_store.path)
@@ -129,7 +109,6 @@ def test_forgetting_everything(week_store, bytes_of):
     """With everything go all searches, those too that found nothing."""
     search(week_store, "Walrossherde", filters={"tag": "nowhere"})
     week_store.forget(everything=True)
-
     assert week_store.recent() == [] and b"Walrossherde" not in bytes_of(week_store.path)
 
 
@@ -145,54 +124,52 @@ def test_a_deleted_file(store, tmp_path):
     file.write_text("The λ of the Poisson model is 3.3.")
     memory.index(tmp_path / "notes", progress=False)
     assert len(memory.recent()) == len(memory.feedbacks()) == 1
-
     file.unlink()
     memory.index(tmp_path / "notes", progress=False)
     assert memory.recent() == memory.feedbacks() == []
 
 
-def test_a_store_that_is_read_only(week_store):
-    """A read-only store is searched as before, and notes nothing."""
-    week_store._storage.database.read_only = True
+def test_a_store_that_is_read_only(common_folder, as_user):
+    """A read-only store is searched as before, and notes no search and no use."""
+    path = common_folder / "memory.sqlite"
+    with MemoryStore(path) as store:
+        memory = store.add("The λ of the Poisson model is 3.2.")
+    path.chmod(0o444)
+    common_folder.chmod(0o555)
 
-    assert search(week_store, "Poisson λ").hits and week_store.recent() == []
+    def used():
+        with MemoryStore(path, settings=JupyterMemory()) as store:
+            return len(search(store, "Poisson λ").hits), store.recent(), store.note_access(memory.id), uses(store)
+
+    assert as_user(used) == (1, [], False, {})
 
 
-def test_while_another_writes(week_store):
-    """A search is not held up, nor does it fail, because somebody else writes: it is left out."""
+def test_while_another_writes(week_store, week_memories):
+    """Nothing is held up, nor does it fail, because somebody else writes: search, use and call are left out."""
     with while_another_writes(week_store):
         search(week_store, "Poisson λ")
-
-    assert week_store.recent() == []
+        assert not week_store.note_access(week_memories["Poisson λ"].id)
+        assert not week_store.note_call(called("codex", 2), [])
+    assert week_store.recent() == [] and uses(week_store) == {}
     search(week_store, "Poisson λ")
     assert len(week_store.recent()) == 1
 
 
 def test_feedback(week_store, week_memories):
     """What was said of a hit is kept with its question, rank and profile; said again, the last word counts."""
-    poisson, zurich = (week_memories[title].id for title in ("Poisson λ", "Zürich and Genève"))
+    poisson, zurich, lost = (week_memories[title].id for title in ("Poisson λ", "Zürich and Genève", "Lost events"))
     week_store.feedback(poisson, True, query="orders at night", rank=3, profile="auto")
     week_store.feedback(poisson, False, query="orders at night", rank=2, profile="vault")
     week_store.feedback(zurich, True)
-
-    told = {(one.memory_id, one.accepted, one.query, one.rank, one.profile) for one in week_store.feedbacks()}
-    assert told == {(poisson, False, "orders at night", 2, "vault"), (zurich, True, "", None, "")}
-
-
-def test_feedback_on_a_noted_search(week_store):
-    """The id of a recent search is enough to say what was asked."""
-    answer = search(week_store, "Poisson λ", "panel")
-    week_store.feedback(answer.hits[0].memory.id, True, query_id=answer.query_id, rank=1)
-
-    (said,) = week_store.feedbacks()
-    assert (said.query, said.query_id) == ("Poisson λ", answer.query_id)
-
-
-def test_feedback_on_nothing(week_store):
-    """There is nothing to say of a memory that is not there."""
+    # The id of a recent search is enough to say what was asked; of a memory that is not there, nothing is said.
+    asked = search(week_store, "lost λ", "panel")
+    week_store.feedback(lost, True, query_id=asked.query_id, rank=1)
     with pytest.raises(UnknownMemory):
         week_store.feedback("0" * 16, True)
-    assert week_store.feedbacks() == []
+    told = {(one.memory_id, one.accepted, one.query, one.rank, one.profile) for one in week_store.feedbacks()}
+    said = {(poisson, False, "orders at night", 2, "vault"), (zurich, True, "", None, "")}
+    assert told - said == {(lost, True, "lost λ", 1, "")} and said < told
+    assert asked.query_id in {one.query_id for one in week_store.feedbacks()}
 
 
 def uses(store):
@@ -203,21 +180,23 @@ def uses(store):
 
 def test_uses_are_counted(week_store, week_memories):
     """What a person opened or copied is counted; what a program reads, searches or updates is not."""
+    # A closed store and the setting against it count nothing, and raise nothing.
     poisson = week_memories["Poisson λ"].id
     assert week_store.note_access(poisson) and week_store.note_access(poisson)
+    assert not week_store.note_access("0" * 16)
     week_store.get(poisson)
     search(week_store, "Poisson λ")
     week_store.update(poisson, tags=["λ"])
-
-    assert uses(week_store) == {"Poisson λ": 2}
-    assert week_store.get(poisson).accessed == 2
+    week_store.close()
+    with MemoryStore(week_store.path, settings=JupyterMemory(log_searches=False)) as quiet:
+        assert not quiet.note_access(poisson) and not week_store.note_access(poisson)
+        assert uses(quiet) == {"Poisson λ": 2} and quiet.get(poisson).accessed == 2
 
 
 def test_a_use_changes_no_rank_of_auto(week_store, week_memories):
     """Only profiles that read the count rank by it."""
     before = week_store.search("orders λ", now="2026-03-07")
     week_store.note_access(week_memories["Zürich and Genève"].id)
-
     assert week_store.search("orders λ", now="2026-03-07").equals(before)
 
 
@@ -239,31 +218,6 @@ def test_memini_ranks_what_was_used_higher(store):
     assert gained[first] == 0
 
 
-@pytest.mark.parametrize("why", ["unknown", "read-only", "switched off", "closed"])
-def test_a_use_that_cannot_be_counted(week_store, week_memories, why):
-    """An unknown id, a read-only or closed store and the setting against it count nothing, and raise nothing."""
-    memory_id = week_memories["Poisson λ"].id
-    if why == "read-only":
-        week_store._storage.database.read_only = True
-    elif why == "switched off":
-        week_store = MemoryStore(week_store.path, settings=JupyterMemory(log_searches=False))
-    elif why == "closed":
-        week_store.close()
-
-    assert not week_store.note_access("0" * 16 if why == "unknown" else memory_id)
-    with MemoryStore(week_store.path) as again:
-        assert uses(again) == {}
-    week_store.close()
-
-
-def test_a_use_while_another_writes(week_store, week_memories):
-    """A person who opens a memory does not wait for another writer: the use is not counted."""
-    with while_another_writes(week_store):
-        counted = week_store.note_access(week_memories["Poisson λ"].id)
-
-    assert not counted and uses(week_store) == {}
-
-
 def test_counts_in_a_backup(week_store, week_memories, tmp_path):
     """A backup has the counts; forgetting the searches sets them to 0, and with a memory its count goes."""
     poisson, zurich = (week_memories[title].id for title in ("Poisson λ", "Zürich and Genève"))
@@ -273,43 +227,10 @@ def test_counts_in_a_backup(week_store, week_memories, tmp_path):
     week_store.forget(poisson)
     week_store.forget_recent()
     assert uses(week_store) == {}
-
     MemoryStore.restore(tmp_path / "copy.sqlite", to=tmp_path / "again.sqlite")
     with MemoryStore(tmp_path / "again.sqlite") as again:
         assert uses(again) == {"Poisson λ": 1, "Zürich and Genève": 2}
 
 
-def test_without_a_log_nothing_is_kept_of_hits_either(week_store):
-    """With log_searches off, what is said of a hit leaves no word of its question in the store."""
-    memory = week_store.hits("the λ of the Poisson model").hits[0].memory
-    with MemoryStore(week_store.path, settings=JupyterMemory(log_searches=False)) as quiet:
-        quiet.feedback(memory.id, True, query="a question about Jürgen")
-        assert quiet.feedbacks() == []
-        with pytest.raises(UnknownMemory):
-            quiet.feedback("nobody", True)
-
-
 def called(client, number, query="prices"):
-    """Return a call of a connected program."""
     return Recent(f"c{number}", query, "auto", datetime(2026, 3, 1, tzinfo=UTC), "mcp", 1, client, "memory_search")
-
-
-def test_calls_of_programs_are_a_record(week_store, monkeypatch):
-    """Each call of a program is kept with its name; however many there are, a person's searches stay."""
-    monkeypatch.setattr(activity, "KEPT_SEARCHES", 3)
-    search(week_store, "prices")
-    for number in range(5):
-        assert week_store.note_call(called("codex", number), ["a"])
-
-    kept = [(one.query_id, one.origin, one.client, one.tool, one.hits) for one in week_store.recent()]
-    assert kept[:3] == [(f"c{number}", "mcp", "codex", "memory_search", 1) for number in (4, 3, 2)]
-    assert [(one.query, one.client) for one in week_store.recent()[3:]] == [("prices", "")]
-
-
-def test_a_call_of_a_program_hides_secrets_and_waits_for_others(week_store):
-    """What a program asked is redacted; while another program writes, the call is not noted, and the caller knows."""
-    assert week_store.note_call(called("codex", 1, "where is AKIAQ7X2M4N8P1R5T9V3"), [])
-    with while_another_writes(week_store):
-        assert not week_store.note_call(called("codex", 2), [])
-
-    assert [one.query_id for one in week_store.recent()] == ["c1"] and "AKIA" not in week_store.recent()[0].query

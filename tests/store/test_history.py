@@ -1,36 +1,25 @@
-"""What was run: one memory for a text, found again, in bounds and without secrets, whatever is noted."""
+"""What was run: one memory for a text, in bounds and without secrets; found, forgotten and taken in from journals."""
 
 from __future__ import annotations
 
+import re
 import threading
-from datetime import timedelta, timezone
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
 
+import apsw
+import nbformat
 import pytest
+from hashing import Hashing
 from kernel_runs import NOON, failed, memory_of, run
 
-from jupyter_memory import InputError, JupyterMemory
-from jupyter_memory.embedders import open_embedder
-from jupyter_memory.storage.sqlite import writer as run_log
+from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreLocked
+from jupyter_memory.search import vault
+from jupyter_memory.storage import Journal, abandoned, note, runs
+from jupyter_memory.store import Vaults
 from jupyter_memory.types import Run, RunError
 
 TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
-
-
-class Counting:
-    """An embedder that counts the texts that it is given."""
-
-    def __init__(self):
-        self._inner = open_embedder("static")
-        self.name, self.dimensions = self._inner.name, self._inner.dimensions
-        self.fingerprint, self.threshold = self._inner.fingerprint, self._inner.threshold
-        self.texts = 0
-
-    def embed_documents(self, texts, /):
-        self.texts += len(texts)
-        return self._inner.embed_documents(texts)
-
-    def embed_query(self, text, /):
-        return self._inner.embed_query(text)
 
 
 # -- recording ---------------------------------------------------------------------------------------------------------
@@ -40,7 +29,6 @@ def test_a_run_is_found_again(store):
     """What was run is found by its words and its meaning, with the place and the time of its last run."""
     opened = store()
     opened.history.record([run("model.fit(prices)  # Zürich", n, notebook="/w/λ.ipynb", cell_id="c-1") for n in (1, 2)])
-
     [hit] = opened.hits("kind:history zürich prices").hits
     assert (hit.memory.kind, hit.memory.source, hit.memory.location) == ("history", "/w/λ.ipynb", "c-1")
     assert hit.memory.event_at == NOON + timedelta(minutes=2) and hit.memory.session == "k1"
@@ -50,58 +38,40 @@ def test_a_run_is_found_again(store):
 
 
 def test_a_text_is_embedded_once(store):
-    """Twenty runs of one text embed it once, in one call or in many."""
-    embedder = Counting()
+    """Twenty runs of one text embed it once, in one call or in many; without a model words alone find it."""
+    embedder = Hashing()
     opened = store(embedder=embedder)
     for begin in (1, 11):
         assert opened.history.record([run("fit(λ)", begin + n) for n in range(10)]) == 10
-
-    assert embedder.texts == 1
-    assert memory_of(opened, "fit(λ)").metadata["runs"] == 20
+    assert embedder.batches == [1] and memory_of(opened, "fit(λ)").metadata["runs"] == 20
+    words = store("words.sqlite", embedder=None)
+    words.history.record([run("fit(λ)")])
+    assert [hit.memory.kind for hit in words.hits("fit").hits] == ["history"]
 
 
 def test_the_title_is_the_first_telling_line(store):
     """A memory is called by what it does: imports, magics that set up and blank lines say little."""
     opened = store()
-    opened.history.record(
-        [
-            run("import pandas as pd\n%matplotlib inline\n\n# Fit the λ of Zürich\nfit()", 1),
-            run("import pandas as pd", 2),
-            run("@cache\ndef price(): ...", 3),
-        ]
-    )
-
+    setting_up = "import pandas as pd\n%matplotlib inline\n\n# Fit the λ of Zürich\nfit()"
+    texts = (setting_up, "import pandas as pd", "@cache\ndef price(): ...")
+    opened.history.record([run(text, number) for number, text in enumerate(texts)])
     titles = {hit.memory.title for hit in opened.browsed().hits}
     assert titles == {"Fit the λ of Zürich", "import pandas as pd", "def price(): ..."}
 
 
 def test_secrets_are_hidden(store, bytes_of):
-    """No byte of a secret in a source, a message or a traceback reaches the file; a mark stands for it."""
-    opened = store()
-    opened.history.record([failed(f"login({TOKEN!r})", 1, f"bad token {TOKEN}", f"  login({TOKEN!r})\nValueError")])
-
-    [noted] = opened.history.runs()
-    assert "[redacted: " in noted.source and noted.error and "[redacted: " in noted.error.message
-    assert TOKEN.encode() not in bytes_of(opened.path)
-
-
-def test_secrets_in_what_names_a_place(store, bytes_of):
-    """A password in the address of a notebook, in a session or in the name of an environment is hidden, too."""
-    opened = store()
+    """No byte of a secret in a source, a message, a traceback or a place reaches the file, unless ``redact`` is off."""
+    bad = failed(f"login({TOKEN!r})", 1, f"bad token {TOKEN}", f"  login({TOKEN!r})\nValueError")
     told = {"notebook": "https://anna:k4ffee-im-schrank@hub/λ.ipynb", "environment": f"env {TOKEN}", "session": TOKEN}
-    opened.history.record([run("fit(λ)", **told)])
-
-    assert TOKEN.encode() not in bytes_of(opened.path) and b"k4ffee-im-schrank" not in bytes_of(opened.path)
-    assert opened.history.record([run("fit(λ)", **told)]) == 0
-
-
-def test_secrets_stay_where_the_setting_says_so(store):
-    """With the setting ``redact`` off nothing is hidden."""
-    opened = store(settings=JupyterMemory(redact=False))
-    opened.history.record([failed(f"login({TOKEN!r})", 1, f"bad token {TOKEN}")])
-
-    [noted] = opened.history.runs()
-    assert TOKEN in noted.source and noted.error and TOKEN in noted.error.message
+    for redact in (True, False):
+        opened = store(f"{redact}.sqlite", settings=JupyterMemory(redact=redact))
+        opened.history.record([bad, run("fit(λ)", 2, **told)])
+        [noted] = opened.history.runs(error="ValueError")
+        for text in (noted.source, noted.error.message):
+            assert ("[redacted: " in text, TOKEN in text) == (redact, not redact)
+        for secret in (TOKEN.encode(), b"k4ffee-im-schrank"):
+            assert (secret in bytes_of(opened.path)) is not redact
+        assert opened.history.record([run("fit(λ)", 2, **told)]) == 0
 
 
 @pytest.mark.parametrize(
@@ -110,33 +80,17 @@ def test_secrets_stay_where_the_setting_says_so(store):
 def test_what_stays_out(store, source):
     """Cells that use this memory, say so, are blank or fit a pattern of the settings are left out; others are not."""
     opened = store(settings=JupyterMemory(history_ignore=["%sql *"]))
-
     assert opened.history.record([run(source, 1), run("fit(λ)", 2)]) == 1
     assert [one.source for one in opened.history.runs()] == ["fit(λ)"]
 
 
-def test_without_a_model(store):
-    """A store that is searched by words alone has history, too."""
-    opened = store(embedder=None)
-    opened.history.record([run("fit(λ)")])
-
-    assert [hit.memory.kind for hit in opened.hits("fit").hits] == ["history"]
-
-
-def test_forgotten_while_it_is_recorded(store, monkeypatch):
+def test_forgotten_while_it_is_recorded(store):
     """A text that somebody forgets between the look-up and the writing is written anew with its run."""
-    opened = store()
+    embedder = Hashing()
+    opened = store(embedder=embedder)
     opened.history.record([run("fit(λ)", 1)])
-    holds = run_log.SqliteRunLog.holds
-
-    def holds_no_more(self, drafts, /):
-        monkeypatch.undo()
-        known = holds(self, drafts)
-        opened.history.clear()
-        return known
-
-    monkeypatch.setattr(run_log.SqliteRunLog, "holds", holds_no_more)
-
+    # The known text is looked up before the new one is embedded.
+    embedder.before = lambda texts: "plot" in texts[0] and opened.history.clear()
     assert opened.history.record([run("fit(λ)", 2), run("plot(λ)", 3)]) == 2
     assert {one.number for one in opened.history.runs()} == {2, 3}
 
@@ -153,7 +107,6 @@ def test_two_kernels_at_once(store):
         thread.start()
     for thread in threads:
         thread.join()
-
     assert opened.history.status().runs == 120 and opened.history.status().texts == 5
     assert memory_of(opened, "cell(3)").metadata["runs"] == 24 and opened.doctor() == []
 
@@ -168,29 +121,20 @@ def test_a_cell_of_ten_megabytes(store):
     # The first half of the token is the last that is read of the text.
     source = begin + "#" * (500_000 - 20 - len(begin)) + TOKEN + "\n" + "    (4, 5, 6),\n" * 700_000
     opened.history.record([run(source)])
-
     [noted] = opened.history.runs()
     assert len(noted.source) <= 200_010 and TOKEN[:12] not in noted.source
     assert opened.get(noted.memory_id).metadata["characters"] == len(source) > 10_000_000
 
 
 def test_an_endless_traceback(store):
-    """A traceback keeps its beginning and its end, a message its beginning and end."""
+    """A traceback keeps its beginning and its end, without colours, a message its beginning and end."""
     opened = store()
-    opened.history.record([failed("fit(λ)", 1, "μ" * 100_000, "first\n" + "  frame\n" * 100_000 + "ValueError: last")])
-
-    [noted] = opened.history.runs()
-    assert noted.error and len(noted.error.message) < 4_100 and len(noted.error.traceback) < 20_100
-    assert noted.error.traceback.startswith("first\n")
-
-
-def test_colours_of_a_terminal(store):
-    """A traceback that IPython coloured is kept as plain text."""
-    opened = store()
-    opened.history.record([failed("fit(λ)", 1, "\x1b[31mλ\x1b[0m", "\x1b[0;31mValueError\x1b[0m: λ")])
-
-    [noted] = opened.history.runs()
-    assert noted.error == RunError("ValueError", "λ", "ValueError: λ")
+    coloured = failed("fit(λ)", 2, "\x1b[31mλ\x1b[0m", "\x1b[0;31mValueError\x1b[0m: λ")
+    trace = "first\n" + "  frame\n" * 100_000 + "ValueError: last"
+    opened.history.record([failed("fit(λ)", 1, "μ" * 100_000, trace), coloured])
+    plain, endless = opened.history.runs()
+    assert len(endless.error.message) < 4_100 and len(endless.error.traceback) < 20_100
+    assert endless.error.traceback.startswith("first\n") and plain.error == RunError("ValueError", "λ", "ValueError: λ")
 
 
 def test_characters_that_cannot_be_stored(store):
@@ -200,26 +144,303 @@ def test_characters_that_cannot_be_stored(store):
         f"print('{bad}')", NOON, bad, 1, "error", 0.1, RunError(bad, bad, bad), f"/w/{bad}.ipynb", bad, bad, bad
     )
     opened = store()
-
     assert (opened.history.record([given]), opened.history.record([given])) == (1, 0)
     [noted] = opened.history.runs(error="λ\ufffdx")
     assert noted.source == "print('λ\ufffdx')" and noted.session == "λ\ufffdx"
     assert opened.doctor() == []
 
 
-def test_an_outcome_that_does_not_exist(store):
-    """A run ends in one of three ways; nothing is noted of another."""
-    opened = store()
-    with pytest.raises(InputError, match="outcome is 'aborted'; it must be one of ok, error, unknown"):
-        opened.history.record([run("fit(λ)", 1), run("plot(λ)", 2, outcome="aborted")])
-
-    assert opened.history.runs() == []
-
-
 def test_a_start_in_local_time(store):
-    """A start without a zone is local, and the same moment in two zones is one run."""
+    """A start without a zone is local, the same moment in two zones is one run; odd outcomes are refused."""
     opened = store()
     for start in (NOON, NOON.astimezone(timezone(timedelta(hours=9))), NOON.replace(tzinfo=None)):
         opened.history.record([Run("fit(λ)", start, "k1", 1)])
-
+    with pytest.raises(InputError, match="outcome is 'aborted'; it must be one of ok, error, unknown"):
+        opened.history.record([run("fit(μ)", 1), run("plot(λ)", 2, outcome="aborted")])
     assert [one.started for one in opened.history.runs()] == [NOON]
+
+
+# -- forgetting --------------------------------------------------------------------------------------------------------
+
+
+def secret_runs():
+    words = {"source": "walross", "name": "Eisbaerfehler", "message": "quarzlampe", "trace": "spitzbergen"}
+    error = RunError(words["name"], words["message"], words["trace"])
+    told = {"notebook": "/w/polarnacht.ipynb", "cell_id": "nordlicht", "environment": "gletscher"}
+    return words | told, [
+        Run(f"{words['source']}({n})", NOON + timedelta(minutes=n), "sitzungen", n, "error", 1.0, error, **told)
+        for n in range(300)
+    ]
+
+
+def traces(store, words, bytes_of):
+    content = bytes_of(store.path).lower()
+    parts = {part.lower() for word in words.values() for part in re.findall(r"\w{5,}", word)}
+    return {part for part in parts if part.encode() in content}
+
+
+@pytest.mark.parametrize("way", ["clear", "forget", "age", "number"])
+def test_no_byte_is_left(store, bytes_of, way):
+    """Whatever removes the history leaves none of its words in the file: sources, errors, places, searches."""
+    words, runs = secret_runs()
+    settings = JupyterMemory(history_days=1.0 if way == "age" else 0.0, history_runs=1 if way == "number" else 0)
+    opened = store(settings=settings)
+    opened.add("λ is 3.2")
+    opened.history.record(runs)
+    answer = opened.hits("walross")
+    opened.note_search(answer, "magic")
+    opened.feedback(answer.hits[0].memory.id, True, query="walross")
+    assert traces(opened, words, bytes_of) >= {"walross", "quarzlampe", "spitzbergen", "nordlicht", "gletscher"}
+    if way == "number":
+        opened.history.record([replace(runs[0], source="fit(λ)", number=1_000, started=NOON + timedelta(days=1),
+                                       session="k1", error=None, notebook="", cell_id="", environment="")])  # fmt: skip
+    gone = {
+        "clear": opened.history.clear,
+        "forget": lambda: opened.forget(sorted({one.memory_id for one in opened.history.runs(limit=500)})),
+        "age": opened.history.retain,
+        "number": opened.history.retain,
+    }[way]()  # fmt: skip
+    assert gone == 300 and traces(opened, words, bytes_of) == set()
+    assert opened.recent() == [] and opened.feedbacks() == [] and opened.doctor() == []
+    assert opened.stats()["kinds"] == ({"note": 1, "history": 1} if way == "number" else {"note": 1})
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_a_notebook_that_is_forgotten(store, bytes_of, counted):
+    """Forgetting a folder removes what happened in its notebooks, also to texts that ran elsewhere later."""
+    # What runs there between the count and the answer is forgotten whole: no text is left without a run.
+    opened, error = store(), RunError("E", "quarzlampe", "gletscher")
+    here = {"notebook": "/geheim/polarnacht.ipynb", "outcome": "error", "error": error}
+    runs = [run("fit(λ)", 1, **here), run("spitzbergen()", 2, **here), run("fit(λ)", 3, notebook="/w/a.ipynb")]
+    opened.history.record(runs)
+    chosen = opened.selection(source="/geheim") if counted else None
+    opened.history.record([run("nordlicht()", 4, **here)])
+    assert (opened.forget(chosen) if counted else opened.forget(source="/geheim")) == 2
+    assert [one.number for one in opened.history.runs()] == [3] and memory_of(opened, "fit(λ)").metadata["runs"] == 1
+    for word in (b"polarnacht", b"quarzlampe", b"gletscher", b"spitzbergen", b"nordlicht"):
+        assert word not in bytes_of(opened.path)
+
+
+# -- found by their errors ---------------------------------------------------------------------------------------------
+
+
+def found_by(store, query):
+    return [hit.memory.text for hit in store.hits(query, filters={"kind": "history"}).hits if hit.kw_rank is not None]
+
+
+def test_a_failed_run_is_found_by_its_error(store, bytes_of):
+    """Name and first line of the message lead to the text, though it ran well before, or its end comes later."""
+    opened = store()
+    error = RunError("KeyError", "'customer_number' password = 'Tr0ub4dor&3xyz'\nwalross", "")
+    opened.history.record([run("orders.merge(left)", 1, outcome="ok"), run("plot(λ)", 2, outcome="ok")])
+    opened.history.record([run("orders.merge(left)", 3, outcome="error", error=error), run("fit(μ)", 4)])
+    assert found_by(opened, "KeyError customer_number") == found_by(opened, "customer") == ["orders.merge(left)"]
+    assert "fit(μ)" not in found_by(opened, "ZeroDivisionError")
+    opened.history.record([run("fit(μ)", 4, outcome="error", error=RunError("ZeroDivisionError", "by λ"))])
+    assert "fit(μ)" in found_by(opened, "ZeroDivisionError")
+    assert found_by(opened, "walross") == [] and b"Tr0ub4dor" not in bytes_of(opened.path)
+    assert opened.doctor() == []
+
+
+@pytest.mark.parametrize("way", ["retain", "forget", "rebuild"])
+def test_errors_of_runs_that_are_gone_find_nothing(store, bytes_of, way):
+    """What is removed of a text's runs goes from the index to the last byte; of those that stay, it finds the text."""
+    opened = store(settings=JupyterMemory(history_days=30.0))
+    old = run("orders.merge(left)", 1, notebook="/w/a.ipynb", outcome="error", error=RunError("KeyError", "'walross'"))
+    new = run("orders.merge(left)", 2, outcome="error", error=RunError("ValueError", "pinguin"))
+    opened.history.record([old, replace(new, started=datetime.now(UTC))])
+    assert found_by(opened, "walross") == found_by(opened, "pinguin") == ["orders.merge(left)"]
+    {"retain": opened.history.retain, "forget": lambda: opened.forget(source="/w/a.ipynb"), "rebuild": opened.rebuild}[
+        way
+    ]()
+    left = ["orders.merge(left)"] if way == "rebuild" else []
+    assert (found_by(opened, "walross"), found_by(opened, "pinguin")) == (left, ["orders.merge(left)"])
+    assert (b"walross" in bytes_of(opened.path).lower()) == bool(left) and opened.doctor() == []
+
+
+def test_an_index_of_the_notebook_leaves_history_alone(store, tmp_path):
+    """What was run stays when its notebook is indexed again, renamed or gone; a renamed notebook is its new place."""
+    opened, notebook = store(), tmp_path / "λ.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("plot(λ)")]), notebook)
+    opened.history.record([run("fit(λ)", notebook=str(notebook))])
+    opened.index(notebook, progress=False)
+    moved = notebook.rename(tmp_path / "μ.ipynb")
+    opened.rename(notebook, moved)
+    assert memory_of(opened, "fit(λ)").source == opened.history.runs()[0].notebook == str(moved)
+    moved.unlink()
+    opened.index(tmp_path, progress=False)
+    assert [hit.memory.text for hit in opened.browsed().hits] == ["fit(λ)"]
+
+
+# -- searching and the rest of the store -------------------------------------------------------------------------------
+
+
+def test_the_cell_is_shown_and_not_its_run(store, tmp_path):
+    """Where a cell with the text that was run is indexed, `auto` shows the cell; another version of it is shown."""
+    opened, notebook = store(), tmp_path / "λ.ipynb"
+    cell = nbformat.v4.new_code_cell("forecast = ridge.fit(prices)", outputs=[])
+    cell["outputs"] = [nbformat.v4.new_output("stream", text="fitted λ = 0.3\n")]
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), notebook)
+    opened.index(notebook, progress=False)
+    opened.history.record([run("forecast = ridge.fit(prices)\n", 1), run("forecast = lasso.fit(prices)", 2)])
+    answer = opened.hits("fit the forecast of prices")
+    assert sorted(hit.memory.kind for hit in answer.hits) == ["cell", "history"]
+    assert "1 duplicate of a result is not shown." in answer.notices
+    assert len(opened.hits("kind:history fit the forecast of prices").hits) == 2
+
+
+def test_the_profile_of_session_histories(store):
+    """`vault` gives what was run its fixed score, as the published system does, and shows the newest first."""
+    opened = store(profile="vault")
+    opened.add("prices are fitted with ridge", title="Prices", severity="critical", tags=["prices"])
+    opened.history.record([run(f"fit(prices, {n})", n) for n in range(30)])
+    hits = opened.hits("prices", limit=40, tags=["prices"]).hits
+    history = [hit for hit in hits if hit.memory.kind == "history"]
+    assert {hit.score for hit in history} == {0.5} and vault.steps
+    assert [hit.memory.event_at for hit in history] == sorted((h.memory.event_at for h in history), reverse=True)
+    assert all("history" in hit.signals for hit in hits)
+
+
+def test_stores_searched_together(store, now):
+    """A federation shows history like any memory, and leaves it out where the filters say so."""
+    agent, team = store("agent.sqlite"), store("team.sqlite")
+    team.history.record([run("fit(prices)")])
+    agent.add("prices are net of tax")
+    stores = Vaults(agent=agent, team=team)
+    assert {hit.memory.kind for hit in stores.hits("prices", now=now).hits} == {"note", "history"}
+    left = stores.hits("prices", now=now, filters={"not_kind": "history"})
+    assert {hit.memory.kind for hit in left.hits} == {"note"}
+
+
+def test_kernels_have_no_numbered_sessions(store):
+    """ "Our second session" counts conversations; the sessions of kernels have numbers that nobody means."""
+    opened = store()
+    for number in (1, 2, 3):
+        opened.add(f"We talked about λ, part {number}.", session=f"session_{number}")
+    opened.history.record([run("talk(λ)", session="ipython 2 2026")])
+    [first, *_] = opened.hits("what did we say about λ in our second session").hits
+    assert first.memory.session == "session_2"
+
+
+def test_everything_else_holds_with_history(store, tmp_path):
+    """Lists, facets, counts, frames, checks, other models and a backup hold with history, and a copy has its runs."""
+    opened = store()
+    opened.add("λ is 3.2")
+    opened.history.record([failed("fit(λ)", n, "λ", "…") for n in (1, 2)])
+    assert [hit.memory.kind for hit in opened.browsed().hits] == ["note", "history"]
+    assert opened.hits("λ").facets["kind"] == {"note": 1, "history": 1}
+    assert opened.stats()["kinds"] == {"note": 1, "history": 1} and opened.doctor() == []
+    assert set(opened.search("fit λ")["kind"]) == {"note", "history"} and len(opened.browse()) == 2
+    opened.rebuild()
+    opened.reembed("static-64", progress=False)
+    copy = MemoryStore.restore(opened.backup(tmp_path / "copy"), tmp_path / "copied.sqlite")
+    with MemoryStore(copy) as restored:
+        assert restored.history.runs() == opened.history.runs() != []
+        assert restored.doctor() == [] and restored.hits("fit").hits[0].memory.kind == "history"
+
+
+def test_the_space_of_the_store(store):
+    """A store with a space notes and sees only its own history, and clears only that; the status is said in words."""
+    team, mine = store(space="team"), store(space="mine")
+    assert str(team.history.status()) == "no runs"
+    team.history.record([run("fit(λ)", 1), run("fit(λ)", 2)])
+    mine.history.record([run("fit(λ)", 3)])
+    assert [one.number for one in team.history.runs()] == [2, 1]
+    assert str(team.history.status()) == "2 runs of 1 text, 2026-03-06 12:01 to 2026-03-06 12:02"
+    assert team.history.clear() == 1 and mine.history.status().runs == 1
+
+
+# -- what kernels noted beside a store ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def path(tmp_path):
+    """Give the path of a store; no journal of it stays in the memory of the machine."""
+    store = tmp_path / "store" / "memory.sqlite"
+    yield store
+    for journal in abandoned(store):
+        journal.remove()
+
+
+def leave(store, record, name="0"):
+    """Leave a journal beside a store, as a kernel that died does; journals are read in the order of their names."""
+    journal = Journal.on_disk(store)
+    journal.write(record)
+    journal.close()
+    return journal.path.rename(journal.path.with_name(journal.path.name[:-16] + name * 16))
+
+
+def test_a_journal_that_cannot_be_read_keeps_no_other_waiting(path, caplog):
+    """The others are taken in, when the store opens and later; what cannot be read stays, and is said once."""
+    bad = leave(path, note(replace(run("odd"), source=5)), "0")
+    leave(path, note(run("fit(λ)")), "1")
+    with MemoryStore(path) as store:
+        assert [one.source for one in store.history.runs()] == ["fit(λ)"]
+        leave(path, note(run("plot(λ)", 2)), "2")
+        store.history.catch_up()
+        store.history.catch_up()
+        assert [one.source for one in store.history.runs()] == ["plot(λ)", "fit(λ)"] and len(caplog.records) == 1
+    assert [journal.path for journal in abandoned(path)] == [bad]
+
+
+def test_a_look_at_what_is_left_is_no_matter_for_a_store_that_is_not_written(path):
+    """A store that another program locks answers, and so does one without an embedder: what is left waits."""
+    settings = JupyterMemory(busy_seconds=0.1)
+    with MemoryStore(path, settings=settings) as store, MemoryStore(path, None, settings=settings) as by_words:
+        left = leave(path, note(run("fit(λ)")), "0")
+        by_words.history.catch_up()
+        other = apsw.Connection(str(path))
+        other.execute("begin immediate")
+        store.history.catch_up()
+        other.execute("rollback")
+        assert left.exists() and store.history.runs() == []
+        store.history.catch_up()
+        assert len(store.history.runs()) == 1 and not left.exists()
+
+
+@pytest.mark.parametrize("way", ["clear", "everything", "counted"])
+def test_nothing_is_lost_where_forgetting_fails(path, way):
+    """While the store is locked nothing is forgotten, and what waits beside it is not overwritten."""
+    with MemoryStore(path, settings=JupyterMemory(busy_seconds=0.1)) as store:
+        store.add("prices are net of tax")
+        left = leave(path, note(run("fit(λ)")), "0")
+        counted = store.selection(everything=True)
+        forget = {
+            "clear": store.history.clear,
+            "everything": lambda: store.forget(everything=True),
+            "counted": lambda: store.forget(counted),
+        }[way]
+        other = apsw.Connection(str(path))
+        other.execute("begin immediate")
+        with pytest.raises(StoreLocked):
+            forget()
+        assert [one.source for one in runs(left.read_bytes())] == ["fit(λ)"]
+        other.execute("rollback")
+        assert forget() == (way != "clear")
+        assert not left.exists()
+
+
+@pytest.mark.parametrize("way", ["clear", "everything"])
+def test_what_is_taken_in_while_the_history_is_cleared_goes_as_well(path, monkeypatch, way):
+    """A kernel that takes in its runs after the store forgot, and before the journals are empty, brings none back."""
+    with MemoryStore(path) as store:
+        store.history.record([run("fit(λ)", 1)])
+        leave(path, note(run("fit(λ)", 3)))
+        remove = Journal.remove
+
+        def taken_in_before(journal):
+            store.history.record([run("plot(λ)", 2)])
+            return remove(journal)
+
+        monkeypatch.setattr(Journal, "remove", taken_in_before)
+        assert (store.history.clear() if way == "clear" else store.forget(everything=True)) == 2
+        assert store.history.runs() == []
+
+
+def test_runs_of_a_dead_kernel_go_into_the_space_that_it_had(path):
+    """Whoever opens the store, a journal's runs belong where their kernel recorded."""
+    leave(path, note(run("fit(λ)", space="team")) + note(run("plot(λ)", 2)), "0")
+    for space, sources in (("mine", []), ("team", ["fit(λ)"])):
+        with MemoryStore(path, space=space) as store:
+            assert [one.source for one in store.history.runs()] == sources
+            assert store.count() == len(sources)

@@ -1,28 +1,211 @@
-"""Searching a store: limits, filters, times and profiles."""
+"""Searching a store: what is found, by which chunk, within which filters and times, and what cannot be asked."""
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 import pytest
 from results import titles
 
-from jupyter_memory import JupyterMemory, QueryError, UnknownProfile
+from jupyter_memory import JupyterMemory, MemoryStore, QueryError, UnknownProfile
 from jupyter_memory.types import Filters
 
+FIRST = {
+    "Scaling the prices": ("how did we normalise the electricity prices",),
+    "Zürich and Genève": ("Zürich", "zurich", "Zu\u0308rich"),
+    "Poisson λ": ("λ",),
+    "Warehouse extract": ("Łukasz's extract",),
+    "Lost events": ("FileSyncService", "sync service", "filesyncservice", "sync_queue", "flush", "1.0.21"),
+    "Means by shop": ("df.groupby", "groupby"),
+    "Holdout results": ('"early stopping"',),
+    "東京の売上": ("価格", '"価格"', "売上のpandas"),
+    "Late deliveries": ("late 🚚 in Malmö?", "snow delays of the carrier", "text:snow OR NEAR(carrier"),
+}
 
-def test_limit(week_store):
-    """limit is the number of hits; the setting of that name counts where it is left out."""
+
+@pytest.mark.parametrize(("query", "first"), [(query, first) for first, queries in FIRST.items() for query in queries])
+def test_the_right_memory_comes_first(week_store, now, query, first):
+    """By meaning, word, identifier, phrase or pair of characters, the memory that was meant is the first hit."""
+    assert titles(week_store.search(query, now=now))[0] == first
+
+
+def test_a_query_of_syntax_alone(week_store, store):
+    """What FTS5 would take for its syntax is looked up like any words, or finds nothing; so are stop words alone."""
+    for query in ("*", "NEAR(", ":", "AND", "-", "^", "{", "'); drop table memories", '"*" ""', "\udc80"):
+        week_store.search(query)
+    assert week_store.stats()["memories"] == 10
+    memory = store("words.sqlite", embedder=None)
+    memory.add_many([{"text": "To be or not to be", "title": "Hamlet"}, {"text": "λ of the prices"}], progress=False)
+    assert titles(memory.search("to be or not to be")) == ["Hamlet"]
+
+
+def test_found_by_both_legs(week_store, now):
+    """A hit tells which retrievers found it, with ranks and raw scores; the answer counts them before fusion."""
+    answer = week_store.hits("join orders on the customer name", now=now)
+    first = answer.hits[0]
+    assert (first.memory.title, first.badges, first.kw_rank, first.sem_rank) == ("Joining orders", "KW+SEM", 1, 1)
+    assert first.bm25 > 0 and 0 < first.cosine <= 1
+    assert answer.counts["fused"] >= max(answer.counts["keyword"], answer.counts["vector"])
+    assert answer.counts["fused"] == len(answer.hits)
+    marked = [first.snippet[start:end] for start, end in first.highlights]
+    assert {"join", "orders", "customer", "name"} <= {word.casefold() for word in marked}
+
+
+def test_an_answer_tells_how_it_came_about(week_store):
+    """An answer has its stages in milliseconds, its store and an id of its own."""
+    answer, other = week_store.hits("λ"), week_store.hits("λ")
+    assert set(answer.timings) == {"embed", "keyword", "vector", "pool", "rank", "strength", "snippets", "total"}
+    assert answer.timings["total"] >= max(answer.timings["keyword"], answer.timings["vector"]) > 0
+    assert (answer.store, answer.profile) == (str(week_store.path), "auto")
+    assert answer.query_id != other.query_id
+    assert (answer.verdict, answer.notices) == ("strong", ())
+    json.dumps(answer.to_json(), allow_nan=False)
+
+
+def test_no_finds_below_the_threshold(store, week, now):
+    """What is less like the query than the threshold never reaches covalence; trovella has no threshold."""
+    strict = store(settings=JupyterMemory(threshold=0.5))
+    strict.add_many(week, progress=False)
+    query = "joining orders"
+    kept, all_of_them = (strict.hits(query, profile=name, now=now) for name in ("covalence", "trovella"))
+    near = {hit.memory.id for hit in all_of_them.hits if hit.cosine >= 0.5}
+    assert 0 < len(near) < len(week) == all_of_them.counts["vector"]
+    assert {hit.memory.id for hit in kept.hits if hit.sem_rank is not None} == near
+    assert all(hit.kw_rank is not None for hit in kept.hits if hit.memory.id not in near)
+    assert min(hit.cosine for hit in all_of_them.hits) < 0.2
+
+
+def test_words_alone_give_a_cosine_all_the_same(week_store):
+    """A hit below the threshold that has the words shows how near it is, and gets nothing for it."""
+    hit = next(hit for hit in week_store.hits("row", profile="covalence").hits if hit.memory.title == "Means by shop")
+    assert hit.badges == "KW" and hit.sem_rank is None
+    assert hit.cosine == pytest.approx(0.1, abs=0.15)
+    assert hit.signals["vector"].contribution == 0.0
+
+
+def test_the_title_names_it(store):
+    """ "roadmap 1.4" finds v1.4-ROADMAP.md, though the index splits 1.4 and another text says both words more often."""
+    memory, minutes, name = store(embedder=None), "Minutes of March", "/week/v1.4-ROADMAP.md"
+    text = "The roadmap of 1.4 was in the roadmap of 1.3: roadmap 1.4, roadmap 1.4."
+    memory.add(text, title=minutes, kind="file", tier="file", source="/week/minutes.md")
+    memory.add("Release plan for Zürich.", title=name, kind="file", tier="file", source=name)
+    found = memory.search("roadmap 1.4", profile="covalence")
+    assert titles(found) == [name, minutes]
+    assert found["contrib_title"].tolist() == pytest.approx([0.009, 0.0])
+    assert titles(memory.search("roadmap 1.4", profile="trovella"))[0] == minutes
+
+
+def test_a_title_counts_five_times_in_covalence(store):
+    """A word in the title weighs more than the same word in a text."""
+    memory = store(embedder=None)
+    memory.add("Prices of the winter, and λ.", title="Notes")
+    memory.add("Notes of the winter, and λ.", title="Prices")
+    assert titles(memory.search("prices of Zürich", profile="covalence")) == ["Prices", "Notes"]
+
+
+@pytest.mark.parametrize("embedder", ["auto", None])
+def test_a_long_memory_is_found_by_its_best_chunk(store, embedder):
+    """Of a text of several chunks the best one speaks: its snippet, its line; the memory is one hit."""
+    lines = [f"Line {i}: deliveries to Malmö went out on time, nothing else to note about them." for i in range(200)]
+    lines[150] = "The Zürich office changed the tax on electricity prices from net to gross."
+    memory, text = store(embedder=embedder), "\n".join(lines)
+    memory.add(text, title="Log")
+    memory.add("Deliveries to Malmö are late.", title="Short")
+    hit = memory.hits("tax on electricity prices in Zürich").hits[0]
+    chunks = memory.stats()["chunks"]
+    assert chunks > 5 and (hit.memory.title, hit.memory.text) == ("Log", text)
+    assert "The Zürich office changed the tax on electricity prices" in hit.snippet
+    # The line where its chunk begins, which has the passage within a chunk's length.
+    assert 151 - 2 * 200 / chunks < int(hit.location) <= 151
+    assert titles(memory.hits("Malmö deliveries")).count("Log") == 1
+
+
+def test_the_chunk_with_the_word_is_shown(store):
+    """Where words and meaning lead to different chunks of a memory, the one with the words is shown."""
+    memory = store()
+    near = "The electricity prices rose in March. Prices of electricity rise and fall. " * 80
+    far = "A log of deliveries, with nothing else to note. " * 60
+    memory.add(far + "Zirkonium. " + far + near, title="Log")
+    [hit] = memory.hits("zirkonium prices of electricity", filters={"kind": "note"}).hits
+    assert hit.badges == "KW+SEM"
+    assert "Zirkonium" in [hit.snippet[start:end] for start, end in hit.highlights]
+
+
+def test_a_long_memory_does_not_crowd_out_others(store):
+    """However many chunks of one memory match, the answer has as many memories as were asked for."""
+    memory = store()
+    memory.add("Prices of electricity in Zürich rose. " * 3000, title="Long")
+    for number in range(4):
+        memory.add(f"Prices of electricity in Zürich, note {number}.", title=f"Note {number}")
+    assert set(titles(memory.search("prices of electricity in Zürich"))) == {"Long", *(f"Note {i}" for i in range(4))}
+
+
+def test_a_phrase_that_stands_nowhere_is_told(store):
+    """An answer says which quoted phrase no memory contains; of those that one contains, and of one word, nothing."""
+    opened = store()
+    opened.add("We merge the frames with a left outer join on the shop", title="Joins")
+    opened.add("Die Preise in Zürich sind netto", title="Preise")
+    [notice] = opened.hits('"left join" of the frames').notices
+    assert "phrase “left join”" in notice
+    for question in ('"outer join" of frames', "left join of frames", '"preise in zürich"', '"shop"'):
+        assert not any("the phrase" in notice for notice in opened.hits(question).notices)
+
+
+FRIDAY = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def shops(tmp_path_factory):
+    """A store of four notes of a week in Zürich, bound to the space of the shops."""
+    with MemoryStore(tmp_path_factory.mktemp("asking") / "memory.sqlite", embedder="static", space="shops") as opened:
+        opened.add("electricity prices in Zürich", tags=["prices"], event_at="2026-03-02T09:00Z")
+        opened.add("electricity tariffs, λ = 0.1", tags=["draft"], event_at="2026-03-05T09:00Z")
+        opened.add("rows dropped by the join", event_at="2026-03-06T09:00Z", session="s1")
+        opened.add("electricity of another space", space="home", event_at="2026-03-06T10:00Z")
+        yield opened
+
+
+PRICES, TARIFFS, ROWS = "electricity prices in Zürich", "electricity tariffs, λ = 0.1", "rows dropped by the join"
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("electricity tag:prices", [PRICES]),
+        # What has no tag and no session at all is not what is left out.
+        ("electricity rows -tag:draft -session:s1", [PRICES]),
+        ("electricity rows -tag:draft", [PRICES, ROWS]),
+        ("electricity", [PRICES, TARIFFS]),
+        ("electricity space:home", ["electricity of another space"]),
+    ],
+)
+def test_typed_filters_bound_the_answer(shops, query, found):
+    """A filter typed in the query filters, another space too; the answer still shows what was typed."""
+    answer = shops.hits(query, now=FRIDAY)
+    assert sorted(hit.memory.text for hit in answer.hits) == found
+    assert answer.to_json()["query"] == query == shops.search(query, now=FRIDAY).attrs["memsearch"]["query"]
+
+
+def test_filters_alone_list(shops):
+    """A query of nothing but filters lists what fits them, newest first."""
+    answer = shops.hits("after:2026-03-02", now=FRIDAY)
+    assert answer.profile == "browse" and answer.time_range is not None
+    assert [hit.memory.text for hit in answer.hits] == [ROWS, TARIFFS]
+
+
+def test_while_typing(shops):
+    """The last word finds what begins with it by its letters, not only by meaning, if it may be unfinished."""
+    assert {hit.memory.text for hit in shops.hits("electri", prefix=True).hits if hit.kw_rank} == {PRICES, TARIFFS}
+    assert not [hit for hit in shops.hits("electri", profile="covalence").hits if hit.kw_rank]
+
+
+def test_limit(week_store, store):
+    """limit is the number of hits; the setting of that name counts in searches and lists where it is left out."""
     assert len(week_store.search("the prices λ orders", limit=2)) == 2
     assert len(week_store.search("the prices λ orders", limit=np.int64(1))) == 1
-
-
-def test_the_setting_limit(store, week):
-    """A limit of the settings is the default of searches and lists."""
     memory = store(settings=JupyterMemory(limit=2))
-    memory.add_many(week, progress=False)
-
     assert len(memory.search("prices λ orders deliveries")) == len(memory.browse()) == 2
     assert len(memory.browse(limit=7)) == 7
 
@@ -39,57 +222,44 @@ def test_the_setting_limit(store, week):
         ({"tier": "mcp"}, {"Warehouse extract"}),
         ({"session": ["wednesday", "friday"]}, {"Warehouse extract", "Late deliveries"}),
         ({"tag": "no such tag"}, set()),
+        # A path is a file or a folder with all below it.
+        ({"path": "/projects/week/notes/results.md"}, {"Holdout results"}),
+        ({"path": "/projects/week"}, {"Holdout results", "Means by shop"}),
+        ({"path": "/projects/week/note"}, set()),
         (Filters(kind=("cell",)), {"Means by shop"}),
     ],
 )
 def test_filters(week_store, filters, expected):
     """Any value within a facet, every facet together; what a filter leaves no memory of finds nothing."""
     query = "the prices, λ, orders, deliveries, results, extract, mean, 売上"
-
     assert set(titles(week_store.search(query, filters=filters))) <= expected
     assert set(titles(week_store.browse(filters=filters))) == expected
     if expected:
         assert titles(week_store.search(query, filters=filters, profile="trovella"))
 
 
-def test_a_filter_by_path(week_store, week_memories):
-    """A path is a file or a folder with all below it."""
-    source = week_memories["Holdout results"].source
-    folder = source.rpartition("/notes/")[0]
-
-    assert titles(week_store.browse(filters={"path": source})) == ["Holdout results"]
-    assert titles(week_store.browse(filters={"path": folder})) == ["Holdout results", "Means by shop"]
-    assert titles(week_store.browse(filters={"path": folder + "/note"})) == []
-
-
 def test_since_and_until(week_store):
     """since is included, and so is a day that is given as until."""
-    third = {"Means by shop", "Poisson λ", "Zürich and Genève"}
-
-    assert set(titles(week_store.browse(since="2026-03-03", until="2026-03-03"))) == third
-    assert set(titles(week_store.browse(since=date(2026, 3, 3), until=date(2026, 3, 3)))) == third
-    assert set(titles(week_store.browse(filters={"since": "2026-03-03", "until": "2026-03-03"}))) == third
-    noon = datetime(2026, 3, 3, 12, tzinfo=UTC)
+    third, noon = {"Means by shop", "Poisson λ", "Zürich and Genève"}, datetime(2026, 3, 3, 12, tzinfo=UTC)
+    day = {"since": "2026-03-03", "until": "2026-03-03"}
+    for asked in (day, dict.fromkeys(day, date(2026, 3, 3)), {"filters": day}):
+        assert set(titles(week_store.browse(**asked))) == third
     assert set(titles(week_store.browse(since="2026-03-03", until=noon))) == {"Means by shop", "Poisson λ"}
-    assert titles(week_store.search("prices", since=datetime(2026, 3, 3, 17, tzinfo=UTC), until=noon.replace(hour=18)))
-    assert titles(week_store.search("joining orders", until="2026-03-04")) != titles(
-        week_store.search("joining orders")
-    )
+    assert titles(week_store.search("prices", since=noon.replace(hour=17), until=noon.replace(hour=18)))
+    earlier = week_store.search("joining orders", until="2026-03-04")
+    assert titles(earlier) != titles(week_store.search("joining orders"))
 
 
 def test_relative_times_count_from_now(week_store, now):
     """ "yesterday" is the day before the moment that was given as now."""
-    assert titles(week_store.search("joining orders holdout", since="yesterday", until="yesterday", now=now)) == [
-        "Joining orders",
-        "Holdout results",
-    ]
+    found = week_store.search("joining orders holdout", since="yesterday", until="yesterday", now=now)
+    assert titles(found) == ["Joining orders", "Holdout results"]
     assert len(week_store.search("joining orders holdout", since="yesterday", now="2027-01-01")) == 0
 
 
 def test_now_is_what_ages_count_from(week_store, now):
     """A year later the same memory is worth half for its age."""
     fresh, old = (week_store.search("λ", now=moment).iloc[0] for moment in (now, now + timedelta(days=365)))
-
     assert fresh["memory_id"] == old["memory_id"]
     assert fresh["value_recency"] > 0.98 and old["value_recency"] == pytest.approx(0.5, abs=0.01)
     assert fresh["score"] - old["score"] == pytest.approx(fresh["contrib_recency"] - old["contrib_recency"])
@@ -99,26 +269,18 @@ def test_tags_and_domain_leave_nothing_out(week_store, now):
     """Tags and a domain beside the query are evidence for profiles that read it; no hit goes missing for them."""
     plain = week_store.search("prices", now=now)
     more = week_store.search("prices", tags="rule", domain="forecasting", now=now)
-
     assert titles(more) == titles(plain) and more["score"].equals(plain["score"])
     query = week_store.hits("prices", tags="rule", domain="forecasting").query
     assert (query.tags, query.domain) == (("rule",), "forecasting")
 
 
-def test_profiles(week_store):
-    """A search names its profile, the store its default; a wrong name is answered with the right ones."""
+def test_profiles(week_store, store):
+    """A search names its profile, else the store does; a wrong name is answered with the right ones."""
     assert week_store.search("λ", profile="trovella").attrs["memsearch"]["profile"] == "trovella"
     assert week_store.profile.name == "auto"
+    assert store(profile="trovella").hits("λ").profile == "trovella"
     with pytest.raises(UnknownProfile, match="Did you mean 'trovella'"):
         week_store.search("λ", profile="trovela")
-
-
-def test_the_profile_of_a_store(store):
-    """The profile that a store is opened with ranks its searches."""
-    memory = store(profile="trovella")
-    memory.add("λ")
-
-    assert memory.hits("λ").profile == "trovella"
 
 
 @pytest.mark.parametrize(
@@ -126,6 +288,7 @@ def test_the_profile_of_a_store(store):
     [
         ({"query": ""}, "There is nothing to search for: type some words"),
         ({"query": None}, "A query is a string, not NoneType"),
+        ({"query": "prices kind:cel"}, "Did you mean 'cell'"),
         ({"limit": 0}, "limit is the number of hits wanted"),
         ({"mode": "short"}, "mode is 'full' or 'scan', not 'short'"),
         ({"filters": {"kinds": "cell"}}, "Did you mean 'kind'"),

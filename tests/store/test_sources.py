@@ -1,30 +1,34 @@
-"""The folders of a store: listed with what came from them, watched, compared with the disk and removed."""
+"""Files and folders of a store: listed, watched, compared with the disk, dated, known by every name, and removed."""
 
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+from inside import run_sql
 from week import LAMBDA, ZURICH
+from work_trees import WorkTree
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore
 
 
-def test_an_indexed_folder_is_listed(filled, week_folder):
-    """A folder that was indexed is listed with its files and memories, not watched, not compared with the disk."""
+def test_an_indexed_folder_is_listed(filled, week_folder, store):
+    """A folder that was indexed is listed with its files and memories, in its own space; not watched, not compared."""
     (folder,) = filled.folders()
-
     assert (folder.path, folder.watched, folder.changed, folder.exists) == (str(week_folder), False, None, True)
     assert (folder.files, folder.memories) == (3, 4)
     assert (datetime.now(UTC) - folder.indexed_at).total_seconds() < 600
+    store("other.sqlite", space="shops").index(week_folder, progress=False)
+    assert [len(store("other.sqlite", space=space).folders()) for space in ("shops", "λ")] == [1, 0]
 
 
 def test_a_folder_within_a_folder(filled, week_folder):
     """What lies in a listed folder is not listed; a folder above takes the place of those in it that nobody watches."""
     filled.index(week_folder / "notes", progress=False)
     assert [folder.path for folder in filled.folders()] == [str(week_folder)]
-
     filled.watch(week_folder / "notes")
     filled.index(week_folder.parent / "wöche", progress=False)
     assert [folder.path for folder in filled.folders()] == [str(week_folder), str(week_folder / "notes")]
@@ -33,22 +37,15 @@ def test_a_folder_within_a_folder(filled, week_folder):
     assert [folder.path for folder in filled.folders()] == [str(week_folder.parent), str(week_folder / "notes")]
 
 
-def test_files_of_an_older_store(filled, week_folder):
-    """Files that were indexed before folders were noted stand for the topmost folder that holds them."""
-    with filled._storage.database.write() as connection:
-        connection.execute("delete from folders")
+def test_files_without_a_folder(filled, week_folder, store):
+    """Files of which no folder was noted stand for the topmost that holds them; one indexed alone is itself."""
+    run_sql(filled, "delete from folders")
     (folder,) = filled.folders()
-
     assert (folder.path, folder.files, folder.watched) == (str(week_folder), 3, False)
     assert folder.indexed_at is not None
-
-
-def test_a_single_file(store, week_folder):
-    """A file that was indexed by itself is listed as itself, so that its folder is not taken for indexed."""
-    memory = store()
+    memory = store("other.sqlite")
     memory.index(week_folder / "lambda.md", progress=False)
     (one,) = memory.folders()
-
     assert (one.path, one.files, memory.stale(one.path)) == (str(week_folder / "lambda.md"), 1, 0)
 
 
@@ -57,7 +54,6 @@ def test_watching(filled, week_folder):
     filled.watch(week_folder)
     filled.index(week_folder, progress=False)
     assert [folder.watched for folder in filled.folders()] == [True]
-
     filled.watch(week_folder, False)
     assert [folder.watched for folder in filled.folders()] == [False]
     with pytest.raises(InputError, match="Index it first"):
@@ -71,7 +67,6 @@ def test_a_watched_part_of_an_indexed_folder_has_its_date(filled, week_folder):
     filled.watch(week_folder / "notes")
     filled.watch(week_folder / "later")
     dates = {folder.path: folder.indexed_at for folder in filled.folders()}
-
     assert dates[str(week_folder / "notes")] == whole.indexed_at
     assert dates[str(week_folder / "later")] is None
 
@@ -81,27 +76,16 @@ def test_a_new_folder_can_be_watched(store, tmp_path):
     folder, memory = tmp_path / "neu", store()
     folder.mkdir()
     assert memory.index(folder, progress=False).files == 0
-
     memory.watch(folder)
     assert [(one.path, one.watched, one.files) for one in memory.folders()] == [(str(folder), True, 0)]
-
     (folder / "lambda.md").write_text(LAMBDA)
     memory.index(folder / "lambda.md", progress=False)
     assert [(one.path, one.watched, one.files) for one in memory.folders()] == [(str(folder), True, 1)]
 
 
-def test_spaces_have_folders_of_their_own(store, week_folder):
-    """A folder that was indexed into one space is not listed in another."""
-    store(space="shops").index(week_folder, progress=False)
-
-    assert len(store(space="shops").folders()) == 1
-    assert store(space="λ").folders() == []
-
-
 def test_comparing_with_the_disk(filled, week_folder):
     """New, gone and changed files are counted; a file that was only touched has not changed."""
     assert filled.stale(week_folder) == 0 == filled.folders(compare=True)[0].changed
-
     os.utime(week_folder / "lambda.md", (1e9, 1e9))
     assert filled.stale(week_folder) == 0
     (week_folder / "lambda.md").write_text(LAMBDA.replace("3.2", "3.3"))
@@ -118,7 +102,6 @@ def test_a_folder_that_is_gone(filled, week_folder):
     """A folder that is no longer there is listed as such, and all of its files are gone."""
     week_folder.rename(week_folder.parent / "gone")
     (folder,) = filled.folders(compare=True)
-
     assert (folder.exists, folder.changed, folder.files) == (False, 3, 3)
 
 
@@ -126,7 +109,6 @@ def test_removing_a_folder(filled, week_folder):
     """Removing a folder forgets what was indexed from it and its listing; files, and notes about them, stay."""
     note = filled.add("Ask Łukasz about λ", source=str(week_folder / "lambda.md"))
     files = sorted(week_folder.rglob("*.*"))
-
     assert filled.remove_folder(week_folder) == 4
     assert filled.folders() == [] and sorted(week_folder.rglob("*.*")) == files
     assert [hit.memory.id for hit in filled.browsed().hits] == [note.id]
@@ -140,7 +122,6 @@ def test_a_folder_with_two_names(store, week_folder, tmp_path, known):
     name, other = (link, week_folder) if known == "by the link" else (week_folder, link)
     memory.index(name, progress=False)
     assert memory.stale(other) == memory.stale(other / "notes") == 0
-
     (week_folder / "lambda.md").rename(week_folder / "λ.md")
     assert memory.rename(other / "lambda.md", other / "λ.md") == 1
     assert memory.browsed(filters={"path": str(name / "λ.md")}).hits
@@ -150,23 +131,12 @@ def test_a_folder_with_two_names(store, week_folder, tmp_path, known):
     assert memory.folders() == [] and memory.browsed().hits == ()
 
 
-def test_a_link_that_is_left_where_a_folder_was(filled, week_folder):
-    """A folder that was renamed, with a link left in its place, is known by its new name once that is told."""
-    new = week_folder.with_name("woche-2")
-    week_folder.rename(new)
-    week_folder.symlink_to(new)
-
-    assert filled.rename(week_folder, new) == 4
-    assert [folder.path for folder in filled.folders()] == [str(new)]
-
-
-@pytest.mark.parametrize("choice", [{"everything": True}, {"source": "folder"}])
-def test_forgetting_a_folder(filled, week_folder, bytes_of, choice):
+@pytest.mark.parametrize("everything", [True, False])
+def test_forgetting_a_folder(filled, week_folder, bytes_of, everything):
     """A folder all of whose memories are forgotten is listed and watched no longer, and its name leaves the file."""
     filled.watch(week_folder)
     assert week_folder.name.encode() in bytes_of(filled.path)
-    filled.forget(**({"source": str(week_folder)} if "source" in choice else choice))
-
+    filled.forget(**({"everything": True} if everything else {"source": str(week_folder)}))
     assert filled.folders() == []
     assert week_folder.name.encode() not in bytes_of(filled.path)
 
@@ -181,7 +151,6 @@ def test_a_watched_folder_that_was_always_empty(store, tmp_path, week_folder):
     memory.index(week_folder, progress=False)
     note = memory.add("λ")
     memory.forget(note.id)
-
     assert [(folder.files, folder.watched) for folder in memory.folders()] == [(0, True)]
 
 
@@ -197,37 +166,31 @@ def test_a_file_of_an_indexed_folder_is_called_the_same(filled, week_folder):
     file = week_folder / "notes" / "zürich.md"
     file.write_text(ZURICH + " In Genève they fell.")
     filled.index(file, progress=False)
-
     (hit,) = filled.browsed(filters={"path": str(file)}).hits
     assert hit.memory.title == "notes/zürich.md"
     assert [folder.path for folder in filled.folders()] == [str(week_folder)]
 
 
-def test_progress_is_told(store, week_folder):
-    """Progress begins without a total, never goes back, and ends with every file done."""
-    told = []
-    store().index(week_folder, progress=lambda done, total: told.append((done, total)))
-
-    assert told[0] == (0, None) and told[-1] == (3, 3)
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert {total for _, total in told[1:]} == {3}
-
-
-def test_indexing_that_is_stopped(store, week_folder, monkeypatch):
+def test_indexing_that_is_stopped(store, tmp_path):
     """What the progress raises stops the indexing; what was written until then stays, and the next run goes on."""
-    monkeypatch.setattr("jupyter_memory.ingest.indexer._BATCH", 1)
-    memory = store()
+    # Progress begins without a total, never goes back, and ends with every file done.
+    folder, memory, told = tmp_path / "many", store(embedder=None), []
+    folder.mkdir()
+    for number in range(1_100):
+        (folder / f"{number}.txt").write_text(f"Day {number}")
 
     def stop(done, total):
-        if done == 2:
+        if done == 1_090:
             raise TimeoutError
 
     with pytest.raises(TimeoutError):
-        memory.index(week_folder, progress=stop)
-    assert memory.stats()["files"] == 2
-    assert [folder.path for folder in memory.folders()] == [str(week_folder)]
-    report = memory.index(week_folder, progress=False)
-    assert (report.files, report.unchanged) == (1, 2)
+        memory.index(folder, progress=stop)
+    written = memory.stats()["files"]
+    assert 0 < written < 1_100 and [one.path for one in memory.folders()] == [str(folder)] and memory.doctor() == []
+    report = memory.index(folder, progress=lambda done, total: told.append((done, total)))
+    assert (report.files, report.unchanged) == (1_100 - written, written)
+    assert told[0] == (0, None) and told[-1] == (1_100, 1_100) and {total for _, total in told[1:]} == {1_100}
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
 
 
 def test_a_file_that_cannot_be_read_has_not_changed(filled, week_folder):
@@ -261,3 +224,187 @@ def test_a_folder_on_a_disk_that_is_shut_is_listed(common_folder, as_user):
 
     answer = as_user(listed)
     assert answer == [(1, False)], answer
+
+
+# -- links -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def linked(tmp_path):
+    """A folder with two documents, a folder of like name beside it, a link to the folder, and one to a document."""
+    real = tmp_path / "real" / "a λ"
+    (real / "b").mkdir(parents=True)
+    (real.parent / "a λ2").mkdir()
+    for name, town in (("a λ/one", "Zürich"), ("a λ/b/two", "Genève"), ("a λ2/one", "Basel")):
+        (real.parent / f"{name}.md").write_text(f"prices of {town}", encoding="utf-8")
+    (tmp_path / "plink").symlink_to(real)
+    (tmp_path / "first.md").symlink_to(real / "one.md")
+    return tmp_path
+
+
+# Names of the folder, and of its first document.
+FOLDER = ("real/a λ", "plink", "plink/", "plink/b/..", "real/../plink/.")
+FILE = ("real/a λ/one.md", "plink/one.md", "first.md", "plink/b/../one.md", "real/a λ/b/../one.md")
+
+
+@pytest.mark.parametrize("by_link", [True, False], ids=["indexed by the link", "indexed by its own name"])
+@pytest.mark.parametrize("relative", [False, True], ids=["absolute", "relative"])
+def test_filters_take_every_name(store, linked, monkeypatch, by_link, relative):
+    """Whichever name was indexed, a filter, a typed filter, a selection and a dry run find the file by each."""
+    opened = store()
+    opened.index(linked / FOLDER[by_link], progress=False)
+    opened.index(linked / "real" / "a λ2", progress=False)
+    monkeypatch.chdir(linked)
+    before = sorted(opened.browse()["source"])
+    for names, count in ((FOLDER, 2), (FILE, 1)):
+        for name in names:
+            path = name if relative else f"{linked}/{name}"
+            found = opened.browsed(filters={"path": path})
+            assert (len(found.hits), found.notices) == (count, ()), path
+            assert len(opened.hits(f'path:"{path}"').hits) == count, path
+            assert len(opened.hits("prices", filters={"path": path}).hits) == count, path
+            assert len(opened.hits("prices", filters={"not_path": path}).hits) == 3 - count, path
+            assert len(opened.hits(f'prices -path:"{path}"').hits) == 3 - count, path
+            assert len(opened.selection(source=path)) == opened.forget(source=path, dry_run=True) == count, path
+            assert opened.forget(filters={"path": [path, "/nowhere"]}, dry_run=True) == count, path
+    assert sorted(opened.browse()["source"]) == before
+
+
+@pytest.mark.parametrize("indexed", [FOLDER[0], FOLDER[1]])
+@pytest.mark.parametrize("named", FOLDER)
+def test_forgetting_takes_every_name(store, linked, indexed, named):
+    """A folder is forgotten by each of its names, the first of its files before; what lies beside it stays."""
+    opened = store()
+    opened.index(linked / indexed, progress=False)
+    opened.index(linked / "real" / "a λ2", progress=False)
+    assert opened.forget(source=f"{linked}/{FILE[FOLDER.index(named)]}") == 1
+    assert opened.forget(opened.selection(source=f"{linked}/{named}")) == 1
+    assert opened.browse()["snippet"].tolist() == ["prices of Basel"]
+
+
+@pytest.mark.parametrize("named", FOLDER)
+def test_a_folder_that_is_known_by_both_names(store, linked, named):
+    """One file indexed by the link, the folder by its own name: each name finds both, and forgets both."""
+    opened = store()
+    opened.index(linked / "plink" / "one.md", progress=False)
+    opened.index(linked / "real" / "a λ", progress=False)
+    assert {str(Path(source).parent) for source in opened.browse()["source"]} == {
+        str(linked / "plink"),
+        str(linked / "real" / "a λ" / "b"),
+    }
+    assert len(opened.browsed(filters={"path": f"{linked}/{named}"}).hits) == 2
+    assert opened.forget(source=f"{linked}/{named}") == 2
+
+
+def test_a_folder_that_became_a_link(store, linked):
+    """A folder that was renamed, with a link in its place, is found by its new name, and has it once that is told."""
+    opened, folder = store(), linked / "real" / "a λ"
+    opened.index(folder, progress=False)
+    opened.index(linked / "real" / "a λ2", progress=False)
+    folder.rename(linked / "moved")
+    folder.symlink_to(linked / "moved")
+    for name, count in (("moved", 2), ("moved/b", 1), ("moved/one.md", 1), ("real", 3)):
+        assert len(opened.browsed(filters={"path": str(linked / name)}).hits) == count
+        assert opened.forget(source=str(linked / name), dry_run=True) == count
+    assert opened.rename(folder, linked / "moved") == 2
+    assert str(linked / "moved") in {one.path for one in opened.folders()}
+    assert opened.forget(source=str(linked / "moved")) == 2
+
+
+def test_a_folder_above_what_a_link_leads_to(store, linked):
+    """Files that were indexed through a link lie in the folders above their own, too, also of a relative name."""
+    opened = store(folder=linked)
+    opened.index(linked / "plink", progress=False)
+    assert len(opened.browsed(filters={"path": str(linked / "real")}).hits) == 2
+    assert len(opened.browsed(filters={"path": "plink/one.md"}).hits) == 1
+    assert opened.forget(source="plink/b") == 1 and opened.forget(source=str(linked / "real")) == 1
+
+
+def test_two_dots_behind_a_link(store, linked):
+    """``link/..`` is the folder of the link, as in a shell; where nothing is known there, what is above its target."""
+    (linked / "notes").mkdir()
+    (linked / "notes" / "inner").symlink_to(linked / "real" / "a λ" / "b")
+    opened = store()
+    opened.index(linked / "real", progress=False)
+    assert len(opened.browsed(filters={"path": f"{linked}/notes/inner/../one.md"}).hits) == 1
+    opened.add("prices of Bern", source=str(linked / "notes" / "one.md"))
+    found = opened.browsed(filters={"path": f"{linked}/notes/inner/../one.md"}).hits
+    assert [hit.memory.text for hit in found] == ["prices of Bern"]
+
+
+def test_a_name_that_leads_nowhere(store, linked):
+    """A broken link, one in a circle and an unknown name match nothing, and it is said which."""
+    (linked / "broken").symlink_to(linked / "gone")
+    (linked / "circle").symlink_to(linked / "circle")
+    opened = store()
+    opened.index(linked / "real", progress=False)
+    for name in ("broken", "circle", "nobody"):
+        answer = opened.browsed(filters={"path": str(linked / name)})
+        assert not answer.hits
+        assert answer.notices[0].startswith(f"Nothing in this store comes from '{linked / name}'")
+        assert opened.forget(source=str(linked / name)) == 0
+
+
+BEGUN = datetime(2023, 11, 20, 9, tzinfo=UTC)
+NOTE = "The tariff of week {week} is {week} francs.\n"
+
+
+@pytest.fixture
+def three_years(tmp_path):
+    """A repository with a note a month for three years."""
+    tree = WorkTree(tmp_path / "work")
+    for month in range(36):
+        tree.commit(f"notes/n{month}.md", NOTE.format(week=month), BEGUN + timedelta(days=30 * month))
+    return tree
+
+
+def test_a_clone_of_three_years_of_notes_is_not_all_from_today(three_years, tmp_path, store):
+    """Nor is a copy; every note has the date of its commit, and a search for a period finds those of the period."""
+    memory = store()
+    three_years.git("clone", "-q", str(three_years.top), str(tmp_path / "clone"))
+    shutil.copytree(three_years.top, tmp_path / "copy", copy_function=shutil.copyfile)
+    for folder in ("clone", "copy"):
+        memory.index(tmp_path / folder, progress=False)
+        asked = {"since": "2024-01-01", "until": "2025-01-01", "filters": {"path": str(tmp_path / folder)}}
+        found = memory.hits("tariff francs", limit=100, **asked)
+        expected = [m for m in range(36) if (BEGUN + timedelta(days=30 * m)).astimezone().year == 2024]
+        assert {Path(hit.memory.source).name for hit in found.hits} == {f"n{month}.md" for month in expected}
+        assert all(hit.memory.event_at.hour == BEGUN.hour for hit in found.hits)
+
+
+def test_an_edited_note_is_from_the_time_of_its_edit(three_years, store):
+    """Until it is committed it has no other date than that of its file."""
+    memory = store()
+    memory.index(three_years.top, progress=False)
+    (three_years.top / "notes" / "n3.md").write_text("The tariff is unknown.\n")
+    before = datetime.now(UTC) - timedelta(minutes=5)
+    memory.index(three_years.top, progress=False)
+    [hit] = memory.hits("unknown tariff", limit=1).hits
+    assert hit.memory.source.endswith("n3.md") and hit.memory.event_at > before
+
+
+def test_workers_date_files_in_the_same_way(tmp_path, store):
+    """Many files are read by other processes."""
+    memory = store()
+    tree = WorkTree(tmp_path / "work")
+    for year in (2024, 2025):
+        for number in range(20):
+            name = tree.top / str(year) / f"{number}.txt"
+            name.parent.mkdir(exist_ok=True)
+            name.write_text(f"{year} {number}\n" + "all work and no play\n" * 5_000)
+        tree.commit(f"{year}/readme.txt", str(year), datetime(year, 6, 1, 12, tzinfo=UTC))
+    memory.index(tree.top, progress=False)
+    found = [hit.memory for hit in memory.hits("work", limit=50).hits]
+    assert {(one.event_at.year, Path(one.source).parent.name) for one in found} == {(2024, "2024"), (2025, "2025")}
+
+
+def test_what_a_document_says_comes_before_its_commit(tmp_path, store):
+    """Its front matter first, then its name, then the commit."""
+    memory = store()
+    tree = WorkTree(tmp_path / "work")
+    tree.commit("2022-05-04 tariffs.md", "---\ndate: 2021-02-03\n---\nThe oldest tariff.\n", BEGUN)
+    tree.commit("2022-05-04 fares.md", "The old fare.\n", BEGUN)
+    memory.index(tree.top, progress=False)
+    found = [hit.memory for hit in memory.hits("old tariff fare").hits]
+    days = {one.text.split()[-1]: one.event_at.date().isoformat() for one in found}
+    assert days == {"tariff.": "2021-02-03", "fare.": "2022-05-04"}

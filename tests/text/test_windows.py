@@ -14,7 +14,7 @@ from unicodedata import normalize
 import pytest
 from blocked import run_without
 from commands import PROGRAM
-from contract_writing import add, everything, read_file, seen
+from contract import add, everything, read_file, seen
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.storage import open_storage

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
+from contract import NOW, add, everything, seen
 from hashing import Hashing
 
 from jupyter_memory import EmbeddingMismatch
 from jupyter_memory.ingest import drafted, prepare
 from jupyter_memory.storage import RunFilter
-from jupyter_memory.types import Feedback, Filters, HistoryStatus, Recent, Run, RunError
+from jupyter_memory.types import Feedback, HistoryStatus, Recent, Run, RunError
 
-NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 KEY_ERROR = RunError("KeyError", "'λ'", "Traceback (most recent call last): …")
 
 
 def run(source, number, *, session="monday", **values):
-    """Return a run that began as many minutes after noon as its number says."""
     return Run(source, NOW + timedelta(minutes=number), session, number, **values)
 
 
@@ -29,10 +28,7 @@ def note(storage, *runs, embedder=None, space=""):
 
 
 def texts(storage):
-    """Return the memories of kind history, by text."""
-    with storage.snapshot() as snapshot:
-        found = snapshot.memories(snapshot.keys(Filters(kind=("history",)))).values()
-    return {memory.text: memory for memory in found}
+    return {memory.text: memory for memory in everything(storage, kind=("history",))}
 
 
 def numbers(storage, limit=100, oldest_first=False, **wanted):
@@ -42,36 +38,20 @@ def numbers(storage, limit=100, oldest_first=False, **wanted):
 def test_one_memory_for_a_text(storage):
     """A text that runs again stays one memory, which tells how often, from when until when, and how it ended."""
     noted = note(storage, run("fit(λ)", 1), run("plot(λ)", 2), run("fit(λ)", 3, outcome="error", error=KEY_ERROR))
-
     memory = texts(storage)["fit(λ)"]
     assert noted == (3, []) and set(texts(storage)) == {"fit(λ)", "plot(λ)"}
     assert memory.event_at == NOW + timedelta(minutes=3)
-    assert memory.metadata == {
-        "runs": 2,
-        "first_run": "2026-03-06T18:01:00+00:00",
-        "last_run": "2026-03-06T18:03:00+00:00",
-        "outcome": "error",
-        "error": "KeyError",
-    }
+    moments = {"first_run": "2026-03-06T18:01:00+00:00", "last_run": "2026-03-06T18:03:00+00:00"}
+    assert memory.metadata == {"runs": 2, "outcome": "error", "error": "KeyError", **moments}
 
 
 def test_a_run_comes_back_whole(storage):
-    """A run is read as it was noted, with the id of the memory of its text."""
-    [given] = [
-        run("fit(λ)", 7, outcome="error", seconds=1.5, error=KEY_ERROR, notebook="/w/λ.ipynb", cell_id="c-1",
-            environment="zürich")
-    ]  # fmt: skip
-    note(storage, given)
-
-    assert storage.runs.find(RunFilter(), 10) == [replace(given, memory_id=texts(storage)["fit(λ)"].id)]
-
-
-def test_noted_again(storage):
-    """A run that is noted again changes nothing."""
-    runs = [run("fit(λ)", 1), run("fit(λ)", 2, outcome="ok")]
+    """A run is read as it was noted, with the id of the memory of its text; noted again, it changes nothing."""
+    place = {"notebook": "/w/λ.ipynb", "cell_id": "c-1", "environment": "zürich"}
+    runs = [run("fit(λ)", 7, outcome="error", seconds=1.5, error=KEY_ERROR, **place), run("fit(λ)", 6)]
     note(storage, *runs)
     before = texts(storage), storage.runs.find(RunFilter(), 10)
-
+    assert before[1] == [replace(one, memory_id=before[0]["fit(λ)"].id) for one in runs]
     assert note(storage, *runs, *runs) == (0, [])
     assert (texts(storage), storage.runs.find(RunFilter(), 10)) == before
 
@@ -81,7 +61,6 @@ def test_the_outcome_follows(storage):
     note(storage, run("fit(λ)", 1))
     ended = note(storage, run("fit(λ)", 1, outcome="error", seconds=2.0, error=KEY_ERROR))
     later = note(storage, run("fit(λ)", 1, outcome="ok"), run("fit(λ)", 1))
-
     [found] = storage.runs.find(RunFilter(), 10)
     assert (ended.changed, later.changed) == (1, 0)
     assert (found.outcome, found.seconds, found.error) == ("error", 2.0, KEY_ERROR)
@@ -94,140 +73,87 @@ def test_what_its_user_gave_a_memory_stays(storage):
     before = texts(storage)["fit(λ)"]
     storage.writer.update(before.id, {"pinned": True, "metadata": {**before.metadata, "mine": 3}}, tags=["λ"])
     note(storage, run("fit(λ)", 2, notebook="/w/b.ipynb", cell_id="c-2"))
-
     after = texts(storage)["fit(λ)"]
     assert (after.id, after.pinned, after.tags) == (before.id, True, ("λ",))
     assert (after.source, after.location) == ("/w/b.ipynb", "c-2")
     assert after.metadata["mine"] == 3 and after.metadata["runs"] == 2
 
 
-def test_one_number_twice(storage):
-    """A kernel that starts again counts from 1 under the same session: the start tells the runs apart."""
-    note(storage, run("fit(λ)", 1))
-    note(storage, replace(run("plot(λ)", 1), started=NOW + timedelta(hours=1)))
-
-    assert set(texts(storage)) == {"fit(λ)", "plot(λ)"}
-    assert numbers(storage) == [1, 1]
-
-
-def test_a_clock_that_was_set_back(storage):
-    """A run that began before an earlier one is noted; the last run is the one with the latest start."""
-    note(storage, run("fit(λ)", 30, outcome="ok"))
+def test_clocks_and_numbers(storage):
+    """A kernel that starts again counts from 1: the start tells its runs apart, and the latest is the last run."""
+    note(storage, run("fit(λ)", 30, outcome="ok"), run("plot(λ)", 1))
     note(storage, replace(run("fit(λ)", 31, outcome="error", error=KEY_ERROR), started=NOW))
-
+    note(storage, replace(run("plot(μ)", 1), started=NOW + timedelta(hours=1)))
     memory = texts(storage)["fit(λ)"]
+    assert set(texts(storage)) == {"fit(λ)", "plot(λ)", "plot(μ)"} and numbers(storage) == [1, 30, 1, 31]
     assert memory.metadata["first_run"] == NOW.isoformat()
     assert memory.metadata["outcome"] == "ok" and memory.event_at == NOW + timedelta(minutes=30)
 
 
 def test_which_runs_are_found(storage):
     """Runs are found by error, outcome, session, notebook, memory and time, the newest first, up to a limit."""
-    note(
-        storage,
-        run("fit(λ)", 1, outcome="ok", notebook="/w/a.ipynb"),
-        run("fit(μ)", 2, outcome="error", error=KEY_ERROR, notebook="/w/a.ipynb"),
-        run("fit(λ)", 3, session="friday"),
-    )
-
+    failed = run("fit(μ)", 2, outcome="error", error=KEY_ERROR, notebook="/w/a.ipynb")
+    note(storage, run("fit(λ)", 1, outcome="ok", notebook="/w/a.ipynb"), failed, run("fit(λ)", 3, session="friday"))
     assert numbers(storage) == [3, 2, 1] and numbers(storage, 2, oldest_first=True) == [1, 2]
     assert numbers(storage, error="KeyError") == numbers(storage, outcome="error") == [2]
     assert numbers(storage, session="monday") == numbers(storage, notebook="/w/a.ipynb") == [2, 1]
     assert numbers(storage, memory_id=texts(storage)["fit(λ)"].id) == [3, 1]
     assert numbers(storage, after=NOW + timedelta(minutes=1)) == [3, 2]
     assert numbers(storage, before=NOW + timedelta(minutes=2)) == [1]
+    assert storage.runs.numbers("monday") == {1, 2} and storage.runs.numbers("sunday") == set()
 
 
 def test_the_texts_that_are_there(storage):
-    """History knows its texts, each in its space, and no text of another kind."""
+    """History knows its texts, each in its space, and no text of another kind; a run without one is left, and told."""
     _, here = drafted(run("fit(λ)", 1), space="", redacting=True)
     note(storage, run("fit(λ)", 1))
-    storage.writer.add(prepare([replace(here, kind="cell", text="a cell", title="")], None), None)
-
+    add(storage, replace(here, kind="cell", text="a cell", title=""))
     others = [replace(here, text="plot(λ)"), replace(here, space="team"), replace(here, text="a cell", title="")]
     assert storage.runs.holds([here, *others]) == [True, False, False, False]
-
-
-def test_a_text_that_was_forgotten_meanwhile(storage):
-    """A run whose text is neither in the store nor given is left, and told; the others are noted."""
-    found = [drafted(run(text, at), space="", redacting=True) for at, text in enumerate(("fit(λ)", "plot(λ)"))]
-
-    noted = storage.runs.note(found, prepare([found[1][1]], None), None)
-
-    assert noted == (1, [0]) and set(texts(storage)) == {"plot(λ)"}
+    found = [drafted(run(text, at), space="", redacting=True) for at, text in ((2, "show(λ)"), (3, "plot(λ)"))]
+    assert storage.runs.note(found, prepare([found[1][1]], None), None) == (1, [0])
+    assert set(texts(storage)) == {"fit(λ)", "plot(λ)"}
 
 
 def test_another_model(storage):
     """Texts with the vectors of another model than the store's are refused, and nothing is noted."""
     note(storage, run("fit(λ)", 1), embedder=Hashing())
-
     with pytest.raises(EmbeddingMismatch):
         note(storage, run("plot(λ)", 2), embedder=Hashing(dimensions=32))
-
     assert numbers(storage) == [1]
 
 
 def test_the_status(storage):
-    """The status counts runs and texts of a space, with the first and the last start."""
+    """The status counts runs and texts of a space; a memory that is forgotten takes its runs along."""
     note(storage, run("fit(λ)", 1), run("fit(λ)", 2), run("plot(λ)", 3))
     note(storage, run("fit(λ)", 4), space="team")
-
     assert storage.runs.status("") == HistoryStatus(4, 3, NOW + timedelta(minutes=1), NOW + timedelta(minutes=4))
-    assert storage.runs.status("team").runs == 1
-    assert storage.runs.status("nobody") == HistoryStatus()
-
-
-def test_forgotten_with_its_memory(storage):
-    """A memory that is forgotten takes its runs along."""
-    note(storage, run("fit(λ)", 1), run("plot(λ)", 2))
-    storage.writer.forget([texts(storage)["fit(λ)"].id])
-
-    assert numbers(storage) == [2]
+    assert storage.runs.status("team").runs == 1 and storage.runs.status("nobody") == HistoryStatus()
+    storage.writer.forget([texts(storage)["plot(λ)"].id])
+    assert numbers(storage) == [4, 2, 1]
 
 
 def test_retention_by_age(storage):
-    """Runs before a time go, and memories with the last of their runs; the others tell of the runs that are left."""
+    """Runs before a time go, with the searches and feedback on memories that go with their last run."""
     note(storage, run("fit(λ)", 1), run("plot(λ)", 2), run("fit(λ)", 3))
-
+    id_ = texts(storage)["plot(λ)"].id
+    storage.writer.note_search(Recent("q1", "fit", "auto", NOW, "magic", 1), [id_], 0.1)
+    storage.writer.judge(Feedback(id_, True, "fit", "q1", "auto", 1, NOW))
     assert storage.runs.retain("", since=NOW + timedelta(minutes=3), most=None) == 2
     assert texts(storage)["fit(λ)"].metadata["first_run"] == (NOW + timedelta(minutes=3)).isoformat()
     assert set(texts(storage)) == {"fit(λ)"} and texts(storage)["fit(λ)"].metadata["runs"] == 1
     assert storage.runs.retain("", since=NOW + timedelta(minutes=3), most=None) == 0
+    assert seen(storage, lambda snapshot: (snapshot.recent_searches(10), snapshot.feedback())) == ([], [])
 
 
 def test_retention_by_number(storage):
-    """All but the newest runs go, in their space only."""
-    note(storage, run("fit(λ)", 1), run("plot(λ)", 2), run("show(λ)", 3))
+    """All but the newest runs go, in their space only; what has a pin or a tag stays, and does not count."""
+    note(storage, *(run(f"{verb}(λ)", number) for number, verb in enumerate(("fit", "plot", "show"), 1)))
     note(storage, run("fit(λ)", 4), space="team")
-
     assert storage.runs.retain("team", since=None, most=1) == 0
     assert storage.runs.retain("", since=None, most=2) == 2 and numbers(storage) == [4, 3]
-
-
-def test_retention_keeps_what_was_chosen(storage):
-    """What has a pin or a tag stays with all its runs, and does not count."""
-    note(storage, run("fit(λ)", 1), run("plot(λ)", 2), run("show(λ)", 3))
-    storage.writer.update(texts(storage)["fit(λ)"].id, {"pinned": True})
-    storage.writer.update(texts(storage)["plot(λ)"].id, {}, tags=["λ"])
-
-    assert storage.runs.retain("", since=NOW + timedelta(days=1), most=1) == 1
-    assert set(texts(storage)) == {"fit(λ)", "plot(λ)"}
-
-
-def test_retention_forgets_the_searches_too(storage):
-    """The searches that showed what retention forgets go with it, and the feedback on it."""
-    note(storage, run("fit(λ)", 1))
-    id_ = texts(storage)["fit(λ)"].id
-    storage.writer.note_search(Recent("q1", "fit", "auto", NOW, "magic", 1), [id_], 0.1)
-    storage.writer.judge(Feedback(id_, True, "fit", "q1", "auto", 1, NOW))
-
-    storage.runs.retain("", since=NOW + timedelta(days=1), most=None)
-
-    with storage.snapshot() as snapshot:
-        assert snapshot.recent_searches(10) == [] and snapshot.feedback() == []
-
-
-def test_the_numbers_of_a_session(storage):
-    """The numbers of the runs of one session are known."""
-    note(storage, run("fit(λ)", 1), run("fit(λ)", 7), run("fit(λ)", 3, session="friday"))
-
-    assert storage.runs.numbers("monday") == {1, 7} and storage.runs.numbers("sunday") == set()
+    note(storage, run("fit(μ)", 5), run("plot(μ)", 6))
+    storage.writer.update(texts(storage)["fit(μ)"].id, {"pinned": True})
+    storage.writer.update(texts(storage)["plot(μ)"].id, {}, tags=["λ"])
+    assert storage.runs.retain("", since=NOW + timedelta(days=1), most=1) == 2
+    assert set(texts(storage)) == {"fit(μ)", "plot(μ)"}

@@ -1,4 +1,4 @@
-"""What every storage must answer about one state of the store: words, memories, files, activity and vectors."""
+"""What every storage must answer about one state of the store: words, memories, files, activity, vectors, a part."""
 
 from __future__ import annotations
 
@@ -8,7 +8,21 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from contract import CELL, DRAFTS, EVERYTHING, NOTEBOOK, NOW, PRICES, RATE, WEIGHTS, keys_of, vector_of
+from contract import (
+    CELL,
+    DRAFTS,
+    EVERYTHING,
+    NOTEBOOK,
+    NOW,
+    PRICES,
+    RATE,
+    WEIGHTS,
+    add,
+    everything,
+    keys_of,
+    seen,
+    vector_of,
+)
 from hashing import Hashing
 
 from jupyter_memory import FileState, UnknownMemory
@@ -20,19 +34,17 @@ from jupyter_memory.types import Draft, Feedback, Filters, Recent, Terms, WordFo
 
 
 def test_versions(filled):
-    """The version stays while nothing changes; every change of the chunks has another."""
-    versions = []
-    for change in (lambda: None, lambda: None, lambda: filled.writer.add(prepare([Draft(text="μ")], None), None)):
+    """The version stays while nothing changes; what is added, removed or built anew makes another."""
+    versions = [seen(filled, lambda snapshot: snapshot.version)]
+    for change in (
+        lambda: None,
+        lambda: add(filled, Draft(text="μ")),
+        lambda: filled.writer.forget([memory.id for memory in everything(filled) if memory.text == "μ"]),
+        filled.writer.rebuild,
+    ):
         change()
-        with filled.snapshot() as snapshot:
-            versions.append(snapshot.version)
-    with filled.snapshot() as snapshot:
-        newest = snapshot.memories(keys_of(snapshot, Draft(text="μ")))
-    filled.writer.forget([memory.id for memory in newest.values()])
-    with filled.snapshot() as snapshot:
-        versions.append(snapshot.version)
-
-    assert versions[0] == versions[1] and len(set(versions)) == 3
+        versions.append(seen(filled, lambda snapshot: snapshot.version))
+    assert versions[0] == versions[1] and len(set(versions)) == 4
 
 
 def test_reading_in_the_background(filled):
@@ -50,7 +62,8 @@ def test_an_empty_store(storage):
         assert snapshot.newest_chunk() == snapshot.count(EVERYTHING) == snapshot.corpus.chunks == 0
         assert snapshot.sample(9) == snapshot.keys(EVERYTHING) == snapshot.tags() == snapshot.models() == []
         assert snapshot.keyword_matches(Terms(words=("λ",)), WEIGHTS, EVERYTHING, 9) == []
-        assert not snapshot.exists(EVERYTHING)
+        assert not snapshot.exists(EVERYTHING) and not snapshot.has_query_vectors()
+        assert snapshot.active_model() is None
 
 
 def test_samples(filled):
@@ -69,16 +82,24 @@ def test_keyword_matches(filled):
     """Memories that hold any term come best first, within the filters, and no more than asked for."""
     with filled.snapshot() as snapshot:
         rate, prices, cell = keys_of(snapshot, *DRAFTS)
-        found = snapshot.keyword_matches(Terms(words=("rate", "zürich", "prices")), WEIGHTS, EVERYTHING, 9)
-        assert [one.memory for one in found] == [rate, prices]
-        assert found[0].score > found[1].score > 0 and [found[0].chunk] == snapshot.chunks_of([rate])
-        assert [
-            one.memory
-            for one in snapshot.keyword_matches(Terms(words=("orders",)), WEIGHTS, Filters(kind=("cell",)), 9)
-        ] == [cell]
-        assert len(snapshot.keyword_matches(Terms(words=("queue",)), WEIGHTS, EVERYTHING, 1)) == 1
-        assert snapshot.keyword_matches(Terms(words=("queue",)), {"text": 1.0}, EVERYTHING, 9) == []
-        assert snapshot.keyword_matches(Terms(words=("nowhere",)), WEIGHTS, EVERYTHING, 9) == []
+
+        def found(*words, weights=WEIGHTS, filters=EVERYTHING, count=9):
+            return snapshot.keyword_matches(Terms(words=words), weights, filters, count)
+
+        best = found("rate", "zürich", "prices")
+        assert [one.memory for one in best] == [rate, prices]
+        assert best[0].score > best[1].score > 0 and [best[0].chunk] == snapshot.chunks_of([rate])
+        assert [one.memory for one in found("orders", filters=Filters(kind=("cell",)))] == [cell]
+        assert len(found("queue", count=1)) == 1
+        assert found("queue", weights={"text": 1.0}) == found("nowhere") == []
+        scores = snapshot.keyword_scores(Terms(words=("rate", "orders")), WEIGHTS, [rate, prices, cell])
+        assert scores == pytest.approx({one.memory: one.score for one in found("rate", "orders")})
+        assert snapshot.keyword_scores(Terms(words=("rate", "orders")), WEIGHTS, [prices]) == {}
+        # A word in two forms, each in another memory, tells as little as one that both hold.
+        both = Terms(words=("orders",), forms=(WordForms("orders", inflected=("prices",)),))
+        [alone] = snapshot.keyword_scores(Terms(words=("prices",)), WEIGHTS, [prices]).values()
+        [shared] = snapshot.keyword_scores(both, WEIGHTS, [prices]).values()
+        assert 0 < shared < alone
 
 
 @pytest.mark.parametrize(
@@ -99,18 +120,8 @@ def test_kinds_of_terms(filled, terms, expected):
         assert [one.memory for one in found] == (keys_of(snapshot, RATE) if expected else [])
 
 
-def test_keyword_scores(filled):
-    """Scores of given memories are those of a search; a memory without any term has none."""
-    terms = Terms(words=("rate", "orders"))
-    with filled.snapshot() as snapshot:
-        keys = keys_of(snapshot, *DRAFTS)
-        found = snapshot.keyword_matches(terms, WEIGHTS, EVERYTHING, 9)
-        assert snapshot.keyword_scores(terms, WEIGHTS, keys) == pytest.approx({one.memory: one.score for one in found})
-        assert snapshot.keyword_scores(terms, WEIGHTS, keys[1:2]) == {}
-
-
 def test_other_spellings_and_forms(filled):
-    """Another spelling has half the score of the word, another form all of it, compounds and parts less."""
+    """Another spelling has half the score of the word, another form all of it, compounds and parts less, filtered."""
     with filled.snapshot() as snapshot:
         keys = keys_of(snapshot, RATE)
         [chunk] = snapshot.chunks_of(keys)
@@ -119,6 +130,9 @@ def test_other_spellings_and_forms(filled):
             [found] = snapshot.keyword_scores(terms, WEIGHTS, keys).values()
             marked = snapshot.highlights(terms, WEIGHTS, {chunk: RATE.text})[chunk]
             assert [RATE.text[start:end] for start, end in marked] == ["Zürich"]
+            for tag, expected in (("queue", keys), ("nowhere", [])):
+                matches = snapshot.keyword_matches(terms, WEIGHTS, Filters(tag=(tag,)), 9)
+                assert [one.memory for one in matches] == expected
             return found
 
         written = score(Terms(words=("zurich",)))
@@ -128,51 +142,22 @@ def test_other_spellings_and_forms(filled):
             assert score(Terms(words=("stadt",), forms=(forms,))) == pytest.approx(share * written)
 
 
-def test_forms_within_filters(filled):
-    """Filters hold for other forms as well."""
-    terms = Terms(words=("stadt",), forms=(WordForms("stadt", inflected=("zürich",)),))
-    with filled.snapshot() as snapshot:
-        [found] = snapshot.keyword_matches(terms, WEIGHTS, Filters(tag=("queue",)), 9)
-        assert [found.memory] == keys_of(snapshot, RATE)
-        assert snapshot.keyword_matches(terms, WEIGHTS, Filters(kind=("cell",)), 9) == []
-
-
-def test_the_forms_of_a_word_share_their_rarity(filled):
-    """A word in two forms, each in another memory, tells as little as one that both hold."""
-    both = Terms(words=("orders",), forms=(WordForms("orders", inflected=("prices",)),))
-    with filled.snapshot() as snapshot:
-        keys = keys_of(snapshot, PRICES)
-        [alone] = snapshot.keyword_scores(Terms(words=("prices",)), WEIGHTS, keys).values()
-        [shared] = snapshot.keyword_scores(both, WEIGHTS, keys).values()
-        assert 0 < shared < alone
-
-
-def test_highlights(filled):
-    """Matches are marked in code points, by chunk."""
-    with filled.snapshot() as snapshot:
-        [chunk] = snapshot.chunks_of(keys_of(snapshot, RATE))
-        marked = snapshot.highlights(Terms(words=("zürich",), phrases=("orders an",)), WEIGHTS, {chunk: RATE.text})
-        assert [RATE.text[start:end] for start, end in marked[chunk]] == ["Zürich", "orders an"]
-
-
 def test_words_of_the_index(filled):
-    """Phrases and words are found by their stems, in the columns asked for, and counted by chunk."""
+    """Phrases and words are found by their stems, in the columns asked for, counted by chunk, and marked in a text."""
     with filled.snapshot() as snapshot:
         assert snapshot.holds_phrase("arrival rate", WEIGHTS) and not snapshot.holds_phrase("rate arrival", WEIGHTS)
         assert snapshot.holds_word("orders", ["text"]) and not snapshot.holds_word("orders", ["title", "tags"])
         assert "zurich" in snapshot.words_beginning("zur") and list(snapshot.words_beginning("zzz")) == []
-        assert list(snapshot.corpus.beginning("zur")) == ["zurich"] and list(snapshot.corpus.ending(("zurich",))) == []
         assert snapshot.chunk_count_of("queue", ["tags", "text"]) == 2
         assert snapshot.chunk_count_of("queue", ["text"]) == snapshot.chunk_count_of("nowhere", ["text"]) == 0
-
-
-def test_the_corpus(filled):
-    """The corpus counts chunks and the chunks that hold each word."""
-    with filled.snapshot() as snapshot:
         corpus = snapshot.corpus
+        assert list(corpus.beginning("zur")) == ["zurich"] and list(corpus.ending(("zurich",))) == []
         words = corpus.words("Queues in Zürich")
         assert corpus.chunks == 3 and len(words) == 3
         assert corpus.frequencies([*words, "nowhere"]) == dict(zip((*words, "nowhere"), (2, 2, 1, 0), strict=True))
+        [chunk] = snapshot.chunks_of(keys_of(snapshot, RATE))
+        marked = snapshot.highlights(Terms(words=("zürich",), phrases=("orders an",)), WEIGHTS, {chunk: RATE.text})
+        assert [RATE.text[start:end] for start, end in marked[chunk]] == ["Zürich", "orders an"]
 
 
 # -- memories ----------------------------------------------------------------------------------------------------------
@@ -213,42 +198,31 @@ def test_filters(filled, filters, expected):
     """Filters let the same memories through for keys, counts, selections and existence."""
     with filled.snapshot() as snapshot:
         assert set(snapshot.keys(filters)) == set(keys_of(snapshot, *expected))
-        assert snapshot.count(filters) == len(expected)
+        assert snapshot.count(filters) == len(expected) and snapshot.exists(filters) is bool(expected)
         selection, memories = snapshot.selection(filters), snapshot.memories(snapshot.keys(filters)).values()
         assert set(selection.ids) == {memory.id for memory in memories} and selection.filters == filters
         assert selection.kinds == Counter(memory.kind for memory in memories)
         assert selection.pinned == sum(memory.pinned for memory in memories)
         assert selection.tagged == sum(bool(memory.tags) for memory in memories)
-        assert snapshot.exists(filters) is bool(expected)
 
 
 def test_browsing(filled):
     """Pinned memories come first, then notes, then files; ``limit`` cuts."""
     with filled.snapshot() as snapshot:
-        assert [memory.text for memory in snapshot.browse(EVERYTHING, 9)] == [
-            draft.text for draft in (PRICES, RATE, CELL)
-        ]
+        listed = [memory.text for memory in snapshot.browse(EVERYTHING, 9)]
+        assert listed == [draft.text for draft in (PRICES, RATE, CELL)]
         assert [memory.text for memory in snapshot.browse(Filters(not_tier=("core",)), 1)] == [RATE.text]
 
 
 def test_facets(filled):
-    """Facets are counted for what the filters let through, and their values listed for the whole store."""
+    """Facets and sessions are counted for what the filters let through, values and times listed for the whole store."""
+    values = {"tag": {"queue", "zürich"}, "tier": {"core", "note", "file"}, "path": {NOTEBOOK}}
     with filled.snapshot() as snapshot:
         assert snapshot.facet_counts(Filters(tag=("queue",)))["tag"] == {"queue": 2, "zürich": 1}
         assert snapshot.facet_counts(EVERYTHING)["tier"] == {"core": 1, "note": 1, "file": 1}
-        assert {facet: set(snapshot.facet_values(facet)) for facet in ("tag", "tier", "path", "session")} == {
-            "tag": {"queue", "zürich"},
-            "tier": {"core", "note", "file"},
-            "path": {NOTEBOOK},
-            "session": {"monday", "friday"},
-        }
+        assert {facet: set(snapshot.facet_values(facet)) for facet in values} == values
         assert snapshot.tags() == ["queue", "zürich"]
-
-
-def test_sessions_and_times(filled):
-    """Sessions are those of the filtered memories; the span goes from the first event to the last."""
-    with filled.snapshot() as snapshot:
-        assert set(snapshot.sessions(EVERYTHING)) == {"monday", "friday"}
+        assert set(snapshot.sessions(EVERYTHING)) == set(snapshot.facet_values("session")) == {"monday", "friday"}
         assert snapshot.sessions(Filters(tag=("zürich",))) == ["monday"]
         assert snapshot.event_span() == (NOW - timedelta(days=2), NOW)
 
@@ -256,16 +230,15 @@ def test_sessions_and_times(filled):
 def test_chunks(storage):
     """Chunks cover their memory's text in order, with their lines, structural prefixes and words."""
     book = Draft(text="\n\n".join(f"# Part {part}\n\n" + f"λ is {part}. " * 300 for part in range(4)), title="Book")
-    storage.writer.add(prepare([book], None), None)
+    add(storage, book)
     with storage.snapshot() as snapshot:
         [key] = snapshot.keys(EVERYTHING)
         chunks = snapshot.chunks_of([key])
         spans, passages = snapshot.spans(chunks), snapshot.passages(chunks)
         assert len(chunks) > 1 and set(spans) == set(passages) == set(chunks)
         assert [spans[chunk].start for chunk in chunks] == sorted(span.start for span in spans.values())
-        for chunk in chunks:
-            text = book.text[spans[chunk].start : spans[chunk].stop]
-            assert passages[chunk] == Passage("Book", spans[chunk].context, text)
+        for chunk, span in spans.items():
+            assert passages[chunk] == Passage("Book", span.context, book.text[span.start : span.stop])
         memory = snapshot.memories([key])[key]
         assert snapshot.first_contexts([memory.id, "none"]) == {memory.id: spans[chunks[0]].context}
         assert snapshot.chunks_of([]) == []
@@ -284,21 +257,17 @@ def test_contents(filled):
 
 def test_files_and_folders(storage, tmp_path):
     """Files and folders are listed by path, in their own space only."""
-    folder = str(tmp_path)
-    path = str(tmp_path / "λ.ipynb")
+    folder, path = str(tmp_path), str(tmp_path / "λ.ipynb")
     state = FileState(path, 1, 2, "hash", dated=True)
     storage.writer.replace_files([(state, prepare([replace(CELL, source=path)], None))], None, "")
     storage.writer.note_folder(folder, "", NOW)
-
     with storage.snapshot() as snapshot:
-        assert {one: replace(known, indexed_at=None) for one, known in snapshot.files_under(folder, "").items()} == {
-            path: replace(state, indexed_at=None)
-        }
+        [(known, held)] = snapshot.files_under(folder, "").items()
+        assert (known, replace(held, indexed_at=None)) == (path, replace(state, indexed_at=None))
         assert snapshot.file_texts([path, "/none"], "") == {path: [("#0", CELL.text)]}
         [key] = snapshot.file_keys([path, "/none"], "")
         assert snapshot.memories([key])[key].source == path and snapshot.file_keys([path], "other") == []
-        [(place, state)] = snapshot.file_states([(path, ""), (path, "other"), ("/none", "")]).items()
-        assert place == (path, "") and state == snapshot.files_under(folder, "")[path]
+        assert snapshot.file_states([(path, ""), (path, "other"), ("/none", "")]) == {(path, ""): held}
         [listed] = snapshot.folders("")
         assert (listed.path, listed.files, listed.memories, listed.indexed_at) == (folder, 1, 1, NOW)
         assert snapshot.noted_folders("") == [folder] and snapshot.folder_above(path, "") == folder
@@ -317,7 +286,6 @@ def test_activity(embedded):
     embedded.writer.note_search(search, [memory.id], 0.1)
     embedded.writer.judge(said)
     embedded.writer.keep_query_vectors([QueryVector(embedder.fingerprint, "λ?", embedder.vector("λ?"))])
-
     with embedded.snapshot() as snapshot:
         assert snapshot.recent_searches(9) == [search] and snapshot.recent_searches(0) == []
         assert (snapshot.query_of("id"), snapshot.query_of("none")) == ("λ?", "")
@@ -337,44 +305,29 @@ def test_models(embedded):
         model = snapshot.active_model()
         assert (model.name, model.dimensions, model.fingerprint) == (embedder.name, 16, embedder.fingerprint)
         assert snapshot.model(embedder.fingerprint) == model and snapshot.models() == [model]
-        assert snapshot.model("unknown") is None and not snapshot.is_large(model)
-        assert snapshot.calibration(model) is None
-
-
-def test_a_store_without_vectors(filled):
-    """A store without vectors has no model, and no vectors of questions."""
-    with filled.snapshot() as snapshot:
-        assert snapshot.active_model() is None and snapshot.models() == []
-        assert not snapshot.has_query_vectors()
+        assert snapshot.model("unknown") is snapshot.calibration(model) is None and not snapshot.is_large(model)
 
 
 def test_vector_matches(embedded):
-    """Memories come by cosine, best first, within the filters and not below the threshold."""
+    """Memories come by cosine, best first, within the filters, not below the threshold; vectors come by chunk."""
+    query = vector_of(PRICES)
     with embedded.snapshot() as snapshot:
-        model, (rate, prices, cell) = snapshot.active_model(), keys_of(snapshot, *DRAFTS)
-        found = snapshot.vector_matches(model, vector_of(PRICES), EVERYTHING, 9, None)
-        assert found[0].memory == prices and found[0].score == pytest.approx(1, abs=1e-5)
-        assert [one.score for one in found] == sorted((one.score for one in found), reverse=True) and len(found) == 3
-        keys = zip((rate, prices, cell), DRAFTS, strict=True)
-        expected = {key: float(vector_of(draft) @ vector_of(PRICES)) for key, draft in keys}
-        assert {one.memory: one.score for one in found} == pytest.approx(expected, abs=1e-5)
-        assert snapshot.cosines(model, vector_of(PRICES), [rate, cell]) == pytest.approx(
-            {key: expected[key] for key in (rate, cell)}, abs=1e-5
-        )
-        near = snapshot.vector_matches(model, vector_of(PRICES), EVERYTHING, 9, 0.99)
-        assert [one.memory for one in near] == [prices]
-        assert len(snapshot.vector_matches(model, vector_of(PRICES), EVERYTHING, 2, None)) == 2
-        cells = snapshot.vector_matches(model, vector_of(PRICES), Filters(kind=("cell",)), 9, None)
-        assert [one.memory for one in cells] == [cell]
+        model, keys = snapshot.active_model(), keys_of(snapshot, *DRAFTS)
+        expected = {key: float(vector_of(draft) @ query) for key, draft in zip(keys, DRAFTS, strict=True)}
 
+        def found(filters=EVERYTHING, count=9, threshold=None):
+            return [(one.memory, one.score) for one in snapshot.vector_matches(model, query, filters, count, threshold)]
 
-def test_vectors_of_chunks(embedded):
-    """Vectors come with the keys of their memories; a chunk without one is left out."""
-    with embedded.snapshot() as snapshot:
-        keys = keys_of(snapshot, *DRAFTS)
-        found = snapshot.vectors(snapshot.active_model(), [*snapshot.chunks_of(keys), 99_999])
-        assert found.memories.tolist() == keys and found.ids.tolist() == snapshot.chunks_of(keys)
-        assert np.array_equal(found.vectors, np.stack([vector_of(draft) for draft in DRAFTS]))
+        assert dict(found()) == pytest.approx(expected, abs=1e-5) and expected[keys[1]] == pytest.approx(1, abs=1e-5)
+        assert [key for key, _ in found()] == sorted(keys, key=expected.get, reverse=True)
+        some = {key: expected[key] for key in keys[::2]}
+        assert snapshot.cosines(model, query, list(some)) == pytest.approx(some, abs=1e-5)
+        assert [key for key, _ in found(threshold=0.99)] == [keys[1]] and len(found(count=2)) == 2
+        assert [key for key, _ in found(Filters(kind=("cell",)))] == [keys[2]]
+        # A chunk without a vector is left out.
+        vectors = snapshot.vectors(model, [*snapshot.chunks_of(keys), 99_999])
+        assert vectors.memories.tolist() == keys and vectors.ids.tolist() == snapshot.chunks_of(keys)
+        assert np.array_equal(vectors.vectors, np.stack([vector_of(draft) for draft in DRAFTS]))
 
 
 def test_what_lacks_vectors_or_tokens(embedded):
@@ -391,3 +344,83 @@ def test_what_lacks_vectors_or_tokens(embedded):
         lacking = snapshot.chunks_without_tokens(9)
         assert set(lacking) | set(snapshot.tokens(chunks)) == set(chunks)
         assert snapshot.chunks_without_tokens(9, chunks[-1]) == []
+
+
+# -- a part of the store -----------------------------------------------------------------------------------------------
+
+SHOPS = Filters(space=("shops",))
+
+
+@pytest.fixture
+def peopled(storage):
+    """Five memories by their text, of which two are in the space of shops."""
+    texts = ("Sales in Zürich rose by four percent.", "The prices of λ are net.", "Join orders on the customer.")
+    inside = [Draft(text=text, space="shops", tags=("prices",), event_at=NOW) for text in texts[:2]]
+    memories = add(storage, *DRAFTS[:2], replace(RATE, text=texts[2], tags=("rule",)), *inside, embedder=Hashing())
+    return {memory.text: memory for memory in memories}
+
+
+@pytest.fixture
+def shops(storage, peopled):
+    """A snapshot of the space of shops, and all memories by their text."""
+    with storage.snapshot(SHOPS) as snapshot:
+        yield snapshot, peopled
+
+
+def test_the_rest_is_not_there(shops):
+    """The rest cannot be listed, counted or named by its ids; values and times are those of the part."""
+    part, memories = shops
+    orders = memories["Join orders on the customer."].id
+    assert part.count(EVERYTHING) == len(part.keys(EVERYTHING)) == len(part.browse(EVERYTHING, 50)) == 2
+    assert not part.exists(Filters(tag=("rule",))) and part.exists(Filters(tag=("prices",)))
+    with pytest.raises(UnknownMemory):
+        part.key_of(orders)
+    assert part.keys(EVERYTHING, [orders]) == [] and part.selection(EVERYTHING).kinds == {"note": 2}
+    assert part.facet_values("tag") == part.tags() == ["prices"] and part.event_span() == (NOW, NOW)
+    assert part.facet_values("path") == part.facet_values("session") == part.sessions(EVERYTHING) == []
+    assert part.facet_counts(EVERYTHING)["kind"] == {"note": 2}
+
+
+def test_words_are_counted_in_the_part(shops):
+    """A word, a phrase and a spelling count only where a memory of the part has them."""
+    part, corpus = shops[0], shops[0].corpus
+    rose, orders, prices = (corpus.words(word)[0] for word in ("rose", "orders", "price"))
+    assert corpus.chunks == 2 and corpus.frequencies([rose, orders]) == {rose: 1, orders: 0}
+    assert part.holds_word("rose", WEIGHTS) and not part.holds_word("orders", WEIGHTS)
+    assert part.holds_phrase("four percent", WEIGHTS) and not part.holds_phrase("join orders", WEIGHTS)
+    assert orders not in part.words_beginning("or") and prices in part.words_beginning("pr")
+    assert part.chunk_count_of(prices, WEIGHTS) == 2 and part.chunk_count_of(orders, WEIGHTS) == 0
+
+
+def test_matches_and_the_sample_are_of_the_part(shops):
+    """Both retrievers, the sample that candidates are compared with, and another thread see the part alone."""
+    part, memories = shops
+    keys = {part.key_of(memory.id) for memory in memories.values() if memory.space == "shops"}
+    found = part.keyword_matches(Terms(words=("prices", "orders")), WEIGHTS, EVERYTHING, 50)
+    near = part.vector_matches(part.active_model(), vector_of(RATE), EVERYTHING, 50, None)
+    assert {one.memory for one in found} <= keys == {one.memory for one in near}
+    assert sorted(part.sample(50)) == sorted(part.chunks_of(sorted(keys)))
+    assert part.in_background(lambda snapshot: snapshot.count(EVERYTHING))() == 2
+
+
+def test_a_part_that_is_all_costs_nothing(filled):
+    """Where nothing is left out, the snapshot is the usual one; as soon as something is, it is one of a part."""
+    notes = Filters(not_kind=("history",))
+    with filled.snapshot() as whole, filled.snapshot(notes) as snapshot:
+        assert type(snapshot) is type(whole) and snapshot.count(EVERYTHING) == 3
+    add(filled, Draft(text="a run", kind="history"))
+    with filled.snapshot() as whole, filled.snapshot(notes) as snapshot:
+        assert type(snapshot) is not type(whole) and snapshot.count(EVERYTHING) == 3
+
+
+def test_a_large_part_is_counted_by_a_sample(peopled, storage):
+    """Of a part that is too large to be read, rare words are counted exactly and frequent ones in proportion."""
+    add(storage, *(Draft(text=f"frequent words of day {number}", space="shops") for number in range(2_100)))
+    with storage.snapshot(SHOPS) as snapshot:
+        corpus = snapshot.corpus
+        rose, orders, frequent = (corpus.words(word)[0] for word in ("rose", "orders", "frequent"))
+        counted = corpus.frequencies([rose, orders, frequent])
+        assert corpus.chunks == 2_102 and counted[rose] == 1 and counted[orders] == 0
+        assert counted[frequent] == pytest.approx(2_100, abs=5)
+        assert snapshot.holds_word("rose", WEIGHTS) and not snapshot.holds_word("orders", WEIGHTS)
+        assert snapshot.chunk_count_of(orders, WEIGHTS) == 0

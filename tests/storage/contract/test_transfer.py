@@ -7,8 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from contract import CELL, NOTEBOOK, NOW, RATE
-from contract_writing import NOTE, add, everything, read_file, seen
+from contract import CELL, NOTE, NOTEBOOK, NOW, RATE, add, everything, read_file, seen
 from hashing import Hashing
 
 from jupyter_memory import FileState, UnknownMemory
@@ -17,6 +16,7 @@ from jupyter_memory.storage import Arriving, NotedFile, NotedFolder, RunFilter
 from jupyter_memory.types import Draft, Feedback, Filters, Pictures, Recent, Run, RunError, Thumbnail
 
 # -- into another store, and from one ----------------------------------------------------------------------------------
+
 
 EARLIER = NOW - timedelta(days=400)
 RAN = Draft(text="fit(λ)", kind="history", tier="file", event_at=NOW, session="k1", lang="python")
@@ -50,12 +50,11 @@ def test_many_memories_are_put_in_between_begin_and_finish(storage):
     model = storage.transfer.begin(embedder)
     assert storage.transfer.begin(embedder) == model
     storage.transfer.put([arriving(RATE, embedder=embedder)], embedder, update=False)
-    storage.transfer.finish()
-    storage.transfer.finish()
+    for _ in range(2):
+        storage.transfer.finish()
     with storage.snapshot() as snapshot:
         assert snapshot.active_model() == model
-        query = embedder.embed_query("rate")
-        assert len(snapshot.vector_matches(model, query, Filters(), 5, None)) == 1
+        assert len(snapshot.vector_matches(model, embedder.embed_query("rate"), Filters(), 5, None)) == 1
 
 
 def test_runs_arrive_with_their_memory_once(storage):
@@ -72,16 +71,13 @@ def test_runs_arrive_with_their_memory_once(storage):
 def test_known_ids_and_contents(storage):
     """An id that is known stays or is updated; known content under another id is merged, at once too."""
     put = storage.transfer.put
-    assert put([arriving(RATE), arriving(RATE, "a2"), arriving(CELL, "c1")], None, update=False) == [
-        *("added", "merged", "added")
-    ]
+    three = [arriving(RATE), arriving(RATE, "a2"), arriving(CELL, "c1")]
+    assert put(three, None, update=False) == ["added", "merged", "added"]
     other = arriving(replace(RATE, text="Prices rose."))
     assert [put([other], None, update=update) for update in (False, True, True)] == [["kept"], ["updated"], ["kept"]]
     assert put([arriving(replace(CELL, tags=("new",)), "c2")], None, update=False) == ["merged"]
-    assert {one.memory.id: (one.memory.text, one.memory.tags) for one in held(storage)} == {
-        "a1": ("Prices rose.", RATE.tags),
-        "c1": (CELL.text, ("new",)),
-    }
+    found = {one.memory.id: (one.memory.text, one.memory.tags) for one in held(storage)}
+    assert found == {"a1": ("Prices rose.", RATE.tags), "c1": (CELL.text, ("new",))}
 
 
 def test_pictures_come_with_their_memory(storage):
@@ -96,7 +92,7 @@ def test_pictures_come_with_their_memory(storage):
 
 
 def test_files_folders_and_feedback(storage):
-    """What was indexed and said comes along; what the store knows stays, and feedback on what is not there is left."""
+    """What was indexed, said and searched comes along; what the store knows stays, feedback on nothing is left."""
     storage.transfer.put([arriving(RATE)], None, update=False)
     file = NotedFile("", FileState("/week/a.md", 5, 6, "hash", 7, True, True))
     folder = NotedFolder("/week", "", True, EARLIER)
@@ -104,10 +100,13 @@ def test_files_folders_and_feedback(storage):
     storage.transfer.note([file], [folder], [said, replace(said, memory_id="gone")])
     other = NotedFile("", FileState("/week/a.md", 9, 9, "other", 9))
     storage.transfer.note([other], [folder._replace(watched=False)], [replace(said, accepted=False)])
+    for number, query in enumerate(("λ", "rate")):
+        storage.writer.note_search(Recent(f"q{number}", query, "auto", NOW, "python", 1), ["a1"], 0.1)
     with storage.transfer.contents("") as contents:
-        assert list(contents.files()) == [file]
-        assert list(contents.folders()) == [folder]
-        assert list(contents.feedback()) == [said]
+        found = list(contents.files()), list(contents.folders()), list(contents.feedback())
+        searches = [(one.search.query, one.hits) for one in contents.searches()]
+    assert found == ([file], [folder], [said])
+    assert searches == [("λ", ("a1",)), ("rate", ("a1",))]  # the oldest first
 
 
 def test_spaces(storage):
@@ -135,17 +134,8 @@ def test_what_a_copy_carries(storage):
     assert [one.to_bytes() for one in ready.tokens] == [one.to_bytes() for one in given.prepared.tokens]
 
 
-def test_searches_come_out_in_their_order(storage):
-    """The recent searches come with the ids of their hits, the oldest first."""
-    storage.transfer.put([arriving(RATE)], None, update=False)
-    for number, query in enumerate(("λ", "rate")):
-        storage.writer.note_search(Recent(f"q{number}", query, "auto", NOW, "python", 1), ["a1"], 0.1)
-    with storage.transfer.contents("") as contents:
-        found = [(one.search.query, one.hits) for one in contents.searches()]
-    assert found == [("λ", ("a1",)), ("rate", ("a1",))]
-
-
 # -- pictures ----------------------------------------------------------------------------------------------------------
+
 
 OTHER = "/month/μ.ipynb"
 FIRST = Thumbnail("image/webp", 48, 36, b"first picture" * 900)
@@ -158,7 +148,6 @@ def cell(text, *thumbnails, place=0, path=NOTEBOOK):
 
 
 def read_cells(storage, *drafts, pictures=None):
-    """Store a file of these cells, and return its memories in their order."""
     path = drafts[0].source
     state = FileState(path, 1, len(drafts), "-".join(draft.text for draft in drafts), pictures=pictures)
     storage.writer.replace_files([(state, prepare(drafts, None))], None, "")
@@ -166,39 +155,26 @@ def read_cells(storage, *drafts, pictures=None):
 
 
 def test_a_picture_comes_back_by_its_place(storage):
-    """Each memory has its own pictures in their order, and says how many; nothing is at any other place."""
+    """Each memory, a note too, has its own pictures in their order, and says how many; none is at any other place."""
     plots, table = read_cells(storage, cell("plot(λ)", FIRST, SECOND), cell("λ.head()", place=1))
-
-    assert (plots.thumbnails, table.thumbnails) == (2, 0)
+    [note] = add(storage, Draft(text="λ", pictures=Pictures((SECOND,))))
+    assert (plots.thumbnails, table.thumbnails, note.thumbnails) == (2, 0, 1)
     assert [storage.thumbnails.get(plots.id, place) for place in range(3)] == [FIRST, SECOND, None]
-    assert storage.thumbnails.get(table.id, 0) is None
+    assert (storage.thumbnails.get(table.id, 0), storage.thumbnails.get(note.id, 0)) == (None, SECOND)
     with pytest.raises(UnknownMemory):
         storage.thumbnails.get("none", 0)
 
 
-def test_the_pictures_of_a_file_are_known_by_their_origin(storage):
-    """So a picture that is still in a changed file need not be made again; other files and spaces have their own."""
+def test_an_edited_cell_has_the_new_picture(storage):
+    """A cell that keeps its id takes the picture that its file has now; one without a picture loses it."""
     known = replace(FIRST, origin="f1")
-    read_cells(storage, cell("plot(λ)", known), cell("plot(μ)", replace(SECOND, origin="s2"), place=1))
-
+    [before, _] = read_cells(storage, cell("plot(λ)", known), cell("plot(μ)", replace(SECOND, origin="s2"), place=1))
+    # By its origin, a picture that is still in a changed file need not be made again; others have their own.
     found = storage.thumbnails.of_file(NOTEBOOK, "")
     assert sorted(found) == ["f1", "s2"] and found["f1"] == known
     assert storage.thumbnails.of_file(NOTEBOOK, "other") == storage.thumbnails.of_file("/gone.ipynb", "") == {}
-
-
-def test_a_note_may_have_one(storage):
-    """What is added has its pictures too."""
-    [memory] = storage.writer.add(prepare([Draft(text="λ", pictures=Pictures((SECOND,)))], None), None)
-
-    assert memory.thumbnails == 1 and storage.thumbnails.get(memory.id, 0) == SECOND
-
-
-def test_an_edited_cell_has_the_new_picture(storage):
-    """A cell that keeps its id takes the picture that its file has now; one without a picture loses it."""
-    [before] = read_cells(storage, cell("plot(λ)", FIRST))
     [edited] = read_cells(storage, cell("plot(λ, 'μ')", SECOND))
     assert edited.id == before.id and storage.thumbnails.get(edited.id, 0) == SECOND
-
     [without] = read_cells(storage, cell("plot(λ, 'ν')"))
     assert without.id == before.id and without.thumbnails == 0
 
@@ -211,43 +187,30 @@ def test_a_picture_goes_with_its_memory(storage):
     size = storage.thumbnails.size
     # A file of another space is another file.
     assert (size((), ""), size([NOTEBOOK], ""), size([NOTEBOOK], "other")) == (first + second, second, first + second)
-
     storage.writer.forget([one.id])
     assert size((), "") == second
     storage.writer.forget_files([OTHER], "")
     assert size((), "") == 0
 
 
-def test_all_pictures_go_at_once(storage):
-    """Clearing removes every picture, keeps the memories, and has their files read again later."""
-    [memory] = read_cells(storage, cell("plot(λ)\n\nOut:\n[image/png]", FIRST, SECOND), pictures=True)
-    assert storage.thumbnails.unread([NOTEBOOK], "") == set()
-
-    assert storage.thumbnails.clear() == 2
-    assert storage.thumbnails.clear() == 0
-    assert storage.thumbnails.get(memory.id, 0) is None
-    assert storage.thumbnails.unread([NOTEBOOK], "") == {NOTEBOOK}
-
-
 def test_which_files_have_unread_pictures(storage):
     """A file whose text shows a picture that nobody read is named, until it was read with its pictures."""
-    shown = "plot(λ)\n\nOut:\n[image/png]"
+    shown, named = "plot(λ)\n\nOut:\n[image/png]", [NOTEBOOK, OTHER, "/gone.ipynb"]
     read_cells(storage, cell(shown), pictures=False)
     read_cells(storage, cell("1 + 1", path=OTHER), pictures=False)
-    named = [NOTEBOOK, OTHER, "/gone.ipynb"]
-    assert storage.thumbnails.unread(named, "") == {NOTEBOOK}
-    assert storage.thumbnails.unread([OTHER], "") == set()
-
-    read_cells(storage, cell(shown, FIRST), pictures=True)
+    assert storage.thumbnails.unread(named, "") == {NOTEBOOK} and storage.thumbnails.unread([OTHER], "") == set()
+    [memory] = read_cells(storage, cell(shown, FIRST, SECOND), pictures=True)
     assert storage.thumbnails.unread(named, "") == set()
     storage.writer.touch_file(FileState(NOTEBOOK, 2, 1, shown), "")
     assert storage.thumbnails.unread(named, "") == set()
+    assert storage.thumbnails.clear() == 2 and storage.thumbnails.clear() == 0
+    assert storage.thumbnails.get(memory.id, 0) is None and storage.thumbnails.unread(named, "") == {NOTEBOOK}
 
 
 # -- what was forgotten and can be taken back --------------------------------------------------------------------------
 
+
 LATER = NOW + timedelta(minutes=10)
-PICTURE = Thumbnail("image/webp", 48, 36, b"a picture" * 900)
 
 
 @pytest.fixture
@@ -265,27 +228,20 @@ def holds(storage, word):
 def test_everything_of_a_memory_comes_back(keeping):
     """Id, pin, tags, vectors, words, feedback, searches, pictures and counts are as they were."""
     storage = keeping
-    embedder = Hashing()
-    [note, _] = add(
-        storage,
-        replace(NOTE, pinned=True, pictures=Pictures((PICTURE,)), metadata={"ü": [1]}),
-        Draft(text="Prices fell."),
-        embedder=embedder,
-    )
+    whole = replace(NOTE, pinned=True, pictures=Pictures((FIRST,)), metadata={"ü": [1]})
+    [note, _] = add(storage, whole, Draft(text="Prices fell."), embedder=Hashing())
     storage.writer.note_search(Recent("q1", "zürich", "auto", NOW, "magic", 1), [note.id], 1)
     storage.writer.judge(Feedback(note.id, True, "zürich", "q1", "auto", 1, NOW))
     storage.writer.note_access(note.id, 1)
     [before] = everything(storage, tag=("decision",))
     vectors = seen(storage, _vectors)
-
     assert storage.writer.forget([note.id], until=LATER) == 1
     assert [one.text for one in everything(storage)] == ["Prices fell."] and not holds(storage, "zürich")
     assert seen(storage, lambda snapshot: (snapshot.feedback(), snapshot.recent_searches(9))) == ([], [])
     assert [(one.memories, one.until) for one in storage.forgotten.pending("")] == [(1, LATER)]
-
     assert storage.forgotten.undo("") == 1
     assert everything(storage, tag=("decision",)) == [before] and before.accessed == 1 and before.pinned
-    assert storage.thumbnails.get(note.id, 0) == PICTURE and holds(storage, "zürich")
+    assert storage.thumbnails.get(note.id, 0) == FIRST and holds(storage, "zürich")
     assert seen(storage, _vectors) == vectors
     assert [one.memory_id for one in seen(storage, lambda snapshot: snapshot.feedback())] == [note.id]
     assert [one.query for one in seen(storage, lambda snapshot: snapshot.recent_searches(9))] == ["zürich"]
@@ -294,37 +250,25 @@ def test_everything_of_a_memory_comes_back(keeping):
 
 
 def _vectors(snapshot):
-    """Return the cosines of all memories with a question."""
     model = snapshot.active_model()
     keys = snapshot.keys(Filters())
     return model, snapshot.cosines(model, Hashing().vector("zürich"), keys)
 
 
-def test_one_after_the_other(keeping):
-    """Nothing is kept unless told until when; the last goes back first, each in its space, in all of them any."""
+def test_after_its_time_it_is_gone(keeping):
+    """Nothing is kept unless told until when; what has more time stays, each in its space; without a time all goes."""
     storage = keeping
-    ours, other, gone = add(storage, Draft(text="λ", space="a"), Draft(text="μ", space="b"), NOTE)
+    ours, other, first, second, gone = add(storage, Draft(text="λ", space="a"), *(Draft(text=text) for text in "μνξο"))
     storage.writer.forget([gone.id])
     assert storage.forgotten.pending("") == [] and storage.forgotten.undo("") == 0
     storage.writer.forget([ours.id], until=LATER, space="a")
-    storage.writer.forget([other.id], until=LATER, space="b")
-
+    for memory, until in ((other, NOW), (first, LATER), (second, LATER + timedelta(days=1))):
+        storage.writer.forget([memory.id], until=until)
     assert storage.forgotten.undo("a") == 1 and [one.text for one in everything(storage)] == ["λ"]
     assert storage.forgotten.undo("a") == 0
-    assert storage.forgotten.undo("") == 1 and len(everything(storage)) == 2
-
-
-def test_after_its_time_it_is_gone(keeping):
-    """What can be taken back until a time goes, what has more time stays; without a time all of it goes."""
-    storage = keeping
-    first, second, third = add(storage, *(Draft(text=text) for text in ("λ", "μ", "ν")))
-    for memory, until in ((first, NOW), (second, LATER), (third, LATER + timedelta(days=1))):
-        storage.writer.forget([memory.id], until=until)
-
     assert storage.forgotten.drop(NOW) == 1 and storage.forgotten.drop(NOW) == 0
     assert [one.until for one in storage.forgotten.pending("")] == [LATER + timedelta(days=1), LATER]
-    assert storage.forgotten.drop(None) == 2
-    assert storage.forgotten.undo("") == 0 and everything(storage) == []
+    assert storage.forgotten.drop(None) == 2 and storage.forgotten.undo("") == 0
 
 
 @pytest.mark.parametrize("filters", [Filters(path=("/week/λ.ipynb",)), Filters(path=("/week",))])
@@ -337,7 +281,6 @@ def test_a_file_that_was_indexed_again(keeping, filters):
     assert seen(storage, lambda snapshot: snapshot.files_under("/week", "")) == {}
     again = read_file(storage, "fit(λ)", "plot(λ)")
     storage.writer.update(again[0].id, {"pinned": True}, tags=["new"])
-
     assert storage.forgotten.undo("") == 2
     after = sorted(everything(storage), key=lambda memory: memory.location)
     assert [one.id for one in after] == [one.id for one in before]
@@ -361,20 +304,8 @@ def test_runs_come_back(keeping):
     storage.writer.forget(Filters(path=("/w/a.ipynb",)), until=LATER)
     assert len(storage.runs.find(RunFilter(), 9)) < len(runs)
     note(Run("plot(λ)", NOW + timedelta(days=1), "friday", 1, notebook="/w/c.ipynb"))
-
     storage.forgotten.undo("")
     found = [one for one in storage.runs.find(RunFilter(), 9) if one.session == "monday"]
     assert found == runs and len(everything(storage)) == len(texts)
     [plotted] = [one for one in everything(storage) if one.text == "plot(λ)"]
     assert plotted.metadata["runs"] == 2 and plotted.id in {one.id for one in texts}
-
-
-def test_a_backup_holds_nothing_forgotten(keeping, tmp_path):
-    """What can still be taken back stays out of copies of the store."""
-    storage = keeping
-    [note] = add(storage, NOTE)
-    storage.writer.forget([note.id], until=LATER)
-    storage.backup(tmp_path / "copy.sqlite")
-
-    assert "Zürich".encode() not in (tmp_path / "copy.sqlite").read_bytes()
-    assert storage.forgotten.undo("") == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from contract_writing import NOTE, NOTEBOOK, NOW, add, everything, read_file, seen
+from contract import NOTE, NOTEBOOK, NOW, add, everything, read_file, seen
 from hashing import Hashing
 
 from jupyter_memory import EmbeddingMismatch, FileState, InputError, UnknownMemory
@@ -33,34 +33,23 @@ def test_every_method_has_a_test(storage, part):
 
 
 def test_adding(storage):
-    """Memories come back in the order of their drafts; equal ones are one memory with the tags of both."""
+    """Memories come back in the order of their drafts; equal and known ones are one, with the tags of all."""
     first, other, again = add(storage, NOTE, Draft(text="μ fell."), replace(NOTE, tags=("prices",)))
-
-    assert first.id == again.id != other.id
+    assert first.id == again.id != other.id and len(everything(storage)) == 2
     assert set(again.tags) == {"decision", "prices"} and again.title == "λ"
-    assert len(everything(storage)) == 2
     assert seen(storage, lambda snapshot: snapshot.same_content([NOTE, Draft(text="ν")]))[1] is None
-
-
-def test_merging(storage):
-    """Known content takes tags, metadata and the pin; what is not known is left to be added."""
-    [memory] = add(storage, NOTE)
-    merged = storage.writer.merge([replace(NOTE, tags=("new",), metadata={"a": 1}, pinned=True), Draft(text="ν")])
-
-    assert merged[1] is None and merged[0].id == memory.id
-    assert set(merged[0].tags) == {"decision", "new"} and merged[0].metadata == {"a": 1} and merged[0].pinned
+    known = replace(NOTE, tags=("new",), metadata={"a": 1}, pinned=True)
+    merged, unknown = storage.writer.merge([known, Draft(text="ν")])
+    assert unknown is None and merged.id == first.id
+    assert set(merged.tags) == {"decision", "prices", "new"} and merged.metadata == {"a": 1} and merged.pinned
 
 
 def test_updating(storage):
     """Values, tags and words change; the id stays, and searches find the new words only."""
     [memory] = add(storage, NOTE)
-    moment = NOW - timedelta(days=1)
-    changed = storage.writer.update(
-        memory.id, {"severity": "warning", "event_at": moment, "metadata": {"ü": [1]}, "pinned": True}, tags=["new"]
-    )
-    assert (changed.severity, changed.event_at, changed.pinned) == ("warning", moment, True)
-    assert changed.metadata == {"ü": [1]} and changed.tags == ("new",)
-
+    values = {"severity": "warning", "event_at": NOW - timedelta(days=1), "metadata": {"ü": [1]}, "pinned": True}
+    changed = storage.writer.update(memory.id, values, tags=["new"])
+    assert {name: getattr(changed, name) for name in values} == values and changed.tags == ("new",)
     [prepared] = prepare([replace(NOTE, text="The μ of Genève is 4.")], None)
     rewritten = storage.writer.update(memory.id, {}, prepared=prepared)
     assert rewritten.id == memory.id and "Genève" in rewritten.text
@@ -71,45 +60,67 @@ def test_updating(storage):
 
 
 def test_forgetting(storage):
-    """Memories go by id or by filter; an unknown id keeps all of them."""
-    first, second, third = add(storage, *(Draft(text=text, tags=(text,)) for text in ("λ", "μ", "ν")))
+    """Memories go by id or by filter; an unknown id keeps all; of what a filter lets through, only the given ids go."""
+    texts = ("λ", "μ", "ν", "ξ", "ο")
+    first, second, third, fourth, fifth = add(storage, *(Draft(text=text, tags=(text, "all")) for text in texts))
+    forget = storage.writer.forget
     with pytest.raises(UnknownMemory):
-        storage.writer.forget([first.id, "none"])
-    assert len(everything(storage)) == 3
-
-    assert storage.writer.forget([first.id]) == 1
-    assert storage.writer.forget(Filters(tag=("μ",))) == 1
-    assert [memory.id for memory in everything(storage)] == [third.id] != [second.id]
-
-
-def test_forgetting_none_but_some(storage):
-    """Of what a filter lets through, only the given ids go; those that are gone or do not fit are left alone."""
-    first, second, third = add(storage, *(Draft(text=text, tags=(text, "all")) for text in ("λ", "μ", "ν")))
-    storage.writer.forget([third.id])
-    [new] = add(storage, Draft(text="ξ", tags=("all",)))
-
-    assert storage.writer.forget(Filters(tag=("λ", "all")), among=[first.id, third.id]) == 1
-    assert storage.writer.forget(Filters(tag=("λ",)), among=[second.id]) == 0
-    assert {memory.id for memory in everything(storage)} == {second.id, new.id}
-    assert storage.writer.forget(Filters(), among=[second.id], everything=True) == 1
-    assert [memory.id for memory in everything(storage)] == [new.id]
+        forget([first.id, "none"])
+    assert len(everything(storage)) == 5
+    assert forget([first.id]) == forget(Filters(tag=("μ",))) == 1
+    # Those that are gone or do not fit are left alone.
+    assert forget(Filters(tag=("ν", "μ")), among=[first.id, second.id, third.id]) == 1
+    assert forget(Filters(tag=("ν",)), among=[fourth.id]) == 0
+    assert {memory.id for memory in everything(storage)} == {fourth.id, fifth.id}
+    assert forget(Filters(), among=[fourth.id], everything=True) == 1
+    assert [memory.id for memory in everything(storage)] == [fifth.id]
 
 
 # -- files and folders -------------------------------------------------------------------------------------------------
 
 
 def test_a_file_that_changed(storage):
-    """A cell that is still there keeps its id, pin and tags, and one that is gone is forgotten."""
+    """A cell that is still there keeps id, pin, tags and the count of its uses; one that is gone is forgotten."""
     first, second, _ = read_file(storage, "prices = read()", "prices.mean()", "plot(prices)")
     storage.writer.update(second.id, {"pinned": True}, tags=["mine"])
-    after = read_file(storage, "λ = 3", "prices.mean()")
-
+    storage.writer.note_access(second.id, 0.1)
+    after = read_file(storage, "λ = 3", "prices.mean(axis='€')")
     assert [memory.id == second.id for memory in after] == [False, True]
-    assert after[1].pinned and after[1].tags == ("mine",)
+    assert after[1].pinned and (after[1].tags, after[1].accessed) == (("mine",), 1)
     assert first.id not in {memory.id for memory in everything(storage)}
-    assert seen(storage, lambda snapshot: snapshot.file_texts([NOTEBOOK], "")) == {
-        NOTEBOOK: [("#0", "λ = 3"), ("#1", "prices.mean()")]
-    }
+    texts = seen(storage, lambda snapshot: snapshot.file_texts([NOTEBOOK], ""))
+    assert texts == {NOTEBOOK: [("#0", "λ = 3"), ("#1", "prices.mean(axis='€')")]}
+
+
+TEXTS = (
+    "prices = pd.read_csv('Zürich.csv')",
+    "prices = prices.dropna(subset=['kwh'])\n\nOut:\n120 rows",
+    "model = Ridge(alpha=0.3).fit(X, y)",
+    "model.score(X, y)\n\nOut:\n0.93",
+    "plot(prices)",
+)
+EDITED = "model = Ridge(alpha=0.5).fit(X_train, y_train)"
+OTHER = "%timeit np.linalg.svd(np.random.rand(500, 500))"
+
+
+@pytest.mark.parametrize(
+    ("texts", "were"),
+    [
+        (TEXTS, [0, 1, 2, 3, 4]),
+        # Without cell ids, an edited cell is known by what it still says, wherever it moved.
+        (["import antigravity", *TEXTS[:2], EDITED, *TEXTS[3:]], [None, 0, 1, 2, 3, 4]),
+        # Other outputs make no other cell.
+        ([text.replace("120", "98").replace("0.93", "0.71") for text in TEXTS], [0, 1, 2, 3, 4]),
+        # A cell that says something else carries nothing on.
+        ([*TEXTS[:4], OTHER], [0, 1, 2, 3, None]),
+    ],
+    ids=["unchanged", "edited, below a new one", "run again", "another"],
+)
+def test_a_cell_is_itself(storage, texts, were):
+    """Each cell of a notebook that is read again has the id of the cell that it was; a new cell has a new one."""
+    before = [memory.id for memory in read_file(storage, *TEXTS)]
+    after = [memory.id for memory in read_file(storage, *texts)]
+    assert [before.index(id_) if id_ in before else None for id_ in after] == were
 
 
 def test_the_record_of_files(storage):
@@ -120,7 +131,6 @@ def test_the_record_of_files(storage):
     touched = FileState(NOTEBOOK, 7, 5, "hash", dated=False)
     storage.writer.touch_file(replace(touched, dated=None), "")
     known = seen(storage, lambda snapshot: snapshot.files_under("/week", ""))
-
     assert {path: replace(state, indexed_at=None) for path, state in known.items()} == {NOTEBOOK: touched}
     assert seen(storage, lambda snapshot: snapshot.files_under("/week", "other")) == {}
     assert storage.writer.forget_files([NOTEBOOK], "") == 1
@@ -129,37 +139,31 @@ def test_the_record_of_files(storage):
 
 
 def test_renaming(storage):
-    """A folder that moved takes its memories along, in place of what was indexed at the new path."""
+    """A folder that moved takes its memories along, with their uses, in place of what was indexed at the new path."""
     [memory] = read_file(storage, "λ = 3")
+    storage.writer.note_access(memory.id, 0.1)
     read_file(storage, "old", path="/month/λ.ipynb")
-
     assert storage.writer.rename("/week", "/month") == 1
-    assert [(one.id, one.source) for one in everything(storage)] == [(memory.id, "/month/λ.ipynb")]
+    assert [(one.id, one.source, one.accessed) for one in everything(storage)] == [(memory.id, "/month/λ.ipynb", 1)]
 
 
 def test_folders(storage, tmp_path):
-    """Folders are noted, watched and removed with what was indexed from them."""
+    """Folders are noted, watched and removed with what was indexed from them; one that is gone leaves the list."""
     folder, below = str(tmp_path), str(tmp_path / "below")
     read_file(storage, "λ = 3", path=f"{below}/λ.ipynb")
-    storage.writer.note_folder(below, "", NOW)
-    storage.writer.note_folder(folder, "", NOW)
+    for one in (below, folder):
+        storage.writer.note_folder(one, "", NOW)
     assert seen(storage, lambda snapshot: snapshot.noted_folders("")) == [folder]
     assert seen(storage, lambda snapshot: snapshot.folder_above(below, "")) == folder
-
     storage.writer.watch(folder, "", True)
     [shown] = seen(storage, lambda snapshot: snapshot.folders(""))
     assert (shown.path, shown.watched, shown.files, shown.memories) == (folder, True, 1, 1)
     assert storage.writer.remove_folder(folder, "") == 1
     assert seen(storage, lambda snapshot: snapshot.folders("")) == [] == everything(storage)
-
-
-def test_a_folder_that_was_left(storage, tmp_path):
-    """A folder that is gone, and whose files moved away, leaves the list; one that is watched stays."""
     for name in ("gone", "watched"):
         storage.writer.note_folder(str(tmp_path / name), "", NOW)
     storage.writer.watch(str(tmp_path / "watched"), "", True)
     storage.writer.drop_vacated("")
-
     assert seen(storage, lambda snapshot: snapshot.noted_folders("")) == [str(tmp_path / "watched")]
 
 
@@ -178,7 +182,6 @@ def test_changing_the_model(storage):
     with pytest.raises(EmbeddingMismatch, match="written with old"):
         add(storage, NOTE, embedder=new)
     assert len(everything(storage)) == 3
-
     model = storage.writer.register_model(new)
     chunks = seen(storage, lambda snapshot: snapshot.chunks_without_vectors(model, 9))
     assert len(chunks) == seen(storage, lambda snapshot: snapshot.count_without_vectors(model)) == 3
@@ -190,7 +193,6 @@ def test_changing_the_model(storage):
     assert storage.writer.add_vectors(new, {**vectors, 99_999: new.vector("none")}) == 2
     assert storage.writer.activate_model(new)
     assert seen(storage, lambda snapshot: snapshot.active_model()) == model
-
     both = seen(storage, lambda snapshot: snapshot.models())
     assert [one.name for one in both] == ["old", "new"]
     assert storage.writer.drop_models(both) == 3
@@ -205,36 +207,23 @@ def test_calibration_and_tokens(storage):
     for calibration in ((100, 0.4), (200, 0.5)):
         storage.writer.keep_calibration(model, *calibration)
     assert seen(storage, lambda snapshot: snapshot.calibration(model)) == (200, 0.5)
-
-    key = seen(storage, lambda snapshot: snapshot.key_of(memory.id))
-    [chunk] = seen(storage, lambda snapshot: snapshot.chunks_of([key]))
+    [chunk] = seen(storage, lambda snapshot: snapshot.chunks_of([snapshot.key_of(memory.id)]))
     assert storage.writer.keep_tokens({chunk: chunk_tokens([3, 7], [1, 0, 1]), 99_999: chunk_tokens([1], [0])}) == 1
     kept = seen(storage, lambda snapshot: snapshot.tokens([chunk, 99_999]))
-    assert {one: (of_it.different.tolist(), of_it.text.tolist()) for one, of_it in kept.items()} == {
-        chunk: ([3, 7], [7, 3, 7])
-    }
+    assert set(kept) == {chunk} and kept[chunk].different.tolist() == [3, 7] and kept[chunk].text.tolist() == [7, 3, 7]
     assert seen(storage, lambda snapshot: snapshot.chunks_without_tokens(9)) == []
-
-
-def test_a_note_is_made_once(storage):
-    """The first note of something is told from every later one, and other notes are other things."""
-    assert [storage.writer.note_once(what) for what in ("one", "one", "other")] == [True, False, True]
-    assert list(storage.problems()) == []
 
 
 def test_damaged_vectors_and_tokens_are_dropped(storage):
     """A vector that is not of length 1 and tokens out of order count as missing once dropped; others stay."""
     embedder = Hashing()
-    add(storage, *(Draft(text=f"Day {day}") for day in range(3)), embedder=embedder)
-    model = seen(storage, lambda snapshot: snapshot.active_model())
-    damaged, sound, _ = seen(
-        storage, lambda snapshot: snapshot.chunks_of([snapshot.key_of(memory.id) for memory in everything(storage)])
-    )
+    memories = add(storage, *(Draft(text=f"Day {day}") for day in range(3)), embedder=embedder)
+    keys = seen(storage, lambda snapshot: [snapshot.key_of(memory.id) for memory in memories])
+    damaged, sound, _ = seen(storage, lambda snapshot: snapshot.chunks_of(keys))
     storage.writer.keep_tokens({damaged: chunk_tokens([7, 3], [0]), sound: chunk_tokens([3, 7], [0])})
     assert storage.writer.drop_damaged_tokens() == 1
-    assert damaged in seen(storage, lambda snapshot: snapshot.chunks_without_tokens(9))
-    assert sound not in seen(storage, lambda snapshot: snapshot.chunks_without_tokens(9))
-
+    lacking = seen(storage, lambda snapshot: snapshot.chunks_without_tokens(9))
+    assert damaged in lacking and sound not in lacking
     other = Hashing("other", 8)
     second = storage.writer.register_model(other)
     storage.writer.add_vectors(other, {damaged: 2 * other.vector("a"), sound: other.vector("b")})
@@ -242,11 +231,10 @@ def test_damaged_vectors_and_tokens_are_dropped(storage):
     lacking = seen(storage, lambda snapshot: snapshot.chunks_without_vectors(second, 9))
     assert damaged in lacking and sound not in lacking
     assert storage.writer.drop_damaged_vectors(embedder) == 0
-    assert seen(storage, lambda snapshot: snapshot.count_without_vectors(model)) == 0
+    assert seen(storage, lambda snapshot: snapshot.count_without_vectors(snapshot.active_model())) == 0
 
 
 def without(draft):
-    """Prepare a draft as a program that knows no definitions does."""
     return replace(prepare([draft], None)[0], definitions=None)
 
 
@@ -259,13 +247,11 @@ def test_definitions(storage):
     assert seen(storage, lambda snapshot: snapshot.without_definitions(9)) == [of_code]
     assert seen(storage, lambda snapshot: snapshot.without_definitions(9, of_code)) == []
     assert seen(storage, lambda snapshot: snapshot.definitions([of_code, of_prose])) == {}
-
     assert storage.writer.keep_definitions(dict.fromkeys((of_code, of_prose, 99_999), found)) == 1
     assert storage.writer.keep_definitions({of_code: Definitions("other")}) == 0
     assert seen(storage, lambda snapshot: snapshot.definitions([of_code, of_prose])) == {of_code: found}
     assert storage.writer.drop_damaged_definitions() == 1  # its text holds no "inner"
     assert seen(storage, lambda snapshot: snapshot.without_definitions(9)) == [of_code]
-
     storage.writer.keep_definitions({of_code: Definitions("mean")})
     assert storage.writer.drop_damaged_definitions() == 0
     storage.writer.update(memories[0].id, {"lang": "r"})
@@ -296,13 +282,12 @@ def test_definitions_of_what_is_prepared(storage):
 
 
 def test_searches_and_feedback(storage):
-    """Searches come newest first; feedback needs a memory, and goes with it."""
-    [memory] = add(storage, NOTE)
+    """Searches come newest first; feedback needs a memory, and goes with it; uses are counted, of one memory alone."""
+    memory, other = add(storage, NOTE, replace(NOTE, text="The μ of Genève."))
     for number, query in enumerate(("λ", "μ", "λ")):
         storage.writer.note_search(Recent(f"id{number}", query, "auto", NOW, "python", 1), [memory.id], 0.1)
     assert [search.query_id for search in seen(storage, lambda snapshot: snapshot.recent_searches(9))] == ["id2", "id1"]
     assert seen(storage, lambda snapshot: (snapshot.query_of("id1"), snapshot.query_of("id0"))) == ("μ", "")
-
     said = Feedback(memory.id, True, "λ", "id2", "auto", 1, NOW)
     storage.writer.judge(said)
     storage.writer.judge(replace(said, accepted=False))
@@ -310,48 +295,12 @@ def test_searches_and_feedback(storage):
     assert seen(storage, lambda snapshot: snapshot.accepted()) == (0, 1)
     with pytest.raises(UnknownMemory):
         storage.writer.judge(replace(said, memory_id="none"))
-
+    assert [storage.writer.note_access(memory.id, 0.1) for _ in range(3)] == [True] * 3
+    assert not storage.writer.note_access("none", 0.1) and not storage.writer.note_access("\ud800", 0.1)
+    assert {one.id: one.accessed for one in everything(storage)} == {memory.id: 3, other.id: 0}
     assert storage.writer.forget_searches() == 2 and storage.writer.forget_searches() == 0
     assert seen(storage, lambda snapshot: snapshot.feedback()) == []
-
-
-def test_uses_are_counted(storage):
-    """Each use of a memory counts one, of that memory alone; forgetting the searches sets every count to 0."""
-    one, other = add(storage, NOTE, replace(NOTE, text="The μ of Genève."))
-    assert [storage.writer.note_access(one.id, 0.1) for _ in range(3)] == [True] * 3
-    assert not storage.writer.note_access("none", 0.1) and not storage.writer.note_access("\ud800", 0.1)
-    assert {memory.id: memory.accessed for memory in everything(storage)} == {one.id: 3, other.id: 0}
-
-    assert storage.writer.forget_searches() == 0
-    assert [memory.accessed for memory in everything(storage)] == [0, 0]
-
-
-def test_an_edited_cell_keeps_its_count(storage):
-    """Uses stay counted when the file is read again, whether the cell was edited, moved or renamed with its file."""
-    _, second = read_file(storage, "λ = orders.mean()", "prices.plot()")
-    storage.writer.note_access(second.id, 0.1)
-
-    *_, edited = read_file(storage, "import pandas", "λ = orders.mean()", "prices.plot(title='€')")
-    assert (edited.id, edited.accessed) == (second.id, 1)
-    storage.writer.rename(NOTEBOOK, "/week/orders.ipynb")
-    storage.writer.update(second.id, {"pinned": True})
-    assert {one.id: one.accessed for one in everything(storage) if one.accessed} == {second.id: 1}
-
-
-def test_query_vectors(storage):
-    """The vectors of questions are kept for models that the store has."""
-    embedder = Hashing()
-    storage.writer.register_model(embedder)
-    vector = embedder.vector("λ")
-    storage.writer.keep_query_vectors(
-        QueryVector(fingerprint, "λ", vector) for fingerprint in (embedder.fingerprint, "unknown")
-    )
-    found, _ = seen(storage, lambda snapshot: snapshot.query_vector(embedder.fingerprint, "λ"))
-    assert np.array_equal(found, vector)
-    assert seen(storage, lambda snapshot: snapshot.query_vector("unknown", "λ")) is None
-
-    storage.writer.clear_query_vectors()
-    assert not seen(storage, lambda snapshot: snapshot.has_query_vectors())
+    assert [one.accessed for one in everything(storage)] == [0, 0]
 
 
 def test_the_last_search_from_one_place(storage):
@@ -367,29 +316,40 @@ def test_the_last_search_from_one_place(storage):
     note("ν", "command line", ["d"], client="agent")
     found, ids = seen(storage, lambda snapshot: snapshot.last_search("command line"))
     assert (found.query, found.query_id, ids) == ("λ", "λ", ("b", "a"))
+    # The vectors of questions are kept for models that the store has.
+    embedder = Hashing()
+    storage.writer.register_model(embedder)
+    vector, known = embedder.vector("λ"), embedder.fingerprint
+    storage.writer.keep_query_vectors(QueryVector(fingerprint, "λ", vector) for fingerprint in (known, "unknown"))
+    assert np.array_equal(seen(storage, lambda snapshot: snapshot.query_vector(known, "λ"))[0], vector)
+    assert seen(storage, lambda snapshot: snapshot.query_vector("unknown", "λ")) is None
+    storage.writer.clear_query_vectors()
+    assert not seen(storage, lambda snapshot: snapshot.has_query_vectors())
 
 
 # -- the whole ---------------------------------------------------------------------------------------------------------
 
 
-def test_what_it_says_of_itself(storage):
-    """A new store is whole, writable and counted; its index can be built anew."""
+def test_what_it_says_of_itself(storage, tmp_path):
+    """A new store is whole, writable and counted, its index built anew, and no file leaves a trace once it is tidy."""
+    # A file is copied into a file; a store on a server says how it is dumped or copied, and makes no file.
     add(storage, NOTE)
     known = {memory.id: memory.content_hash for memory in everything(storage)}
-
     assert storage.created and not (storage.read_only or storage.replaced) and not storage.notices
-    assert list(storage.problems()) == []
     assert storage.stats()["memories"] == seen(storage, lambda snapshot: snapshot.count(Filters())) == 1
     assert seen(storage, lambda snapshot: snapshot.tags()) == ["decision"]
     assert seen(storage, lambda snapshot: snapshot.known({**known, "none": "0"}, Filters())) == set(known)
+    # The first note of something is told from every later one, and other notes are other things.
+    assert [storage.writer.note_once(what) for what in ("one", "one", "other")] == [True, False, True]
     storage.writer.rebuild()
     assert seen(storage, lambda snapshot: snapshot.holds_word("zürich", ["text"]))
+
+    read_file(storage, "the word zanzibar", "the λ of Zürich")
+    read_file(storage, "the λ of Zürich")
+    storage.writer.tidy()
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"zanzibar" in path.read_bytes()]
     assert list(storage.problems()) == []
 
-
-def test_a_backup(storage, tmp_path):
-    """A file is copied into a file; a store on a server says how it is dumped or copied, and makes no file."""
-    add(storage, NOTE)
     copy = tmp_path / "copy.sqlite"
     if isinstance(storage.path, Path):
         storage.backup(copy)
@@ -398,17 +358,6 @@ def test_a_backup(storage, tmp_path):
         with pytest.raises(InputError, match="pg_dump"):
             storage.backup(copy)
         assert not copy.exists()
-
-
-def test_tidying_leaves_no_trace(storage, tmp_path):
-    """Once a file was read again and the store tidied, none of the store's files holds what the file held before."""
-    read_file(storage, "the word zanzibar", "the λ of Zürich")
-    read_file(storage, "the λ of Zürich")
-
-    storage.writer.tidy()
-
-    assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"zanzibar" in path.read_bytes()]
-    assert [memory.text for memory in everything(storage)] == ["the λ of Zürich"]
 
 
 def test_a_snapshot_stays_as_it_is(storage):

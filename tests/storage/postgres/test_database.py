@@ -8,12 +8,14 @@ import subprocess
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 from urllib.parse import parse_qs
 
 import pytest
+from forked import in_fork
 from hashing import Hashing
 from postgres_server import as_role, name_of
 
@@ -31,15 +33,8 @@ PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbi
 @pytest.fixture
 def storage(postgres_address):
     """Open the store on the server, with a short patience."""
-    opened = []
-
-    def open_one():
-        opened.append(open_storage(postgres_address, busy_seconds=2))
-        return opened[-1]
-
-    yield open_one
-    for one in opened:
-        one.close()
+    with ExitStack() as opened:
+        yield lambda: opened.enter_context(closing(open_storage(postgres_address, busy_seconds=2)))
 
 
 @pytest.fixture
@@ -49,7 +44,6 @@ def database(storage):
 
 
 def refused(address, match):
-    """Check that a store cannot be opened, and return what the error says."""
     with pytest.raises(StoreError, match=match) as raised:
         open_storage(address, busy_seconds=2)
     return str(raised.value)
@@ -59,34 +53,31 @@ def refused(address, match):
 
 
 def test_the_tables_are_made_once_however_many_open_it_first(storage):
-    """Of several that open an empty database at once, one makes the tables; later ones find them."""
+    """Of several that open an empty database at once, one makes the tables; closed, each says how to open it again."""
     with ThreadPoolExecutor(4) as threads:
         found = list(threads.map(lambda _: storage(), range(4)))
     assert sorted(one.created for one in found) == [False, False, False, True]
+    found[0].close()
+    with pytest.raises(StoreClosed, match="open_store"), found[0].database.read():
+        pass
 
 
-def test_a_newer_major_version_is_refused(storage, database):
-    """A store that a newer major version wrote is not touched; a newer minor one is used."""
+def test_a_version_that_is_refused(storage, database, postgres_address):
+    """A store of a newer major version, or from before the first release, is not touched; a newer minor one is used."""
+
+    def wrote(version):
+        database.change(lambda session: session.execute("delete from schema_version"))
+        database.change(lambda session: session.execute(f"insert into schema_version values ({version})"))
+
     with database.read() as session:
         newest = session.value("select max(version) from schema_version")
-    database.change(lambda session: session.execute(f"insert into schema_version values ({newest + 1})"))
+    wrote(newest + 1)
     storage()
-    database.change(lambda session: session.execute(f"insert into schema_version values ({newest + 1000})"))
+    wrote(newest + 1000)
     with pytest.raises(StoreTooNew, match="pip install --upgrade"):
         storage()
-
-
-def test_what_was_never_released_is_refused(database, postgres_address):
-    """A store from before the first release is not touched, and the error says how to go on."""
-    database.change(lambda session: session.execute("update schema_version set version = 1004"))
+    wrote(1004)
     refused(postgres_address, r"before 0\.1\.0.*export FOLDER.*drop schema jupyter_memory cascade.*import FOLDER")
-
-
-def test_a_missing_database_or_server_is_said_without_the_servers_words(postgres_address):
-    """The error names the address and what to check."""
-    gone = replace(postgres_address, url=postgres_address.url.replace("/test_", "/none_"))
-    for address in (gone, database_address("postgresql://127.0.0.1:1/team")):
-        refused(address, "does not answer, or has no such database")
 
 
 def test_a_database_without_pgvector_says_what_to_run(postgres_address, postgres_server):
@@ -140,43 +131,34 @@ def test_a_database_that_is_not_utf8_is_refused(postgres_address, postgres_serve
     postgres_server.drop(address)
 
 
-def test_a_role_without_a_connection_left_is_told(postgres_address, postgres_server):
-    """The error names the limit among what to check."""
+def test_what_is_missing_is_said_without_the_servers_words(postgres_address, postgres_server):
+    """A database, a server, or a connection for this role: the error names the address and what to check."""
+    gone = replace(postgres_address, url=postgres_address.url.replace("/test_", "/none_"))
+    for address in (gone, database_address("postgresql://127.0.0.1:1/team")):
+        refused(address, "does not answer, or has no such database")
     postgres_server.execute("create role limited login connection limit 0")
     refused(as_role(postgres_address, "limited"), "no connection left for this user")
     postgres_server.execute("drop role limited")
 
 
-# -- reading and changing ----------------------------------------------------------------------------------------------
-
-
-def test_a_failed_change_leaves_nothing(database):
-    """What a change wrote before it failed is undone."""
-
-    def fail(session):
-        session.execute("insert into done values ('', 'half')")
-        raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        database.change(fail)
-    with database.read() as session:
-        assert session.value("select count(*) from done") == 0
-
-
 def test_a_connection_that_the_server_closed_is_replaced(database, postgres_server, postgres_address):
-    """Reading and writing go on after the server ended every connection; a change that was cut says so."""
+    """Reading and writing go on after the server ended every connection; a change that failed is undone."""
     cut = f"select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name_of(postgres_address)}'"
     postgres_server.execute(cut)
     with database.read() as session:
         assert session.value("select 1") == 1
 
-    def interrupted(session):
+    def interrupted(session, cut_off):
         session.execute("insert into done values ('', 'half')")
+        if not cut_off:
+            raise ZeroDivisionError
         postgres_server.execute(cut)
         session.execute("select 1")
 
+    with pytest.raises(ZeroDivisionError):
+        database.change(lambda session: interrupted(session, False))
     with pytest.raises(StoreClosed, match="was not stored"):
-        database.change(interrupted)
+        database.change(lambda session: interrupted(session, True))
     assert database.change(lambda session: session.value("select count(*) from done")) == 0
 
 
@@ -231,43 +213,37 @@ def test_a_running_statement_is_stopped_from_another_thread(storage):
         assert session.value("select 1") == 1
 
 
-def test_a_closed_store_says_how_to_open_it(storage):
-    """Whatever is asked of it."""
-    store = storage()
-    store.close()
-    with pytest.raises(StoreClosed, match="open_store"), store.database.read():
-        pass
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_has_connections_of_its_own(database):
     """It reads, and the parent's connection still works afterwards."""
-    with database.read() as session:
-        own = session.value("select pg_backend_pid()")
-    reading, writing = os.pipe()
-    if not (child := os.fork()):
+
+    def process():
         with database.read() as session:
-            os.write(writing, str(session.value("select pg_backend_pid()")).encode())
-        os._exit(0)
-    os.waitpid(child, 0)
-    assert int(os.read(reading, 100)) != own
-    with database.read() as session:
-        assert session.value("select pg_backend_pid()") == own
+            return session.value("select pg_backend_pid()")
+
+    own = process()
+    assert isinstance(theirs := in_fork(process), int) and theirs != own == process()
 
 
 def test_settings_of_a_role_or_of_the_environment_change_no_text(
     storage, postgres_address, postgres_server, monkeypatch
 ):
-    """Texts come back as they went, whatever the server, the role or a variable says of encodings and backslashes."""
+    """Texts come back as they went, whatever the server, the role or a variable says; it makes its own settings."""
+    # A write looks rows up by their keys in tables that were never counted: else each memory reads all those before it.
     monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
     for setting in ("standard_conforming_strings = off", "client_encoding = 'SQL_ASCII'"):
         postgres_server.execute(f"alter database {name_of(postgres_address)} set {setting}")
     database, text = storage().database, "λ \\' \\n 日本"
     database.change(lambda session: session.execute("insert into done values ('', %(text)s)", {"text": text}))
+    assert database.change(lambda session: session.value("show enable_seqscan")) == "off"
+    wanted = {"standard_conforming_strings": "on", "client_encoding": "UTF8", "enable_seqscan": "on"}
     with database.read() as session:
         assert session.value("select what from done") == text
-        assert session.value("show standard_conforming_strings") == "on"
-        assert session.value("show client_encoding") == "UTF8"
+        assert {name: session.value(f"show {name}") for name in wanted} == wanted
+        # Without a pooler they are made once, and statements are prepared.
+        assert session.value("select current_setting('search_path')") == "jupyter_memory, public"
+        assert session.connection.prepare_threshold == 5
+        assert session.value("select source from pg_settings where name = 'work_mem'") == "session"
 
 
 def test_what_the_server_stops_is_no_search_that_was_stopped(storage, postgres_address, postgres_server):
@@ -290,13 +266,6 @@ def test_a_refused_statement_is_no_lost_connection(database, code, error, match)
     with pytest.raises(error, match=match):
         database.change(lambda session: session.execute(raising))
     assert database.change(lambda session: session.value("select 1")) == 1
-
-
-def test_a_write_looks_rows_up_by_their_keys_in_tables_that_were_never_counted(database):
-    """Else each memory reads all those before it, until the server counts the rows a minute later."""
-    assert database.change(lambda session: session.value("show enable_seqscan")) == "off"
-    with database.read() as session:
-        assert session.value("show enable_seqscan") == "on"
 
 
 # -- behind a pooler ---------------------------------------------------------------------------------------------------
@@ -349,11 +318,3 @@ def test_many_search_and_write_behind_a_pooler(pooled, postgres_address):
         assert other.execute("select count(*) from pg_prepared_statements").fetchone() == (0,)
     with MemoryStore(postgres_address, Hashing()) as store:
         assert store.count() == 33
-
-
-def test_a_connection_of_ones_own_keeps_its_settings(database):
-    """Without a pooler the settings are made once, and statements are prepared."""
-    with database.read() as session:
-        assert session.value("select current_setting('search_path')") == "jupyter_memory, public"
-        assert session.connection.prepare_threshold == 5
-        assert session.value("select source from pg_settings where name = 'work_mem'") == "session"

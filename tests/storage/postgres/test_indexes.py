@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import product
 
 import pytest
+from contract import seen
 from hashing import Hashing
 
 from jupyter_memory.ingest import prepare
@@ -23,6 +25,7 @@ from jupyter_memory.storage import keyword, vectors
 
 # -- both databases answer alike ---------------------------------------------------------------------------------------
 
+
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 _LISTED = (
     "rate rates price prices orders ordered queue queues Zürich zurich λ μ mean means forecast forecasting don't "
@@ -31,32 +34,22 @@ _LISTED = (
 WORDS = _LISTED.split()
 EVERY = {"title": 5.0, "context": 1.0, "text": 3.0, "tags": 2.0, "ident": 5.0}
 WEIGHTS = (EVERY, {"title": 5.0, "text": 1.0}, {"text": 1.0}, {"ident": 2.0, "tags": 0.5})
+FORMS = WordForms("stadt", inflected=("zürich", "the rate"), compounds=("mean",))
 TERMS = (
-    Terms(words=("rate",)),
-    Terms(words=("prices", "queue", "zürich", "the", "nowhere")),
-    Terms(words=("don't", "e-mail", "naïve", "3.2")),
-    Terms(phrases=("the rate",), words=("orders",)),
-    Terms(phrases=("price prices", "rate rate", "mean")),
-    Terms(prefix="fore"),
-    Terms(words=("queue",), prefix="forecasti"),
-    Terms(prefix="the ra"),
+    Terms(words=("rate",)), Terms(words=("prices", "queue", "zürich", "the", "nowhere")),
+    Terms(words=("don't", "e-mail", "naïve", "3.2")), Terms(phrases=("the rate",), words=("orders",)),
+    Terms(phrases=("price prices", "rate rate", "mean")), Terms(prefix="fore"),
+    Terms(words=("queue",), prefix="forecasti"), Terms(prefix="the ra"),
     Terms(words=("FileSyncService", "sync_queue"), ident=("sync", "queue")),
-    Terms(ident=("東京", "売"), words=("file",)),
-    Terms(words=("queue",), respelled=("zurich", "price")),
-    Terms(
-        words=("stadt", "orders"), forms=(WordForms("stadt", inflected=("zürich", "the rate"), compounds=("mean",)),)
-    ),
-    Terms(words=("!?",), phrases=("",)),
-)
+    Terms(ident=("東京", "売"), words=("file",)), Terms(words=("queue",), respelled=("zurich", "price")),
+    Terms(words=("stadt", "orders"), forms=(FORMS,)), Terms(words=("!?",), phrases=("",)),
+)  # fmt: skip
 ABSENT = Terms(phrases=("nowhere else",), words=("rate", "orders"))
 FILTERS = (
-    Filters(),
-    Filters(tag=("queue",)),
-    Filters(not_tag=("queue",), kind=("note",)),
-    Filters(since=NOW - timedelta(days=20)),
-    Filters(not_word=("zürich", "sync_queue")),
+    Filters(), Filters(tag=("queue",)), Filters(not_tag=("queue",), kind=("note",)),
+    Filters(since=NOW - timedelta(days=20)), Filters(not_word=("zürich", "sync_queue")),
     Filters(path=("/week",), also=Filters(lang=("python",))),
-)
+)  # fmt: skip
 
 
 def drafts():
@@ -103,7 +96,6 @@ def both(stores):
 
 
 def answers(store, ask):
-    """Return what a snapshot of a store says, with each memory by its text."""
     with store.snapshot() as snapshot:
         found = ask(snapshot)
         memories = snapshot.memories([one.memory for one in found])
@@ -113,18 +105,17 @@ def answers(store, ask):
 @pytest.mark.parametrize("weights", WEIGHTS, ids=lambda weights: "-".join(weights))
 @pytest.mark.parametrize("terms", TERMS, ids=str)
 def test_keywords_agree(stores, terms, weights):
-    """Each kind of term, in each set of columns and within filters, has the same memories and FTS5's own scores.
-
-    How rare a word in several forms is, SQLite reckons by the highest id: as long as no chunk was removed, exactly.
-    """
-    both = stores[not terms.forms]
+    """Each kind of term, in each set of columns and within filters, has the same memories and FTS5's own scores."""
+    # How rare a word in several forms is, SQLite reckons by the highest id: as long as no chunk was removed, exactly.
     for filters in FILTERS:
-        here, there = (
-            answers(store, lambda snapshot, filters=filters: snapshot.keyword_matches(terms, weights, filters, 30))
-            for store in both
-        )
+        ask = partial(keywords, terms, weights, filters)
+        here, there = (answers(store, ask) for store in stores[not terms.forms])
         assert [score for _, score in there] == pytest.approx([score for _, score in here], abs=1e-9)
         assert [text for text, _ in there] == [text for text, _ in here]
+
+
+def keywords(terms, weights, filters, snapshot):
+    return snapshot.keyword_matches(terms, weights, filters, 30)
 
 
 def test_the_scores_of_given_memories_agree(both):
@@ -133,10 +124,9 @@ def test_the_scores_of_given_memories_agree(both):
         found = []
         for store in both:
             with store.snapshot() as snapshot:
-                keys = sorted(snapshot.keys(Filters()))
-                scores = snapshot.keyword_scores(terms, EVERY, keys)
-                texts = snapshot.texts(keys)
-                found.append(sorted((texts[key], score) for key, score in scores.items()))
+                scores = snapshot.keyword_scores(terms, EVERY, sorted(snapshot.keys(Filters())))
+                texts = snapshot.texts(list(scores))
+            found.append(sorted((texts[key], score) for key, score in scores.items()))
         here, there = found
         assert [text for text, _ in there] == [text for text, _ in here]
         assert [score for _, score in there] == pytest.approx([score for _, score in here], abs=1e-9)
@@ -158,53 +148,45 @@ def test_the_scores_of_some_are_those_of_the_search(both, terms):
 
 
 def matches(snapshot, terms, weights):
-    """Return all memories that a search of the words finds."""
     return snapshot.keyword_matches(terms, weights, Filters(), 1000)
 
 
 def test_cosines_agree_to_the_last_bit(both):
     """The nearest memories and their cosines are equal, with filters and a threshold too."""
     vector = Hashing().embed_query("the rate of the prices in Zürich")
-    for filters in FILTERS:
-        for threshold in (None, 0.2):
-            here, there = (
-                answers(
-                    store,
-                    lambda snapshot, filters=filters, threshold=threshold: snapshot.vector_matches(
-                        snapshot.active_model(), vector, filters, 25, threshold
-                    ),
-                )
-                for store in both
-            )
-            assert here == there
+
+    def nearest(filters, threshold, snapshot):
+        return snapshot.vector_matches(snapshot.active_model(), vector, filters, 25, threshold)
+
+    for filters, threshold in product(FILTERS, (None, 0.2)):
+        here, there = (answers(store, partial(nearest, filters, threshold)) for store in both)
+        assert here == there
 
 
 def test_words_and_highlights_agree(both):
     """The vocabulary, the counts of words, what is held, and where terms stand in a text."""
     text = "The ﬁle of Zürich's sync_queue: forecasting e-mail prices, 東京の売上"
-    found = []
-    for store in both:
-        with store.snapshot() as snapshot:
-            corpus = snapshot.corpus
-            stems = sorted({stem for word in WORDS for stem in corpus.words(word)})
-            found.append(
-                (
-                    corpus.chunks,
-                    corpus.frequencies([*stems, "nowhere"]),
-                    sorted(corpus.beginning("pri")),
-                    sorted(corpus.ending(("service", "at"))),
-                    [snapshot.chunk_count_of(stem, COLUMNS) for stem in stems],
-                    [snapshot.holds_word(word, ["title"]) for word in WORDS],
-                    [snapshot.holds_phrase(f"{one} {other}", EVERY) for one in WORDS[:9] for other in WORDS[:9]],
-                    [snapshot.highlights(terms, EVERY, {1: text}) for terms in TERMS],
-                )
-            )
-    assert found[0] == found[1]
+    phrases = [f"{one} {other}" for one in WORDS[:9] for other in WORDS[:9]]
+
+    def told(snapshot):
+        corpus = snapshot.corpus
+        stems = sorted({stem for word in WORDS for stem in corpus.words(word)})
+        counts = corpus.chunks, corpus.frequencies([*stems, "nowhere"])
+        found = sorted(corpus.beginning("pri")), sorted(corpus.ending(("service", "at")))
+        held = [snapshot.chunk_count_of(stem, COLUMNS) for stem in stems]
+        held += [snapshot.holds_word(word, ["title"]) for word in WORDS]
+        held += [snapshot.holds_phrase(phrase, EVERY) for phrase in phrases]
+        return counts, found, held, [snapshot.highlights(terms, EVERY, {1: text}) for terms in TERMS]
+
+    here, there = (seen(store, told) for store in both)
+    assert here == there
 
 
 # -- the best chunks without reading everything that holds a frequent word ---------------------------------------------
 
 # The first is in a third of the texts, the last in a fourteenth.
+
+
 _LISTED = "price order queue rate forecast mean session invoice stock supplier region returns margin churn"
 FREQUENT = _LISTED.split()
 ALIKE = {"title": 2.0, "context": 1.0, "text": 1.0, "tags": 1.0, "ident": 0.5}
@@ -214,16 +196,11 @@ NEVER = 10**9
 @pytest.fixture(scope="module")
 def store(postgres_server):
     """A store with 600 memories in two spaces, of words that are as frequent as those of a language."""
-    embedder, chosen = Hashing(), random.Random(3)
+    embedder, chosen, drafts = Hashing(), random.Random(3), []
+    for number in range(600):
+        text, space = " ".join(_words(chosen, number)), "papers" if number % 2 else ""
+        drafts.append(Draft(text=text, title=chosen.choice(FREQUENT) if number % 9 == 0 else "", space=space))
     with closing(open_storage(postgres_server.new_database(), busy_seconds=5)) as opened:
-        drafts = [
-            Draft(
-                text=" ".join(_words(chosen, number)),
-                title=chosen.choice(FREQUENT) if number % 9 == 0 else "",
-                space="papers" if number % 2 else "",
-            )
-            for number in range(600)
-        ]
         opened.writer.add(prepare(drafts, embedder), embedder)
         yield opened
 
@@ -241,7 +218,6 @@ def _words(chosen, number):
 
 
 def best(store, terms, count):
-    """Return the best memories with their chunks and scores."""
     with store.snapshot() as snapshot:
         return [(one.memory, one.chunk, one.score) for one in snapshot.keyword_matches(terms, ALIKE, Filters(), count)]
 
@@ -285,6 +261,7 @@ def test_the_rarest_words_are_read_first():
 
 # -- vectors by the HNSW index -----------------------------------------------------------------------------------------
 
+
 TEXTS = [f"the rate {number} of queue {number % 7} and price {number % 5}" for number in range(150)]
 SOME = (Filters(), *(Filters(tag=(tag,)) for tag in ("seven", "rare", "no")), Filters(not_tag=("seven",)))
 
@@ -292,24 +269,21 @@ SOME = (Filters(), *(Filters(tag=(tag,)) for tag in ("seven", "rare", "no")), Fi
 @pytest.fixture(scope="module")
 def storage(postgres_server):
     """A store of 150 memories, of which every seventh has a tag, and one another tag; some in another space."""
-    embedder = Hashing()
-    drafts = [
-        Draft(text=text, tags=("rare",) if number == 140 else ("seven",) * (number % 7 == 0), space="b" * (number == 3))
-        for number, text in enumerate(TEXTS)
-    ]
+    embedder, drafts = Hashing(), []
+    for number, text in enumerate(TEXTS):
+        tags = ("rare",) if number == 140 else ("seven",) * (number % 7 == 0)
+        drafts.append(Draft(text=text, tags=tags, space="b" * (number == 3)))
     with closing(open_storage(postgres_server.new_database(), busy_seconds=5)) as opened:
         opened.writer.add(prepare(drafts, embedder), embedder)
         yield opened
 
 
 def found(session, filters, wanted=20):
-    """Return the best memories by the cosine with a text, with their scores."""
     query = Hashing().embed_query("the rate 140 of queue 0")
     return vectors.search(session, vectors.active(session), query, filters, wanted, None)
 
 
 def indexes(storage):
-    """Return the names of the HNSW indexes of a store."""
     with storage.database.read() as session:
         return [name for (name,) in session.rows("select indexname from pg_indexes where indexdef like '%% hnsw %%'")]
 

@@ -1,11 +1,13 @@
-"""Copies of a store: whole or not there, never over anything, put back where nobody is at work, removed if left."""
+"""Copies of a store: whole or not there, never over anything, removed if left, and never mixed with an open store."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -20,9 +22,8 @@ from jupyter_memory import (
     StoreOpen,
     StoreTooNew,
 )
-from jupyter_memory.storage import migrations
+from jupyter_memory.storage import SqliteStorage
 
-SECRET = b"Walrossherde"
 # Stops just before the copy gets its name.
 STOPPED = """
 import os, sys, time
@@ -33,14 +34,7 @@ def link(*_):
 os.link = link
 MemoryStore(sys.argv[1]).backup(sys.argv[2])
 """
-# Killed at the same moment, while a copy is made before a major migration.
-KILLED = """
-import os, sys
-from pathlib import Path
-from jupyter_memory.storage import Database, Migration, migrations
-os.link = lambda *_: os._exit(9)
-Database(Path(sys.argv[1]), steps=(*migrations(), Migration(3000, "create table more (x)")))
-"""
+
 
 # -- backup and restore ------------------------------------------------------------------------------------------------
 
@@ -54,33 +48,25 @@ def copy(week_store, tmp_path):
 
 
 def titles(path):
-    """Return the titles that a store holds."""
     with MemoryStore(path) as store:
         assert store.doctor() == []
         return {hit.memory.title for hit in store.browsed(limit=100).hits}
 
 
 def test_a_backup_is_of_one_moment(week_store, tmp_path, week):
-    """What is added after the copy is not in it, and the copy needs no log beside it."""
+    """What is added after the copy is not in it, and the copy needs no log beside it; it never overwrites."""
     copy = week_store.backup(tmp_path / "copy.sqlite")
     week_store.add("later")
-
     assert {file.name for file in tmp_path.iterdir()} == {"store", "copy.sqlite"}
     assert len(titles(copy)) == len(week)
-
-
-def test_a_backup_never_overwrites(week_store, tmp_path):
-    """A name that is taken, a link to nowhere, or a folder that is not there are refused, and nothing is left."""
+    # A name that is taken, a link to nowhere, or a folder that is not there are refused, and nothing is left.
     (tmp_path / "taken").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
-
     for name in ("taken", "link", "no/such/folder/copy.sqlite", "store"):
-        with pytest.raises(InputError):
+        with pytest.raises(InputError, match=r"Make the folder .*folder first" if "folder" in name else None):
             week_store.backup(tmp_path / name)
-    with pytest.raises(InputError, match=r"Make the folder .*folder first"):
-        week_store.backup(tmp_path / "no/such/folder/copy.sqlite")
     assert (tmp_path / "taken").read_text() == "mine"
-    assert {file.name for file in tmp_path.iterdir()} == {"store", "taken", "link"}
+    assert {file.name for file in tmp_path.iterdir()} == {"store", "taken", "link", "copy.sqlite"}
 
 
 @pytest.mark.parametrize("journal", ["wal", "truncate"])
@@ -93,7 +79,6 @@ def test_restore_over_an_open_store(copy, sqlite, remember, tmp_path, week, jour
     remember(opened, "here first")
     if journal == "truncate":
         connection.execute("begin immediate")
-
     with pytest.raises(StoreOpen, match=r"is open, here or in another program\. Close it first"):
         MemoryStore.restore(copy, to=path, overwrite=True)
     if journal == "truncate":
@@ -111,35 +96,29 @@ def test_restore_under_an_idle_store_without_a_log(store, copy, tmp_path, networ
     opened.add("here first")
     assert opened.stats()["journal"] == "truncate"
     MemoryStore.restore(copy, to=opened.path, overwrite=True)
-
     with pytest.raises(StoreClosed, match="open it again"):
         opened.add("into a file that nobody sees")
     assert "here first" not in titles(opened.path)
 
 
-def hold(path, opened, done):
-    """Keep a store open in another process."""
-    with MemoryStore(path, embedder=None) as store:
-        store.add("from another process")
-        opened.set()
-        done.wait(100)
-
-
 def test_restore_over_a_store_open_elsewhere(copy, tmp_path):
     """While another process has a store open it is not replaced."""
-    context = multiprocessing.get_context("spawn")
-    opened, done = context.Event(), context.Event()
     path = tmp_path / "theirs.sqlite"
-    process = context.Process(target=hold, args=(path, opened, done))
-    process.start()
-    try:
-        assert opened.wait(100)
+    program = """
+import sys
+from jupyter_memory import MemoryStore
+with MemoryStore(sys.argv[1], embedder=None) as store:
+    store.add("from another process")
+    print("open", flush=True)
+    sys.stdin.read()
+"""
+    command = [sys.executable, "-c", program, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "open\n"
         with pytest.raises(StoreOpen):
             MemoryStore.restore(copy, to=path, overwrite=True)
-    finally:
-        done.set()
-        process.join(300)
-    assert process.exitcode == 0
+        process.stdin.close()
+        assert process.wait(100) == 0
     with MemoryStore(path, embedder=None) as store:
         assert store.hits("another process").hits
 
@@ -152,44 +131,36 @@ def test_restore_leaves_nothing_of_the_old_store(copy, tmp_path, bytes_of):
         log = path.with_name(path.name + "-wal").read_bytes()
     path.with_name(path.name + "-wal").write_bytes(log)
     MemoryStore.restore(copy, to=path, overwrite=True)
-
     assert b"walrus" not in bytes_of(path)
     assert {file.name for file in tmp_path.iterdir()} == {"store", "copy.sqlite", "old.sqlite"}
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "middle", "text", "other", "newer", "missing", "folder"])
-def test_a_backup_that_is_none(copy, tmp_path, week, damage):
+def test_a_backup_that_is_none(copy, tmp_path, damage):
     """A damaged, empty or foreign backup is refused before the store in its place is touched."""
-    content = copy.read_bytes()
-    if damage == "cut":
-        copy.write_bytes(content[: len(content) // 2])
-    elif damage == "middle":
-        # Every page from the second third on; a page of text alone would only lose its text.
-        middle = len(content) // 3
-        copy.write_bytes(content[:middle] + os.urandom(len(content) - middle))
-    elif damage in ("empty", "text"):
-        copy.write_text("" if damage == "empty" else "Umsatz in Zürich")
+    content, path = copy.read_bytes(), tmp_path / "good.sqlite"
+    # Every page from the second third on; a page of text alone would only lose its text.
+    middle = len(content) // 3
+    other = {"cut": content[: len(content) // 2], "middle": content[:middle] + os.urandom(len(content) - middle)}
+    other |= {"empty": b"", "text": "Umsatz in Zürich".encode()}
+    if damage in other:
+        copy.write_bytes(other[damage])
     elif damage in ("other", "newer"):
-        connection = apsw.Connection(str(copy))
-        connection.pragma("application_id" if damage == "other" else "user_version", 9000)
-        connection.close()
+        with closing(apsw.Connection(str(copy))) as connection:
+            connection.pragma("application_id" if damage == "other" else "user_version", 9000)
     else:
         copy.unlink()
         if damage == "folder":
             copy.mkdir()
-    path = tmp_path / "good.sqlite"
     with MemoryStore(path, embedder=None) as store:
         store.add("worth keeping", title="Good")
     before = path.read_bytes()
-
     expected = {"newer": StoreTooNew, "missing": InputError, "folder": InputError}.get(damage, StoreDamaged)
     for overwrite in (False, True):  # what is wrong with a backup is said before that it would overwrite something
         with pytest.raises(expected) as told:
             MemoryStore.restore(copy, to=path, overwrite=overwrite)
         assert "overwrite" not in str(told.value)
-    assert path.read_bytes() == before
-    assert not list(tmp_path.glob(".*"))
-    assert titles(path) == {"Good"}
+    assert path.read_bytes() == before and not list(tmp_path.glob(".*")) and titles(path) == {"Good"}
 
 
 def test_restore_in_any_place(copy, tmp_path, week):
@@ -199,7 +170,6 @@ def test_restore_in_any_place(copy, tmp_path, week):
     link.symlink_to(damaged)
     MemoryStore.restore(copy, to=link, overwrite=True)
     assert link.is_symlink() and titles(damaged) == {record["title"] for record in week}
-
     (tmp_path / "taken").write_text("a file")
     for where in ("taken/memory.sqlite", "store"):
         with pytest.raises(JupyterMemoryError):
@@ -223,69 +193,49 @@ def copying(week_store):
 
 
 def beside(path):
-    """Return the names beside a store that are not its own."""
     return sorted(file.name for file in path.parent.iterdir() if not file.name.startswith(path.name))
 
 
-def opened(store):
-    """Open the store again."""
-    store.close()
-    MemoryStore(store.path).close()
-
-
-def forgotten(store):
-    """Forget a memory."""
-    store.forget(store.browsed(limit=1).hits[0].memory.id)
-
-
-def restored(store):
-    """Put a backup in the store's place."""
-    backup = store.backup(store.path.parent.parent / "backup.sqlite")
-    store.close()
-    MemoryStore.restore(backup, to=store.path, overwrite=True)
-
-
-def examined(store):
-    """Let the store check itself."""
-    assert store.doctor() == []
-
-
-@pytest.mark.parametrize("way", [opened, forgotten, restored, examined])
+@pytest.mark.parametrize("way", ["opened", "forgotten", "restored", "examined"])
 def test_what_a_killed_copy_left_is_removed(week_store, copying, way):
     """A copy that a killed process left goes with the next opening, forgetting, restoring or check; no sooner."""
-    names = beside(week_store.path)
-    assert names and week_store.doctor() == [] and beside(week_store.path) == names, "its process still runs"
+    names, path = beside(week_store.path), week_store.path
+    assert names and week_store.doctor() == [] and beside(path) == names, "its process still runs"
     copying.kill()
     copying.wait()
-
-    way(week_store)
-    assert beside(week_store.path) == []
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "memory.sqlite.bak", ".jupyter-memory.copy", ".jupyter-memory-12-abc.copy", "copy.sqlite-journal",
-        ".jupyter-memory-12-0123456789abcdef.copy.txt",
-    ],
-)  # fmt: skip
-def test_files_of_others_stay(week_store, name):
-    """What is not surely ours is left alone."""
-    file = week_store.path.with_name(name)
-    file.write_bytes(b"")
-
-    assert week_store.doctor() == [] and file.exists()
-
-
-def test_a_migration_that_was_killed_leaves_no_copy(path):
-    """The copy before a major migration is under its name only once it is whole."""
-    MemoryStore(path, embedder=None).close()
-    assert subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False).returncode == 9
-
-    assert beside(path) and not list(path.parent.glob("*.bak"))
-    with MemoryStore(path, embedder=None) as store:
-        assert store.stats()["version"] == migrations()[-1].version
+    match way:
+        case "opened":
+            week_store.close()
+            MemoryStore(path).close()
+        case "forgotten":
+            week_store.forget(week_store.browsed(limit=1).hits[0].memory.id)
+        case "restored":
+            backup = week_store.backup(path.parent.parent / "backup.sqlite")
+            week_store.close()
+            MemoryStore.restore(backup, to=path, overwrite=True)
+        case "examined":
+            assert week_store.doctor() == []
     assert beside(path) == []
+
+
+def test_files_of_others_stay(week_store, monkeypatch):
+    """What is not surely ours is left alone; where a copy cannot be removed, doctor says which and how to remove it."""
+    names = (
+        *("memory.sqlite.bak", ".jupyter-memory.copy", ".jupyter-memory-12-abc.copy", "copy.sqlite-journal"),
+        ".jupyter-memory-12-0123456789abcdef.copy.txt",
+    )
+    for name in names:
+        week_store.path.with_name(name).write_bytes(b"")
+    assert week_store.doctor() == [] and all(week_store.path.with_name(name).exists() for name in names)
+    left = week_store.path.with_name(".jupyter-memory-12-0123456789abcdef.copy")
+    left.write_bytes(b"Walrossherde")
+
+    def refuse(*_, **__):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    (problem,) = week_store.doctor()
+    assert problem.endswith(f"Remove it with: rm '{left}'")
 
 
 @pytest.mark.parametrize("links", [True, False])
@@ -314,15 +264,154 @@ def test_the_name_of_a_copy(week_store, monkeypatch, links, meanwhile):
     assert beside(week_store.path) == ["copy.sqlite"]
 
 
-def test_what_cannot_be_removed_is_named(week_store, monkeypatch):
-    """Where a copy cannot be removed, doctor says which file that is and how to remove it."""
-    left = week_store.path.with_name(".jupyter-memory-12-0123456789abcdef.copy")
-    left.write_bytes(SECRET)
+# What a kernel leaves that is killed: a log that nobody wrote into the file.
+# -- another file over an open store -----------------------------------------------------------------------------------
 
-    def refuse(*_, **__):
-        raise PermissionError(1, "Operation not permitted")
+# What a kernel leaves that is killed: a log that nobody wrote into the file.
+TYPED = """
+import os, sys
+from jupyter_memory import MemoryStore
+MemoryStore(sys.argv[1], embedder=None).add("typed before the kernel was killed")
+os._exit(0)
+"""
 
-    monkeypatch.setattr(Path, "unlink", refuse)
 
-    (problem,) = week_store.doctor()
-    assert problem.endswith(f"Remove it with: rm '{left}'")
+def copied(source, target):
+    """Copy as `cp` does, in a process of its own: closing the file here would release the locks of this process."""
+    subprocess.run(["cp", source, target], check=True)
+
+
+def texts(path):
+    """Return the texts that a file holds, without the package."""
+    with closing(apsw.Connection(str(path))) as connection:
+        return [text for (text,) in connection.execute("select text from texts order by memory")]
+
+
+@pytest.fixture
+def other(path, database, remember):
+    """Another file: a backup of the store, an earlier state of it, or another store."""
+
+    def make(kind):
+        target = path.with_name("other.sqlite")
+        first = database(path if kind != "another store" else target)
+        remember(first, "Malmö first")
+        if kind == "a backup":
+            SqliteStorage(first).backup(target)
+        first.close()
+        if kind == "an earlier state":
+            shutil.copyfile(path, target)
+            later = database(path)
+            remember(later, "λ later")
+            later.close()
+        return target
+
+    return make
+
+
+@pytest.mark.parametrize("kind", ["a backup", "an earlier state", "another store"])
+@pytest.mark.parametrize("written", [0, 3])
+def test_a_file_copied_over_an_open_store(path, database, remember, other, kind, written):
+    """Nothing is read or written any more, and the copied file is left whole, also when the store is closed."""
+    source, opened = other(kind), database()
+    for number in range(written):
+        remember(opened, f"Zürich {number}")
+    copied(source, path)
+    assert opened.replaced
+    for ask in (lambda: remember(opened, "too late"), opened.version):
+        with pytest.raises(StoreClosed, match=r"copied over .* open it again"):
+            ask()
+    opened.close()
+    again = database()
+    remember(again, "and on")
+    again.close()
+    assert texts(path) == [*texts(source), "and on"]
+
+
+def test_a_file_copied_over_a_store_without_a_log(path, database, remember, other, network_home):
+    """Where there is no log, another store is recognised, too."""
+    source, opened = other("another store"), database()
+    assert opened.journal() != "wal"
+    remember(opened, "Zürich")
+    copied(source, path)
+    with pytest.raises(StoreClosed, match="copied over"):
+        opened.version()
+
+
+def test_a_store_that_was_moved_away(path, database, remember):
+    """A thread that comes later is told so, and makes no new file in the store's place."""
+    opened = database()
+    remember(opened, "Malmö")
+    for ending in ("", "-wal", "-shm"):
+        path.with_name(path.name + ending).rename(path.with_name("away.sqlite" + ending))
+    moved = pytest.raises(StoreClosed, match=r"moved, removed or replaced .* open it again")
+    with ThreadPoolExecutor(1) as pool, moved:
+        pool.submit(opened.version).result(100)
+    assert not path.exists()
+
+
+def test_a_newer_copy_from_another_machine(path, database, remember):
+    """A copy that went on elsewhere is another file, even where it has no more commits than the store."""
+    first = database()
+    remember(first, "Malmö")
+    first.close()
+    elsewhere = path.with_name("elsewhere.sqlite")
+    shutil.copyfile(path, elsewhere)
+    there = database(elsewhere)
+    remember(there, "written elsewhere")
+    there.close()
+    opened = database()
+    for number in range(3):
+        remember(opened, f"written here {number}")
+    copied(elsewhere, path)
+    with pytest.raises(StoreClosed, match="copied over"):
+        remember(opened, "too late")
+    opened.close()
+    assert database().notices == ["Another file was copied over this store while it was open. Its log was removed."]
+    assert texts(path) == ["Malmö", "written elsewhere"]
+
+
+@pytest.mark.parametrize("link", [None, "link.sqlite"])
+def test_a_copy_over_a_store_whose_kernel_was_killed(path, database, remember, link):
+    """The log that a killed kernel left stays; it is not mixed into a file that took the place of the store or link."""
+    first = database()
+    remember(first, "Malmö")
+    source = path.with_name("copy.sqlite")
+    SqliteStorage(first).backup(source)
+    first.close()
+    subprocess.run([sys.executable, "-c", TYPED, str(path)], check=True, timeout=120)
+    if link is None:
+        alone = database()
+        assert alone.notices == []
+        alone.close()
+        assert texts(path) == ["Malmö", "typed before the kernel was killed"]
+        subprocess.run([sys.executable, "-c", TYPED, str(path)], check=True, timeout=120)
+    copied(source, path)
+    if link:
+        (path.parent.parent / link).symlink_to(path)
+    again = database(path.parent.parent / link if link else path)
+    assert "Its log was removed" in again.notices[0]
+    again.close()
+    assert texts(path) == ["Malmö"]
+
+
+def test_while_others_have_the_old_store_open(path, database, remember, other):
+    """A store that was copied over opens only when everybody has let go of what was there before."""
+    source = other("a backup")
+    old = database()
+    remember(old, "Zürich")
+    copied(source, path)
+    with pytest.raises(StoreOpen, match=r"Close it everywhere .* open it again"):
+        database()
+    old.close()
+    database().close()
+    assert texts(path) == texts(source)
+
+
+def test_what_other_processes_write_is_no_copy(path, database, remember):
+    """Commits and checkpoints of others, and of one's own, are those of the same store."""
+    mine, others = database(), database()
+    for number in range(6):
+        remember((mine, others)[number % 2], f"λ {number}")
+        others.connection.execute("pragma wal_checkpoint(truncate)").fetchall()
+        assert not (mine.replaced or others.replaced)
+    assert mine.connection.execute("select count(*) from counters where name glob 'writer *'").get == 2

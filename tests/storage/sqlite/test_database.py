@@ -1,4 +1,4 @@
-"""Every change is whole or not at all, whoever interrupts it; who waits to write goes before long work."""
+"""Every change is whole or not at all, whoever interrupts it; who waits goes before long work; a search is stopped."""
 
 from __future__ import annotations
 
@@ -8,12 +8,25 @@ import json
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import partial
+from time import sleep
 
 import apsw
 import numpy as np
 import pytest
+from hashing import Hashing
 
-from jupyter_memory import EmbedderError, FileState, MemoryStore, StoreFull, StoreLocked
+from jupyter_memory import (
+    EmbedderError,
+    FileState,
+    Interrupted,
+    JupyterMemoryError,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+)
 from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.ingest import prepare
 from jupyter_memory.types import Draft, Filters
@@ -23,45 +36,25 @@ STATIC = StaticEmbedder(64)
 
 
 def counts(path):
-    """Return how many rows every table has that a memory lives in."""
-    connection = apsw.Connection(str(path))
-    models = [row[0] for row in connection.execute("select id from models")]
-    tables = (*TABLES, *(f"{kind}_{model}" for model in models for kind in ("vectors", "codes")))
-    found = {table: connection.execute(f"select count(*) from {table}").get for table in tables}
-    connection.close()
-    return found
+    with closing(apsw.Connection(str(path))) as connection:
+        models = [row[0] for row in connection.execute("select id from models")]
+        tables = (*TABLES, *(f"{kind}_{model}" for model in models for kind in ("vectors", "codes")))
+        return {table: connection.execute(f"select count(*) from {table}").get for table in tables}
 
 
-class Interrupting:
-    """An embedder that is the static one, until its nth call, when somebody presses Ctrl-C."""
+class Wrong:
+    """The static model, but it gives something else than was asked for."""
 
-    name, dimensions, threshold, fingerprint = "interrupting", 64, 0.2, "interrupting/64"
-
-    def __init__(self, calls=0):
-        self.calls = calls
-
-    def embed_documents(self, texts, /):
-        self.calls -= 1
-        if self.calls == 0:
-            raise KeyboardInterrupt
-        return STATIC.embed_documents(texts)
-
-    def embed_query(self, text, /):
-        return STATIC.embed_query(text)
-
-
-class Wrong(Interrupting):
-    """An embedder that gives something else than was asked for."""
+    name, dimensions, threshold, fingerprint = "wrong", 64, 0.2, "wrong/64"
 
     def __init__(self, answer):
-        super().__init__()
         self.answer = answer
 
     def embed_documents(self, texts, /):
-        return self.answer(super().embed_documents(texts))
+        return self.answer(STATIC.embed_documents(texts))
 
     def embed_query(self, text, /):
-        return self.answer(super().embed_documents([text]))[0]
+        return self.embed_documents([text])[0]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +74,6 @@ def test_an_embedder_that_is_wrong(store, answer):
     """Vectors that cannot be stored are refused with what they should be, and leave nothing behind."""
     memory = store(embedder=Wrong(answer))
     before = counts(memory.path)
-
     with pytest.raises(EmbedderError, match=r"must give float32 vectors of shape \(\d, 64\).* Nothing was stored"):
         memory.add_many([{"text": "The λ"}, {"text": "of Zürich"}], progress=False)
     assert counts(memory.path) == before
@@ -91,38 +83,32 @@ def test_an_embedder_of_other_numbers(store):
     """Vectors of float64, or in lists, are as good as any."""
     memory = store(embedder=Wrong(lambda vectors: vectors.astype(np.float64).tolist()))
     memory.add("The λ of Zürich")
-
     assert memory.hits("Zürich").hits[0].cosine > 0.3
     assert memory.doctor() == []
 
 
 def prepared(*texts):
-    """Return memories that are ready to be written, each with a tag and a vector."""
     return prepare([Draft(text=text, tags=("x",)) for text in texts], STATIC)
 
 
 def texts(storage):
-    """Return the texts of a store."""
     with storage.snapshot() as snapshot:
         return {memory.text for memory in snapshot.memories(snapshot.keys(Filters())).values()}
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda writer, _: writer.add(prepared(*(f"λ {i}" for i in range(5))), STATIC),
-        lambda writer, id_: writer.update(
-            id_, {"title": "Walrus"}, prepared=prepared("On walruses")[0], embedder=STATIC
-        ),
-        lambda writer, id_: writer.forget([id_]),
-    ],
-    ids=["adding", "updating", "forgetting"],
-)
+@pytest.mark.parametrize("change", ["adding", "updating", "forgetting"])
 def test_interrupted_anywhere(sqlite, error, change):
     """Stopped at any of its statements, a change is whole or not there at all, and the store goes on."""
     opened = sqlite()
     kept, gone = opened.writer.add(prepared("Something about Poisson", "Something else"), STATIC)
+    make = {
+        "adding": lambda: opened.writer.add(prepared(*(f"λ {i}" for i in range(5))), STATIC),
+        "updating": lambda: opened.writer.update(
+            gone.id, {"title": "Walrus"}, prepared=prepared("On walruses")[0], embedder=STATIC
+        ),
+        "forgetting": lambda: opened.writer.forget([gone.id]),
+    }[change]
     connection, before = opened.database.connection, (counts(opened.path), texts(opened))
     for place in range(1_000):
         statements = itertools.count()
@@ -134,7 +120,7 @@ def test_interrupted_anywhere(sqlite, error, change):
 
         connection.exec_trace = stop
         try:
-            change(opened.writer, gone.id)
+            make()
             break
         except error:
             if texts(opened) != before[1]:
@@ -154,19 +140,22 @@ def test_interrupted_while_indexing(store, tmp_path):
         cells = [{"cell_type": "markdown", "metadata": {}, "source": f"λ of Zürich, {number}.{i}"} for i in range(60)]
         content = {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": cells}
         (tmp_path / f"{number:02}.ipynb").write_text(json.dumps(content))
-    memory = store(embedder=Interrupting(calls=2))
 
+    def press(texts):
+        if len(embedder.batches) == 1:
+            embedder.before = lambda texts: None
+            raise KeyboardInterrupt
+
+    embedder = Hashing(before=press)
+    memory = store(embedder=embedder)
     with pytest.raises(KeyboardInterrupt):
         memory.index(tmp_path, progress=False)
     held = memory.stats()
-    assert 0 < held["files"] < 20 and held["memories"] == 60 * held["files"]
+    assert 0 < held["files"] < 20 and held["memories"] == 60 * held["files"] and memory.doctor() == []
     assert counts(memory.path)["codes_1"] == held["chunks"]
-    assert memory.doctor() == []
-
     report = memory.index(tmp_path, progress=False)
     assert (report.files, report.unchanged) == (20 - held["files"], held["files"])
-    assert memory.stats()["memories"] == 1200
-    assert memory.doctor() == []
+    assert memory.stats()["memories"] == 1200 and memory.doctor() == []
 
 
 # -- the disk ----------------------------------------------------------------------------------------------------------
@@ -178,30 +167,12 @@ def test_full(sqlite, remember):
     remember(opened, "The λ of Poisson")
     connection, before = opened.database.connection, counts(opened.path)
     connection.pragma("max_page_count", connection.pragma("page_count") + 4)
-
     with pytest.raises(StoreFull, match=r"The disk of .* is full\. Nothing was changed; make room"):
         remember(opened, *(f"{i} " + "λ of Zürich " * 500 for i in range(50)))
     assert counts(opened.path) == before
     connection.pragma("max_page_count", 1_000_000)
     remember(opened, "goes on")
     assert list(opened.problems()) == []
-
-
-def test_a_disk_that_is_full_indeed(disk):
-    """On a full disk each memory is in whole or not, and forgetting works."""
-    with MemoryStore(disk(1) / "memory.sqlite") as store:
-        walrus = store.add("A walrus in the bath")
-        added = 1
-        with pytest.raises(StoreFull):
-            for number in range(1000):
-                store.add(f"{number} " + os.urandom(4000).hex())
-                added += 1
-        held = counts(store.path)
-        assert held["memories"] == held["texts"] == added and held["codes_1"] == held["chunks"]
-        assert store.hits("walrus").hits[0].memory.id == walrus.id
-
-        assert store.forget(walrus.id) == 1 and store.notices == ()
-        assert store.stats()["memories"] == added - 1 and store.doctor() == []
 
 
 # -- transactions ------------------------------------------------------------------------------------------------------
@@ -223,39 +194,27 @@ def test_a_commit_that_fails(database, remember, network_home):
 def test_a_change_in_two_steps(database):
     """An exception in the block of a transaction undoes what the block did."""
     opened = database()
-    with pytest.raises(ZeroDivisionError), opened.write() as connection:
-        connection.execute("insert into counters values ('λ', 1)")
-        1 / 0  # noqa: B018
-    assert opened.connection.execute("select count(*) from counters").get == 1
-    with pytest.raises(apsw.ConstraintError), opened.write() as connection:
-        connection.execute("insert into counters values ('ü', 1)")
-        connection.execute("insert into counters values ('ü', 1)")
-    assert opened.connection.execute("select count(*) from counters").get == 1
+    for error, last in ((ZeroDivisionError, lambda: 1 / 0), (apsw.ConstraintError, None)):
+        with pytest.raises(error), opened.write() as connection:
+            connection.execute("insert into counters values ('λ', 1)")
+            last() if last else connection.execute("insert into counters values ('λ', 1)")
+        assert opened.connection.execute("select count(*) from counters").get == 1
 
 
-def test_after_a_small_write_that_was_interrupted(database, remember):
-    """Ctrl-C in a write that need not last leaves the next one patient, and safe in a power cut."""
+def test_how_a_busy_store_writes(database, remember):
+    """With a log, each commit is on the disk, bytes of what goes are overwritten, no text is in temporary files."""
+    # Ctrl-C in a write that need not last leaves the next one patient, and safe in a power cut.
     opened = database()
     remember(opened, "λ was 0.3")
-    usual = opened.connection.pragma("busy_timeout")
-
+    connection = opened.connection
+    wanted = {"journal_mode": "wal", "synchronous": 2, "secure_delete": 1, "temp_store": 2, "foreign_keys": 1}
+    assert {name: connection.pragma(name) for name in wanted} == wanted
+    usual = connection.pragma("busy_timeout")
     with pytest.raises(KeyboardInterrupt), opened.write_at_once():
         raise KeyboardInterrupt
-
     with opened.write() as connection:
         assert connection.pragma("synchronous") == 2
-    assert (opened.connection.pragma("busy_timeout"), opened.connection.pragma("synchronous")) == (usual, 2)
-
-
-def test_reading_leaves_statements_as_they_are(database):
-    """What SQLite knows of the tables outlives a search that opens a temporary one, so that nothing is read anew."""
-    opened = database()
-    for _ in range(2):
-        with opened.read() as connection:
-            connection.execute("create virtual table if not exists temp.λ using fts5vocab(main, keyword, row)")
-
-    assert opened.connection.execute("select name from temp.sqlite_schema").get == "λ"
-    assert not opened.connection.in_transaction
+    assert (connection.pragma("busy_timeout"), connection.pragma("synchronous")) == (usual, 2)
 
 
 def test_files_in_steps(sqlite):
@@ -264,17 +223,10 @@ def test_files_in_steps(sqlite):
 
     def write(*files):
         """Write files of so many memories; return how many each transaction inserted."""
-        given = [
-            (
-                FileState(path, 1, 1, f"{count}"),
-                prepare(
-                    [Draft(text=f"λ {path} {i}", kind="file", source=path, location=f"#{i}") for i in range(count)],
-                    None,
-                ),
-            )
-            for path, count in files
-        ]
-        inserted, steps = [], []
+        given, inserted, steps = [], [], []
+        for path, count in files:
+            drafts = [Draft(text=f"λ {path} {i}", kind="file", source=path, location=f"#{i}") for i in range(count)]
+            given.append((FileState(path, 1, 1, f"{count}"), prepare(drafts, None)))
         connection = opened.database.connection
         connection.set_update_hook(lambda kind, _, table, row: inserted.append((kind, table)))
         connection.set_commit_hook(lambda: bool(steps.append(inserted.count((apsw.SQLITE_INSERT, "memories")))))
@@ -328,7 +280,6 @@ def begun(work, path, *, seen=True):
 
 
 def step(database):
-    """Take a step of long work."""
     with database.write(yielding=True) as connection:
         connection.execute("insert into counters values ('step', 1)")
 
@@ -342,7 +293,6 @@ def test_who_waits_is_seen(path, database, remember):
         thread = begun(lambda: remember(note, "after a while"), path)
     thread.join(100)
     assert not somebody_waits(path)
-
     with holder.write():
         thread = begun(lambda: step(long), path, seen=False)
     thread.join(100)
@@ -356,7 +306,6 @@ def test_courtesy_ends(path, database):
     begun = time.monotonic()
     step(opened)
     os.close(sign)
-
     assert 0.9 < time.monotonic() - begun < 30
 
 
@@ -388,3 +337,174 @@ def test_a_forked_child_waits_for_nobody(path, database, remember):
     finally:
         os.write(write, b"x")
         os.waitpid(child, 0)
+
+
+# Counts for as long as nobody stops it.
+# -- a search that nobody waits for any more ---------------------------------------------------------------------------
+
+# Counts for as long as nobody stops it.
+ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n"
+
+
+@pytest.fixture
+def thread():
+    """A pool of one thread, and the thread's id."""
+    with ThreadPoolExecutor(1) as pool:
+        yield pool, pool.submit(threading.get_ident).result(100)
+
+
+def read(database, begun, sql=ENDLESS):
+    with database.read() as connection:
+        begun.set()
+        return connection.execute(sql).get
+
+
+def stop(database, thread_id, future):
+    """Stop a thread's work until it is over: a statement that has not begun cannot be met at the first attempt."""
+    while not future.done():
+        database.interrupts.stop(thread_id)
+
+
+def test_a_running_statement(database, thread):
+    """A statement that runs is stopped with an error of the house, and leaves its thread and its connection as new."""
+    opened, (pool, thread_id), begun = database(), thread, threading.Event()
+    future = pool.submit(read, opened, begun)
+    begun.wait(60)
+    stop(opened, thread_id, future)
+    with pytest.raises(Interrupted, match="stopped"):
+        future.result(100)
+    assert not issubclass(Interrupted, StoreError)  # which some steps of a search may do without
+    assert issubclass(Interrupted, JupyterMemoryError)
+    # What comes when a transaction is over stops nothing, neither then nor later, and no tracer is left.
+    assert opened.interrupts.stop(thread_id) is opened.interrupts.stop(12345) is False
+    assert pool.submit(read, opened, begun, "select 7").result(100) == 7
+    assert not pool.submit(lambda: opened.connection.in_transaction or opened.connection.exec_trace).result(100)
+
+
+@pytest.fixture
+def paused(database, thread):
+    """Run ``first`` and ``then`` in a transaction of a thread, which waits in between: ``paused(first, then)``."""
+    # It gives the database, what interrupts the transaction, what lets it go on and returns its result, and the pool.
+    (pool, thread_id), opened = thread, database()
+
+    def run(first, then, transaction="read"):
+        begun, go_on = threading.Event(), threading.Event()
+
+        def work():
+            with getattr(opened, transaction)() as connection:
+                first(connection)
+                begun.set()
+                go_on.wait(60)
+                return then(connection)
+
+        future = pool.submit(work)
+        assert begun.wait(60)
+
+        def end():
+            go_on.set()
+            return future.result(100)
+
+        return opened, lambda: opened.interrupts.stop(thread_id), end, pool
+
+    return run
+
+
+def seven(connection):
+    return connection.execute("select 7").get
+
+
+@pytest.mark.parametrize("rows_left", [False, True])
+def test_between_two_statements(paused, rows_left):
+    """Stopped while no statement runs, a transaction ends at its next one; the thread's next search is free of it."""
+    # Rows that were not all read would keep SQLite in its state of interruption.
+    held = []
+
+    def first(connection):
+        held.append(connection.execute("select value from json_each('[1, 2, 3]')"))
+        next(held[0]) if rows_left else held[0].fetchall()
+
+    opened, stop, end, pool = paused(first, seven)
+    assert stop()
+    with pytest.raises(Interrupted):
+        end()
+    assert pool.submit(read, opened, threading.Event(), "select 7").result(100) == 7
+
+
+def test_a_change_is_not_stopped(paused):
+    """What is being written is written."""
+    insert = "insert into counters values ('λ', 1)"
+    opened, stop, end, _ = paused(seven, lambda connection: connection.execute(insert).fetchall(), "write")
+    assert stop() is False
+    end()
+    assert opened.connection.execute("select value from counters where name = 'λ'").get == 1
+
+
+def test_before_the_first_step(database):
+    """Stopped after a statement was let through and before SQLite begins with it, it does not run to its end."""
+    opened = database()
+    with pytest.raises(Interrupted), opened.read() as connection:
+        let_through = connection.exec_trace
+
+        def at_that_moment(*statement):
+            allowed = let_through(*statement)
+            assert opened.interrupts.stop(threading.get_ident())
+            return allowed
+
+        connection.exec_trace = at_that_moment
+        # It would end by itself after some seconds.
+        connection.execute(ENDLESS.replace("from n)", "from n where i < 10000000)", 1)).fetchall()
+    with opened.read() as connection:
+        assert connection.execute("select 7").get == 7
+
+
+def test_never_the_next(database, thread):
+    """However the moments fall, an error goes to the transaction that was meant, and never to the one after it."""
+    opened, (pool, thread_id) = database(), thread
+    meant, gate, tried = threading.Event(), threading.Lock(), threading.Event()
+
+    def meant_and_next(pause):
+        outcome = "whole"
+        try:
+            with opened.read() as connection:
+                meant.set()
+                connection.execute("select count(*) from json_each('[1, 2, 3]')").fetchall()
+                pause()
+                connection.execute("select 2").fetchall()
+        except Interrupted:
+            outcome = "stopped"
+        with gate:  # a thread is stopped by its number, so whoever does it must know that the work meant is not over
+            meant.clear()
+        return outcome, read(opened, threading.Event(), "select 7")
+
+    def stop_meant():
+        with gate:
+            stopped = meant.is_set() and opened.interrupts.stop(thread_id)
+        if stopped:
+            tried.set()
+        return stopped
+
+    outcomes = set()
+    for turn in range(300):
+        # The first waits until it is stopped, the others leave it to chance.
+        future = pool.submit(meant_and_next, partial(sleep, turn % 4 / 5000) if turn else partial(tried.wait, 60))
+        while not future.done() and not stop_meant():
+            pass
+        outcome, after = future.result(100)
+        outcomes.add(outcome)
+        assert after == 7
+    assert "stopped" in outcomes
+
+
+def test_a_search(week_store, thread):
+    """A search is stopped through the store, whatever step it is at, and the next one of its thread has its answer."""
+    (pool, thread_id), outcomes = thread, set()
+    for _ in range(50):
+        future = pool.submit(week_store.hits, "Poisson λ")
+        while not future.done():
+            week_store.interrupt(thread_id)
+        outcomes.add(type(future.exception(100)))
+        assert pool.submit(week_store.hits, "Poisson λ").result(100).hits
+        if Interrupted in outcomes:
+            break
+    assert outcomes <= {Interrupted, type(None)} and Interrupted in outcomes
+    assert week_store.interrupt(thread_id) is False

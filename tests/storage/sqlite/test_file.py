@@ -1,16 +1,19 @@
-"""Opening a store: what is not one is left as it is, what cannot be written is searched all the same."""
+"""Opening a store: what is not one is left as it is, what cannot be written is searched, versions go up in steps."""
 
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
 import random
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import apsw
 import pytest
+from forked import in_fork
 
 from jupyter_memory import (
     InputError,
@@ -21,68 +24,49 @@ from jupyter_memory import (
     StoreDamaged,
     StoreError,
     StoreReadOnly,
+    StoreTooNew,
 )
-from jupyter_memory.storage import Database
+from jupyter_memory.storage import Database, Migration, migrations
 
 FILES = ("", "-wal", "-shm")
 
 
 def mode(path):
-    """Return the permission bits of a file."""
     return stat.S_IMODE(path.stat().st_mode)
 
 
 def sibling(path, ending):
-    """Return the file beside a store."""
     return path.with_name(path.name + ending)
 
 
 # -- what is not a store -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("version", "message"),
-    [
-        (None, r"memory\.sqlite is not a readable store .* left as it is"),
-        (0, "not a memory store"),
-        (7, "not a memory store"),
-    ],
-    ids=["text", "SQLite", "SQLite with a version"],
-)
-def test_what_is_not_a_store(path, database, version, message):
+@pytest.mark.parametrize("version", [None, 0, 7], ids=["text", "SQLite", "SQLite with a version"])
+def test_what_is_not_a_store(path, database, version):
     """A file of text, or with other tables, is refused before anything is written to it, its journal mode included."""
     path.parent.mkdir()
     if version is None:
         path.write_text("Umsatz in Zürich, λ = 3.2\n" * 100)
     else:
-        other = apsw.Connection(str(path))
-        other.execute("create table songs (title text); insert into songs values ('Für Elise')")
-        other.pragma("user_version", version)
-        other.close()
+        with closing(apsw.Connection(str(path))) as other:
+            other.execute("create table songs (title text); insert into songs values ('Für Elise')")
+            other.pragma("user_version", version)
     before = path.read_bytes()
-
+    message = r"memory\.sqlite is not a readable store .* left as it is" if version is None else "not a memory store"
     with pytest.raises(StoreDamaged, match=message):
         database()
-    assert path.read_bytes() == before
-    assert list(path.parent.iterdir()) == [path]
-
-
-def test_an_empty_file_becomes_a_store(path, database):
-    """What `touch` made is as good as no file."""
-    path.parent.mkdir()
-    path.touch()
-
-    assert database().version() >= 1000
+    assert path.read_bytes() == before and list(path.parent.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(
     ("where", "error", "message"),
     [
         ("", InputError, r"is a folder; .* such as .*memory\.sqlite"),
-        *(
-            (where, StoreReadOnly, "No store can be made at")
-            for where in ("taken/memory.sqlite", "zero\0byte.sqlite", "n" * 5000, "half\ud800.sqlite")
-        ),
+        ("taken/memory.sqlite", StoreReadOnly, "No store can be made at"),
+        ("zero\0byte.sqlite", StoreReadOnly, "No store can be made at"),
+        ("n" * 5000, StoreReadOnly, "No store can be made at"),
+        ("half\ud800.sqlite", StoreReadOnly, "No store can be made at"),
         ("a", JupyterMemoryError, None),
         ("a/memory.sqlite", JupyterMemoryError, None),
     ],
@@ -93,16 +77,24 @@ def test_a_path_where_nothing_can_be(tmp_path, database, where, error, message):
     (tmp_path / "taken").write_text("a file")
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
-
     with pytest.raises(error, match=message):
         database(tmp_path / where)
+
+
+def test_a_path_where_a_store_can_be(path, database, home, monkeypatch):
+    """What `touch` made is as good as no file; a path that begins with ~ is below the user's home."""
+    path.parent.mkdir()
+    path.touch()
+    assert database().version() >= 1000
+    monkeypatch.setenv("HOME", str(home))
+    with MemoryStore("~/notes/memory.sqlite", embedder=None) as store:
+        assert store.path == Path(home, "notes", "memory.sqlite")
 
 
 # -- damage ------------------------------------------------------------------------------------------------------------
 
 
 def filled(path):
-    """Make a store of a hundred memories and return its bytes."""
     with MemoryStore(path, embedder=None) as store:
         texts = (f"Note {i} on the prices of Zürich and λ. " * 20 for i in range(100))
         store.add_many(({"text": text} for text in texts), progress=False)
@@ -129,40 +121,27 @@ def attempts(path):
     return errors
 
 
-def test_a_store_cut_off(path):
-    """A store whose second half is missing is damaged, and stays as it was."""
-    whole = filled(path)
+def test_a_store_overwritten(path):
+    """Cut off, or overwritten anywhere, no error is SQLite's own, someone notices, and reading changes nothing."""
+    whole, rng = filled(path), random.Random(5)
     path.write_bytes(whole[: len(whole) // 2])
-    before = path.read_bytes()
     errors = attempts(path)
-
     assert isinstance(errors.get("open") or errors.get("search"), StoreDamaged)
-    assert path.read_bytes() == before
-
-
-def test_a_store_overwritten_in_the_middle(path):
-    """Wherever bytes are overwritten, no error is SQLite's own, someone notices, and reading changes nothing."""
-    whole = filled(path)
-    rng = random.Random(5)
+    assert path.read_bytes() == whole[: len(whole) // 2]
     for _ in range(25):
         start = rng.randrange(4096, len(whole) - 4096)
         damaged = whole[:start] + rng.randbytes(4096) + whole[start + 4096 :]
         path.write_bytes(damaged)
-        errors = attempts(path)
-
-        assert errors, f"nobody noticed damage at {start}"
+        assert attempts(path), f"nobody noticed damage at {start}"
         assert path.read_bytes() == damaged
-
-
-def test_text_overwritten_in_place(path):
-    """A long text whose bytes are no UTF-8 any more is damage, too."""
-    with MemoryStore(path, embedder=None) as store:
+    # A long text whose bytes are no UTF-8 any more is damage, too.
+    other = path.with_name("other.sqlite")
+    with MemoryStore(other, embedder=None) as store:
         store.add("ü" * 100_000, title="Long")
-    content = path.read_bytes()
+    content = other.read_bytes()
     middle = content.index("ü".encode() * 1000) + 500
-    path.write_bytes(content[:middle] + b"\xff" * 100 + content[middle + 100 :])
-
-    with MemoryStore(path, embedder=None) as store, pytest.raises(StoreDamaged):
+    other.write_bytes(content[:middle] + b"\xff" * 100 + content[middle + 100 :])
+    with MemoryStore(other, embedder=None) as store, pytest.raises(StoreDamaged):
         store.browsed()
 
 
@@ -171,12 +150,11 @@ def test_text_overwritten_in_place(path):
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
 def test_nobody_else_may_look(path, umask):
-    """Whatever the umask, the folders made are 0700, and the file, its log and the log's index are 0600."""
+    """Whatever the umask, the folders made are 0700, and the file, its log and the log's index are 0600; links too."""
     before = os.umask(umask)
     try:
         store = MemoryStore(path, embedder=None)
         store.add("The λ of Zürich")
-
         assert mode(path.parent) == 0o700
         assert {ending: mode(sibling(path, ending)) for ending in FILES} == dict.fromkeys(FILES, 0o600)
         assert mode(store.backup(path.parent / "copy.sqlite")) == 0o600
@@ -184,22 +162,13 @@ def test_nobody_else_may_look(path, umask):
         for target in (path.parent / "again.sqlite", path.parent / "a" / "b" / "again.sqlite"):
             MemoryStore.restore(path.parent / "copy.sqlite", to=target)
             assert mode(target) == 0o600
-        MemoryStore(path.parent / "c" / "d" / "e.sqlite", embedder=None).close()
+        (path.parent / "link.sqlite").symlink_to(path.parent / "real.sqlite")
+        for made in ("c/d/e.sqlite", "link.sqlite"):
+            MemoryStore(path.parent / made, embedder=None).close()
+        assert mode(path.parent / "real.sqlite") == 0o600
         assert {mode(path.parent / made) for made in ("a", "a/b", "c", "c/d")} == {0o700}
     finally:
         os.umask(before)
-
-
-def test_a_link_to_a_store_that_is_still_to_be_made(tmp_path, database):
-    """A link that points to nothing yet makes a store where it points, for its owner only."""
-    (tmp_path / "link.sqlite").symlink_to(tmp_path / "real.sqlite")
-    before = os.umask(0)
-    try:
-        database(tmp_path / "link.sqlite")
-    finally:
-        os.umask(before)
-
-    assert mode(tmp_path / "real.sqlite") == 0o600
 
 
 def searched(path):
@@ -233,7 +202,6 @@ def test_a_read_only_folder_or_file(common_store, as_user, file, folder):
     common_store.parent.chmod(folder)
     before = common_store.read_bytes()
     answer = as_user(searched, common_store)
-
     assert not isinstance(answer, Exception), answer
     found, raised, notices = answer
     assert found == ["The prices are net of tax"]
@@ -245,12 +213,10 @@ def test_a_read_only_folder_or_file(common_store, as_user, file, folder):
 
 def test_traces_in_a_store_that_cannot_be_written(common_store, as_user):
     """What could not be cleaned up before a store became read-only does not keep it from being searched."""
-    connection = apsw.Connection(str(common_store))
-    connection.execute("insert into counters (name, value) values ('scrub', 0)")
-    connection.close()
+    with closing(apsw.Connection(str(common_store))) as connection:
+        connection.execute("insert into counters (name, value) values ('scrub', 0)")
     common_store.parent.chmod(0o555)
     found, _, notices = as_user(searched, common_store)
-
     assert found == ["The prices are net of tax"]
     assert any("traces of forgotten text may remain" in notice for notice in notices)
 
@@ -263,7 +229,6 @@ def test_a_reader_without_rights_sees_what_is_in_the_log(common_store, as_user):
             common_store.with_name(common_store.name + ending).chmod(0o444)
         common_store.parent.chmod(0o555)
         found, raised, _ = as_user(searched, common_store)
-
     assert set(found) == {"The prices are net of tax", "Newer prices, in the log only"}
     assert raised[0] is StoreReadOnly
 
@@ -285,7 +250,6 @@ def test_what_cannot_be_opened(common_folder, as_user, prepare, error, message):
     path.parent.chmod(0o755)
     prepare(path)
     answer = as_user(searched, path)
-
     assert type(answer) is error and message in str(answer)
 
 
@@ -293,73 +257,56 @@ def test_what_cannot_be_opened(common_folder, as_user, prepare, error, message):
 
 
 @pytest.mark.parametrize("vfs", ["unix-dotfile", None])
-def test_a_file_system_without_shared_memory(path, database, remember, vfs, network_home):
-    """Where there can be no write-ahead log the store works with a journal, and says what that costs."""
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_file_system_without_shared_memory(path, database, remember, vfs, moved, request):
+    """Where there can be no write-ahead log the store, moved there or not, works with a journal and says so."""
+    if moved:
+        first = database()
+        remember(first, "It had a log")
+        first.close()
+    request.getfixturevalue("network_home")
     opened = database(vfs=vfs)
     remember(opened, "The λ of Zürich")
-
     assert opened.journal() == "truncate"
+    assert opened.connection.execute("select count(*) from memories").get == 1 + moved
     assert len(opened.notices) == 1 and "write-ahead log does not work on this file system" in opened.notices[0]
     opened.close()
     sibling(path, "-shm").unlink()
-    opened = database()
-    assert (opened.journal(), opened.notices) == ("wal", [])
+    again = database()
+    assert (again.journal(), again.notices) == ("wal", [])
 
 
-@pytest.mark.parametrize("vfs", ["unix-dotfile", None])
-def test_a_store_moved_to_a_file_system_without_shared_memory(path, database, remember, vfs, request):
-    """A store with a write-ahead log, copied to a network home, opens there with all it holds."""
-    first = database()
-    remember(first, "The λ of Zürich")
-    first.close()
-    request.getfixturevalue("network_home")
-    moved = database(vfs=vfs)
-    remember(moved, "One more")
-
-    assert moved.journal() == "truncate"
-    assert moved.connection.execute("select count(*) from memories").get == 2
-
-
-def write_one(database, remember):
-    """Remember something in a forked child."""
-    remember(database, "from the child")
-    database.close()
-    return os.getpid()
-
-
-def test_a_forked_child_has_its_own_connection(path, database, remember, as_user, monkeypatch):
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_child_has_its_own_connection(database, remember):
     """A child that was forked with the store open writes through a connection of its own; its parent goes on."""
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)  # the same user: what is tried here is the fork
     opened = database()
     remember(opened, "from the parent")
 
-    assert as_user(write_one, opened, remember) != os.getpid()
+    def write_one():
+        remember(opened, "from the child")
+        opened.close()
+        return os.getpid()
+
+    assert in_fork(write_one) != os.getpid()
     remember(opened, "from the parent again")
     assert opened.connection.execute("select count(*) from memories").get == 3
     assert opened.connection.execute("pragma integrity_check").get == "ok"
 
 
-@pytest.mark.parametrize("change", ["removed", "replaced"])
+@pytest.mark.parametrize("change", ["removed", "replaced", "closed"])
 def test_a_file_that_is_gone(path, database, remember, change):
-    """A write into a file that somebody removed or replaced would be lost, so it is refused."""
+    """A write into a file that somebody removed or replaced would be lost, so it is refused; and so after closing."""
     opened = database()
     remember(opened, "The λ of Zürich")
-    path.unlink()
+    for _ in range(2 * (change == "closed")):
+        opened.close()
+    if change != "closed":
+        path.unlink()
     if change == "replaced":
         Database(path).close()
-
-    with pytest.raises(StoreClosed, match=r"moved, removed or replaced .* open it again"):
+    message = "open_store" if change == "closed" else r"moved, removed or replaced .* open it again"
+    with pytest.raises(StoreClosed, match=message):
         remember(opened, "lost?")
-
-
-def test_closed(path, database, remember):
-    """A closed store says so; closing it twice does nothing."""
-    opened = database()
-    opened.close()
-    opened.close()
-
-    with pytest.raises(StoreClosed, match="open_store"):
-        remember(opened, "too late")
 
 
 class Slow(apsw.VFS):
@@ -384,14 +331,125 @@ def test_closed_while_a_thread_opens_its_connection(database):
     slow.meanwhile = opened.close
     with ThreadPoolExecutor(1) as pool, pytest.raises(StoreClosed):
         pool.submit(lambda: opened.connection).result(100)
-
     slow.meanwhile = lambda: None
     assert len(apsw.connections()) < before
     slow.unregister()
 
 
-def test_home_is_understood(home, monkeypatch):
-    """A path that begins with ~ is below the user's home."""
-    monkeypatch.setenv("HOME", str(home))
-    with MemoryStore("~/notes/memory.sqlite", embedder=None) as store:
-        assert store.path == Path(home, "notes", "memory.sqlite")
+# -- versions ----------------------------------------------------------------------------------------------------------
+
+FIRST = migrations()
+MINOR = Migration(2900, "create table moods (memory integer, mood text)")
+MAJOR = Migration(3000, "alter table memories add column colour text not null default 'grey'; create table hues (hue)")
+BROKEN = Migration(3001, "create table half (a); insert into half values ('written'); create table memories (a)")
+
+
+def copies(path):
+    return sorted(path.parent.glob(f"{path.name}.v*.bak"))
+
+
+def test_a_minor_step(path, database, remember):
+    """A minor step keeps everything, and needs no copy; what it wrote is used by an earlier minor version as it is."""
+    first, versions = database(), [step.version for step in FIRST]
+    assert versions == sorted(set(versions)) and versions[0] == 2000 and first.version() == versions[-1]
+    assert first.connection.pragma("application_id") == int.from_bytes(b"JMem", "big")
+    memory = remember(first, "The λ of Zürich")[0]
+    first.close()
+    second = database(steps=[*FIRST, MINOR])
+    assert second.version() == 2900 and second.connection.execute("select id from memories").get == memory.id
+    assert (copies(path), second.notices) == ([], [])
+    second.close()
+    older = database()
+    remember(older, "and of Genève")
+    assert older.version() == 2900
+    assert older.connection.execute("select count(*) from memories").get == 2
+    assert older.connection.execute("select count(*) from moods").get == 0
+
+
+def test_a_copy_before_a_major_step(path, database, remember):
+    """Before a major step a copy is made that is a whole store of the old version, for its owner only; once."""
+    first = database()
+    memory = remember(first, "The λ of Zürich")[0]
+    first.close()
+    second = database(steps=[*FIRST, MAJOR])
+    (copy,) = copies(path)
+    assert second.version() == 3000 and copy.name in second.notices[0] and mode(copy) == 0o600
+    assert second.connection.execute("select colour from memories").get == "grey"
+    second.close()
+    assert database(steps=[*FIRST, MAJOR]).version() == 3000 and copies(path) == [copy]
+    old = database(copy)
+    assert old.version() == FIRST[-1].version
+    assert old.connection.execute("select id from memories").get == memory.id
+
+
+@pytest.mark.parametrize(
+    ("version", "error", "message"),
+    [
+        (3000, StoreTooNew, r"newer jupyter-memory \(store version 3\.0, this one reads 2\.x\).*pip"),
+        (1010, StoreError, r"before 0\.1\.0 \(store version 1\.10\).*export FOLDER.*import FOLDER"),
+    ],
+)
+def test_a_version_that_is_refused(path, database, version, error, message):
+    """A newer major version, and one that was never released, is refused with how to go on, and keeps its bytes."""
+    database().close()
+    with closing(apsw.Connection(str(path))) as connection:
+        connection.pragma("journal_mode", "delete")  # as a backup has it
+        connection.pragma("user_version", version)
+    before = path.read_bytes()
+    with pytest.raises(error, match=message):
+        database()
+    assert path.read_bytes() == before and [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("steps", [[*FIRST, MINOR, BROKEN], [*FIRST, MAJOR, BROKEN]])
+def test_a_step_that_fails(path, database, remember, steps):
+    """When a step fails all of them are undone, the copy too, and the old version goes on, or a store is made then."""
+    with pytest.raises(apsw.SQLError):
+        database(path.with_name("new.sqlite"), steps=steps)
+    assert database(path.with_name("new.sqlite")).version() == FIRST[-1].version
+    first = database()
+    remember(first, "The λ of Zürich")
+    first.close()
+    with pytest.raises(apsw.SQLError, match="memories already exists"):
+        database(steps=steps)
+    again = database()
+    tables = "select count(*) from sqlite_schema where name in ('half', 'moods', 'hues')"
+    assert again.connection.execute(tables).get == 0 and copies(path) == []
+    assert again.version() == FIRST[-1].version
+    remember(again, "and of Genève")
+
+
+def open_together(path, barrier, steps, queue):
+    """Open a store at the same moment as others do."""
+    barrier.wait(100)
+    try:
+        database = Database(path, steps=steps)
+        queue.put((database.version(), len(database.notices)))
+        database.close()
+    except Exception as error:  # noqa: BLE001  the test is about what comes
+        queue.put(repr(error))
+
+
+def race(path, steps):
+    """Open a store in four processes at once; return their versions and how many notices each had."""
+    context = multiprocessing.get_context("spawn")
+    barrier, queue = context.Barrier(4), context.Queue()
+    processes = [context.Process(target=open_together, args=(path, barrier, steps, queue)) for _ in range(4)]
+    for process in processes:
+        process.start()
+    answers = [queue.get(timeout=100) for _ in processes]
+    for process in processes:
+        process.join(300)
+    return answers
+
+
+def test_opened_by_several_at_once(path, database, remember):
+    """Four processes that make or bring up one store at a moment all get it, take each step once, and keep one copy."""
+    assert race(path, FIRST) == [(FIRST[-1].version, 0)] * 4
+    first = database()
+    assert first.connection.execute("select count(*) from counters").get == 1
+    remember(first, "The λ of Zürich")
+    first.close()
+    answers = race(path, (*FIRST, MAJOR))
+    assert [version for version, _ in answers] == [3000] * 4
+    assert sum(notices for _, notices in answers) == len(copies(path)) == 1

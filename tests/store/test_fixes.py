@@ -43,7 +43,6 @@ ASKED = run("placed = pd.merge(readings, stations, on='station')", 9, "k9", key=
 
 
 def notebook(path, *cells):
-    """Save a notebook of cells, each a source and the key for which it failed."""
     code = []
     for source, key in cells:
         told = TRACEBACK.format(source=source, key=key).split("\n")
@@ -52,30 +51,26 @@ def notebook(path, *cells):
     nbformat.write(new_notebook(cells=code), path)
 
 
-def test_history_has_the_fix_with_the_ids_of_its_memories(store):
-    """The run that mended the error comes from the history, and its memory can be opened."""
-    store.history.record([run(JOIN, 1, key="customer_id"), run("customers.head()", 2), run(FIXED, 3)])
-
+@pytest.mark.parametrize("session", ["k1", "k9"])
+def test_history_has_the_fix_with_the_ids_of_its_memories(store, session):
+    """The run that mended the error comes from the history, of this session too, and its memory can be opened."""
+    store.history.record([run(JOIN, 1, session, key="customer_id"), run("customers.head()", 2), run(FIXED, 3, session)])
     [fix] = store.fixes.of_run(ASKED)
-
     assert (fix.kind, fix.failed.source, fix.mended.source) == ("history", JOIN, FIXED)
-    assert store.get(fix.mended.memory_id).text == FIXED
-    assert store.get(fix.failed.memory_id).text == JOIN
+    assert store.get(fix.mended.memory_id).text == FIXED and store.get(fix.failed.memory_id).text == JOIN
     assert fix.error == "KeyError: 'customer_id'"
+    # A traceback from a terminal or a log is enough; the memories of the fixes are an answer, in their order.
+    assert [one.mended.source for one in store.fixes.of_traceback(ASKED.error.traceback)] == [FIXED]
+    assert [hit.memory.id for hit in store.fixes.answer([fix]).hits] == [fix.mended.memory_id]
+    told = fix.to_json()
+    assert (told["failed"], told["fix"], told["notebook"]) == (JOIN, FIXED, "/n/shop.ipynb")
+    assert told["when"] == "2026-03-06T12:03:00+00:00" and told["diff"].endswith(f"-{JOIN}\n+{FIXED}")
 
 
 def test_failed_run_itself_is_no_earlier_error(store):
     """The run that is asked about may be in the history already: what follows it is no fix of it."""
     store.history.record([ASKED, run("placed = pd.merge(readings, stations)", 10, "k9")])
-
     assert store.fixes.of_run(ASKED) == []
-
-
-def test_error_mended_earlier_in_the_same_session(store):
-    """Whoever makes the same mistake again on the same day is shown how it was mended in the morning."""
-    store.history.record([run(JOIN, 1, "k9", key="customer_id"), run(FIXED, 2, "k9")])
-
-    assert [fix.mended.source for fix in store.fixes.of_run(ASKED)] == [FIXED]
 
 
 def test_saved_notebook_has_the_fix(store, tmp_path):
@@ -83,9 +78,7 @@ def test_saved_notebook_has_the_fix(store, tmp_path):
     path = tmp_path / "shop.ipynb"
     notebook(path, ("import pandas as pd", ""), (JOIN, "customer_id"), ("customers.head()", ""), (FIXED, ""))
     store.index(path, progress=False)
-
     [fix] = store.fixes.of_run(ASKED)
-
     assert (fix.kind, fix.failed.source, fix.mended.source) == ("cell", JOIN, FIXED)
     assert fix.mended.notebook == str(path)
     assert store.get(fix.mended.memory_id).text == FIXED
@@ -95,9 +88,7 @@ def test_note_tells_of_the_error(store):
     """A note with the words of the message is a fix, in words."""
     note = store.add("TypeError: unhashable type 'list': make a tuple of the list first", title="Lists as keys")
     failed = Run("seen.add([1])", NOON, "k9", 1, "error", error=RunError("TypeError", "unhashable type: 'list'"))
-
     [fix] = store.fixes.of_run(failed)
-
     assert (fix.kind, fix.mended.memory_id, fix.diff) == ("note", note.id, "")
 
 
@@ -105,44 +96,13 @@ def test_note_tells_of_the_error(store):
 def test_note_that_only_mentions_an_error_is_no_fix(store, text):
     """A type of error in passing is no hint."""
     store.add(text)
-
     assert store.fixes.of_run(ASKED) == []
-
-
-def test_traceback_alone(store):
-    """A traceback from a terminal or a log is enough."""
-    store.history.record([run(JOIN, 1, key="customer_id"), run(FIXED, 2)])
-
-    found = store.fixes.of_traceback(ASKED.error.traceback)
-
-    assert [fix.mended.source for fix in found] == [FIXED]
 
 
 @pytest.mark.parametrize("text", ["", "all is well", "Error in library(dplyr) : there is no package"])
 def test_text_that_is_no_traceback(store, text):
-    """What cannot be read is said to be unreadable."""
+    """What cannot be read, and a run that did not fail, is said to be so."""
     with pytest.raises(InputError, match="no traceback of Python"):
         store.fixes.of_traceback(text)
-
-
-def test_run_without_an_error(store):
     with pytest.raises(InputError, match="has no error"):
         store.fixes.of_run(run("1 + 1"))
-
-
-def test_answer_goes_on_from_the_fixes(store):
-    """The memories of the fixes are an answer, in their order."""
-    store.history.record([run(JOIN, 1, key="customer_id"), run(FIXED, 2)])
-    found = store.fixes.of_run(ASKED)
-
-    assert [hit.memory.id for hit in store.fixes.answer(found).hits] == [found[0].mended.memory_id]
-
-
-def test_fix_as_json_has_what_a_page_shows(store):
-    """The values are plain JSON."""
-    store.history.record([run(JOIN, 1, key="customer_id"), run(FIXED, 2)])
-    told = store.fixes.of_run(ASKED)[0].to_json()
-
-    assert (told["failed"], told["fix"], told["notebook"]) == (JOIN, FIXED, "/n/shop.ipynb")
-    assert told["when"] == "2026-03-06T12:02:00+00:00"
-    assert told["diff"].endswith(f"-{JOIN}\n+{FIXED}")

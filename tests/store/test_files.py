@@ -1,19 +1,20 @@
-"""Claims about a store that holds many kinds of files, and about files that an earlier version read as one."""
+"""A store that holds many kinds of files, and files that another reader reads later."""
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import kinds
 import pytest
+from inside import storage_of
+from plugins import write_package
 
-from jupyter_memory import MemoryStore
-from jupyter_memory.ingest.readers import registry
-from jupyter_memory.ingest.readers.registry import BUILT_IN, Readers
-from jupyter_memory.ingest.readers.text import TextReader
+from jupyter_memory import FileState, MemoryStore
+from jupyter_memory.embedders import StaticEmbedder
+from jupyter_memory.ingest import prepare
+from jupyter_memory.types import Draft
 
 LONG = "\n\n".join(
     f'def {name}(frame):\n    """{told}"""\n' + "".join(f"    frame = frame.step_{i}({i})\n" for i in range(60))
@@ -34,18 +35,26 @@ def folder(tmp_path):
     return made
 
 
+def read_as_one(store, path):
+    """Note a file as one text, as another reader has read it, and return its memory."""
+    file = path.stat()
+    state = FileState(str(path), file.st_mtime_ns, file.st_size, "by another reader")
+    draft = Draft(path.read_text("utf-8"), title=path.name, kind="file", tier="file", source=str(path), lang="python")
+    with storage_of(store) as storage:
+        storage.writer.replace_files([(state, prepare([draft], StaticEmbedder()))], StaticEmbedder(), "")
+    return next(hit.memory for hit in store.browsed().hits if hit.memory.source == str(path))
+
+
 @pytest.fixture
-def earlier_readers(monkeypatch):
-    """Read every kind of text as one text, as an earlier version did."""
+def install(tmp_path, monkeypatch):
+    """Return what installs a reader, as the package of somebody else does."""
 
-    def as_before():
-        readers = [TextReader("text", reader.suffixes) for reader in BUILT_IN]
-        by_suffix = {suffix: reader for reader in readers for suffix in reader.suffixes}
-        by_suffix[".py"] = TextReader("python", (".py",))
-        monkeypatch.setattr(registry, "_found", lambda path: Readers(by_suffix))
+    def install(code):
+        module = f"readers_of_{tmp_path.name}"
+        write_package(tmp_path, "other-readers", module, code, "jupyter_memory.readers", {"other": f"{module}:Other"})
+        monkeypatch.syspath_prepend(tmp_path)
 
-    yield as_before
-    monkeypatch.undo()
+    return install
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -55,23 +64,17 @@ def write(folder: Path, name: str, text: str) -> Path:
 
 
 def test_a_hit_opens_python_at_the_function(store, folder):
-    """The location is the line of the function that answers, and its name is the context."""
+    """The location is the line of the function that answers, its name the context; a cell of a script has its line."""
     write(folder, "meters.py", LONG)
     store.index(folder, progress=False)
-
     [hit] = store.hits("subtract the tax").hits
     assert hit.location == str(LONG.split("\n").index("def net_of_tax(frame):") + 1)
     assert (hit.memory.kind, hit.memory.lang, hit.context) == ("file", "python", "net_of_tax")
-
-
-def test_a_hit_opens_a_script_at_its_cell(store, folder):
-    """The cell of a script is a memory of its own, with the line on which it begins; browsing knows it too."""
-    write(folder, "tariffs.py", kinds.PERCENT)
+    cells = write(folder, "tariffs.py", kinds.PERCENT)
     store.index(folder, progress=False)
-
     hit = store.hits("read_csv tariffs").hits[0]
     assert (hit.location, hit.memory.kind, hit.memory.title) == ("14", "cell", "tariffs.py – Load")
-    assert {one.location for one in store.browsed().hits} == {"6", "9", "14", "17"}
+    assert {one.location for one in store.browsed(filters={"path": str(cells)}).hits} == {"6", "9", "14", "17"}
 
 
 @pytest.mark.parametrize("suffix", sorted(kinds.SAMPLES))
@@ -79,7 +82,6 @@ def test_every_kind_is_found_by_its_words(store, folder, suffix):
     """A file of each kind is read, found, and shown in its language with the line where it begins."""
     write(folder, f"one{suffix}", kinds.SAMPLES[suffix])
     report = store.index(folder, progress=False)
-
     assert (report.files, report.failed, dict(report.left_out)) == (1, (), {})
     found = store.hits("net tax tariffs data build store add").hits
     assert found and all(hit.memory.lang and (hit.location.isdecimal() or suffix == ".html") for hit in found)
@@ -91,71 +93,44 @@ def test_a_report_counts_what_nothing_reads(store, folder):
         write(folder, name, "x")
     write(folder, ".gitignore", "*.abc\n")
     report = store.index(folder, progress=False)
-
     assert dict(report.left_out) == {".cobol": 3, "others": 2, ".xyz": 1}
     assert "left out: .cobol 3, others 2, .xyz 1 (no reader)" in str(report)
 
 
 def test_an_old_failure_is_told_once(store, folder):
-    """A broken link and a binary file are named in the first run, counted in the next, and named again on request."""
-    (folder / "gone.md").symlink_to(folder / "nowhere.md")
+    """A broken link and a binary file are named once, then counted, named on request, and read when they are mended."""
+    (folder / "gone.md").symlink_to(folder / "there.txt")
     (folder / "binary.sql").write_bytes(b"\0" * 100)
     names = lambda report: sorted(Path(path).name for path, _ in report.failed)  # noqa: E731
-
     first, second, again = (store.index(folder, progress=False, retry=retry) for retry in (False, False, True))
-
     assert (names(first), first.failed_before) == (["binary.sql", "gone.md"], 0)
     assert (names(second), second.failed_before) == ([], 2)
     assert "2 failed before" in str(second) and "--retry" in str(second)
     assert names(again) == names(first)
-
-
-def test_a_failure_that_is_mended_is_read(store, folder):
-    """Without asking: the link has its file again, and the file is text now."""
-    (folder / "gone.md").symlink_to(folder / "there.txt")
-    broken = folder / "binary.sql"
-    broken.write_bytes(b"\0" * 100)
-    store.index(folder, progress=False)
     write(folder, "there.txt", "The ferry.")
-    broken.write_text("select 1", encoding="utf-8")
-
-    report = store.index(folder, progress=False)
-    assert (report.failed, report.failed_before) == ((), 0)
+    write(folder, "binary.sql", "select 1")
+    mended = store.index(folder, progress=False)
+    assert (mended.failed, mended.failed_before) == ((), 0)
     assert {hit.memory.text for hit in store.browsed().hits} == {"The ferry.", "select 1"}
 
 
-def test_a_file_that_was_one_memory_is_read_anew(store, folder, earlier_readers, monkeypatch):
-    """The next run reads it by its present reader; the id of what stayed one memory stays, and nothing else is read."""
-    path = write(folder, "meters.py", LONG)
+def test_a_file_that_was_one_memory_is_read_anew(store, folder):
+    """The next run reads it by its present reader: the first part has id and pin, each has the tags; no other is."""
+    path, cells = write(folder, "meters.py", LONG), write(folder, "tariffs.py", kinds.PERCENT)
     write(folder, "notes.txt", "The ferry.")
-    earlier_readers()
-    store.index(folder, progress=False)
-    before = next(hit.memory for hit in store.browsed().hits if hit.memory.source == str(path))
-    store.pin(before.id)
-    monkeypatch.undo()
-
-    assert store.stale(folder) == 1
+    store.index(folder / "notes.txt", progress=False)
+    before, lump = read_as_one(store, path), read_as_one(store, cells)
+    for one in (before, lump):
+        store.pin(one.id)
+        store.update(one.id, tags=["energy"])
+    assert store.stale(folder) == 2
     report = store.index(folder, progress=False)
-    assert (report.files, report.unchanged) == (1, 1)
+    assert (report.files, report.unchanged) == (2, 1) and store.index(folder, progress=False).files == 0
     after = store.get(before.id)
-    assert (after.pinned, after.text) == (True, LONG)
-    assert store.index(folder, progress=False).files == 0
-
-
-def test_pin_and_tags_of_a_lump_stay(store, folder, earlier_readers, monkeypatch):
-    """A script that has become cells: the first has the id and the pin, all of them have the tags."""
-    write(folder, "tariffs.py", kinds.PERCENT)
-    earlier_readers()
-    store.index(folder, progress=False)
-    [lump] = (hit.memory for hit in store.browsed().hits)
-    store.pin(lump.id)
-    store.update(lump.id, tags=["energy"])
-    monkeypatch.undo()
-    store.index(folder, progress=False)
-
-    cells = [hit.memory for hit in store.browsed().hits]
-    assert len(cells) == 4 and all(cell.tags == ("energy",) for cell in cells)
-    assert [cell.id for cell in cells if cell.pinned] == [lump.id]
+    assert (after.pinned, after.text, after.tags) == (True, LONG, ("energy",))
+    parts = [hit.memory for hit in store.browsed(filters={"path": str(cells)}).hits]
+    assert len(parts) == 4 and all(part.tags == ("energy",) for part in parts)
+    assert [part.id for part in parts if part.pinned] == [lump.id]
     assert store.get(lump.id).text == "import pandas as pd"
 
 
@@ -166,7 +141,6 @@ def test_the_cells_of_a_script_keep_their_ids(store, folder):
     before = {hit.memory.text: hit.memory.id for hit in store.browsed().hits}
     path.write_text(kinds.PERCENT.replace("import pandas as pd", "import os\nimport pandas as pd"), encoding="utf-8")
     store.index(folder, progress=False)
-
     after = {hit.memory.text: (hit.memory.id, hit.location) for hit in store.browsed().hits}
     assert after["rate = 0.081"] == (before["rate = 0.081"], "18")
     assert after["import os\nimport pandas as pd"][0] == before["import pandas as pd"]
@@ -194,7 +168,6 @@ def test_the_half_of_a_notebook_is_not_read_twice(store, folder, script, formats
     write(folder, "tariffs.ipynb", notebook(formats))
     write(folder, "tariffs.py", script)
     report = store.index(folder, progress=False)
-
     assert dict(report.left_out) == ({"paired with a notebook": 1} if paired else {})
     suffixes = {Path(hit.memory.source).suffix for hit in store.browsed().hits}
     assert suffixes == ({".ipynb"} if paired else {".ipynb", ".py"})
@@ -207,7 +180,6 @@ def test_a_half_is_read_when_its_notebook_goes_or_is_ignored(store, folder):
     store.index(folder, progress=False)
     write(folder, ".gitignore", "*.ipynb\n")
     store.index(folder, progress=False)
-
     assert {Path(hit.memory.source).name for hit in store.browsed().hits} == {"tariffs.py"}
 
 
@@ -217,56 +189,45 @@ def test_every_encoding_is_read(store, folder, suffix, encoding):
     """A word with an umlaut is found in each kind of file, however it is encoded."""
     (folder / f"a{suffix}").write_bytes("x Zürich\n".encode(encoding))
     report = store.index(folder, progress=False)
-
     assert (report.failed, len(store.hits("Zürich").hits)) == ((), 1)
 
 
-def test_a_file_that_grows_while_it_is_read_is_read_again(store, folder, monkeypatch):
+def test_a_file_that_grows_while_it_is_read_is_read_again(store, folder, install):
     """What was added after the file was looked at is found after the next run."""
-    path = write(folder, "grows.sql", "select ferry;\n")
-    reader = registry.known_readers().by_suffix[".sql"]
-    original = type(reader).read
-
-    def read(self, file):
-        found = original(self, file)
-        if "train" not in file.read_text():
-            file.write_text("select ferry;\nselect train;\n")
-            os.utime(file, (1, 2))
-        return found
-
-    monkeypatch.setattr(type(reader), "read", read)
+    install("""
+import os
+from jupyter_memory.ingest import Document, Part
+class Other:
+    suffixes = (".grows",)
+    def read(self, path):
+        text = path.read_text()
+        if "train" not in text:
+            path.write_text(text + "the train")
+            os.utime(path, (1, 2))
+        return Document((Part(text),))
+""")
+    write(folder, "one.grows", "the ferry\n")
     store.index(folder, progress=False)
-    monkeypatch.undo()
+    assert "train" not in store.hits("ferry").hits[0].memory.text
     store.index(folder, progress=False)
-    assert "train" in store.hits("train").hits[0].memory.text, path
+    assert "train" in store.hits("train").hits[0].memory.text
 
 
-def test_a_reader_that_samples_reads_a_file_of_any_size(tmp_path, folder, monkeypatch):
+def test_a_reader_that_samples_reads_a_file_of_any_size(store, folder, install):
     """The limit of a file's size is not for a reader that reads its ends only; a change at an end is seen."""
-    from dataclasses import dataclass
-
-    from jupyter_memory.ingest.discovery import walk
-    from jupyter_memory.ingest.readers.base import Document, Part
-    from jupyter_memory.ingest.readers.registry import digest
-
-    @dataclass(frozen=True)
-    class Header:
-        suffixes: tuple[str, ...] = (".header",)
-        sampled: int = 100
-
-        def read(self, path):
-            return Document((Part(path.open("rb").read(10).decode()),))
-
-    known = registry.known_readers()
-    readers = replace(known, by_suffix={**known.by_suffix, ".header": Header()})
-    monkeypatch.setattr(registry, "_found", lambda path: readers)
-    path = folder / "big.header"
-    with path.open("wb") as opened:
+    install("""
+from jupyter_memory.ingest import Document, Part
+class Other:
+    suffixes, sampled = (".header",), 100
+    def read(self, path):
+        return Document((Part(path.open("rb").read(10).decode()),))
+""")
+    with (folder / "big.header").open("wb") as opened:
         opened.write(b"columns: a")
         opened.truncate(50_000_000_000)
-    assert walk(folder).files == [path]
-    before = digest(path)
-    with path.open("r+b") as opened:
+    assert store.index(folder, progress=False).files == 1 and store.hits("columns").hits
+    assert store.stale(folder) == 0
+    with (folder / "big.header").open("r+b") as opened:
         opened.seek(-1, os.SEEK_END)
         opened.write(b"x")
-    assert digest(path) != before
+    assert store.stale(folder) == 1

@@ -1,0 +1,394 @@
+"""Memories of a store: added, merged, refused, redacted; read, changed, pinned and listed in their order."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime, timedelta
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+from results import titles, words_of_the_index
+
+from jupyter_memory import InputError, JupyterMemory, QueryError, UnknownMemory
+
+
+def test_add_gives_the_memory_back(store):
+    """What add returns is what was stored, with its defaults."""
+    before = datetime.now(UTC)
+    memory = store().add("The λ of the Poisson model is 3.2.")
+    assert (memory.text, memory.title, memory.tags) == ("The λ of the Poisson model is 3.2.", "", ())
+    assert (memory.kind, memory.tier, memory.pinned, memory.space) == ("note", "note", False, "")
+    assert (memory.severity, memory.domain, memory.session, memory.source) == (None, None, None, "")
+    assert memory.metadata == {}
+    assert before - timedelta(milliseconds=1) <= memory.event_at <= datetime.now(UTC)
+
+
+def test_everything_that_was_given_is_kept(store):
+    """Every keyword of add comes back from get."""
+    memory = store()
+    given = {
+        "title": "Preise für Zürich",
+        "tags": ("decision", "λ"),
+        "tier": "mcp",
+        "kind": "history",
+        "source": "chat:42",
+    }
+    given |= {"severity": "critical", "domain": "sales", "session": "s1", "space": "shops"}
+    given |= {
+        "event_at": datetime(2026, 3, 2, 9, 15, 1, 123456, tzinfo=UTC),
+        "metadata": {"ü": [1.5, None, {"deep": True}]},
+    }
+    given |= {"valid_from": datetime(2026, 3, 1, tzinfo=UTC), "valid_until": datetime(2026, 4, 1, tzinfo=UTC)}
+    kept = memory.get(memory.add("Prices are net of tax.", **given).id)
+    assert {name: getattr(kept, name) for name in given} == given
+
+
+def test_pandas_values_are_taken(store):
+    """The records of a DataFrame go in as they are: Timestamps are times; NaT and NaN are no value."""
+    frame = pd.DataFrame({"text": ["λ rose", "λ fell"], "title": ["Up", None], "tags": [np.array(["a", "ü"]), np.nan]})
+    frame["event_at"] = [pd.Timestamp("2026-03-02", tz="UTC"), pd.NaT]
+    rose, fell = store().add_many(frame.to_dict("records"), progress=False)
+    assert rose.event_at == datetime(2026, 3, 2, tzinfo=UTC) and fell.event_at > datetime(2026, 3, 3, tzinfo=UTC)
+    assert (rose.title, rose.tags, fell.title, fell.tags) == ("Up", ("a", "ü"), "", ())
+
+
+def test_known_content_is_merged(store):
+    """Said twice, a memory is stored once: tags and metadata are merged, the newer value wins, the time stays."""
+    memory = store()
+    first = memory.add("λ is 3.2", title="λ", tags=["a"], metadata={"x": 1, "y": 1}, event_at="2026-03-02")
+    again = memory.add("λ is 3.2", title="λ", tags=["ü", "a"], metadata={"y": 2}, event_at="2026-03-05")
+    assert again.id == first.id
+    assert again.tags == ("a", "ü") and dict(again.metadata) == {"x": 1, "y": 2}
+    assert again.event_at == first.event_at
+    assert memory.stats()["memories"] == 1 and words_of_the_index(memory) == (1, 1)
+    assert titles(memory.search("ü", profile="auto")) == ["λ"]  # the merged tag is searched
+
+
+@pytest.mark.parametrize("change", [{"title": "other"}, {"text": "λ is 3.3"}, {"source": "x.md"}, {"space": "lab"}])
+def test_other_content_is_another_memory(store, change):
+    """Another title, text, source or space makes another memory."""
+    memory = store()
+    record = {"text": "λ is 3.2", "title": "λ"}
+    memory.add_many([record, {**record, **change}], progress=False)
+    assert memory.stats()["memories"] == 2
+
+
+def test_core_is_a_pinned_note(store):
+    """tier="core" stores a note and pins it; said again it pins what is there."""
+    memory = store()
+    first = memory.add("Never join on names", tier="core")
+    second = memory.add("Check the zone")
+    again = memory.add("Check the zone", tier="core")
+    assert (first.tier, first.pinned) == (again.tier, again.pinned) == ("core", True)
+    assert again.id == second.id
+    assert memory.unpin(first.id).tier == "note"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"text": "  \n"}, "There is nothing to remember: the text is empty"),
+        ({"text": None}, "There is nothing to remember"),
+        ({"text": 7}, "text must be a string, not int"),
+        ({"text": "x", "tier": "gold"}, "tier is 'gold'; it must be one of core, file, mcp, note"),
+        ({"text": "x", "kind": "cells"}, "kind is 'cells'; it must be one of note, file, cell, history"),
+        ({"text": "x", "severity": "bad"}, "severity is 'bad'; it must be one of critical, warning, suggestion"),
+        ({"text": "x", "metadata": {"λ": {1}}}, "metadata must be a mapping of JSON values"),
+        ({"text": "x", "metadata": {"λ": float("nan")}}, "metadata must be a mapping of JSON values"),
+        ({"text": "x", "tags": 5}, r"tags must be a string or several, such as \['decision', 'prices'\]"),
+        ({"text": "x", "tags": ["a", 5]}, "tags must be a string or several"),
+        ({"text": "x", "title": 5}, "title must be a string, not int"),
+        ({"text": "x", "colour": "red"}, "A memory has no colour. It has: text, title, "),
+        ({"text": "x", "event_at": "blue moon"}, "'blue moon' is not a time"),
+    ],
+)
+def test_what_cannot_be_stored(store, given, message):
+    """A value that cannot be stored is refused with what could be, and nothing of its batch is stored."""
+    memory = store()
+    with pytest.raises((InputError, QueryError), match=message):
+        memory.add_many([{"text": "λ is 3.2"}, given], progress=False)
+    assert memory.stats()["memories"] == 0
+
+
+def test_add_many(week_store, week):
+    """Many at once come back in their order, repeats as what they repeat, of one batch too, with the tags of both."""
+    again = week_store.add_many([*reversed(week), week[0]], progress=False)
+    assert [memory.title for memory in again] == [record["title"] for record in (*reversed(week), week[0])]
+    assert again[-1].id == again[-2].id and week_store.stats()["memories"] == len(week)
+    one, two = week_store.add_many([{"text": "λ is 3.2", "tags": tag} for tag in "ab"], progress=False)
+    assert one.id == two.id and two.tags == ("a", "b")
+    # Strings, and the column names that a DataFrame iterates over, are refused with the way to do it.
+    for records in (["λ is 3.2"], pd.DataFrame({"text": ["λ"]})):
+        with pytest.raises(InputError, match=r"A record is a dict such as .* df.to_dict\('records'\)"):
+            week_store.add_many(records, progress=False)
+
+
+def test_redaction_can_be_left_out(store):
+    """Secrets are replaced before they are stored, unless the settings say otherwise."""
+    text = "postgres://anna:hunter2secret@db.example.org/prices"
+    assert "hunter2secret" not in store("a.sqlite").add(text).text
+    kept = store("b.sqlite", settings=JupyterMemory(redact=False)).add(text, session="password=hunter2abcXYZ")
+    assert (kept.text, kept.session) == (text, "password=hunter2abcXYZ")
+
+
+def test_redaction_of_tags_and_metadata(store):
+    """A secret in a tag, in metadata or in an address is replaced like one in the text; the path of a memory stays."""
+    token = "ghp_9f8c1e2ab7d04c55e1f02a3b4d"
+    metadata = {"Zürich": {"password": "k4ffee77"}, "λ": 3}
+    opened, source = store("a.sqlite"), f"/data/{token}/prices.csv"
+    written = opened.add("λ", tags=["prices", token], metadata=metadata, source=source)
+    address = opened.add("λ is 3.2", source="https://ada:k4ffee77tasse@git.example.org/preise").source
+    assert (written.tags, written.source) == (("[redacted: GitHub token]", "prices"), source)
+    assert written.metadata == {"Zürich": {"password": "[redacted: password]"}, "λ": 3}
+    assert "k4ffee77tasse" not in address and address.endswith("@git.example.org/preise")
+    assert token in store("b.sqlite", settings=JupyterMemory(redact=False)).add("λ", tags=[token]).tags
+
+
+def test_sessions_and_domains_are_redacted(store):
+    """A secret in the name of a session or of a domain is hidden like one in the text, when added and when changed."""
+    secret = "ghp_" + "aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2eF5hJ7"
+    told = {"session": f"run with {secret}", "domain": f"repo {secret}"}
+    opened = store()
+    added = opened.add("λ is 3.2", **told)
+    [many] = opened.add_many([{"text": "μ is 4", **told}], progress=False)
+    changed = opened.update(opened.add("ν is 5", session="monday", domain="prices").id, **told)
+    filtered = opened.browse(filters={"session": added.session})
+    for memory in (added, many, changed):
+        assert "run with [redacted: " in memory.session and "repo [redacted: " in memory.domain
+    assert len(filtered) == 3
+    opened.close()
+    assert not any(secret.encode() in file.read_bytes() for file in opened.path.parent.iterdir())
+
+
+def test_an_unknown_id(week_store):
+    """Every verb that takes an id says so when no memory has it."""
+    for verb in (week_store.get, week_store.pin, week_store.unpin, week_store.forget, week_store.update):
+        with pytest.raises(UnknownMemory, match="No memory has the id '3f2a'"):
+            verb("3f2a")
+
+
+def test_update_is_seen_by_both_legs(store):
+    """A new text is found by its words and its meaning, and the old one no more."""
+    memory = store()
+    id_ = memory.add("Deliveries to Malmö are late because of the snow.", title="Deliveries", tags=["todo"]).id
+    text = "Walruses sleep on the ice of Spitsbergen."
+    changed = memory.update(id_, text=text, title="Wildlife λ", tags=["zoo"])
+    assert (changed.id, changed.text, changed.title, changed.tags) == (id_, text, "Wildlife λ", ("zoo",))
+    assert memory.get(id_) == changed and memory.hits("zoo").hits[0].kw_rank == 1
+    for query in ("walruses sleep", "wildlife on the ice"):
+        assert memory.hits(query).hits[0].badges == "KW+SEM"
+    for query in ("deliveries", "todo", "Malmö snow"):
+        assert not any("KW" in hit.badges for hit in memory.hits(query).hits)
+    near, far = (memory.hits(query, profile="trovella").hits[0] for query in ("arctic animals", "late deliveries"))
+    assert near.cosine > far.cosine
+    assert words_of_the_index(memory) == (1, 1) and memory.doctor() == []
+
+
+def test_update_of_some_things_leaves_the_others(store):
+    """What is not named stays; tags and metadata that are named are replaced."""
+    memory = store()
+    given = {"tags": ["a", "b"], "metadata": {"x": 1}, "domain": "sales", "event_at": "2026-03-02", "session": "s"}
+    first = memory.add("λ is 3.2", title="λ", **given)
+    changed = memory.update(first.id, metadata={"y": 2}, severity="warning")
+    assert dict(changed.metadata) == {"y": 2} and changed.severity == "warning"
+    for name in ("text", "title", "tags", "domain", "event_at", "session", "content_hash", "tier"):
+        assert getattr(changed, name) == getattr(first, name)
+    assert memory.update(first.id, tags="ü").tags == ("ü",)
+    assert memory.update(first.id, domain=None, tags=()).domain is None
+    assert memory.get(first.id).tags == ()
+
+
+def test_update_of_the_time(store):
+    """A new time counts for filters, and its weekday among the words that are searched; None and NaN are no value."""
+    memory = store()
+    before = memory.add("λ is 3.2", event_at=datetime(2026, 3, 2, 12, tzinfo=UTC), domain="ridge")
+    after = memory.update(before.id, event_at=None, tier=None, text=None, domain=None)
+    assert (after.event_at, after.tier, after.text, after.domain) == (before.event_at, "note", before.text, None)
+    assert memory.update(before.id, event_at=float("nan")).event_at == before.event_at
+    memory.update(before.id, event_at=datetime(2026, 3, 12, 12, tzinfo=UTC))
+    assert len(memory.browse(since="2026-03-12", until="2026-03-12")) == 1
+    assert memory.search("Thursday")["badges"].tolist() != []
+    assert not any(memory.search("Monday")["kw_rank"].notna())
+
+
+@pytest.fixture
+def notebook(store, tmp_path):
+    """A store with one notebook of two cells below a heading, and its code cell."""
+    cells = [
+        nbformat.v4.new_markdown_cell("# Zürich\n\n## Kühlung\n\nWhy the cooling failed.", id="intro"),
+        nbformat.v4.new_code_cell("load = read_load('2026-03')\nload.plot()", id="plot"),
+    ]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "cooling.ipynb")
+    memory = store()
+    memory.index(tmp_path / "cooling.ipynb", progress=False)
+    [cell] = [hit.memory for hit in memory.browsed().hits if hit.memory.location == "plot"]
+    return memory, cell
+
+
+def test_a_cell_with_new_tags_keeps_its_place(notebook):
+    """Tags given to an indexed cell are searched, and it is still found by its headings and with its vector."""
+    memory, cell = notebook
+
+    def found():
+        answer = memory.hits("Kühlung cooling failed", filters={"kind": "cell"}, profile="trovella")
+        return [(hit.memory.id, hit.cosine, hit.kw_rank) for hit in answer.hits]
+
+    before = found()
+    changed = memory.update(cell.id, tags=["todo"])
+    assert (changed.location, changed.lang, changed.source) == (cell.location, cell.lang, cell.source)
+    assert changed.tags == ("todo",) and found() == before
+    assert memory.hits("todo").hits[0].memory.id == cell.id and memory.doctor() == []
+
+
+def test_a_cell_with_a_new_text_keeps_its_place(notebook):
+    """A cell that is corrected in the store is still found by its notebook and headings."""
+    memory, cell = notebook
+    memory.update(cell.id, text="load = read_load('2026-04')")
+    assert "KW" in next(hit.badges for hit in memory.hits("Kühlung").hits if hit.memory.id == cell.id)
+    assert not any(hit.kw_rank for hit in memory.hits("plot", profile="covalence").hits)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kind": "cell"}, r"update\(\) cannot set kind\. It sets: domain, event_at, "),
+        ({"colour": "red", "source": "x"}, "cannot set colour, source"),
+        ({"text": ""}, "the text is empty"),
+        ({"tier": "gold"}, "tier is 'gold'"),
+        ({"text": "λ is 3.3", "tags": ["b"]}, "memory [0-9a-f]+ says the same already"),
+    ],
+)
+def test_update_refuses_what_cannot_be(store, change, message):
+    """What cannot be set, or would make two memories the same, is refused, and the memory stays as it was."""
+    memory = store()
+    before, _ = memory.add("λ is 3.2", tags=["a"]), memory.add("λ is 3.3")
+    with pytest.raises(InputError, match=message):
+        memory.update(before.id, **change)
+    assert memory.get(before.id) == before
+
+
+def copies(memory, backwards=False):
+    """Store one text in three places at three times; return it as titles by age, the newest first."""
+    records = [
+        {"text": "λ of the prices", "title": "Prices", "source": f"/week/{name}.md", "event_at": f"2026-03-0{day}"}
+        for name, day in (("a", 2), ("b", 3), ("c", 4))
+    ]
+    memory.add_many(reversed(records) if backwards else records, progress=False)
+
+
+def sources(frame):
+    return [source[-4] for source in frame["source"]]
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("profile", ["auto", "covalence", "trovella"])
+def test_equals_share_their_ranks(store, profile, backwards):
+    """Of equally relevant memories the newest comes first, in whatever order they were stored."""
+    memory = store()
+    copies(memory, backwards)
+    found = memory.search("λ of prices", profile=profile)
+    assert sources(found) == ["c", "b", "a"]
+    assert found["kw_rank"].tolist() == found["sem_rank"].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_cut_through_equals_keeps_the_newest(store, backwards):
+    """Where more are equal than a retriever finds, it finds the newest, in whatever order they were stored."""
+    memory, days = store(), range(30, 0, -1) if backwards else range(1, 31)
+    notes = [{"text": "λ of the prices", "source": f"/week/{d}.md", "event_at": f"2026-01-{d:02}"} for d in days]
+    memory.add_many(notes, progress=False)
+    answer = memory.hits("λ of prices", limit=5, profile="covalence")
+    assert answer.counts == {"keyword": 20, "vector": 20, "fused": 20}
+    assert [hit.memory.source for hit in answer.hits] == [f"/week/{day}.md" for day in (30, 29, 28, 27, 26)]
+
+
+def test_a_pin_moves_a_memory_up(store):
+    """While it is pinned a memory is core and comes before its equals; unpinned it is again what it was."""
+    memory = store()
+    copies(memory)
+    oldest = memory.search("λ of prices").iloc[-1]["memory_id"]
+    assert (memory.pin(oldest).tier, memory.get(oldest).pinned) == ("core", True)
+    pinned = memory.search("λ of prices", profile="covalence")
+    assert sources(pinned) == ["a", "c", "b"]
+    assert sources(memory.search("λ of prices")) == ["a", "c", "b"]
+    assert pinned.loc[1, "contrib_tier"] == pytest.approx(0.18 / 61)
+    assert titles(memory.search("prices", filters={"tier": "core"})) == ["Prices"]
+    assert memory.unpin(oldest).tier == "note"
+    assert sources(memory.search("λ of prices")) == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize("tier", ["note", "mcp", "file"])
+def test_unpinning_restores_the_tier(store, tier):
+    """A pin hides the stored tier, however it came about; unpinned, a memory has the tier that it was given last."""
+    memory = store()
+    id_ = memory.add("λ", tier=tier).id
+    assert memory.unpin(memory.pin(id_).id).tier == tier
+    assert memory.update(id_, tier="core").tier == "core"
+    assert memory.unpin(id_).tier == tier
+    assert memory.pin(id_).pinned and memory.update(id_, tier="mcp").pinned and memory.unpin(id_).tier == "mcp"
+
+
+def test_values_are_shown_short(store, tmp_path):
+    """Memory, hit, answer, explanation and report take a line, however long what they hold is."""
+    memory = store()
+    added = memory.add("λ and ü " * 5000, title="Frau Müller")
+    answer = memory.hits("λ " * 400)
+    (tmp_path / "notes").mkdir()
+    report = memory.index(tmp_path / "notes", progress=False)
+    assert repr(added) == f"<Memory {added.id}: note “Frau Müller”>"
+    assert repr(answer.hits[0]).startswith(f"<Hit 1: {added.id} “Frau Müller” KW+SEM ")
+    assert repr(answer).endswith("λ…”: 1 hit by auto>")
+    assert repr(memory.explain("λ", added.id)).endswith("for “λ”: rank 1 by auto>")
+    assert repr(report).startswith("<IndexReport: 0 files indexed")
+    for value in (added, answer.hits[0], answer, report):
+        assert len(repr(value)) < 140 and "\n" not in repr(value)
+
+
+def test_browsing_order(week_store):
+    """Without a question: core, note, mcp, file, the newest first within each, of all spaces; as values, too."""
+    found, answer = week_store.browse(limit=100), week_store.browsed(limit=100)
+    assert found["tier"].drop_duplicates().tolist() == ["core", "note", "mcp", "file"]
+    for _, group in found.groupby("tier"):
+        assert group["event_at"].is_monotonic_decreasing
+    assert titles(week_store.browse(limit=2)) == ["Joining orders", "Late deliveries"] == titles(answer)[:2]
+    assert titles(answer) == titles(found) and (answer.profile, answer.query.text) == ("browse", "")
+    assert {hit.memory.space for hit in answer.hits} == {"", "shops"}
+    json.dumps(answer.to_json(), allow_nan=False)
+
+
+def test_a_space_sees_only_itself(store, week):
+    """A store opened with a space puts memories there, finds and forgets those, and others only when asked to."""
+    whole = store()
+    whole.add_many(week, progress=False)
+    shops = store(space="shops")
+    mine = shops.add("λ of the shops", title="Mine")
+    assert mine.space == "shops"
+    assert set(titles(shops.browse())) == {"Mine", "Zürich and Genève", "東京の売上"}
+    assert set(titles(shops.search("λ prices orders", profile="trovella"))) <= set(titles(shops.browse()))
+    assert titles(shops.search("joining orders", filters={"space": ""})) != []
+    assert shops.add("elsewhere", space="lab").space == "lab"
+    assert "elsewhere" not in shops.browse()["snippet"].tolist()
+    assert shops.forget(everything=True) == 3 and whole.stats()["memories"] == len(week) - 1
+
+
+def test_cells_of_one_time_are_listed_as_in_their_notebook(store, tmp_path):
+    """Browsing goes through files by name and through the cells of each as they stand, also after an edit."""
+    memory = store()
+
+    def write(name, numbers):
+        cells = [{"cell_type": "code", "source": f"λ = {n}", "id": f"cell-{n}", "metadata": {}} for n in numbers]
+        path = tmp_path / "notebooks" / f"{name}.ipynb"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+        os.utime(path, (1_770_000_000, 1_770_000_000))
+
+    write("b", range(9))
+    write("a", range(3))
+    memory.index(tmp_path / "notebooks", progress=False)
+    write("a", (0, 3, 1, 2))
+    memory.index(tmp_path / "notebooks", progress=False)
+    listed = [(hit.memory.source[-7], hit.memory.location[5:]) for hit in memory.browsed(limit=20).hits]
+    assert listed == [*(("a", n) for n in "0312"), *(("b", str(n)) for n in range(9))]
