@@ -1,6 +1,6 @@
 """MLX on top of a fast BLAS, which has to be loaded first: other modules import ``mx`` and ``nn`` from here.
 
-What computes with them is decorated with `mlx_thread.in_mlx_thread`.
+What computes with them is decorated with `lifecycle.in_mlx_thread`.
 """
 
 from __future__ import annotations
