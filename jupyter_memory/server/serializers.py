@@ -6,7 +6,6 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.server.locations import Root, place_of
-from jupyter_memory.store.searching import changes_notice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +32,9 @@ class Serializer:
 
     def answer(self, answer: Answer) -> dict[str, Any]:
         """Return an answer as ``IAnswer``."""
+        # Imported late: it takes NumPy, and a server that only starts needs none.
+        from jupyter_memory.store.searching import changes_notice
+
         places = [self.place(hit.memory, hit.location, hit.context, hit.freshness == "changed") for hit in answer.hits]
         hits = [
             # A request is told nothing of the files outside the folder of this Lab.
