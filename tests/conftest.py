@@ -286,15 +286,15 @@ def bytes_of() -> Callable[[Path], bytes]:
 # Lets a process that indexes stop for long at a file that comes after the first batch is written.
 _HALFWAY = """
 import itertools, pathlib, time
-from jupyter_memory.ingest import catalog
-read, numbers = catalog.read_file, itertools.count()
+from jupyter_memory.ingest import indexer
+read, numbers = indexer.read_file, itertools.count()
 def read_slowly(path, **options):
     if next(numbers) == {files}:
         pathlib.Path({reached!r}).touch()
         for _ in range(60_000):  # a signal just before a sleep is heard after it
             time.sleep(0.01)
     return read(path, **options)
-catalog.read_file = read_slowly
+indexer.read_file = read_slowly
 """
 
 
