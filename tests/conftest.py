@@ -283,28 +283,33 @@ def bytes_of() -> Callable[[Path], bytes]:
     return read
 
 
-# Lets a process that indexes stop for long at a file that comes after the first batch is written.
-_HALFWAY = """
-import itertools, pathlib, time
-from jupyter_memory.ingest import indexer
-read, numbers = indexer.read_file, itertools.count()
-def read_slowly(path, **options):
-    if next(numbers) == {files}:
+# The reader of an installed package, which stops for long at its file.
+_SLOW = """
+import pathlib, time
+class Slow:
+    suffixes = (".slow",)
+    def read(self, path):
         pathlib.Path({reached!r}).touch()
         for _ in range(60_000):  # a signal just before a sleep is heard after it
             time.sleep(0.01)
-    return read(path, **options)
-indexer.read_file = read_slowly
 """
 
 
 @pytest.fixture
 def halfway(tmp_path: Path) -> tuple[Path, str, Callable[[subprocess.Popen[str]], None]]:
     """A folder of 1,600 short files; code with which a process that indexes it stops half-way; what waits for that."""
-    folder, reached = tmp_path / "many", tmp_path / "halfway"
-    folder.mkdir()
+    from plugins import write_package
+
+    folder, reached, site = tmp_path / "many", tmp_path / "halfway", tmp_path / "site"
+    for made in (folder, site):
+        made.mkdir()
+    names = sorted(f"{i}.md" for i in range(1600))
     for i in range(1600):
         (folder / f"{i}.md").write_text(f"# Day {i}\n\nOn day {i} Müller set λ to {i}.\n", encoding="utf-8")
+    # Comes after the first batch is written.
+    (folder / names[1_100]).with_suffix(".slow").touch()
+    code = _SLOW.format(reached=str(reached))
+    write_package(site, "slow", "slow", code, "jupyter_memory.readers", {"slow": "slow:Slow"})
 
     def wait(process: subprocess.Popen[str]) -> None:
         until = time.monotonic() + 100
@@ -312,7 +317,7 @@ def halfway(tmp_path: Path) -> tuple[Path, str, Callable[[subprocess.Popen[str]]
             assert process.poll() is None and time.monotonic() < until, "it did not come so far"
             time.sleep(0.01)
 
-    return folder, _HALFWAY.format(files=1_100, reached=str(reached)), wait
+    return folder, f"import sys; sys.path.insert(0, {str(site)!r})", wait
 
 
 @pytest.fixture

@@ -97,11 +97,17 @@ class Worker:
             jobs.get().run()
 
     def _end(self) -> None:
-        # A thread that is stopped within MLX would crash the program.
+        # A thread that is stopped within MLX would crash the program: it ends its call and begins no other, though
+        # threads that still compute ask for more.
         if self._thread is not None and self._thread is not threading.current_thread():
-            last = _Job(lambda: None)
-            self._jobs.put(last)
-            last.done.acquire(timeout=_PATIENCE)
+            parked = threading.Event()
+
+            def park() -> None:
+                parked.set()
+                threading.Event().wait()
+
+            self._jobs.put(_Job(park))
+            parked.wait(_PATIENCE)
 
 
 _worker = Worker("jupyter_memory.mlx")

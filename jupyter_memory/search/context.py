@@ -440,7 +440,7 @@ class SearchContext:
 
     @cached_property
     def calibration(self) -> float:
-        """Return how far the model can be trusted in this store; see `search.calibration`."""
+        """Return how far the model can be trusted in this store; see `search.confidence`."""
         model = None if self._vector_query is None else self._vector_query.model
         measured = None if model is None else self._snapshot.calibration(model)
         return 1.0 if measured is None else measured.value

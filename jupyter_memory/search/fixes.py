@@ -84,7 +84,8 @@ def failure(run: Run, before: Sequence[Run], trees: Trees) -> Failure:
 
 
 def _quoted(message: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(re.split(r"[/\\\\]", one)[-1])[0] for one in quoted(message) if _WORD.search(one))
+    names = (_WORD.search(re.split(r"[/\\\\]", one)[-1]) for one in quoted(message))
+    return frozenset(name[0] for name in names if name)
 
 
 def _line(source: str, raised: Raised | None) -> int | None:

@@ -61,16 +61,8 @@ def _time_filters(temporal: TemporalExpression, filters: Filters, snapshot: Snap
     return Filters(session=tuple(name for name, number in numbers.items() if first <= number <= last) or ("",))
 
 
-# search(query, profile, snapshot, …)
-# rewrite        what depends on the store: other forms and spellings, the time that is named  query/rewriting
-# retrieve       keyword and vector retriever, at the same time                             retrieval
-# score          each signal of the profile judges the candidates                           signals/, context
-# fuse           each term of the profile turns a ranking into contributions                fusion
-# post-process   deduplication and the like; then the sums, best first                      postprocessing
-#
-# The query was parsed before (`query/parser`); `engine` makes answers of what this returns. What explains a score is
-# what
-# made it: DataFrame, command line, panel and explanation read the same evidence.
+# search(query, profile, snapshot, …): rewrite, retrieve (`search/context`), score (`search/signals`), fuse and
+# post-process (`search/fusion`). What explains a score is what made it: every door reads the same evidence.
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class ChunkVectors(NamedTuple):
 
 
 class EmbeddedParts(NamedTuple):
-    """What is embedded of a chunk: `text.structure.embedding_text` makes one text of it."""
+    """What is embedded of a chunk: `text.markdown.embedding_text` makes one text of it."""
 
     kind: str
     title: str

@@ -19,7 +19,7 @@ class Embedder(Protocol):
     """Turns text into unit vectors, documents and queries each in their own way.
 
     ``fingerprint`` names everything that decides a vector (model, revision, dimensions, prefixes, pooling): vectors
-    of two fingerprints are never compared. ``threshold`` is the cosine below which a find is noise. `embedders.checked`
+    of two fingerprints are never compared. ``threshold`` is the cosine below which a find is noise. `embedders.base`
     has the protocols of what an embedder may declare beyond this.
     """
 

@@ -262,7 +262,7 @@ class Evidence:
 
 # What a search returns: hits, the answer, why a memory ranks where it does, and the lists behind the answer.
 
-# What an answer says whose verdict is "none", and one whose verdict is "weak".
+# What an answer says whose verdict is "none", and one whose verdict is "weak"; the panel says the same (`verdict.tsx`).
 UNANSWERED = "Nothing here seems to answer this. These are the closest results."
 UNSURE = "It is uncertain whether any of these results answers this."
 # What one says without hits: that nothing is stored yet, and that nothing stored matches the query.

@@ -261,7 +261,6 @@ def test_an_error_shows_where_it_was_raised(nomic):
     assert frames[0].name == "test_an_error_shows_where_it_was_raised" and "raise EmbedderError" in frames[-1].line
 
 
-@pytest.mark.xfail(reason="MLX sometimes aborts where a program ends while a thread computes", strict=False)
 def test_no_program_waits_for_a_computation(nomic):
     """A program ends although a call is still running and a model is kept for long."""
     said = run(

@@ -85,7 +85,10 @@ def test_same_cause_comes_first(known, name):
         assert found.diff.split("\n")[3:] == [f"-{SESSIONS['truth'][1]}", f"+{SESSIONS['truth'][2]}"]
 
 
-@pytest.mark.parametrize("cell", ["int('3.5')", "[].pop()", "{}['a'].b.c", "import torchvision_", "open('/nowhere/a')"])
+@pytest.mark.parametrize(
+    "cell",
+    ["int('3.5')", "[].pop()", "{}['a'].b.c", "import torchvision_", "open('/nowhere/a')", "open('/nowhere/24/')"],
+)
 def test_nothing_is_said_of_an_error_that_never_happened(known, cell):
     """Another type, another message, or a module of another name: nothing is alike."""
     [failed] = ran("new", [cell])

@@ -169,6 +169,7 @@ def test_a_file_changes_what_it_names(mine):
         ('base = "covalence"\n[terms.vector]\nweight = "λ"', r"terms\.vector\.weight must be a number, not 'λ'"),
         ('base = "covalence"\n[terms.vector]\nweight = inf', r"terms\.vector\.weight must be finite"),
         ('base = "covalence"\n[terms.vector]\nweight = true', "must be a number, not True"),
+        ('base = ["covalence"]', r"base: there is no profile \['covalence'\]"),
         ('base = "covalence"\nterms = 3', "terms must be a table, not 3"),
         ('base = "covalence"\n[columns]\ntitl = 3', r"columns\.titl is not known\. Did you mean title\?"),
         ('base = "covalence"\n[fetch]\nfactr = 3', r"fetch\.factr is not known\. Did you mean factor\?"),

@@ -164,7 +164,7 @@ class Profile:
     the post-processors. ``keyword_only`` are the terms for a search without a model, if they are others. Fewer keyword
     matches than ``small_corpus`` are all shown where ``limit`` would cut off half of them. ``timed`` says whether a
     time that the query names changes what the retrievers find. ``adaptive`` names the term whose weight follows
-    feedback; see `search.profiles.adaptive`. ``apart`` names a kind that is searched by itself, so that its memories
+    feedback; see `adapted`. ``apart`` names a kind that is searched by itself, so that its memories
     and the others do not take each other's places among the candidates.
 
     Raises:

@@ -78,7 +78,7 @@ class _Reader:
     def _base(self, name: Any) -> Profile | None:
         if name is None:
             return None
-        if name not in PROFILES:
+        if not isinstance(name, str) or name not in PROFILES:
             near = get_close_matches(str(name), PROFILES, n=1)
             guess = f" Did you mean {near[0]!r}?" if near else ""
             raise UnknownProfile(

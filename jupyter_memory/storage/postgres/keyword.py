@@ -160,7 +160,7 @@ def is_held(columns: Mapping[str, float]) -> str:
 _JOINED = 4
 # Follows every word that begins with certain letters, and precedes all that a longer word could be.
 _AFTER, _NOTHING_AFTER = "\U0010ffff", "\x01"
-# What a match of a group counts by how many chunks hold any, as ``bm25.idf`` has it.
+# What a match of a group counts by how many chunks hold any, as ``idf`` has it.
 _IDF = """
     case when held >= %(total)s then 1e-6::float8
     else greatest(ln((%(total)s - held + 0.5)::float8 / (held + 0.5)::float8), 1e-6) end as idf
