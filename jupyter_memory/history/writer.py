@@ -337,8 +337,10 @@ class Writer:
         """Note how a run ended: its number, outcome, seconds and error."""
         # Behind a beginning that waits there is always room: such endings are no more than the beginnings.
         waits = self._done < run.number <= self._wanted
-        is_short = run.error is None and self.journals.has_memory
-        if waits or (not is_short and len(self._queue) < _ROOM):
+        error = run.error
+        # The note of a cell's end is safe before the next one begins, unless its secrets take a while to be found.
+        is_short = error is None or len(run.source) + len(error.message) + len(error.traceback) < _LONG
+        if waits or (not (is_short and self.journals.has_memory) and len(self._queue) < _ROOM):
             self._put(partial(self._tried, partial(self._note_end, run, self._copy)))
         else:
             self._tried(partial(self._note_end, run, self._later))

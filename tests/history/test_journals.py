@@ -188,6 +188,17 @@ def test_without_memory_a_run_is_on_the_disk_before_it_begins(recorded, request,
     assert b"found = " in b"".join(recorded.shell.user_ns["found"])
 
 
+def test_an_error_is_in_memory_before_the_next_cell_begins(recorded, disk):
+    """However slow the disk is: a cell may kill the kernel as soon as it begins."""
+    recorded.run("x = 1")
+    if not recorded.in_memory():
+        pytest.skip("this machine has no files in memory")
+    disk.clear()
+    recorded.run("{}['lost customer']")
+
+    assert any(b"KeyError" in path.read_bytes() for path in recorded.in_memory())
+
+
 def open_files() -> int:
     """Return how many descriptors this process has."""
     gc.collect()
