@@ -183,14 +183,22 @@ class Memories:
                     f"Nothing was changed: memory {other.id} says the same already. Forget one of the two instead."
                 )
 
-        values, writer = _values(draft, changes), self._storage.writer
+        writer = self._storage.writer
+        changed = [name for name in (*preparation.PLAIN, *preparation.TIMES, "metadata") if name in changes]
+        values: dict[str, Any] = {name: getattr(draft, name) for name in changed}
+        if "tier" in changes:
+            # Only unpin() takes a pin off: below it, the tier is that which unpinning brings back.
+            values |= {"pinned": True} if draft.pinned else {"tier": draft.tier}
+
         # The date of a note is among the words that are searched.
         redated = "event_at" in changes and memory.kind == "note"
         if redated or (draft.text, draft.title, draft.lang) != (memory.text, memory.title, memory.lang):
-            placed = self._in_place(draft, memory)
+            if memory.kind != "note":
+                with self._storage.snapshot() as snapshot:
+                    draft = replace(draft, context=snapshot.first_contexts([memory.id]).get(memory.id, ""))
             return self._model.writing(
                 lambda embedder: writer.update(
-                    memory.id, values, prepared=prepare([placed], embedder)[0], embedder=embedder
+                    memory.id, values, prepared=prepare([draft], embedder)[0], embedder=embedder
                 )
             )
         tags = draft.tags if set(draft.tags) != set(memory.tags) else None
@@ -204,13 +212,6 @@ class Memories:
         """Take the pin off a memory, which then has the tier again that it was stored with."""
         return self._storage.writer.update(memory_id, {"pinned": False})
 
-    def _in_place(self, draft: Draft, memory: Memory) -> Draft:
-        if memory.kind == "note":
-            return draft
-        with self._storage.snapshot() as snapshot:
-            contexts = snapshot.first_contexts([memory.id])
-        return replace(draft, context=contexts.get(memory.id, ""))
-
     def _remember(self, drafts: Sequence[Draft], embedder: Embedder | None) -> list[Memory]:
         return self._storage.writer.add(prepare(drafts, embedder), embedder)
 
@@ -222,20 +223,6 @@ class Memories:
             )
         return preparation.draft_from(record, space=self._scope.space, redacting=self._settings.redact)
 
-
-def _values(draft: Draft, changes: Mapping[str, Any]) -> dict[str, Any]:
-    values: dict[str, Any] = {
-        name: getattr(draft, name) for name in (*preparation.PLAIN, *preparation.TIMES) if name in changes
-    }
-    if "metadata" in changes:
-        values["metadata"] = draft.metadata
-    if "tier" in changes:
-        # Only unpin() takes a pin off: below it, the tier is that which unpinning brings back.
-        values |= {"pinned": True} if draft.pinned else {"tier": draft.tier}
-    return values
-
-
-# Forgetting: the memories that its arguments select, their removal, and taking it back within a time.
 
 # Seconds after the end of the time, so that it is over by any clock.
 _LATER = 0.5
@@ -432,10 +419,9 @@ def selected(
     if sources and chosen.path:
         raise InputError("forget() takes one path: source= or a path among the filters, not both.")
     chosen = scope.bound(chosen, every_name=True)
-    return replace(chosen, path=_paths(scope, sources)) if sources else chosen
-
-
-def _paths(scope: Scope, sources: Sequence[str]) -> tuple[str, ...]:
+    if not sources:
+        return chosen
     written = filters_from({"path": [one for one in sources if one]}, None, None, datetime.now(UTC))
     scopes = dict.fromkeys((replace(scope, folder=""), scope))
-    return tuple(dict.fromkeys(name for one in scopes for name in one.bound(written, every_name=True).path))
+    paths = dict.fromkeys(name for one in scopes for name in one.bound(written, every_name=True).path)
+    return replace(chosen, path=tuple(paths))

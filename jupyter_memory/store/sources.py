@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -105,7 +105,8 @@ class Sources:
             return replace(report, pictures=pictures, notice=too_large)
         finally:
             catalog.close()
-            self._note_folder(where)
+            if self._files_under(where):
+                self._storage.writer.note_folder(str(where), self._space, datetime.now(UTC))
             self._storage.writer.tidy()
 
     def folders(self, *, compare: bool = False) -> list[Folder]:
@@ -211,10 +212,6 @@ class Sources:
         name = re.sub(r"([\\*?\[\]!# ])", r"\\\1", store.relative_to(where).as_posix())
         return [*self._settings.ignore, f"/{name}"]
 
-    def _note_folder(self, path: Path) -> None:
-        if self._files_under(path):
-            self._storage.writer.note_folder(str(path), self._space, datetime.now(UTC))
-
     def _noted(self) -> list[str]:
         with self._storage.snapshot() as snapshot:
             return snapshot.noted_folders(self._space)
@@ -224,8 +221,6 @@ class Sources:
             return list(snapshot.files_under(str(path), self._space))
 
 
-# What a store is bound to: its space, the folder of relative paths, the names by which it knows files; a part of it.
-#
 # Links give a file or a folder several names: the paths of filters are looked up by those that the store has. Tags and
 # languages are looked up whatever their case.
 
@@ -265,9 +260,7 @@ class Scope:
         """Return filters as they hold in this store, with paths by the names that it knows; see ``_by_known_names``."""
         found = from_folder(filters, self.folder) if self.folder else filters
         found = found.with_defaults(space=(self.space,)) if self.space else found
-        if not any(found.names(name) for name in _ANY_CASE):
-            found = found
-        else:
+        if any(found.names(name) for name in _ANY_CASE):
             with self.storage.snapshot() as snapshot:
                 spelt: dict[str, dict[str, list[str]]] = {}
                 for facet in ("tag", "lang"):
@@ -312,17 +305,16 @@ class _KnownNames:
         return replace(filters, path=self._of_all(filters.path), not_path=self._of_all(filters.not_path), also=also)
 
     def _of_all(self, paths: Iterable[str]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for path in paths for name in self._of(path)))
-
-    def _of(self, path: str) -> list[str]:
-        try:
-            here = str(plain_path(path))
-        except InputError:  # "~name" of nobody here
-            return [path]
-        if found := self._leading_to(os.path.realpath(here), path, here):
-            return found
-        # After `link/..` a shell is in the folder of the link, and the system in that of what it leads to.
-        return self._leading_to(os.path.realpath(absolute(path)), path, here) or [path]
+        names: dict[str, None] = {}
+        for path in paths:
+            found: list[str] = []
+            with suppress(InputError):  # "~name" of nobody here
+                here = str(plain_path(path))
+                # After `link/..` a shell is in the folder of the link, and the system in that of what it leads to.
+                found = self._leading_to(os.path.realpath(here), path, here)
+                found = found or self._leading_to(os.path.realpath(absolute(path)), path, here)
+            names |= dict.fromkeys(found or [path])
+        return tuple(names)
 
     def _leading_to(self, real: str, path: str, here: str) -> list[str]:
         found = [name for name in ([path] if real == here else [path, real]) if self._is_known(name)]
@@ -332,8 +324,14 @@ class _KnownNames:
         return [*found, *others]
 
     def _others(self, real: str, here: str, linked: dict[str, str]) -> list[str]:
+        same_place = []
+        for name, leads_to in linked.items():
+            if is_at_or_below(leads_to, real):
+                same_place.append(name)
+            elif is_at_or_below(real, leads_to):
+                same_place.append(str(Path(name, os.path.relpath(real, leads_to))))
         found = [real, here]
-        for name in sorted(_same_place(real, linked), key=len):
+        for name in sorted(same_place, key=len):
             if not any(is_at_or_below(name, above) for above in found):
                 found.append(name)
         return [name for name in found[2:] if self._is_known(name)]
@@ -355,11 +353,3 @@ class _KnownNames:
 
 def _by_links(names: Iterable[str]) -> dict[str, str]:
     return {name: real for name in names if (real := os.path.realpath(name)) != name}
-
-
-def _same_place(real: str, linked: dict[str, str]) -> Iterator[str]:
-    for name, leads_to in linked.items():
-        if is_at_or_below(leads_to, real):
-            yield name
-        elif is_at_or_below(real, leads_to):
-            yield str(Path(name, os.path.relpath(real, leads_to)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -26,12 +26,9 @@ from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.records import Arrival, ExportedFolder, looked_up
 from jupyter_memory.text.paths import DatabaseAddress, StorePath, absolute, store_at
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types import Memory
 from jupyter_memory.types.memory import NO_PICTURES
 from jupyter_memory.types.protocols import Embedder, Vectors
 from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, PictureReport
-
-# Copies a store into another one, with the vectors that it has: from a file to a server, back, or wherever.
 
 # Memories that are stored in one transaction, and files. In a file, other writers wait for its end; on a server they do
 # not, and each transaction costs more.
@@ -50,7 +47,11 @@ def copied(
         EmbeddingMismatch: the other store has the vectors of another model; nothing is copied.
         StoreReadOnly: the other store may not be written into, or not in each of the spaces.
     """
-    if _is_same(source.path, target):
+    here = source.path
+    is_same = here == target
+    if isinstance(here, Path) and isinstance(target, Path) and here.exists() and target.exists():
+        is_same = here.samefile(target)
+    if is_same:
         raise InputError(f"{target} is the store itself. Name another one to copy it to.")
     filled = open_storage(target, busy_seconds=busy_seconds)
     try:
@@ -66,7 +67,7 @@ class _Filling:
         self._contents = contents
         self._update = update
         model = contents.model()
-        self._embedder = None if model is None else StoredModel(model)
+        self._embedder = None if model is None else _StoredModel(model)
         self._without_vectors = 0
 
     def run(self, progress: bool, *, searches: bool) -> CopyReport:
@@ -98,9 +99,17 @@ class _Filling:
         watches = isinstance(self._target.path, Path)
         folders = [one._replace(watched=one.watched and watches) for one in self._contents.folders()]
         self._target.transfer.note((), folders, list(self._contents.feedback()))
-        copied = self._copy_searches() if searches else 0
+        lacking = []
+        if searches:
+            with self._target.snapshot() as snapshot:
+                lacking = [one for one in self._contents.searches() if not snapshot.query_of(one.search.query_id)]
+        for search, hits in lacking:
+            self._target.writer.note_search(search, hits, _PATIENCE)
         return CopyReport(
-            str(self._target.path), ImportReport(**became, pictures=PictureReport()), self._without_vectors, copied
+            str(self._target.path),
+            ImportReport(**became, pictures=PictureReport()),
+            self._without_vectors,
+            len(lacking),
         )
 
     def _take_model(self) -> None:
@@ -124,27 +133,19 @@ class _Filling:
         # What stays as it is comes without its vectors: it is there for its runs alone.
         new = [one for one in wanted if self._update or one.memory.id not in known]
         prepared = dict(zip((one.memory.id for one in new), self._contents.prepared(new), strict=True))
-        ready = [(one, prepared.get(one.memory.id)) for one in wanted]
+        ready = [(one.memory, prepared.get(one.memory.id) or Prepared(one.draft, None), one.runs) for one in wanted]
         became: Counter[str] = Counter(left_out=len(left))
         # Within a call, either all have vectors or none has, and so with tokens; the order of the memories stays.
-        for (embedded, _), group in groupby(ready, lambda pair: _has(pair[1])):
-            together = list(group)
-            arriving = [_arriving(one, with_) for one, with_ in together]
+        for (embedded, _), group in groupby(ready, lambda one: (one[1].vectors is not None, len(one[1].tokens) > 0)):
+            arriving = [Arriving(of.id, one, of.indexed_at, of.accessed, runs) for of, one, runs in group]
             done = self._target.transfer.put(arriving, self._embedder if embedded else None, update=self._update)
             became.update(done)
             self._without_vectors += 0 if embedded else sum(one != "kept" for one in done)
         return became
 
-    def _copy_searches(self) -> int:
-        with self._target.snapshot() as snapshot:
-            lacking = [one for one in self._contents.searches() if not snapshot.query_of(one.search.query_id)]
-        for search, hits in lacking:
-            self._target.writer.note_search(search, hits, _PATIENCE)
-        return len(lacking)
 
-
-class StoredModel:
-    """A model that wrote vectors somewhere, as the embedder of a store that takes them over; it embeds nothing."""
+class _StoredModel:
+    # A model that wrote vectors somewhere, as the embedder of a store that takes them over; it embeds nothing.
 
     threshold = 0.0
 
@@ -154,28 +155,10 @@ class StoredModel:
         self.fingerprint = model.fingerprint
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        """Raise: there is nothing here that embeds."""
         raise EmbedderUnavailable(f"{self.name} is not open: its vectors are copied as they are.")
 
     def embed_query(self, text: str, /) -> Vectors:
-        """Raise: there is nothing here that embeds."""
         raise EmbedderUnavailable(f"{self.name} is not open: its vectors are copied as they are.")
-
-
-def _arriving(one: Stored, prepared: Prepared | None) -> Arriving:
-    memory = one.memory
-    ready = prepared or Prepared(one.draft, None)
-    return Arriving(memory.id, ready, memory.indexed_at, memory.accessed, one.runs)
-
-
-def _has(prepared: Prepared | None) -> tuple[bool, bool]:
-    return (False, False) if prepared is None else (prepared.vectors is not None, bool(len(prepared.tokens)))
-
-
-def _is_same(one: StorePath, other: StorePath) -> bool:
-    if isinstance(one, Path) and isinstance(other, Path):
-        return one == other or (one.exists() and other.exists() and one.samefile(other))
-    return one == other
 
 
 # Memories that are stored in one transaction.
@@ -240,7 +223,6 @@ class StoreTransfer:
                 )
                 + "\n",
             )
-
             return report
 
     def import_(self, folder: str | Path, *, update: bool = False, progress: bool = True) -> ImportReport:
@@ -314,13 +296,22 @@ class StoreTransfer:
         self, some: Sequence[Arrival], update: bool, quota: Quota | None, embedder: Embedder | None
     ) -> Counter[str]:
         known, left = looked_up(self._storage, [(one.stored.memory.id, one.draft) for one in some])
-        wanted = [_without_pictures(one, known) for one in some if one.stored.memory.id not in left]
+        wanted = [one for one in some if one.stored.memory.id not in left]
+        for place, one in enumerate(wanted):
+            there = known.get(one.stored.memory.id)
+            if there is not None and there.thumbnails:
+                wanted[place] = replace(one, draft=replace(one.draft, pictures=NO_PICTURES))
         # What stays as it is needs no vectors.
         new = [one for one in wanted if update or one.stored.memory.id not in known]
         ready = dict(
             zip((one.stored.memory.id for one in new), prepare([one.draft for one in new], embedder), strict=True)
         )
-        prepared = _fitting([ready.get(one.stored.memory.id) or Prepared(one.draft, None) for one in wanted], quota)
+        prepared = [ready.get(one.stored.memory.id) or Prepared(one.draft, None) for one in wanted]
+        if quota is None:
+            prepared = [replace(one, draft=replace(one.draft, pictures=NO_PICTURES)) for one in prepared]
+        else:
+            quota.begin(())
+            prepared = quota.fitting(prepared)[0]
         arriving = [
             Arriving(memory.id, of_it, memory.indexed_at, memory.accessed, one.runs)
             for one, of_it in zip(wanted, prepared, strict=True)
@@ -328,20 +319,6 @@ class StoreTransfer:
         ]
         became = self._storage.transfer.put(arriving, embedder, update=update) if arriving else []
         return Counter(became) + Counter(left_out=len(left))
-
-
-def _without_pictures(one: Arrival, known: Mapping[str, Memory]) -> Arrival:
-    there = known.get(one.stored.memory.id)
-    if there is None or not there.thumbnails:
-        return one
-    return replace(one, draft=replace(one.draft, pictures=NO_PICTURES))
-
-
-def _fitting(prepared: Sequence[Prepared], quota: Quota | None) -> Sequence[Prepared]:
-    if quota is None:
-        return [replace(one, draft=replace(one.draft, pictures=NO_PICTURES)) for one in prepared]
-    quota.begin(())
-    return quota.fitting(prepared)[0]
 
 
 def _memories(filled: Path, contents: Contents, counts: Counter[str]) -> Iterator[dict[str, object]]:

@@ -35,7 +35,7 @@ def test_a_copy_is_and_answers_like_its_source(tmp_path_factory, notes, runs):
 
 def test_an_interrupted_copy_goes_on(tmp_path, monkeypatch):
     """An interruption leaves whole memories; the same call copies the rest, and the answers are those of the source."""
-    monkeypatch.setattr(transfer, "_TOGETHER", 7)
+    monkeypatch.setattr(transfer, "_COPIED_TOGETHER", 7)
     with MemoryStore(tmp_path / "a.sqlite", Hashing(), settings=PLAIN) as store:
         store.add_many([{"text": f"The price of shop {number} rose."} for number in range(40)])
         asked = answers(store)
