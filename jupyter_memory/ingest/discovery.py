@@ -120,9 +120,8 @@ _LONGEST_ENDING = 12
 class Walk:
     """The files found, as absolute paths in order; what is too large and what could not be looked at, with reasons.
 
-    ``links`` lead to files that are found under their own names. ``left_out`` counts the other files that nobody told
-    to ignore, by kind, and ``lacking`` those that an extra of this package would read, by suffix. ``readers`` are the
-    readers whose files were found.
+    ``links`` lead to files that are found under their own names. ``left_out`` counts by kind the files that have no
+    reader, and ``lacking`` by suffix those that an extra of this package would read.
     """
 
     files: list[Path] = field(default_factory=list)
@@ -155,7 +154,7 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
         raise InputError(f"{_shown(root)} cannot be read: {error.strerror}. Check the path.") from None
     _walk_folder(root, (_rules(root, ignore),) if ignore else (), max_bytes, found)
 
-    # Second names are left out. They are told by device and inode: any folder on the way to a file may have one too.
+    # Second names are left out. They have the same device and inode: a folder on the way may have one too.
     links = sorted(found.links)
     named = {_identity(path) for path in set(found.files).difference(links)} if links else set()
     found.links.clear()
@@ -239,8 +238,17 @@ def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
     try:
         status = path.stat()
         is_link = path.is_symlink()
-        if not S_ISREG(status.st_mode) or (is_link and not _leads_inside(path, root)):
+        if not S_ISREG(status.st_mode):
             return
+        if is_link:
+            # It leads to a file that is wanted below the root.
+            target, top = path.resolve(), root.resolve()
+            if not target.is_relative_to(top):
+                return
+            *folders, name = target.relative_to(top).parts
+            parts = [(part, True) for part in folders] + [(name, False)]
+            if any(is_never_wanted(part, is_folder=is_folder) for part, is_folder in parts):
+                return
     except OSError as error:
         _fail(path, error, found)
         return
@@ -258,16 +266,6 @@ def _identity(path: Path) -> tuple[int, int] | Path:
     except OSError:  # it was deleted since it was found
         return path
     return status.st_dev, status.st_ino
-
-
-def _leads_inside(link: Path, root: Path) -> bool:
-    target, top = link.resolve(), root.resolve()
-    if not target.is_relative_to(top):
-        return False
-    *folders, name = target.relative_to(top).parts
-    return not (
-        is_never_wanted(name, is_folder=False) or any(is_never_wanted(part, is_folder=True) for part in folders)
-    )
 
 
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:

@@ -170,7 +170,7 @@ def _read(
         return None
     except InputError as error:
         counts.failed.append((str(path), str(error)))
-        # Noted as unread: until somebody changes it, the next run just counts it.
+        # Noted as unread: until it changes, the next run just counts it.
         catalog.touch(FileState(str(path), modified, status.st_size, UNREAD + version_mark(path)))
         return None
     except (ValueError, OverflowError):
@@ -260,9 +260,7 @@ class FileCatalog:
     """The indexed files of one space of a store; ``quota`` is the room for their pictures, None to read none."""
 
     def __init__(self, storage: Storage, model: EmbedderProvider, space: str, quota: Quota | None = None) -> None:
-        self._storage = storage
-        self._model = model
-        self._space = space
+        self._storage, self._model, self._space = storage, model, space
         self._pool: WorkerPool | None = None
         self._ready: dict[str, list[Prepared]] = {}
         self._fingerprint = ""

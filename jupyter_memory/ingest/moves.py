@@ -7,9 +7,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePath
+from typing import NamedTuple
 
 from jupyter_memory.ingest.discovery import Walk
 from jupyter_memory.ingest.readers.registry import digest, suffix_of
@@ -27,7 +27,7 @@ _STEP_NS = 2_000_000_000
 
 
 class DisconnectedDrives:
-    """Looks for the drives of missing files; each folder is looked at once."""
+    """The drives of missing files that are not connected: such files were neither moved nor deleted."""
 
     def __init__(self) -> None:
         self._nearest: dict[Path, Path | None] = {}
@@ -80,7 +80,7 @@ class DisconnectedDrives:
 # up this share of both.
 _CELLS = 0.5
 _LINES = 2 / 3
-# An id that somebody wrote, such as "cell-1", occurs elsewhere too: it counts if this share of the words is equal.
+# An id that a person wrote, such as "cell-1", occurs elsewhere too: it counts if this share of the words is equal.
 _WORDS = 0.5
 # Random ids as Jupyter, VS Code and Colab make them: two cells have the same one only if one is a copy of the other.
 _RANDOM_ID = re.compile(
@@ -94,12 +94,9 @@ _SHORTEST = 8  # characters of a line that says anything
 _COMMON = 20
 
 
-@dataclass(frozen=True, slots=True)
-class _Traits:
-    # Cells by id, with words where the id is not enough; its lines with their lengths.
-
-    cells: Mapping[str, frozenset[str] | None]
-    lines: Mapping[str, int]
+class _Traits(NamedTuple):
+    cells: Mapping[str, frozenset[str] | None]  # by id, with words where the id is not enough
+    lines: Mapping[str, int]  # with their lengths
 
 
 class _SimilarFiles:
@@ -370,7 +367,7 @@ def _taken(like: list[str], name: str) -> str | None:
 
 
 def _is_missing(path: str) -> bool:
-    # Where nobody can look, something may be.
+    # What cannot be looked at may be there.
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -383,8 +380,7 @@ def _is_missing(path: str) -> bool:
 def use_known_names(seen: Walk, known: _States, files_under: Callable[[str], _States]) -> dict[str, FileState]:
     """Replace the files that the store knows by another name by that name; return what is known of all of ``seen``.
 
-    So a file is indexed once and kept up to date, whichever of its names is used: that of a link to it or to a folder
-    above it, or its own. ``known`` is what is known below the folder that was looked through.
+    So a file is indexed once, whichever of its names is used: its own, or that of a link to it or to a folder above it.
     """
     present = {str(path) for path in seen.files}
     new = [path for path in seen.files if str(path) not in known]

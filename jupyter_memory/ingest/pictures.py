@@ -90,7 +90,7 @@ def thumbnail(data: bytes) -> tuple[Thumbnail, int]:
 
 def _opened(data: bytes) -> Image.Image:
     # It is opened by the decoder that its first bytes name: no other one ever sees it, and `Image.open` would warn of a
-    # large picture, to whoever indexes it.
+    # large picture.
     from PIL.GifImagePlugin import GifImageFile
     from PIL.JpegImagePlugin import JpegImageFile
     from PIL.PngImagePlugin import PngImageFile
@@ -245,10 +245,7 @@ class Quota:
     """
 
     def __init__(self, held: Thumbnails, most: int, space: str, left: Callable[[], int | None] = lambda: None) -> None:
-        self._held = held
-        self._most = most
-        self._space = space
-        self._left = left
+        self._held, self._most, self._space, self._left = held, most, space, left
         self._room = 0
         self._why = FULL
         self._fitting: list[Pictures] = []
@@ -276,7 +273,7 @@ class Quota:
         fitting: list[Pictures] = []
         for pictures in (one.draft.pictures for one in memories):
             if pictures.size > max(self._room, 0):
-                # All pictures of a cell or none: nobody would see that there is another one.
+                # All pictures of a cell or none: a missing one would not be noticed.
                 fitting.append(Pictures((), (*pictures.left_out, *[self._why] * len(pictures.thumbnails))))
             else:
                 self._room -= pictures.size

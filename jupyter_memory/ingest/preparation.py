@@ -65,7 +65,13 @@ def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Dra
         given[name] = moment(given.get(name), now, end=name == "valid_until")
     given["event_at"] = given["event_at"] or now
     given["text"] = given.get("text", "")
-    given["tags"] = _tags(given.get("tags", ()))
+    value = given.get("tags", ())
+    tags = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
+    if not all(isinstance(tag, str) for tag in tags):
+        raise InputError("tags must be a string or several, such as ['decision', 'prices'].")
+    if len(tags) > MOST_TAGS:
+        raise InputError(f"A memory has up to {MOST_TAGS:,} tags; these are {len(tags):,}. Put the rest in the text.")
+    given["tags"] = tags
 
     metadata = given.get("metadata", {})
     try:
@@ -117,7 +123,7 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
         (text, _), (title, _) = redact(text), redact(title)
         tags = tuple(redact(tag)[0] for tag in tags)
         names |= {name: redact(names[name])[0] for name in told}
-    # Not before: nobody could recognise half a secret.
+    # Not before: half a secret cannot be recognised.
     title, tags = short(title), tuple(dict.fromkeys(map(short, tags)))
     if redacting:
         metadata = redact_values(metadata)
@@ -152,8 +158,19 @@ def prepare(
         if embedder is not None and takes is not None:
             parts.append(base.of_tokens(embedder, takes, found))
     vectors: Vectors | None = None
-    if embedder is not None:
-        vectors = np.concatenate(parts) if parts else _embedded(chunked, embedder, known or {})
+    if parts:
+        vectors = np.concatenate(parts)
+    elif embedder is not None:
+        texts = [
+            embedding_text(draft.kind, draft.title, chunk.context, draft.text[chunk.start : chunk.end])
+            for draft in chunked
+            for chunk in draft.chunks
+        ]
+        new = list(dict.fromkeys(text for text in texts if text not in known)) if known else texts
+        vectors = base.documents(embedder, new)
+        if known:
+            every = {**known, **dict(zip(new, vectors, strict=True))}
+            vectors = np.stack([every[text] for text in texts])
     words = ident_columns(
         [f"{draft.title}\n{draft.text[chunk.start : chunk.end]}" for draft in chunked for chunk in draft.chunks]
     )
@@ -170,20 +187,6 @@ def prepare(
     ]
 
 
-def _embedded(chunked: Sequence[Draft], embedder: Embedder, known: Mapping[str, Vectors]) -> Vectors:
-    texts = [
-        embedding_text(draft.kind, draft.title, chunk.context, draft.text[chunk.start : chunk.end])
-        for draft in chunked
-        for chunk in draft.chunks
-    ]
-    new = list(dict.fromkeys(text for text in texts if text not in known)) if known else texts
-    vectors = base.documents(embedder, new)
-    if not known:
-        return vectors
-    every = {**known, **dict(zip(new, vectors, strict=True))}
-    return np.stack([every[text] for text in texts])
-
-
 def _tokens(chunked: Sequence[Draft]) -> Iterator[tuple[Tokens, list[ChunkTokens]]]:
     some: list[tuple[str, str]] = []
     size = 0
@@ -197,15 +200,6 @@ def _tokens(chunked: Sequence[Draft]) -> Iterator[tuple[Tokens, list[ChunkTokens
                 some, size = [], 0
     if some:
         yield chunk_tokens(some)
-
-
-def _tags(value: Any) -> tuple[str, ...]:
-    tags = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
-    if not all(isinstance(tag, str) for tag in tags):
-        raise InputError("tags must be a string or several, such as ['decision', 'prices'].")
-    if len(tags) > MOST_TAGS:
-        raise InputError(f"A memory has up to {MOST_TAGS:,} tags; these are {len(tags):,}. Put the rest in the text.")
-    return tags
 
 
 def read_file(

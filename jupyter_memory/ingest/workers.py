@@ -47,8 +47,8 @@ _PrepareHere = Callable[[Sequence[Path]], list[Result | None]]
 class Task:
     """What the files of one run have in common; ``dimensions`` are the static model's, 0 without vectors.
 
-    ``commits`` says when files were committed that are as they were committed. ``pictures`` are the thumbnails that are
-    known of files, by their origin; None where pictures are not read.
+    ``commits`` says when unchanged files were committed; ``pictures`` are the known thumbnails of files, by origin,
+    None where pictures are not read.
     """
 
     root: Path
@@ -60,7 +60,7 @@ class Task:
 
 
 def stamp(path: Path) -> tuple[int, int]:
-    """Return when a file was changed and its size, which differ between two states of it."""
+    """Return when a file was changed, and its size."""
     status = path.stat()
     return status.st_mtime_ns, status.st_size
 
@@ -223,7 +223,7 @@ class WorkerPool:
         self._here = here
         self._news = Condition()
         self._next = 0  # the portion that is given out next
-        self._wanted = 0  # the portion that the caller wants; nobody needs those before it any more
+        self._wanted = 0  # the portion that the caller wants; those before it are no longer needed
         self._ready: dict[int, dict[Path, Result | None]] = {}
         self._ended = False
         self._running = 0

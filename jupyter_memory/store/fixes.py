@@ -29,9 +29,7 @@ class _StoredErrors:
     # The errors of one type in a store's cells and notes; each has its own session, by the name of its place.
 
     def __init__(self, storage: Storage, searching: Searching, scope: Scope) -> None:
-        self._storage = storage
-        self._searching = searching
-        self._scope = scope
+        self._storage, self._searching, self._scope = storage, searching, scope
         self._notebooks: dict[str, list[Run]] = {}
         self._notes: dict[str, Run] = {}
 
@@ -115,10 +113,7 @@ class Fixes:
     """What mended errors like a new one."""
 
     def __init__(self, storage: Storage, history: History, searching: Searching, scope: Scope) -> None:
-        self._storage = storage
-        self._history = history
-        self._searching = searching
-        self._scope = scope
+        self._storage, self._history, self._searching, self._scope = storage, history, searching, scope
 
     def of_run(self, run: Run, before: Sequence[Run] = (), limit: int = 3) -> list[Fix]:
         """Return what mended the errors most like that of a run, the best first; nothing if none is alike.
@@ -158,22 +153,14 @@ class Fixes:
         return known.similar(run, before)
 
     def of_traceback(self, text: str, limit: int = 3) -> list[Fix]:
-        """Return what mended the errors most like the one that a traceback ends with, as ``of_run`` does.
-
-        Raises
-        ------
-        InputError
-            The text is no traceback of Python.
-        """
+        """Return what mended the errors most like the one that a traceback ends with, as ``of_run`` does."""
         return self.of_run(self.run_of(text), limit=limit)
 
     def run_of(self, traceback: str) -> Run:
         """Return the run that failed with a traceback, as far as that shows it.
 
-        Raises
-        ------
-        InputError
-            The text is no traceback of Python.
+        Raises:
+            InputError: the text is no traceback of Python.
         """
         raised = read_traceback(traceback)
         if raised is None:

@@ -28,6 +28,7 @@ from jupyter_memory.types.protocols import FileState
 from jupyter_memory.types.report import Feedback
 
 _LARGEST = 2**63
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,6 @@ class Fields:
             raise self.wrong(name, "a string")
         return value
 
-    def maybe_text(self, name: str) -> str | None:
-        return None if self.values.get(name) is None else self.text(name)
-
     def flag(self, name: str) -> bool:
         value = self.values.get(name)
         if not isinstance(value, bool):
@@ -62,14 +60,11 @@ class Fields:
             raise self.wrong(name, f"a whole number from {least}" if least >= 0 else "a whole number")
         return value
 
-    def maybe_integer(self, name: str, *, least: int = 0) -> int | None:
-        return None if self.values.get(name) is None else self.integer(name, least=least)
-
-    def maybe_number(self, name: str) -> float | None:
+    def number(self, name: str) -> float:
         value = self.values.get(name)
-        if value is not None and (not isinstance(value, int | float) or isinstance(value, bool)):
+        if not isinstance(value, int | float) or isinstance(value, bool):
             raise self.wrong(name, "a number")
-        return None if value is None else float(value)
+        return float(value)
 
     def moment(self, name: str) -> datetime:
         try:
@@ -80,8 +75,8 @@ class Fields:
             raise self.wrong(name, "a time with its zone, such as 2026-03-06T18:00:00+00:00")
         return found
 
-    def maybe_moment(self, name: str) -> datetime | None:
-        return None if self.values.get(name) is None else self.moment(name)
+    def maybe(self, name: str, read: Callable[[str], Found]) -> Found | None:
+        return None if self.values.get(name) is None else read(name)
 
     def texts(self, name: str) -> tuple[str, ...]:
         value = self.values.get(name)
@@ -108,8 +103,9 @@ _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 # How the pictures begin that are kept, by their type; a browser shows them.
 _IMAGES = {"image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL), "image/png": re.compile(rb"\x89PNG\r\n\x1a\n")}
 _ORIGIN = re.compile(r"[0-9a-f]{0,64}")
-_TEXTS = ("kind", "space", "source", "location", "lang", "title", "text", "severity", "domain", "session")
-_TIMES = ("event_at", "indexed_at", "valid_from", "valid_until")
+_TEXTS = ("kind", "space", "source", "location", "lang", "title", "text")
+_MAYBE_TEXTS = ("severity", "domain", "session")
+_TIMES, _MAYBE_TIMES = ("event_at", "indexed_at"), ("valid_from", "valid_until")
 
 
 def of_memory(stored: Stored) -> dict[str, Any]:
@@ -117,11 +113,11 @@ def of_memory(stored: Stored) -> dict[str, Any]:
     memory = stored.memory
     return {
         "id": memory.id,
-        **{name: getattr(memory, name) for name in _TEXTS},
+        **{name: getattr(memory, name) for name in (*_TEXTS, *_MAYBE_TEXTS)},
         "tier": stored.tier,
         "pinned": memory.pinned,
         "tags": list(memory.tags),
-        **{name: _iso(getattr(memory, name)) for name in _TIMES},
+        **{name: _iso(getattr(memory, name)) for name in (*_TIMES, *_MAYBE_TIMES)},
         "accessed": memory.accessed,
         "metadata": dict(memory.metadata),
         "chunks": [[chunk.start, chunk.end, chunk.line, chunk.context] for chunk in stored.chunks],
@@ -136,34 +132,24 @@ def to_memory(record: Fields) -> Stored:
             raise record.wrong(name, f"one of {', '.join(map(str, known))}")
     if not text.strip():
         raise record.wrong("text", "more than blanks")
+    values: dict[str, Any] = {name: record.text(name) for name in _TEXTS}
+    values |= {name: record.maybe(name, record.text) for name in _MAYBE_TEXTS}
+    values |= {name: record.moment(name) for name in _TIMES}
+    values |= {name: record.maybe(name, record.moment) for name in _MAYBE_TIMES}
     memory = Memory(
+        **values,
         id=_id(record, "id"),
-        text=text,
-        title=record.text("title"),
-        kind=record.text("kind"),
         tier=record.text("tier"),
         pinned=record.flag("pinned"),
-        space=record.text("space"),
-        source=record.text("source"),
-        location=record.text("location"),
-        lang=record.text("lang"),
         tags=record.texts("tags"),
-        severity=record.maybe_text("severity"),
-        domain=record.maybe_text("domain"),
-        event_at=record.moment("event_at"),
-        indexed_at=record.moment("indexed_at"),
-        valid_from=record.maybe_moment("valid_from"),
-        valid_until=record.maybe_moment("valid_until"),
-        session=record.maybe_text("session"),
         content_hash="",
         metadata=record.mapping("metadata"),
         accessed=record.integer("accessed"),
     )
-    length = len(text)
     found = record.values.get("chunks", [])
     if not isinstance(found, list):
         raise record.wrong("chunks", "a list")
-    return Stored(memory, memory.tier, tuple(_chunk(record, one, length) for one in found))
+    return Stored(memory, memory.tier, tuple(_chunk(record, one, len(text)) for one in found))
 
 
 def of_run(run: Run) -> dict[str, Any]:
@@ -198,7 +184,7 @@ def to_run(record: Fields) -> Run:
         session=record.text("session"),
         number=record.integer("number", least=-(2**63)),
         outcome=outcome,
-        seconds=record.maybe_number("seconds"),
+        seconds=record.maybe("seconds", record.number),
         error=RunError(*error) if error else None,
         notebook=record.text("notebook"),
         cell_id=record.text("cell_id"),
@@ -263,7 +249,7 @@ def to_file(record: Fields) -> NotedFile:
             record.integer("mtime_ns", least=-(2**63)),
             record.integer("size"),
             record.text("content_hash"),
-            record.maybe_integer("indexed_at"),
+            record.maybe("indexed_at", record.integer),
             record.flag("pictures"),
             record.flag("dated"),
         ),
@@ -278,7 +264,7 @@ def of_folder(folder: NotedFolder) -> dict[str, Any]:
 def to_folder(record: Fields) -> NotedFolder:
     """Return the folder of a record, not watched: an export may come from another person, or another machine."""
     record.flag("watched")
-    return NotedFolder(record.path("path"), record.text("space"), False, record.maybe_moment("indexed_at"))
+    return NotedFolder(record.path("path"), record.text("space"), False, record.maybe("indexed_at", record.moment))
 
 
 def of_feedback(said: Feedback) -> dict[str, Any]:
@@ -295,7 +281,7 @@ def to_feedback(record: Fields) -> Feedback:
         query=record.text("query"),
         query_id=record.text("query_id"),
         profile=record.text("profile"),
-        rank=record.maybe_integer("rank"),
+        rank=record.maybe("rank", record.integer),
         at=record.moment("at"),
     )
 
@@ -318,7 +304,7 @@ def _chunk(record: Fields, value: Sequence[Any], length: int) -> Chunk:
     start, end = one.integer("start"), one.integer("end")
     if not start < end <= length:
         raise record.wrong("chunks", must)
-    return Chunk(start, end, one.text("context"), one.maybe_integer("line"))
+    return Chunk(start, end, one.text("context"), one.maybe("line", one.integer))
 
 
 # The folder that an export writes: its files, written whole or not at all, and read line by line.
@@ -393,7 +379,7 @@ def lines(folder: Path, name: str) -> Iterator[Fields]:
 
 
 def located(folder: Path, name: str) -> Iterator[tuple[int, Fields]]:
-    """Yield the records of a file with the places where their lines begin; see ``lines``."""
+    """Yield the records of a file with the places where their lines begin, as ``lines`` does."""
     file = folder / name
     if not os.path.lexists(file):
         return
@@ -477,9 +463,6 @@ def looked_up(storage: Storage, some: Sequence[tuple[str, Draft]]) -> tuple[dict
         if key is None and (draft.source, draft.space) in states
     }
     return known, left
-
-
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)

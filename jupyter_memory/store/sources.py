@@ -37,10 +37,7 @@ class Sources:
     """The files and folders of one store, in its space."""
 
     def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, space: str) -> None:
-        self._storage = storage
-        self._model = model
-        self._settings = settings
-        self._space = space
+        self._storage, self._model, self._settings, self._space = storage, model, settings, space
 
     def index(
         self,
@@ -122,14 +119,11 @@ class Sources:
     def watch(self, path: str | Path, watched: bool = True) -> None:
         """Note that a folder is watched, or no longer.
 
-        JupyterLab's server, `%memory watch` and `jupyter-memory watch` keep watched folders up to date.
+        JupyterLab's server, `%memory watch` and `jupyter-memory watch` keep watched folders up to date. A folder that
+        is known by the name of a link is watched by that name.
 
-        A folder that is known by the name of a link is watched by that name, whichever is given.
-
-        Raises
-        ------
-        InputError
-            Nothing at or below this path was indexed, and it is no folder or not to be watched.
+        Raises:
+            InputError: nothing at or below this path was indexed, and it is no folder or not to be watched.
         """
         where = str(called_before(normal(path), self._noted()))  # looks at disks, which may take long
         with self._storage.snapshot() as snapshot:
@@ -142,18 +136,14 @@ class Sources:
         self._storage.writer.watch(where, self._space, watched)
 
     def remove_folder(self, path: str | Path) -> int:
-        """Take a folder off the list and forget what was indexed from it; return how many memories went.
+        """Take a folder off the list and forget what was indexed from it; return the number of memories removed.
 
-        The files themselves stay, and so do notes that only name one of them as their source. A folder that is known
-        by the name of a link may be given either way.
+        The files themselves stay, and so do notes that only name one of them as their source.
         """
         return self._storage.writer.remove_folder(str(self._as_known(path)), self._space)
 
     def forget_gone(self, path: str | Path) -> int:
-        """Forget what was indexed from a file or folder that no longer exists; return how many memories went.
-
-        Notes that name it as their source stay, and a watched folder stays watched.
-        """
+        """Forget what was indexed from a file or folder that no longer exists; return the number removed."""
         where = normal(path)
         known = [] if where.exists() else self._files_under(where)
         return self._storage.writer.forget_files(known, self._space) if known else 0
@@ -180,10 +170,8 @@ class Sources:
         They keep their ids, tags and pins, in every space. What was indexed from files at the new path before is
         forgotten. Titles and contexts follow when the new path is indexed the next time.
 
-        Raises
-        ------
-        InputError
-            One of the paths lies within the other.
+        Raises:
+            InputError: one of the paths lies within the other.
         """
         known = self._as_known(old)
         # Another space may know a folder by its own name where this one has that of a link.
@@ -229,7 +217,7 @@ _ANY_CASE = ("tag", "not_tag", "lang", "not_lang")
 
 @dataclass(frozen=True, slots=True)
 class PartOfStore:
-    """What a search asks of a store, as if it held only what filters let through; see `storage.base.SearchStorage`."""
+    """What a search asks of a store, as if it held only what matches filters."""
 
     storage: Storage
     within: Filters
@@ -296,9 +284,7 @@ def _by_known_names(filters: Filters, storage: SearchStorage, space: str, *, eve
 
 class _KnownNames:
     def __init__(self, snapshot: Snapshot, space: str, every_name: bool) -> None:
-        self._snapshot = snapshot
-        self._space = space
-        self._every_name = every_name
+        self._snapshot, self._space, self._every_name = snapshot, space, every_name
 
     def within(self, filters: Filters) -> Filters:
         also = None if filters.also is None else self.within(filters.also)
@@ -308,7 +294,7 @@ class _KnownNames:
         names: dict[str, None] = {}
         for path in paths:
             found: list[str] = []
-            with suppress(InputError):  # "~name" of nobody here
+            with suppress(InputError):  # "~name" of no user here
                 here = str(plain_path(path))
                 # After `link/..` a shell is in the folder of the link, and the system in that of what it leads to.
                 found = self._leading_to(os.path.realpath(here), path, here)

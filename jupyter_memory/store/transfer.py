@@ -24,7 +24,7 @@ from jupyter_memory.storage.writing import Arriving, Contents, NotedFile, Storag
 from jupyter_memory.store import records
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.records import Arrival, ExportedFolder, looked_up
-from jupyter_memory.text.paths import DatabaseAddress, StorePath, absolute, store_at
+from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types.memory import NO_PICTURES
 from jupyter_memory.types.protocols import Embedder, Vectors
@@ -37,41 +37,14 @@ _COPIED_TOGETHER, _ON_SERVER, _FILES = 128, 1_000, 1_000
 _PATIENCE = 30.0
 
 
-def copied(
-    source: Storage, target: StorePath, space: str, *, busy_seconds: float, update: bool, progress: bool
-) -> CopyReport:
-    """Copy what a store holds in a space, or all of it if that is empty, into the store at ``target``.
-
-    Raises:
-        InputError: it is the same store.
-        EmbeddingMismatch: the other store has the vectors of another model; nothing is copied.
-        StoreReadOnly: the other store may not be written into, or not in each of the spaces.
-    """
-    here = source.path
-    is_same = here == target
-    if isinstance(here, Path) and isinstance(target, Path) and here.exists() and target.exists():
-        is_same = here.samefile(target)
-    if is_same:
-        raise InputError(f"{target} is the store itself. Name another one to copy it to.")
-    filled = open_storage(target, busy_seconds=busy_seconds)
-    try:
-        with source.transfer.contents(space) as contents:
-            return _Filling(filled, contents, update).run(progress, searches=not space)
-    finally:
-        filled.close()
-
-
 class _Filling:
     def __init__(self, target: Storage, contents: Contents, update: bool) -> None:
-        self._target = target
-        self._contents = contents
-        self._update = update
+        self._target, self._contents, self._update = target, contents, update
         model = contents.model()
         self._embedder = None if model is None else _StoredModel(model)
         self._without_vectors = 0
 
     def run(self, progress: bool, *, searches: bool) -> CopyReport:
-        # Raises: StoreReadOnly: there is a space into which the other store lets this person write nothing.
         if refused := self._target.transfer.refused(self._contents.spaces()):
             raise StoreReadOnly(
                 f"Your role may not write into {len(refused)} of the spaces in {self._target.path}, so nothing was "
@@ -130,7 +103,7 @@ class _Filling:
     def _put(self, some: Sequence[Stored]) -> Counter[str]:
         known, left = looked_up(self._target, [(one.memory.id, one.draft) for one in some])
         wanted = [one for one in some if one.memory.id not in left]
-        # What stays as it is comes without its vectors: it is there for its runs alone.
+        # What stays unchanged comes without its vectors: it is there for its runs alone.
         new = [one for one in wanted if self._update or one.memory.id not in known]
         prepared = dict(zip((one.memory.id for one in new), self._contents.prepared(new), strict=True))
         ready = [(one.memory, prepared.get(one.memory.id) or Prepared(one.draft, None), one.runs) for one in wanted]
@@ -171,22 +144,17 @@ class StoreTransfer:
     """Export, import and copies of one store, in its space."""
 
     def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, space: str) -> None:
-        self._storage = storage
-        self._model = model
-        self._settings = settings
-        self._space = space
+        self._storage, self._model, self._settings, self._space = storage, model, settings, space
 
     def export(self, folder: str | Path) -> ExportReport:
         """Write the store into a new folder as JSON lines, with the notes as Markdown, and return what it holds.
 
-        Of a store with a space, this is what the space holds. ``import_`` brings all of it back: ids, pins, tags,
+        Of a store with a space, this is what the space holds. ``import_`` restores all of it: ids, pins, tags,
         times, texts, pictures, the history, what is known of indexed files, feedback. Vectors are computed anew. The
         texts are in clear, readable by you alone. Recent searches are left out.
 
-        Raises
-        ------
-        InputError
-            The folder is not empty, or cannot be written.
+        Raises:
+            InputError: the folder is not empty, or cannot be written.
         """
         target = absolute(folder)
         with records.new_folder(target) as filled, self._storage.transfer.contents(self._space) as contents:
@@ -236,7 +204,7 @@ class StoreTransfer:
         Parameters
         ----------
         update : bool, default False
-            Whether a memory whose id is known becomes what the folder says; otherwise it stays as it is.
+            Whether a memory whose id is known becomes what the folder says; otherwise it is left unchanged.
 
         Raises
         ------
@@ -280,7 +248,7 @@ class StoreTransfer:
         Parameters
         ----------
         update : bool, default False
-            Whether a memory whose id is known there becomes what it is here; otherwise it stays as it is.
+            Whether a memory whose id is known there becomes what it is here; otherwise it is left unchanged.
 
         Raises
         ------
@@ -289,8 +257,18 @@ class StoreTransfer:
         EmbeddingMismatch
             The other store has the vectors of another model; nothing is copied.
         """
-        busy = self._settings.busy_seconds
-        return copied(self._storage, store_at(target), self._space, busy_seconds=busy, update=update, progress=progress)
+        here, there = self._storage.path, store_at(target)
+        is_same = here == there
+        if isinstance(here, Path) and isinstance(there, Path) and here.exists() and there.exists():
+            is_same = here.samefile(there)
+        if is_same:
+            raise InputError(f"{there} is the store itself. Name another one to copy it to.")
+        filled = open_storage(there, busy_seconds=self._settings.busy_seconds)
+        try:
+            with self._storage.transfer.contents(self._space) as contents:
+                return _Filling(filled, contents, update).run(progress, searches=not self._space)
+        finally:
+            filled.close()
 
     def _put(
         self, some: Sequence[Arrival], update: bool, quota: Quota | None, embedder: Embedder | None
@@ -301,7 +279,7 @@ class StoreTransfer:
             there = known.get(one.stored.memory.id)
             if there is not None and there.thumbnails:
                 wanted[place] = replace(one, draft=replace(one.draft, pictures=NO_PICTURES))
-        # What stays as it is needs no vectors.
+        # What stays unchanged needs no vectors.
         new = [one for one in wanted if update or one.stored.memory.id not in known]
         ready = dict(
             zip((one.stored.memory.id for one in new), prepare([one.draft for one in new], embedder), strict=True)

@@ -21,12 +21,12 @@ METHODS = {
     "activity": (Activity, "note_search note_call note_access recent forget_recent feedback feedbacks"),
     "maintenance": (
         Maintenance,
-        "stats count known tags doctor reembed drop_vectors rebuild model_offer backup restore",
+        "stats count known tags doctor reembed drop_vectors rebuild backup restore",
     ),
     "transfer": (StoreTransfer, "export import_ copy_to"),
 }
 # These are written out in the store itself.
-OWN = "search browse part interrupt close notices greeting profile closed replaced"
+OWN = "search browse part interrupt close notices greeting model_offer profile closed replaced"
 DOORS = [(part, kind, name) for part, (kind, names) in METHODS.items() for name in names.split()]
 
 
