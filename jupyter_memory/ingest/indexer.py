@@ -249,11 +249,9 @@ class EmbedderProvider(Protocol):
 
     def for_writing(self) -> Embedder | None:
         """Return the embedder for new chunks, None for a store without vectors."""
-        ...
 
     def writing(self, write: Callable[[Embedder | None], Done], /) -> Done:
         """Return what ``write`` does with the embedder; call it again if the store's embedder changed meanwhile."""
-        ...
 
 
 class FileCatalog:
@@ -269,12 +267,12 @@ class FileCatalog:
         self._quota = quota
 
     def expect(self, paths: Sequence[Path], root: Path, redacting: bool, /) -> None:
-        """Let a pool of workers read these files ahead, if there are enough of them; ask git for their dates."""
+        # A pool of workers reads ahead, if there are enough files.
         self._commits = last_commits(paths)
         embedder = self._model.for_writing()
         workers = workers_for(paths)
         if workers and (embedder is None or isinstance(embedder, StaticEmbedder)):
-            # What a pool of workers is sent of pictures; it is quicker to make the others again.
+            # It is quicker to make the others again.
             pictures: dict[Path, Mapping[str, Thumbnail]] = {}
             size = 0
             for path in paths if self._quota is not None else ():
@@ -289,11 +287,6 @@ class FileCatalog:
             self._pool = WorkerPool(paths, task, workers, here=lambda some: prepare_files(some, task, embedder))
 
     def read(self, path: Path, root: Path, redacting: bool, /) -> list[Draft]:
-        """Return what a file has to remember.
-
-        Raises:
-            InputError: the file cannot be read, or is not what its name says.
-        """
         ready = None if self._pool is None else self._pool.prepared(path)
         if ready is None:
             # A notebook is saved many times with the same plots in it.
@@ -310,7 +303,6 @@ class FileCatalog:
             self._pool = None
 
     def files_under(self, root: str, /) -> Mapping[str, FileState]:
-        """Return the known files at or below ``root``, by path."""
         with self._storage.snapshot() as snapshot:
             known = snapshot.files_under(root, self._space)
         self._undated |= {path for path, state in known.items() if state.dated is False}
@@ -321,21 +313,16 @@ class FileCatalog:
         return known | {path: replace(known[path], pictures=False) for path in unread}
 
     def held(self, paths: Sequence[str], /) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Return the location and the text of each memory of these files, by path."""
         with self._storage.snapshot() as snapshot:
             return snapshot.file_texts(paths, self._space)
 
     def rename(self, old: str, new: str, /) -> None:
-        """Note that a file has another path now."""
         self._storage.writer.rename(old, new)
 
     def touch(self, state: FileState, /) -> None:
-        """Note that a file has a new modification time but the content it had."""
         self._storage.writer.touch_file(state, self._space)
 
     def replace_files(self, files: Sequence[tuple[FileState, Sequence[Draft]]], /) -> int:
-        """Replace what is stored of these files; return how many memories they hold now."""
-
         def write(embedder: Embedder | None) -> None:
             fits = self._fingerprint == ("" if embedder is None else embedder.fingerprint)
             ready = {id(one.draft): one for prepared in self._ready.values() for one in prepared} if fits else {}
@@ -375,5 +362,4 @@ class FileCatalog:
         return draft if is_new else earlier.dated(draft)
 
     def forget_files(self, paths: Sequence[str], /) -> int:
-        """Remove files and their memories; return how many memories went."""
         return self._storage.writer.forget_files(paths, self._space)

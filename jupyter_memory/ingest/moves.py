@@ -203,7 +203,7 @@ class MissingFiles:
             if path in present or any(is_at_or_below(path, folder) for folder in unreadable):
                 continue
             missing = _is_missing(path)
-            # What no reader reads at the moment.
+            # It is there, but its reader may be missing at the moment.
             may_be_read = bool(seen.readers.problems) or suffix_of(path) in seen.readers.extras
             if not missing and may_be_read and not path.lower().endswith(seen.readers.suffixes):
                 continue

@@ -151,15 +151,12 @@ Picture = bytes | str | None
 _PIXELS_OF_FILE = 500_000_000
 _PIXELS_A_SECOND = 50_000_000
 
-NO_READER = "of a format that is not read"
-TOO_MANY = f"beyond {MOST_THUMBNAILS} of a cell"
-NO_RESVG = "in SVG, for which resvg is missing: pip install 'jupyter-memory[pictures]'"
 NOT_DRAWN = "in SVG that cannot be drawn"
 TOO_MUCH = "beyond what is read of one file"
 
 
 class PictureReader:
-    """Makes the thumbnails of one file, part by part; those that are known by their origin are taken as they are."""
+    """Makes the thumbnails of one file, part by part; those that are known by their origin are taken unchanged."""
 
     def __init__(self, known: Mapping[str, Thumbnail]) -> None:
         self._known = known
@@ -174,7 +171,7 @@ class PictureReader:
         for picture in dict.fromkeys(pictures):
             try:
                 if len(thumbnails) == MOST_THUMBNAILS:
-                    raise _PictureError(TOO_MANY)
+                    raise _PictureError(f"beyond {MOST_THUMBNAILS} of a cell")
                 thumbnails.append(self._thumbnail(picture))
             except _PictureError as error:
                 left_out.append(str(error))
@@ -182,7 +179,7 @@ class PictureReader:
 
     def _thumbnail(self, picture: Picture) -> Thumbnail:
         if picture is None:
-            raise _PictureError(NO_READER)
+            raise _PictureError("of a format that is not read")
         origin = blake2b(picture if isinstance(picture, bytes) else picture.encode(), digest_size=16).hexdigest()
         if origin in self._known:
             return self._known[origin]
@@ -206,7 +203,7 @@ class PictureReader:
         if not _has_pillow():
             raise _PictureError(NO_PILLOW)
         if not can_draw():
-            raise _PictureError(NO_RESVG)
+            raise _PictureError("in SVG, for which resvg is missing: pip install 'jupyter-memory[pictures]'")
         if len(picture) > LARGEST_PICTURE:
             raise _PictureError(TOO_LARGE)
         begun = time.monotonic()

@@ -482,8 +482,7 @@ class ExportedFolder:
     """
 
     def __init__(self, path: Path, *, redacting: bool) -> None:
-        self._path = path
-        self._redacting = redacting
+        self._path, self._redacting = path, redacting
         # Where the runs and pictures of each memory are, since all of them may not fit into memory.
         self._runs: dict[str, list[int]] = defaultdict(list)
         self._pictures: dict[str, list[int]] = defaultdict(list)
@@ -512,7 +511,6 @@ class ExportedFolder:
         for name, check in checks:
             for record in lines(self._path, name):
                 check(record)
-        self.count = len(kinds)
 
     def memories(self, together: int) -> Iterator[list[Arrival]]:
         """Yield the memories in their order, so many at a time."""
@@ -530,9 +528,10 @@ class ExportedFolder:
                     raise InputError(f"{id_} cannot be imported: {error}") from None
                 # Where a secret was found in its text, it is cut into chunks anew.
                 if draft.text == stored.memory.text:
-                    hidden = [redact(one.context)[0] if self._redacting else one.context for one in stored.chunks]
-                    chunks = [replace(one, context=new) for one, new in zip(stored.chunks, hidden, strict=True)]
-                    draft = replace(draft, chunks=tuple(chunks))
+                    chunks = stored.chunks
+                    if self._redacting:
+                        chunks = tuple(replace(one, context=redact(one.context)[0]) for one in chunks)
+                    draft = replace(draft, chunks=chunks)
                 bounded = tuple(in_bounds(run, redacting=self._redacting) for run in runs[id_])
                 arrivals.append(Arrival(stored, draft, bounded))
             yield arrivals
