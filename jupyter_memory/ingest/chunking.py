@@ -16,7 +16,7 @@ from jupyter_memory.text.outlines import Block, around, outline, stretches
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Chunk, Draft
 
-# Tokens of a chunk at most, and tokens that neighbours share at most.
+# Tokens of a chunk, and tokens that neighbours share, at most.
 CAPACITY = 448
 OVERLAP = 224
 # Only texts up to this many characters are counted before they are cut: a longer one very likely has too many tokens.
@@ -29,12 +29,12 @@ _SLACK = 12
 _ABOUT = 300
 # Tokens of neighbouring blocks that are one chunk together.
 _SMALL = 60
-_PARAGRAPH, _LINE, _SENTENCE, _WORD = r"\n[ \t]*\n", r"\n", r"[.!?;:]\s|[。！？]", r"\s"
 _PLACES = {
     "markdown": r"\n(?=#{1,6}[ \t])",
     "python": r"\n(?=[ \t]*+(?:async def|class|def)\b|[ \t]*+@\w)",
 }
-_ANYWHERE = tuple(re.compile(place) for place in (_PARAGRAPH, _LINE, _SENTENCE, _WORD))
+# At the end of a paragraph, a line, a sentence, a word.
+_ANYWHERE = tuple(re.compile(place) for place in (r"\n[ \t]*\n", r"\n", r"[.!?;:]\s|[。！？]", r"\s"))
 _BLANK = re.compile(r"\s*")
 
 # A draft without its chunks, built by position: `replace` takes twice as long.
@@ -55,11 +55,24 @@ def with_chunks(drafts: Sequence[Draft], places: Sequence[Sequence[Place]] = ())
         EmbedderUnavailable: the vocabulary is missing or damaged.
     """
     lengths = _token_counts([draft.text for draft in drafts if not draft.chunks])
-    defined = places or [()] * len(drafts)
-    return [
-        draft if draft.chunks else _chunked(draft, next(lengths), of_it)
-        for draft, of_it in zip(drafts, defined, strict=True)
-    ]
+    done: list[Draft] = []
+    for draft, of_it in zip(drafts, places or [()] * len(drafts), strict=True):
+        if draft.chunks:
+            done.append(draft)
+            continue
+        text, blocks = draft.text, list[Block]()
+        if next(lengths) <= CAPACITY:
+            spans = [(0, len(text))] if text.strip() else []
+        else:
+            blocks = outline(draft.lang, text, of_it) if draft.kind == "file" else []
+            spans = list(split(text, CAPACITY, OVERLAP, draft.lang, blocks))
+        chunks: list[Chunk] = []
+        line, counted = first_line(draft.metadata) or 1, 0
+        for (start, end), context in zip(spans, _contexts(draft, spans, blocks), strict=True):
+            line, counted = line + text.count("\n", counted, start), start
+            chunks.append(Chunk(start, end, context, line))
+        done.append(_draft(*_BUT_CHUNKS(draft), tuple(chunks)))
+    return done
 
 
 def _token_counts(texts: Sequence[str]) -> Iterator[int]:
@@ -67,9 +80,13 @@ def _token_counts(texts: Sequence[str]) -> Iterator[int]:
     waiting: list[int | None] = []
     size = 0
     for text in texts:
-        count = _evident_count(text)
-        waiting.append(count)
-        if count is None:
+        # A token is at least one character, unless the character is taken apart, as a syllable in Hangul is.
+        if len(text) < CAPACITY and text.isascii():
+            waiting.append(len(text))
+        elif len(text) > _COUNTED:
+            waiting.append(CAPACITY + 1)
+        else:
+            waiting.append(None)
             batch.append(encodable(text))
             size += len(text)
         if size >= _BATCH:
@@ -78,42 +95,21 @@ def _token_counts(texts: Sequence[str]) -> Iterator[int]:
     yield from _counted(waiting, batch)
 
 
-def _evident_count(text: str) -> int | None:
-    # A token is at least one character, unless the character is taken apart, as a syllable in Hangul is.
-    if len(text) < CAPACITY and text.isascii():
-        return len(text)
-    return CAPACITY + 1 if len(text) > _COUNTED else None
-
-
 def _counted(waiting: Sequence[int | None], batch: list[str]) -> Iterator[int]:
     found = iter(tokens(batch).counts.tolist())
     for count in waiting:
         yield next(found) if count is None else count
 
 
-def _chunked(draft: Draft, tokens: int, places: Sequence[Place]) -> Draft:
-    text = draft.text
-    blocks = outline(draft.lang, text, places) if draft.kind == "file" and tokens > CAPACITY else []
-    if tokens <= CAPACITY:
-        spans = [(0, len(text))] if text.strip() else []
-    else:
-        spans = list(split(text, CAPACITY, OVERLAP, draft.lang, blocks))
-    contexts = _contexts(draft, spans, blocks)
-    chunks: list[Chunk] = []
-    line, counted = first_line(draft.metadata) or 1, 0
-    for (start, end), context in zip(spans, contexts, strict=True):
-        line, counted = line + text.count("\n", counted, start), start
-        chunks.append(Chunk(start, end, context, line))
-    return _draft(*_BUT_CHUNKS(draft), tuple(chunks))
-
-
 def _contexts(draft: Draft, spans: Sequence[tuple[int, int]], blocks: Sequence[Block]) -> list[str]:
-    # In a document it has the headings under which the chunk begins.
     if blocks:
         places = [start for start, _ in spans]
-        return [
-            _within(draft.context, found, start) for found, start in zip(around(blocks, places), places, strict=True)
-        ]
+        contexts = []
+        for within, start in zip(around(blocks, places), places, strict=True):
+            # A chunk that goes on with a block also says how the block began.
+            about = within[-1].about if within and within[-1].start < start else ""
+            contexts.append(under(draft.context, [one.name for one in within if one.name], words_within(about, _ABOUT)))
+        return contexts
     if draft.kind != "file" or draft.lang not in ("markdown", "rst"):
         return [draft.context] * len(spans)
     found = headings(draft.text, draft.lang)
@@ -123,12 +119,6 @@ def _contexts(draft: Draft, spans: Sequence[tuple[int, int]], blocks: Sequence[B
         under(draft.context, path or [heading.text for heading in found[:1] if heading.start < end])
         for path, (_, end) in zip(above, spans, strict=True)
     ]
-
-
-def _within(document: str, blocks: Sequence[Block], start: int) -> str:
-    # One that goes on with a block also says how the block began.
-    about = blocks[-1].about if blocks and blocks[-1].start < start else ""
-    return under(document, [one.name for one in blocks if one.name], words_within(about, _ABOUT))
 
 
 def split(
@@ -142,28 +132,17 @@ def split(
     """
     # The tokenizer refuses lone surrogates.
     begins = starts(encodable(text)).tolist()
-    done = 0
-    for begin, end in _cut(text, begins, capacity - _SLACK, overlap, lang, blocks):
-        match = _BLANK.match(text, begin, end)
-        word = match.end() if match else begin
-        start, end = max(begin, text.rfind("\n", begin, word) + 1), begin + len(text[begin:end].rstrip())
-        # A stretch that ends where the one before did, but for blank lines, adds nothing.
-        if start < end and end > done:
-            done = end
-            yield start, end
-
-
-def _cut(
-    text: str,
-    begins: Sequence[int],
-    size: int,
-    overlap: int,
-    lang: str,
-    blocks: Sequence[Block],
-) -> Iterator[tuple[int, int]]:
     places = (re.compile(_PLACES[lang]), *_ANYWHERE) if lang in _PLACES else _ANYWHERE
-    for begin, end in _joined(stretches(lang, blocks, len(text)), begins):
-        yield from _cut_one(text, begin, end, begins, size, overlap, places)
+    done = 0
+    for first, last in _joined(stretches(lang, blocks, len(text)), begins):
+        for begin, end in _cut(text, first, last, begins, capacity - _SLACK, overlap, places):
+            match = _BLANK.match(text, begin, end)
+            word = match.end() if match else begin
+            start, end = max(begin, text.rfind("\n", begin, word) + 1), begin + len(text[begin:end].rstrip())
+            # A stretch that ends where the one before did, but for blank lines, adds nothing.
+            if start < end and end > done:
+                done = end
+                yield start, end
 
 
 def _joined(parts: Sequence[tuple[int, int]], begins: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -176,37 +155,17 @@ def _joined(parts: Sequence[tuple[int, int]], begins: Sequence[int]) -> Iterator
     yield begin, end
 
 
-def _cut_one(
-    text: str,
-    begin: int,
-    stop: int,
-    begins: Sequence[int],
-    size: int,
-    overlap: int,
-    places: tuple[re.Pattern[str], ...],
+def _cut(
+    text: str, begin: int, stop: int, begins: Sequence[int], size: int, overlap: int, places: Sequence[re.Pattern[str]]
 ) -> Iterator[tuple[int, int]]:
     first, last = bisect_left(begins, begin), bisect_left(begins, stop)
     while last - first > size:
-        end = _last_place(text, begins[first + size // 2], begins[first + size], places)
+        low, high = begins[first + size // 2], begins[first + size]
+        ends = ([match.end() for match in place.finditer(text, low, high)] for place in places)
+        end = next((found[-1] for found in ends if found), high)
         yield begin, end
         # Each stretch begins at least a quarter of the size further, whatever the overlap.
-        earliest = max(bisect_left(begins, end) - overlap, first + size // 4)
-        begin = _first_place(text, begins[earliest], end, places)
+        low = begins[max(bisect_left(begins, end) - overlap, first + size // 4)]
+        begin = next((match.end() for place in places if (match := place.search(text, low, end - 1))), low)
         first = bisect_right(begins, begin) - 1
     yield begin, stop
-
-
-def _last_place(text: str, low: int, high: int, places: tuple[re.Pattern[str], ...]) -> int:
-    for place in places:
-        ends = [match.end() for match in place.finditer(text, low, high)]
-        if ends:
-            return ends[-1]
-    return high
-
-
-def _first_place(text: str, low: int, high: int, places: tuple[re.Pattern[str], ...]) -> int:
-    for place in places:
-        match = place.search(text, low, high - 1)
-        if match:
-            return match.end()
-    return low

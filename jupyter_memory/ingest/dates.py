@@ -113,10 +113,8 @@ def _plausible(when: datetime, now: datetime) -> datetime | None:
     return when if _EARLIEST <= when <= now + _AHEAD else None
 
 
-# When git says that files were last changed, so that a fresh clone or a copied folder is not all from today.
-#
-# Each work tree takes one ``git ls-files`` and one ``git log``. Both read the repository alone: no hook, no filter and
-# no network, whatever its configuration asks for.
+# Of each work tree, one ``git ls-files`` and one ``git log`` read the repository alone: no hook, no filter and no
+# network, whatever its configuration asks for.
 
 # Seconds after which the rest of a very long history is not read.
 _PATIENCE = 60
@@ -152,7 +150,12 @@ def last_commits(paths: Iterable[Path]) -> dict[Path, datetime]:
     for top, files in trees.items():
         wanted = {path.relative_to(top).as_posix(): path for path in files}
         below = os.path.commonpath(list(wanted)) or "."
-        committed = _committed(git, top, below)
+        committed = {}
+        for entry in _output(git, top, "ls-files", "--stage", "-z", "--", below):
+            stage, _, name = entry.partition("\t")
+            mode, blob, *_ = stage.split(" ")
+            if mode in _REGULAR:
+                committed[name] = blob
         unchanged = {name for name, path in wanted.items() if name in committed and _is_blob(path, committed[name])}
         found |= {wanted[name]: when for name, when in _changes(git, top, below, unchanged)}
     return found
@@ -163,16 +166,6 @@ def _work_tree(folder: Path) -> Path | None:
     if (folder / ".git").exists():
         return folder
     return None if folder == folder.parent else _work_tree(folder.parent)
-
-
-def _committed(git: str, top: Path, below: str) -> Mapping[str, str]:
-    found = {}
-    for entry in _output(git, top, "ls-files", "--stage", "-z", "--", below):
-        stage, _, name = entry.partition("\t")
-        mode, _, rest = stage.partition(" ")
-        if mode in _REGULAR:
-            found[name] = rest.split(" ", 1)[0]
-    return found
 
 
 def _is_blob(path: Path, blob: str) -> bool:
@@ -194,7 +187,9 @@ def _changes(git: str, top: Path, below: str, names: set[str]) -> Iterator[tuple
     with closing(_output(git, top, *log)) as entries:
         for entry in entries:
             if entry.startswith(_COMMIT):
-                when = _time(entry.removeprefix(_COMMIT))
+                when = None
+                with suppress(ValueError, OverflowError, OSError):
+                    when = datetime.fromtimestamp(int(entry.removeprefix(_COMMIT)), UTC)
             elif (name := entry.removeprefix("\n")) in names:
                 names.remove(name)
                 if when is not None:
@@ -203,18 +198,14 @@ def _changes(git: str, top: Path, below: str, names: set[str]) -> Iterator[tuple
                     return
 
 
-def _time(seconds: str) -> datetime | None:
-    with suppress(ValueError, OverflowError, OSError):
-        return datetime.fromtimestamp(int(seconds), UTC)
-    return None
-
-
 def _output(git: str, top: Path, *arguments: str) -> Generator[str]:
     # It ends early where git fails or takes too long.
     command = [git, "-C", str(top), *_SAFE, *arguments]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
     try:
         process = subprocess.Popen(  # noqa: S603  the program is git, and no argument is a user's option
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environment()
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
         )
     except OSError:
         return
@@ -222,7 +213,6 @@ def _output(git: str, top: Path, *arguments: str) -> Generator[str]:
     timer.start()
     try:
         assert process.stdout is not None
-
         rest = b""
         while data := process.stdout.read(65_536):
             *whole, rest = (rest + data).split(b"\0")
@@ -231,8 +221,3 @@ def _output(git: str, top: Path, *arguments: str) -> Generator[str]:
         timer.cancel()
         process.kill()
         process.communicate()
-
-
-def _environment() -> dict[str, str]:
-    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return {**own, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}

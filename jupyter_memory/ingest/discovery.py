@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from errno import EACCES, ELOOP, ENOENT
 from pathlib import Path
@@ -19,9 +20,7 @@ from jupyter_memory.ingest.readers.registry import Readers, install, known_reade
 from jupyter_memory.text.paths import plain_path
 from jupyter_memory.types.report import PAIRED
 
-# Files that are left out of a folder: what git ignores, what tools leave behind, and what holds keys.
-
-IGNORE_FILES = (".gitignore", ".jupytermemoryignore")
+_IGNORE_FILES = (".gitignore", ".jupytermemoryignore")
 
 # pathspec's name for the slash after a match that continues below it.
 _BELOW = "ps_d"
@@ -37,91 +36,68 @@ _NEVER = GitIgnoreSpec.from_lines(
 
 
 @dataclass(frozen=True, slots=True)
-class _Pattern:
-    # Whether it ignores or re-includes, and what it matches.
-
-    ignores: bool
-    folders_only: bool
-    matcher: Any
-
-    def matches(self, path: str, *, is_folder: bool) -> bool:
-        if self.folders_only and not is_folder:
-            return False
-        found = self.matcher.match_file(path)
-        return found is not None and found.match.groupdict().get(_BELOW) is None
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The patterns of one folder's ignore files, for everything below it; ``prefix`` is the folder with a slash."""
+class _Rules:
+    # The patterns of one folder's ignore files, for everything below it; ``prefix`` is the folder with a slash. Of each
+    # pattern, whether it ignores or re-includes, whether it is for folders only, and what matches it.
 
     prefix: str
-    patterns: tuple[_Pattern, ...]
+    patterns: Sequence[tuple[bool, bool, Any]]
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
-        """Return whether to ignore ``path``, or None if no pattern matches it."""
+        # None if no pattern matches.
         if not path.startswith(self.prefix):
             return None
         relative = path[len(self.prefix) :].replace(os.sep, "/")
-        for pattern in reversed(self.patterns):
-            if pattern.matches(relative, is_folder=is_folder):
-                return pattern.ignores
+        for ignores, folders_only, matcher in reversed(self.patterns):
+            if is_folder or not folders_only:
+                found = matcher.match_file(relative)
+                if found is not None and found.match.groupdict().get(_BELOW) is None:
+                    return bool(ignores)
         return None
 
 
-def rules(folder: Path, lines: Iterable[str]) -> Rules:
-    """Return the lines of an ignore file as rules, without lines that git could not read either."""
-    prefix = str(folder).rstrip(os.sep) + os.sep
-    return Rules(prefix, tuple(pattern for line in lines if (pattern := _pattern(line))))
+def _rules(folder: Path, lines: Iterable[str]) -> _Rules:
+    patterns: list[tuple[bool, bool, Any]] = []
+    for written in lines:
+        line = written if written.endswith("\\ ") else written.rstrip()
+        # pathspec decides for whole paths. We go down folder by folder, as git does, and ask only about a folder's
+        # entries, so the slash that restricts a line to folders is read here. Git cannot read every line either.
+        bare = line.rstrip("/")
+        with suppress(ValueError):
+            [matcher] = GitIgnoreSpec.from_lines([bare]).patterns
+            if matcher.include is not None:
+                patterns.append((matcher.include, bare != line, matcher))
+    return _Rules(str(folder).rstrip(os.sep) + os.sep, patterns)
 
 
-def _pattern(line: str) -> _Pattern | None:
-    line = line if line.endswith("\\ ") else line.rstrip()
-    # pathspec decides for whole paths. We go down folder by folder, as git does, and ask only about a folder's entries,
-    # so the slash that restricts a line to folders is read here.
-    bare = line.rstrip("/")
-    try:
-        [matcher] = GitIgnoreSpec.from_lines([bare]).patterns
-    except ValueError:
-        return None
-    return None if matcher.include is None else _Pattern(matcher.include, bare != line, matcher)
-
-
-def rules_in(folder: Path) -> Rules | None:
-    """Return the rules of a folder's own ignore files, None if it has none.
-
-    Raises:
-        OSError: an ignore file exists and cannot be read.
-    """
+def _rules_in(folder: Path) -> _Rules | None:
     lines: list[str] = []
-    for name in IGNORE_FILES:
+    for name in _IGNORE_FILES:
         file = folder / name
         if file.is_file():
             lines += file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-    return rules(folder, lines) if lines else None
+    return _rules(folder, lines) if lines else None
 
 
-def rules_above(root: Path) -> tuple[Rules, ...]:
-    """Return the rules of the git work tree that ``root`` is in, from its top down to the folder above ``root``.
-
-    There are none if the work tree ignores ``root`` itself: someone who indexes such a folder wants what is in it.
-    """
+def _rules_above(root: Path) -> tuple[_Rules, ...]:
+    # Those of the git work tree, from its top down to the folder above; none if it ignores ``root`` itself: someone who
+    # indexes such a folder wants what is in it.
     top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
     if top is None:
         return ()
-    found: list[Rules] = []
+    found: list[_Rules] = []
     exclude = top / ".git" / "info" / "exclude"
     if exclude.is_file():
-        found.append(rules(top, exclude.read_text(encoding="utf-8", errors="replace").splitlines()))
+        found.append(_rules(top, exclude.read_text(encoding="utf-8", errors="replace").splitlines()))
     for folder in reversed([folder for folder in root.parents if folder.is_relative_to(top)]):
-        if is_ignored(str(folder), found, is_folder=True):
+        if _is_ignored(str(folder), found, is_folder=True):
             return ()
-        found += [own for own in (rules_in(folder),) if own]
-    return () if is_ignored(str(root), found, is_folder=True) else tuple(found)
+        found += [own for own in (_rules_in(folder),) if own]
+    return () if _is_ignored(str(root), found, is_folder=True) else tuple(found)
 
 
-def is_ignored(path: str, chain: Sequence[Rules], *, is_folder: bool) -> bool:
-    """Return whether ``path`` is ignored by rules in their order: as in git, the last one that matches decides."""
+def _is_ignored(path: str, chain: Sequence[_Rules], *, is_folder: bool) -> bool:
+    # As in git, the last one that matches decides.
     for own in reversed(chain):
         verdict = own.verdict(path, is_folder=is_folder)
         if verdict is not None:
@@ -138,16 +114,14 @@ def is_never_wanted(name: str, *, is_folder: bool) -> bool:
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 # Files are counted by endings such as `.tex`; `.20261104` says nothing of the kind.
 _LONGEST_ENDING = 12
-_OTHER = "others"
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
     """The files found, as absolute paths in order; what is too large and what could not be looked at, with reasons.
 
-    ``links`` lead to files that are found under their own names. ``left_out`` counts the other files that nobody told
-    to ignore, by kind, and ``lacking`` those that an extra of this package would read, by suffix. ``readers`` are the
-    readers whose files were found.
+    ``links`` lead to files that are found under their own names. ``left_out`` counts by kind the files that have no
+    reader, and ``lacking`` by suffix those that an extra of this package would read.
     """
 
     files: list[Path] = field(default_factory=list)
@@ -178,9 +152,19 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
             return found
     except OSError as error:
         raise InputError(f"{_shown(root)} cannot be read: {error.strerror}. Check the path.") from None
-    last = (rules(root, ignore),) if ignore else ()
-    _walk_folder(root, last, max_bytes, found)
-    _leave_out_second_names(found)
+    _walk_folder(root, (_rules(root, ignore),) if ignore else (), max_bytes, found)
+
+    # Second names are left out. They have the same device and inode: a folder on the way may have one too.
+    links = sorted(found.links)
+    named = {_identity(path) for path in set(found.files).difference(links)} if links else set()
+    found.links.clear()
+    for link in links:
+        if (one := _identity(link)) in named:
+            found.links.append(link)
+        named.add(one)
+    second = set(found.links)
+    found.files[:] = [path for path in found.files if path not in second]
+
     found.skipped.extend(unread(found.lacking, found.readers.extras))
     found.files.sort()
     return found
@@ -200,9 +184,9 @@ def _known(path: Path) -> Path:
     return path
 
 
-def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk) -> None:
+def _walk_folder(root: Path, last: Sequence[_Rules], max_bytes: int, found: Walk) -> None:
     try:
-        waiting = [(root, rules_above(root))]
+        waiting = [(root, _rules_above(root))]
     except OSError as error:
         _fail(root, error, found)
         return
@@ -211,7 +195,7 @@ def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk)
         try:
             with os.scandir(folder) as entries:
                 listing = sorted(entries, key=lambda entry: entry.name)
-            own = rules_in(folder)
+            own = _rules_in(folder)
         except OSError as error:
             _fail(folder, error, found)
             continue
@@ -228,27 +212,23 @@ def _walk_folder(root: Path, last: Sequence[Rules], max_bytes: int, found: Walk)
 
 
 def _wanted_of(
-    listing: Sequence[os.DirEntry[str]], chain: Sequence[Rules], found: Walk
+    listing: Sequence[os.DirEntry[str]], chain: Sequence[_Rules], found: Walk
 ) -> tuple[list[Path], list[Path]]:
     folders, files, suffixes = [], [], (*found.readers.suffixes, *found.readers.extras)
     for entry in listing:
         is_folder = entry.is_dir(follow_symlinks=False)
-        if is_never_wanted(entry.name, is_folder=is_folder) or is_ignored(entry.path, chain, is_folder=is_folder):
+        if is_never_wanted(entry.name, is_folder=is_folder) or _is_ignored(entry.path, chain, is_folder=is_folder):
             continue
         if is_folder:
             folders.append(Path(entry.path))
         elif entry.name.lower().endswith(suffixes):
             files.append(Path(entry.path))
         elif not entry.is_symlink():
-            found.left_out[_kind(entry.name)] += 1
+            ending = suffix_of(entry.name)
+            says_kind = ending.isascii() and ending.isprintable() and not ending[1:].isdigit()
+            is_kind = 0 < len(ending) <= _LONGEST_ENDING and says_kind
+            found.left_out[ending if is_kind else "others"] += 1
     return folders, files
-
-
-def _kind(name: str) -> str:
-    ending = suffix_of(name)
-    if len(ending) > _LONGEST_ENDING or not ending.isascii() or ending[1:].isdigit():
-        return _OTHER
-    return ending if ending.isprintable() and ending else _OTHER
 
 
 def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
@@ -258,8 +238,17 @@ def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
     try:
         status = path.stat()
         is_link = path.is_symlink()
-        if not S_ISREG(status.st_mode) or (is_link and not _leads_inside(path, root)):
+        if not S_ISREG(status.st_mode):
             return
+        if is_link:
+            # It leads to a file that is wanted below the root.
+            target, top = path.resolve(), root.resolve()
+            if not target.is_relative_to(top):
+                return
+            *folders, name = target.relative_to(top).parts
+            parts = [(part, True) for part in folders] + [(name, False)]
+            if any(is_never_wanted(part, is_folder=is_folder) for part, is_folder in parts):
+                return
     except OSError as error:
         _fail(path, error, found)
         return
@@ -271,37 +260,12 @@ def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
         found.links.append(path)
 
 
-def _leave_out_second_names(found: Walk) -> None:
-    if not found.links:
-        return
-    links = sorted(found.links)
-    # Compared by device and inode: any folder on the way to a file may have a second name too.
-    named = {_identity(path) for path in set(found.files).difference(links)}
-    found.links.clear()
-    for link in links:
-        if (one := _identity(link)) in named:
-            found.links.append(link)
-        named.add(one)
-    second = set(found.links)
-    found.files[:] = [path for path in found.files if path not in second]
-
-
 def _identity(path: Path) -> tuple[int, int] | Path:
     try:
         status = path.stat()
     except OSError:  # it was deleted since it was found
         return path
     return status.st_dev, status.st_ino
-
-
-def _leads_inside(link: Path, root: Path) -> bool:
-    target, top = link.resolve(), root.resolve()
-    if not target.is_relative_to(top):
-        return False
-    *folders, name = target.relative_to(top).parts
-    return not (
-        is_never_wanted(name, is_folder=False) or any(is_never_wanted(part, is_folder=True) for part in folders)
-    )
 
 
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
@@ -320,7 +284,7 @@ def _fail(path: Path, error: OSError, found: Walk) -> None:
         reason = "it is a link that leads back to itself; remove it"
     elif error.errno == ENOENT and path.is_symlink():
         reason = "it is a link to a missing file; remove the link or restore the file"
-    if error.filename and (name := Path(os.fsdecode(error.filename)).name) in IGNORE_FILES:
+    if error.filename and (name := Path(os.fsdecode(error.filename)).name) in _IGNORE_FILES:
         reason += f" ({name})"
     found.failed.append((_shown(path), reason))
 
@@ -345,15 +309,14 @@ def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
     if path == root:
         return True
     try:
-        chain = list(rules_above(root))
+        chain, last = list(_rules_above(root)), (_rules(root, ignore),) if ignore else ()
         folder = root
         for name in path.relative_to(root).parts:
-            own = rules_in(folder)
-            chain += [own] if own else []
+            chain += [own for own in (_rules_in(folder),) if own]
             one = folder / name
             is_folder = one.is_dir() and not one.is_symlink()
-            last = (rules(root, ignore),) if ignore else ()
-            if is_never_wanted(name, is_folder=is_folder) or is_ignored(str(one), (*chain, *last), is_folder=is_folder):
+            applied = (*chain, *last)
+            if is_never_wanted(name, is_folder=is_folder) or _is_ignored(str(one), applied, is_folder=is_folder):
                 return False
             if is_folder and any((one / mark).exists() for mark in _ENVIRONMENT):
                 return False
@@ -362,13 +325,9 @@ def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
         return False
     if path.is_dir():
         return True
-    return suffix_of(path) in known_readers().suffixes and not _is_half_of_wanted(path, root, ignore)
-
-
-def _is_half_of_wanted(path: Path, root: Path, ignore: Sequence[str]) -> bool:
-    if not may_be_paired(path.name) or not is_half(path):
+    if may_be_paired(path.name) and is_half(path) and is_wanted(path.with_suffix(NOTEBOOK), root, ignore=ignore):
         return False
-    return is_wanted(path.with_suffix(NOTEBOOK), root, ignore=ignore)
+    return suffix_of(path) in known_readers().suffixes
 
 
 def own_name(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> Path:

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Protocol, TypeVar
 
 from jupyter_memory.embedders.base import TokenEmbedder
+from jupyter_memory.embedders.static import StaticEmbedder
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import last_commits
 from jupyter_memory.ingest.discovery import Walk, own_name, walk
@@ -76,9 +77,15 @@ def index(
     root = normal(root)
     if named_from is not None:
         root = own_name(root, named_from, ignore=ignore)
-    report = tell or _ignore
+    report = tell or (lambda done, files: None)
     report(0, None)
-    known = _known_below(root, catalog)
+    known = dict(catalog.files_under(str(root)))
+    if known and not root.exists():
+        raise InputError(
+            f"There is nothing at {root} any more, but {len(known)} indexed files were below it. If it was renamed, "
+            "index it under its new name, and their memories move with it. If the files are gone: forget --source "
+            f"'{root}'"
+        )
     seen = walk(root, ignore=ignore, max_bytes=max_bytes)
     known = use_known_names(seen, known, catalog.files_under)
     missing = MissingFiles(seen, known, catalog)
@@ -112,17 +119,6 @@ def index(
     if missing.paths:
         catalog.forget_files(list(missing.paths))
     return _report(counts, len(missing.paths), seen, perf_counter() - begun)
-
-
-def _known_below(root: Path, catalog: Catalog) -> dict[str, FileState]:
-    known = dict(catalog.files_under(str(root)))
-    if known and not root.exists():
-        raise InputError(
-            f"There is nothing at {root} any more, but {len(known)} indexed files were below it. If it was renamed, "
-            "index it under its new name, and their memories move with it. If the files are gone: forget --source "
-            f"'{root}'"
-        )
-    return known
 
 
 def _unreachable(missing: MissingFiles) -> Iterator[tuple[str, str]]:
@@ -174,7 +170,7 @@ def _read(
         return None
     except InputError as error:
         counts.failed.append((str(path), str(error)))
-        # Noted as unread: until somebody changes it, the next run just counts it.
+        # Noted as unread: until it changes, the next run just counts it.
         catalog.touch(FileState(str(path), modified, status.st_size, UNREAD + version_mark(path)))
         return None
     except (ValueError, OverflowError):
@@ -197,10 +193,6 @@ def _refuse(path: str, why: str, known: FileState | None, catalog: Catalog, coun
 
 def _is_of_present_reader(known: FileState) -> bool:
     return known.content_hash != REFUSED and known.content_hash.endswith(version_mark(known.path))
-
-
-def _ignore(done: int, files: int | None) -> None:
-    """Report progress to nobody."""
 
 
 def _likely_changed(paths: Iterable[Path], known: Mapping[str, FileState]) -> list[Path]:
@@ -232,29 +224,24 @@ def changed(root: Path, catalog: Catalog, *, ignore: Sequence[str] = (), max_byt
         return len(known)
     seen = walk(root, ignore=ignore, max_bytes=max_bytes)
     known = use_known_names(seen, known, catalog.files_under)
-    different = sum(_differs(path, known.get(str(path))) for path in seen.files)
+    different = 0
+    for path in seen.files:
+        before = known.get(str(path))
+        if before is None:
+            different += 1
+            continue
+        with suppress(OSError):  # what is known of it stays
+            status = path.stat()
+            if (before.mtime_ns, before.size) == (min(status.st_mtime_ns, _LATEST), status.st_size):
+                different += not _is_of_present_reader(before)
+            else:
+                different += before.size != status.st_size or before.content_hash != digest(path)
     return different + len(MissingFiles(seen, known, catalog).paths)
 
 
-def _differs(path: Path, known: FileState | None) -> bool:
-    if known is None:
-        return True
-    try:
-        status = path.stat()
-        if (known.mtime_ns, known.size) == (min(status.st_mtime_ns, _LATEST), status.st_size):
-            return not _is_of_present_reader(known)
-        return known.size != status.st_size or known.content_hash != digest(path)
-    except OSError:
-        return False  # what is known of it stays
-
-
-# The catalog of indexed files: it prepares what the indexer reads, then the store's writer writes it.
-
 Done = TypeVar("Done")
-# Bytes of pictures that workers are sent at their start; it is quicker to make the others again.
+# Bytes of pictures that workers are sent at their start.
 _MOST_SENT = 20_000_000
-# A file that was read, and its memories.
-_FileRead = tuple[FileState, Sequence[Prepared]]
 
 
 class EmbedderProvider(Protocol):
@@ -262,20 +249,16 @@ class EmbedderProvider(Protocol):
 
     def for_writing(self) -> Embedder | None:
         """Return the embedder for new chunks, None for a store without vectors."""
-        ...
 
     def writing(self, write: Callable[[Embedder | None], Done], /) -> Done:
         """Return what ``write`` does with the embedder; call it again if the store's embedder changed meanwhile."""
-        ...
 
 
 class FileCatalog:
     """The indexed files of one space of a store; ``quota`` is the room for their pictures, None to read none."""
 
     def __init__(self, storage: Storage, model: EmbedderProvider, space: str, quota: Quota | None = None) -> None:
-        self._storage = storage
-        self._model = model
-        self._space = space
+        self._storage, self._model, self._space = storage, model, space
         self._pool: WorkerPool | None = None
         self._ready: dict[str, list[Prepared]] = {}
         self._fingerprint = ""
@@ -284,22 +267,26 @@ class FileCatalog:
         self._quota = quota
 
     def expect(self, paths: Sequence[Path], root: Path, redacting: bool, /) -> None:
-        """Let a pool of workers read these files ahead, if there are enough of them; ask git for their dates."""
+        # A pool of workers reads ahead, if there are enough files.
         self._commits = last_commits(paths)
         embedder = self._model.for_writing()
         workers = workers_for(paths)
-        if workers and (embedder is None or _is_static(embedder)):
+        if workers and (embedder is None or isinstance(embedder, StaticEmbedder)):
+            # It is quicker to make the others again.
+            pictures: dict[Path, Mapping[str, Thumbnail]] = {}
+            size = 0
+            for path in paths if self._quota is not None else ():
+                if path.suffix == ".ipynb" and size < _MOST_SENT:
+                    pictures[path] = self._storage.thumbnails.of_file(str(path), self._space)
+                    size += sum(len(one.image) for one in pictures[path].values())
+
             self._fingerprint = "" if embedder is None else embedder.fingerprint
             dimensions = 0 if embedder is None else embedder.dimensions
-            task = Task(root, redacting, self._space, dimensions, self._commits, self._known_pictures(paths))
+            known = None if self._quota is None else pictures
+            task = Task(root, redacting, self._space, dimensions, self._commits, known)
             self._pool = WorkerPool(paths, task, workers, here=lambda some: prepare_files(some, task, embedder))
 
     def read(self, path: Path, root: Path, redacting: bool, /) -> list[Draft]:
-        """Return what a file has to remember.
-
-        Raises:
-            InputError: the file cannot be read, or is not what its name says.
-        """
         ready = None if self._pool is None else self._pool.prepared(path)
         if ready is None:
             # A notebook is saved many times with the same plots in it.
@@ -316,7 +303,6 @@ class FileCatalog:
             self._pool = None
 
     def files_under(self, root: str, /) -> Mapping[str, FileState]:
-        """Return the known files at or below ``root``, by path."""
         with self._storage.snapshot() as snapshot:
             known = snapshot.files_under(root, self._space)
         self._undated |= {path for path, state in known.items() if state.dated is False}
@@ -327,27 +313,25 @@ class FileCatalog:
         return known | {path: replace(known[path], pictures=False) for path in unread}
 
     def held(self, paths: Sequence[str], /) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Return the location and the text of each memory of these files, by path."""
         with self._storage.snapshot() as snapshot:
             return snapshot.file_texts(paths, self._space)
 
     def rename(self, old: str, new: str, /) -> None:
-        """Note that a file has another path now."""
         self._storage.writer.rename(old, new)
 
     def touch(self, state: FileState, /) -> None:
-        """Note that a file has a new modification time but the content it had."""
         self._storage.writer.touch_file(state, self._space)
 
     def replace_files(self, files: Sequence[tuple[FileState, Sequence[Draft]]], /) -> int:
-        """Replace what is stored of these files; return how many memories they hold now."""
-
         def write(embedder: Embedder | None) -> None:
             fits = self._fingerprint == ("" if embedder is None else embedder.fingerprint)
             ready = {id(one.draft): one for prepared in self._ready.values() for one in prepared} if fits else {}
-            earlier = self._unchanged([state.path for state, _ in files], embedder)
+            # A vector of the static model takes less time to compute than to read.
+            slow = None if isinstance(embedder, TokenEmbedder) else embedder
+            with self._storage.snapshot() as snapshot:
+                earlier = unchanged(snapshot, [state.path for state, _ in files], self._space, slow)
             dated = [
-                (replace(state, dated=True), [self._dated(self._spaced(draft), earlier) for draft in of_file])
+                (replace(state, dated=True), [self._dated(draft, earlier) for draft in of_file])
                 for state, of_file in files
             ]
             others = [draft for _, of_file in dated for draft in of_file if id(draft) not in ready]
@@ -357,7 +341,13 @@ class FileCatalog:
                 (state, [ready[id(draft)] if id(draft) in ready else next(rest) for draft in of_file])
                 for state, of_file in dated
             ]
-            self._storage.writer.replace_files(self._with_pictures(parts), embedder, self._space)
+            if self._quota is None:
+                files_read = [(replace(state, pictures=False), memories) for state, memories in parts]
+            else:
+                self._quota.begin([state.path for state, _ in parts])
+                fitting = [(state, *self._quota.fitting(memories)) for state, memories in parts]
+                files_read = [(replace(state, pictures=is_whole), memories) for state, memories, is_whole in fitting]
+            self._storage.writer.replace_files(files_read, embedder, self._space)
 
         self._model.writing(write)
         if self._quota is not None:
@@ -365,47 +355,11 @@ class FileCatalog:
         self._ready.clear()
         return sum(len(of_file) for _, of_file in files)
 
-    def _with_pictures(self, files: Sequence[_FileRead]) -> list[_FileRead]:
-        if self._quota is None:
-            return [(replace(state, pictures=False), memories) for state, memories in files]
-        self._quota.begin([state.path for state, _ in files])
-        fitting = [(state, *self._quota.fitting(memories)) for state, memories in files]
-        return [(replace(state, pictures=is_whole), memories) for state, memories, is_whole in fitting]
-
-    def _known_pictures(self, paths: Sequence[Path]) -> Mapping[Path, Mapping[str, Thumbnail]] | None:
-        if self._quota is None:
-            return None
-        found: dict[Path, Mapping[str, Thumbnail]] = {}
-        size = 0
-        for path in paths:
-            if path.suffix == ".ipynb" and size < _MOST_SENT:
-                found[path] = self._storage.thumbnails.of_file(str(path), self._space)
-                size += sum(len(one.image) for one in found[path].values())
-        return found
-
     def _dated(self, draft: Draft, earlier: Unchanged) -> Draft:
-        # That of a commit is new to what an older version read.
-        if draft.source in self._undated and Path(draft.source) in self._commits:
-            return draft
-        return earlier.dated(draft)
-
-    def _spaced(self, draft: Draft) -> Draft:
-        return draft if draft.space == self._space else replace(draft, space=self._space)
-
-    def _unchanged(self, paths: Sequence[str], embedder: Embedder | None) -> Unchanged:
-        # A vector of the static model takes less time to compute than to read.
-        slow = None if isinstance(embedder, TokenEmbedder) else embedder
-        with self._storage.snapshot() as snapshot:
-            return unchanged(snapshot, paths, self._space, slow)
+        draft = draft if draft.space == self._space else replace(draft, space=self._space)
+        # The date of a commit is new to what an older version read.
+        is_new = draft.source in self._undated and Path(draft.source) in self._commits
+        return draft if is_new else earlier.dated(draft)
 
     def forget_files(self, paths: Sequence[str], /) -> int:
-        """Remove files and their memories; return how many memories went."""
         return self._storage.writer.forget_files(paths, self._space)
-
-
-def _is_static(embedder: Embedder) -> bool:
-    if not isinstance(embedder, TokenEmbedder):
-        return False
-    from jupyter_memory.embedders.static import StaticEmbedder
-
-    return isinstance(embedder, StaticEmbedder)

@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePath
-from typing import Protocol
+from typing import NamedTuple
 
 from jupyter_memory.ingest.discovery import Walk
-from jupyter_memory.ingest.readers.registry import Readers, digest, suffix_of
+from jupyter_memory.ingest.readers.registry import digest, suffix_of
+from jupyter_memory.runtime import batches
 from jupyter_memory.text.markdown import is_position, source_of
 from jupyter_memory.text.paths import is_at_or_below
 from jupyter_memory.types import Draft
-from jupyter_memory.types.protocols import FileState
-
-# Finds missing files that are on a drive which is not connected: they were neither moved nor deleted.
+from jupyter_memory.types.protocols import Catalog, FileState
 
 # Where systems keep the folders of drives, each only while the drive is connected; in the first two also by user.
 _PLACES = tuple(map(Path, ("/media", "/run/media", "/mnt", "/Volumes")))
@@ -28,11 +27,11 @@ _STEP_NS = 2_000_000_000
 
 
 class DisconnectedDrives:
-    """Looks for the drives of missing files; each folder is looked at once."""
+    """The drives of missing files that are not connected: such files were neither moved nor deleted."""
 
     def __init__(self) -> None:
         self._nearest: dict[Path, Path | None] = {}
-        self._empty: dict[Path, int | None] = {}
+        self._emptied: dict[Path, int | None] = {}
         self._led_to: dict[Path, Path] = {}
 
     def folder_of(self, state: FileState) -> str | None:
@@ -52,9 +51,15 @@ class DisconnectedDrives:
         top = self._nearest_existing(led_to) or led_to
         if not top.is_mount() if top.parent in _BY_USER else top in _PLACES:
             return str(named / path.relative_to(named).parts[0] if top == led_to else named)
-        emptied = self._emptied(top) if top == led_to else None
-        indexed = None if state.indexed_at is None else state.indexed_at * 1000
-        return str(named) if emptied is not None and indexed is not None and emptied < indexed - _STEP_NS else None
+        if top != led_to or state.indexed_at is None:
+            return None
+        if top not in self._emptied:
+            self._emptied[top] = None
+            with suppress(OSError), os.scandir(top) as entries:
+                if next(entries, None) is None:
+                    self._emptied[top] = top.stat().st_mtime_ns
+        emptied = self._emptied[top]
+        return str(named) if emptied is not None and emptied < state.indexed_at * 1000 - _STEP_NS else None
 
     def _nearest_existing(self, folder: Path) -> Path | None:
         on_the_way = []
@@ -70,34 +75,12 @@ class DisconnectedDrives:
         self._nearest.update(dict.fromkeys(on_the_way, found))
         return found
 
-    def _emptied(self, folder: Path) -> int | None:
-        if folder not in self._empty:
-            self._empty[folder] = _changed(folder) if not any(_entries(folder)) else None
-        return self._empty[folder]
-
-
-def _entries(folder: Path) -> Iterator[bool]:
-    try:
-        with os.scandir(folder) as entries:
-            yield from (True for _ in entries)
-    except OSError:
-        yield True
-
-
-def _changed(folder: Path) -> int | None:
-    try:
-        return folder.stat().st_mtime_ns
-    except OSError:
-        return None
-
-
-# Finds the missing file that a new one continues although it was edited: they share ids of cells, or lines.
 
 # Two files are one if the new one has more than this share of the old one's cells, or if the lines that they share make
 # up this share of both.
 _CELLS = 0.5
 _LINES = 2 / 3
-# An id that somebody wrote, such as "cell-1", occurs elsewhere too: it counts if this share of the words is equal.
+# An id that a person wrote, such as "cell-1", occurs elsewhere too: it counts if this share of the words is equal.
 _WORDS = 0.5
 # Random ids as Jupyter, VS Code and Colab make them: two cells have the same one only if one is a copy of the other.
 _RANDOM_ID = re.compile(
@@ -111,19 +94,17 @@ _SHORTEST = 8  # characters of a line that says anything
 _COMMON = 20
 
 
-@dataclass(frozen=True, slots=True)
-class _Traits:
-    # Cells by id, with words where the id is not enough; its lines with their lengths.
-
-    cells: Mapping[str, frozenset[str] | None]
-    lines: Mapping[str, int]
+class _Traits(NamedTuple):
+    cells: Mapping[str, frozenset[str] | None]  # by id, with words where the id is not enough
+    lines: Mapping[str, int]  # with their lengths
 
 
-class SimilarFiles:
-    """Missing files by their content, to find the one that a new file continues."""
+class _SimilarFiles:
+    # Missing files by their content, to find the one that a new file continues although it was edited: they share ids
+    # of cells, or lines.
 
     def __init__(self, held: Iterable[tuple[str, Iterable[tuple[str, str]]]]) -> None:
-        """Take the paths of some files, each with the location and the text of its memories."""
+        # The paths of some files, each with the location and the text of its memories.
         self._files = {path: _traits(of_it) for path, of_it in held}
         self._by_id: dict[str, list[str]] = defaultdict(list)
         self._by_line: dict[str, list[str]] = defaultdict(list)
@@ -135,12 +116,11 @@ class SimilarFiles:
             for line in traits.lines:
                 self._by_line[line].append(path)
 
-    def take(self, path: str) -> None:
-        """Leave a file out from now on, because it was found."""
+    def leave_out(self, path: str) -> None:
         self._files.pop(path, None)
 
     def most_similar(self, path: str, drafts: Iterable[Draft]) -> str | None:
-        """Return the file that a new one continues, None if there is none; of equal ones the one with the same name."""
+        # Of equal ones the one with the same name.
         new = _traits((draft.location, draft.text) for draft in drafts)
         name, is_notebook = PurePath(path).name, _is_notebook(path)
         near = {old for id_ in new.cells for old in _few(self._by_id.get(id_, ()))}
@@ -155,7 +135,10 @@ class SimilarFiles:
         return max(share, key=lambda old: (share[old], PurePath(old).name == name), default=None)
 
     def _share(self, old: _Traits, new: _Traits) -> float:
-        stayed = sum(_is_same(words, new.cells[id_]) for id_, words in old.cells.items() if id_ in new.cells)
+        pairs = [(words, new.cells[id_]) for id_, words in old.cells.items() if id_ in new.cells]
+        stayed = sum(
+            one is None or other is None or len(one & other) >= _WORDS * len(one | other) for one, other in pairs
+        )
         cells = stayed / len(old.cells) if old.cells else 0.0
         shared = sum(length for line, length in new.lines.items() if line in old.lines and self._files_with(line))
         most = max(self._length(old), self._length(new))
@@ -188,12 +171,6 @@ def _traits(memories: Iterable[tuple[str, str]]) -> _Traits:
     return _Traits(cells, lines)
 
 
-def _is_same(one: frozenset[str] | None, other: frozenset[str] | None) -> bool:
-    if one is None or other is None:
-        return True
-    return len(one & other) >= _WORDS * len(one | other)
-
-
 def _is_notebook(path: str) -> bool:
     return path.lower().endswith(".ipynb")
 
@@ -203,21 +180,13 @@ _TOGETHER = 100  # files whose texts are in memory at a time
 _States = Mapping[str, FileState]
 
 
-class KnownFiles(Protocol):
-    """The part of a ``Catalog`` that tells what is known of files, also of those in other folders."""
-
-    def files_under(self, root: str, /) -> _States: ...
-
-    def held(self, paths: Sequence[str], /) -> Mapping[str, Sequence[tuple[str, str]]]: ...
-
-
 class MissingFiles:
     """Known files of a folder that are no longer there, or no longer wanted; what could not be looked at stays.
 
     ``paths`` are those files. ``unreachable`` counts, by folder, the files on drives that are not connected now.
     """
 
-    def __init__(self, seen: Walk, known: _States, catalog: KnownFiles) -> None:
+    def __init__(self, seen: Walk, known: _States, catalog: Catalog) -> None:
         present = {str(path) for path in seen.files}
         unreadable = [path for path, _ in seen.failed]
         links = {str(path) for path in seen.links}
@@ -234,7 +203,9 @@ class MissingFiles:
             if path in present or any(is_at_or_below(path, folder) for folder in unreadable):
                 continue
             missing = _is_missing(path)
-            if not missing and _is_unread(path, seen.readers):
+            # It is there, but its reader may be missing at the moment.
+            may_be_read = bool(seen.readers.problems) or suffix_of(path) in seen.readers.extras
+            if not missing and may_be_read and not path.lower().endswith(seen.readers.suffixes):
                 continue
             if missing and (place := self._drives.folder_of(state)) is not None:
                 self.unreachable[place] += 1
@@ -246,7 +217,7 @@ class MissingFiles:
         self._inside = _by_content(left)
         self._outside: dict[str, list[str]] | None = None
         self._others: _States | None = None
-        self._similar: SimilarFiles | None = None
+        self._similar: _SimilarFiles | None = None
 
     def displaced(self) -> list[tuple[str, str]]:
         """Return the old and new names of files that took each other's places, and no longer count them as missing.
@@ -254,7 +225,7 @@ class MissingFiles:
         Called before the files are read: one by one, a file that moves to a known name would replace the file that
         moved away from it.
         """
-        moves = DisplacedFiles(self._files, self._known).moves(self._left) if self._left else []
+        moves = _DisplacedFiles(self._files, self._known).moves(self._left) if self._left else []
         for old, new in moves:
             self._placed.add(new)
             if (state := self._left.pop(old, None)) is not None:
@@ -282,28 +253,30 @@ class MissingFiles:
             self.paths.pop(old, None)
             self._left.pop(old, None)
             if self._similar is not None:
-                self._similar.take(old)
+                self._similar.leave_out(old)
         return old
 
     def _edited(self, new: FileState, drafts: Sequence[Draft]) -> str | None:
         if self._similar is None:
             states = {path: state for path, state in self._known_elsewhere().items() if self._is_gone(state)}
             states |= self._left
-            renamed = _renamed_only(
-                {**self._left, **states}, [path for path in self._new if str(path) not in self._met]
-            )
-            self._similar = SimilarFiles(self._held([path for path in states if path not in renamed]))
+            # Those that were only renamed, to files that are read later.
+            everything = {**self._left, **states}
+            sizes = {state.size for state in everything.values()} - {0}
+            like, renamed = _by_content(everything), set[str]()
+            for path in [path for path in self._new if str(path) not in self._met] if sizes else ():
+                with suppress(OSError):
+                    if path.stat().st_size in sizes and (old := _taken(like.get(digest(path), []), path.name)):
+                        renamed.add(old)
+            wanted = batches([path for path in states if path not in renamed], _TOGETHER)
+            self._similar = _SimilarFiles(one for some in wanted for one in self._catalog.held(some).items())
         old = self._similar.most_similar(new.path, drafts)
         if old is not None:
             held = (self._left.get(old) or self._known_elsewhere()[old]).content_hash
-            for like in (self._inside, self._outside or {}):
-                if old in like.get(held, ()):
-                    like[held].remove(old)
+            for of_content in (self._inside, self._outside or {}):
+                if old in of_content.get(held, ()):
+                    of_content[held].remove(old)
         return old
-
-    def _held(self, paths: Sequence[str]) -> Iterator[tuple[str, Sequence[tuple[str, str]]]]:
-        for start in range(0, len(paths), _TOGETHER):
-            yield from self._catalog.held(paths[start : start + _TOGETHER]).items()
 
     def _known_elsewhere(self) -> _States:
         # Read once, and only where anything is new.
@@ -316,11 +289,10 @@ class MissingFiles:
         return _is_missing(state.path) and self._drives.folder_of(state) is None
 
 
-class DisplacedFiles:
-    """Known files whose name another known file has now, as after ``mv a old; mv b a``, followed to their new names."""
+class _DisplacedFiles:
+    # Known files whose name another known file has now, as after ``mv a old; mv b a``, followed to their new names.
 
     def __init__(self, files: Iterable[Path], known: _States) -> None:
-        """Take the files that are there, and what is known of the folder."""
         self._known = known
         self._placed: set[str] = set()
         self._digests: dict[str, str] = {}
@@ -335,10 +307,8 @@ class DisplacedFiles:
                     self._of_size[status.st_size].append(str(path))
 
     def moves(self, gone: _States) -> list[tuple[str, str]]:
-        """Return old and new names, in the order in which each name is free before another file takes it.
-
-        Only chains that begin with a file that is ``gone`` are followed: where two files swap names, neither is gone.
-        """
+        # Old and new names, in the order in which each name is free before another file takes it. Only chains that
+        # begin with a file that is ``gone`` are followed: where two files swap names, neither is gone.
         found: list[tuple[str, str]] = []
         from_ = {state.content_hash: path for path, state in gone.items() if state.size}
         sizes = {state.size for state in gone.values()}
@@ -357,24 +327,21 @@ class DisplacedFiles:
 
     def _way_of(self, path: str) -> list[tuple[str, str]]:
         way: list[tuple[str, str]] = []
-        while path in self._known and (to := self._place_of(self._known[path], path)) is not None:
+        while path in self._known and (held := self._known[path]).size:
+            # All files of one size are read together, once.
+            for one in self._of_size.pop(held.size, ()):
+                self._of_content[self._digest(one)].append(one)
+            for to in self._of_content.get(held.content_hash, ()):
+                before = self._known.get(to)
+                is_new = before is None or before.content_hash != held.content_hash
+                if to != path and to not in self._placed and is_new:
+                    break
+            else:
+                break
             self._placed.add(to)
             way.append((path, to))
             path = to
         return way[::-1]
-
-    def _place_of(self, held: FileState, path: str) -> str | None:
-        for to in self._with(held) if held.size else ():
-            before = self._known.get(to)
-            if to != path and to not in self._placed and (before is None or before.content_hash != held.content_hash):
-                return to
-        return None
-
-    def _with(self, held: FileState) -> Sequence[str]:
-        # All files of one size are read together, once.
-        for path in self._of_size.pop(held.size, ()):
-            self._of_content[self._digest(path)].append(path)
-        return self._of_content.get(held.content_hash, ())
 
     def _digest(self, path: str) -> str:
         if path not in self._digests:
@@ -392,16 +359,6 @@ def _by_content(states: _States) -> dict[str, list[str]]:
     return found
 
 
-def _renamed_only(states: _States, new: Sequence[Path]) -> set[str]:
-    sizes = {state.size for state in states.values()} - {0}
-    like, waiting = _by_content(states), set[str]()
-    for path in new if sizes else ():
-        with suppress(OSError):
-            if path.stat().st_size in sizes and (old := _taken(like.get(digest(path), []), path.name)) is not None:
-                waiting.add(old)
-    return waiting
-
-
 def _taken(like: list[str], name: str) -> str | None:
     old = next((path for path in like if Path(path).name == name), like[0] if like else None)
     if old is not None:
@@ -410,7 +367,7 @@ def _taken(like: list[str], name: str) -> str | None:
 
 
 def _is_missing(path: str) -> bool:
-    # Where nobody can look, something may be.
+    # What cannot be looked at may be there.
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -420,34 +377,10 @@ def _is_missing(path: str) -> bool:
     return False
 
 
-def _is_unread(path: str, readers: Readers) -> bool:
-    may_be_read = bool(readers.problems) or suffix_of(path) in readers.extras
-    return may_be_read and not path.lower().endswith(readers.suffixes)
-
-
-# Finds the files that a store knows by another name, where links lead to a file by two.
-
-
-class RealNames:
-    """The names of files with all links followed; each folder is looked at once."""
-
-    def __init__(self) -> None:
-        self._folders: dict[str, str] = {}
-
-    def of(self, path: str) -> str:
-        """Return the name of a file once its links are followed; what is not there keeps its name."""
-        folder, name = os.path.split(path)
-        if folder not in self._folders:
-            self._folders[folder] = os.path.realpath(folder)
-        found = os.path.join(self._folders[folder], name)  # noqa: PTH118  a Path for each file takes too long
-        return os.path.realpath(found) if os.path.islink(found) else found  # noqa: PTH114
-
-
 def use_known_names(seen: Walk, known: _States, files_under: Callable[[str], _States]) -> dict[str, FileState]:
     """Replace the files that the store knows by another name by that name; return what is known of all of ``seen``.
 
-    So a file is indexed once and kept up to date, whichever of its names is used: that of a link to it or to a folder
-    above it, or its own. ``known`` is what is known below the folder that was looked through.
+    So a file is indexed once, whichever of its names is used: its own, or that of a link to it or to a folder above it.
     """
     present = {str(path) for path in seen.files}
     new = [path for path in seen.files if str(path) not in known]
@@ -456,8 +389,14 @@ def use_known_names(seen: Walk, known: _States, files_under: Callable[[str], _St
     # A link to a file is no name to keep where the file is found by its own.
     left = present | {str(path) for path in seen.links}
     others = {path: state for path, state in files_under(new[0].anchor).items() if path not in left}
-    real = RealNames()
-    names = {real.of(path): path for path in others}
-    renamed = {path: name for path in new if (name := names.get(real.of(str(path)))) is not None}
+    real_folder = cache(os.path.realpath)
+
+    def real(path: str) -> str:
+        folder, name = os.path.split(path)
+        found = os.path.join(real_folder(folder), name)  # noqa: PTH118  a Path for each file takes too long
+        return os.path.realpath(found) if os.path.islink(found) else found  # noqa: PTH114
+
+    names = {real(path): path for path in others}
+    renamed = {path: name for path in new if (name := names.get(real(str(path)))) is not None}
     seen.files[:] = sorted(Path(renamed.get(path, path)) for path in seen.files)
     return {**known, **{name: others[name] for name in renamed.values()}}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import binascii
 import time
 from base64 import b64decode
 from collections import Counter
@@ -25,9 +24,8 @@ from jupyter_memory.types.report import PictureReport
 if TYPE_CHECKING:
     from PIL import Image
 
-# Makes a thumbnail of a picture that nobody vouches for: small, without metadata, at a bounded cost.
-#
-# Pillow is imported late: it is optional, and most files show no pictures.
+# A thumbnail of an untrusted picture is small, without metadata, and has a bounded cost. Pillow is imported late: it is
+# optional, and most files show no pictures.
 
 # What is read of a picture: bytes as it is stored, and pixels. The latter take some 0.5 s and 150 MB.
 LARGEST_PICTURE = 20_000_000
@@ -46,17 +44,13 @@ TOO_LARGE = "too large"
 NO_PILLOW = "for which Pillow is missing: pip install 'jupyter-memory[pictures]'"
 
 
-class PictureError(ValueError):
-    """A picture has no thumbnail; ``reason`` says in a word or two why."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+class _PictureError(ValueError):
+    # A picture has no thumbnail; its text says in a word or two why.
+    pass
 
 
 @cache
-def available() -> bool:
-    """Return whether Pillow is installed."""
+def _has_pillow() -> bool:
     return find_spec("PIL") is not None
 
 
@@ -66,41 +60,37 @@ def thumbnail(data: bytes) -> tuple[Thumbnail, int]:
     Of several frames the first is shown. What is transparent gets the ground on which the rest can be seen.
 
     Raises:
-        PictureError: the picture is damaged, too large, or of a format that is not read; or Pillow is missing.
+        ValueError: the picture is damaged, too large, or of a format that is not read; or Pillow is missing.
     """
-    if not available():
-        raise PictureError(NO_PILLOW)
+    if not _has_pillow():
+        raise _PictureError(NO_PILLOW)
     if len(data) > LARGEST_PICTURE:
-        raise PictureError(TOO_LARGE)
-    try:
-        return _thumbnail(data)
-    except PictureError:
-        raise
-    except MemoryError:
-        raise PictureError(TOO_LARGE) from None
-    except Exception:  # noqa: BLE001  a decoder may raise anything for a broken file
-        raise PictureError(DAMAGED) from None
-
-
-def _thumbnail(data: bytes) -> tuple[Thumbnail, int]:
+        raise _PictureError(TOO_LARGE)
     from PIL import Image, ImageOps
 
-    with _opened(data) as picture:
-        # JPEG alone can be read at a fraction of its size.
-        picture.draft("RGB", (_WIDTH, _HEIGHT))
-        pixels = picture.width * picture.height
-        picture.load()
-        shown = _opaque(ImageOps.exif_transpose(picture))
-        shown.thumbnail((_WIDTH, _HEIGHT), Image.Resampling.BICUBIC, reducing_gap=2.0)
-        for encoded in _encoded(shown):
-            if len(encoded.image) <= LARGEST_THUMBNAIL:
-                return encoded, pixels
-    raise PictureError(TOO_LARGE)
+    try:
+        with _opened(data) as picture:
+            # JPEG alone can be read at a fraction of its size.
+            picture.draft("RGB", (_WIDTH, _HEIGHT))
+            pixels = picture.width * picture.height
+            picture.load()
+            shown = _opaque(ImageOps.exif_transpose(picture))
+            shown.thumbnail((_WIDTH, _HEIGHT), Image.Resampling.BICUBIC, reducing_gap=2.0)
+            for encoded in _encoded(shown):
+                if len(encoded.image) <= LARGEST_THUMBNAIL:
+                    return encoded, pixels
+    except _PictureError:
+        raise
+    except MemoryError:
+        raise _PictureError(TOO_LARGE) from None
+    except Exception:  # noqa: BLE001  a decoder may raise anything for a broken file
+        raise _PictureError(DAMAGED) from None
+    raise _PictureError(TOO_LARGE)
 
 
 def _opened(data: bytes) -> Image.Image:
     # It is opened by the decoder that its first bytes name: no other one ever sees it, and `Image.open` would warn of a
-    # large picture, to whoever indexes it.
+    # large picture.
     from PIL.GifImagePlugin import GifImageFile
     from PIL.JpegImagePlugin import JpegImageFile
     from PIL.PngImagePlugin import PngImageFile
@@ -114,10 +104,10 @@ def _opened(data: bytes) -> Image.Image:
     }
     decoder = next((decoder for begin, decoder in decoders.items() if data.startswith(begin)), None)
     if decoder is None:
-        raise PictureError(DAMAGED)
+        raise _PictureError(DAMAGED)
     picture = decoder(BytesIO(data))
     if picture.width * picture.height > MOST_PIXELS:
-        raise PictureError(TOO_LARGE)
+        raise _PictureError(TOO_LARGE)
     return picture
 
 
@@ -161,15 +151,12 @@ Picture = bytes | str | None
 _PIXELS_OF_FILE = 500_000_000
 _PIXELS_A_SECOND = 50_000_000
 
-NO_READER = "of a format that is not read"
-TOO_MANY = f"beyond {MOST_THUMBNAILS} of a cell"
-NO_RESVG = "in SVG, for which resvg is missing: pip install 'jupyter-memory[pictures]'"
 NOT_DRAWN = "in SVG that cannot be drawn"
 TOO_MUCH = "beyond what is read of one file"
 
 
 class PictureReader:
-    """Makes the thumbnails of one file, part by part; those that are known by their origin are taken as they are."""
+    """Makes the thumbnails of one file, part by part; those that are known by their origin are taken unchanged."""
 
     def __init__(self, known: Mapping[str, Thumbnail]) -> None:
         self._known = known
@@ -184,53 +171,50 @@ class PictureReader:
         for picture in dict.fromkeys(pictures):
             try:
                 if len(thumbnails) == MOST_THUMBNAILS:
-                    raise PictureError(TOO_MANY)
+                    raise _PictureError(f"beyond {MOST_THUMBNAILS} of a cell")
                 thumbnails.append(self._thumbnail(picture))
-            except PictureError as error:
-                left_out.append(error.reason)
+            except _PictureError as error:
+                left_out.append(str(error))
         return Pictures(tuple(thumbnails), tuple(left_out))
 
     def _thumbnail(self, picture: Picture) -> Thumbnail:
         if picture is None:
-            raise PictureError(NO_READER)
+            raise _PictureError("of a format that is not read")
         origin = blake2b(picture if isinstance(picture, bytes) else picture.encode(), digest_size=16).hexdigest()
         if origin in self._known:
             return self._known[origin]
         if self._pixels >= _PIXELS_OF_FILE:
-            raise PictureError(TOO_MUCH)
-        data = picture if isinstance(picture, bytes) else _decoded(picture)
+            raise _PictureError(TOO_MUCH)
+        if isinstance(picture, str):
+            # Four characters are three bytes.
+            if len(picture) > LARGEST_PICTURE * 3 // 2:
+                raise _PictureError(TOO_LARGE)
+            try:
+                data = b64decode(picture)
+            except ValueError:
+                raise _PictureError(DAMAGED) from None
+        else:
+            data = picture
         found, pixels = thumbnail(self._drawn(data) if is_svg(data) else data)
         self._pixels += pixels
         return replace(found, origin=origin)
 
     def _drawn(self, picture: bytes) -> bytes:
-        if not available():
-            raise PictureError(NO_PILLOW)
+        if not _has_pillow():
+            raise _PictureError(NO_PILLOW)
         if not can_draw():
-            raise PictureError(NO_RESVG)
+            raise _PictureError("in SVG, for which resvg is missing: pip install 'jupyter-memory[pictures]'")
         if len(picture) > LARGEST_PICTURE:
-            raise PictureError(TOO_LARGE)
+            raise _PictureError(TOO_LARGE)
         begun = time.monotonic()
         try:
             return drawn(picture)
         # Where the process cannot be started, the notebook is read without the picture.
         except (InputError, OSError):
-            raise PictureError(NOT_DRAWN) from None
+            raise _PictureError(NOT_DRAWN) from None
         finally:
             self._pixels += int((time.monotonic() - begun) * _PIXELS_A_SECOND)
 
-
-def _decoded(picture: str) -> bytes:
-    # Four characters are three bytes.
-    if len(picture) > LARGEST_PICTURE * 3 // 2:
-        raise PictureError(TOO_LARGE)
-    try:
-        return b64decode(picture)
-    except (binascii.Error, ValueError):
-        raise PictureError(DAMAGED) from None
-
-
-# Keeps the pictures of a store within the size that the settings allow, and counts what is kept and left out.
 
 FULL = "beyond the setting thumbnails_max_mb"
 OVER_BUDGET = "beyond the setting max_store_mb"
@@ -258,10 +242,7 @@ class Quota:
     """
 
     def __init__(self, held: Thumbnails, most: int, space: str, left: Callable[[], int | None] = lambda: None) -> None:
-        self._held = held
-        self._most = most
-        self._space = space
-        self._left = left
+        self._held, self._most, self._space, self._left = held, most, space, left
         self._room = 0
         self._why = FULL
         self._fitting: list[Pictures] = []
@@ -273,7 +254,7 @@ class Quota:
         left = self._left()
         if left is not None and left < LARGEST_THUMBNAIL:
             return False
-        return available() and self._held.size((), self._space) + LARGEST_THUMBNAIL <= self._most
+        return _has_pillow() and self._held.size((), self._space) + LARGEST_THUMBNAIL <= self._most
 
     def begin(self, paths: Sequence[str]) -> None:
         """Count the room before these files are written in place of what they were."""
@@ -286,7 +267,14 @@ class Quota:
 
     def fitting(self, memories: Sequence[Prepared]) -> tuple[list[Prepared], bool]:
         """Return the memories of one file with the pictures that there is room for, and whether none lacks room."""
-        fitting = [self._fit(one.draft.pictures) for one in memories]
+        fitting: list[Pictures] = []
+        for pictures in (one.draft.pictures for one in memories):
+            if pictures.size > max(self._room, 0):
+                # All pictures of a cell or none: a missing one would not be noticed.
+                fitting.append(Pictures((), (*pictures.left_out, *[self._why] * len(pictures.thumbnails))))
+            else:
+                self._room -= pictures.size
+                fitting.append(pictures)
         self._fitting += fitting
         changed = [
             one if one.draft.pictures is pictures else replace(one, draft=replace(one.draft, pictures=pictures))
@@ -304,10 +292,3 @@ class Quota:
     def report(self) -> PictureReport:
         """Return what became of the pictures in all files that were written."""
         return PictureReport(self._kept, tuple(self._left_out.most_common()))
-
-    def _fit(self, pictures: Pictures) -> Pictures:
-        if pictures.size > max(self._room, 0):
-            # All pictures of a cell or none: nobody would see that there is another one.
-            return Pictures((), (*pictures.left_out, *[self._why] * len(pictures.thumbnails)))
-        self._room -= pictures.size
-        return pictures

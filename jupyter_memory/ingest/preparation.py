@@ -65,7 +65,13 @@ def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Dra
         given[name] = moment(given.get(name), now, end=name == "valid_until")
     given["event_at"] = given["event_at"] or now
     given["text"] = given.get("text", "")
-    given["tags"] = _tags(given.get("tags", ()))
+    value = given.get("tags", ())
+    tags = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
+    if not all(isinstance(tag, str) for tag in tags):
+        raise InputError("tags must be a string or several, such as ['decision', 'prices'].")
+    if len(tags) > MOST_TAGS:
+        raise InputError(f"A memory has up to {MOST_TAGS:,} tags; these are {len(tags):,}. Put the rest in the text.")
+    given["tags"] = tags
 
     metadata = given.get("metadata", {})
     try:
@@ -117,7 +123,7 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
         (text, _), (title, _) = redact(text), redact(title)
         tags = tuple(redact(tag)[0] for tag in tags)
         names |= {name: redact(names[name])[0] for name in told}
-    # Not before: nobody could recognise half a secret.
+    # Not before: half a secret cannot be recognised.
     title, tags = short(title), tuple(dict.fromkeys(map(short, tags)))
     if redacting:
         metadata = redact_values(metadata)
@@ -152,8 +158,19 @@ def prepare(
         if embedder is not None and takes is not None:
             parts.append(base.of_tokens(embedder, takes, found))
     vectors: Vectors | None = None
-    if embedder is not None:
-        vectors = np.concatenate(parts) if parts else _embedded(_texts(chunked), embedder, known or {})
+    if parts:
+        vectors = np.concatenate(parts)
+    elif embedder is not None:
+        texts = [
+            embedding_text(draft.kind, draft.title, chunk.context, draft.text[chunk.start : chunk.end])
+            for draft in chunked
+            for chunk in draft.chunks
+        ]
+        new = list(dict.fromkeys(text for text in texts if text not in known)) if known else texts
+        vectors = base.documents(embedder, new)
+        if known:
+            every = {**known, **dict(zip(new, vectors, strict=True))}
+            vectors = np.stack([every[text] for text in texts])
     words = ident_columns(
         [f"{draft.title}\n{draft.text[chunk.start : chunk.end]}" for draft in chunked for chunk in draft.chunks]
     )
@@ -170,23 +187,6 @@ def prepare(
     ]
 
 
-def _embedded(texts: Sequence[str], embedder: Embedder, known: Mapping[str, Vectors]) -> Vectors:
-    new = list(dict.fromkeys(text for text in texts if text not in known)) if known else texts
-    vectors = base.documents(embedder, new)
-    if not known:
-        return vectors
-    every = {**known, **dict(zip(new, vectors, strict=True))}
-    return np.stack([every[text] for text in texts])
-
-
-def _texts(chunked: Sequence[Draft]) -> list[str]:
-    return [
-        embedding_text(draft.kind, draft.title, chunk.context, draft.text[chunk.start : chunk.end])
-        for draft in chunked
-        for chunk in draft.chunks
-    ]
-
-
 def _tokens(chunked: Sequence[Draft]) -> Iterator[tuple[Tokens, list[ChunkTokens]]]:
     some: list[tuple[str, str]] = []
     size = 0
@@ -200,18 +200,6 @@ def _tokens(chunked: Sequence[Draft]) -> Iterator[tuple[Tokens, list[ChunkTokens
                 some, size = [], 0
     if some:
         yield chunk_tokens(some)
-
-
-def _tags(value: Any) -> tuple[str, ...]:
-    tags = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
-    if not all(isinstance(tag, str) for tag in tags):
-        raise InputError("tags must be a string or several, such as ['decision', 'prices'].")
-    if len(tags) > MOST_TAGS:
-        raise InputError(f"A memory has up to {MOST_TAGS:,} tags; these are {len(tags):,}. Put the rest in the text.")
-    return tags
-
-
-# Reads a file of a known kind into drafts, free of secrets.
 
 
 def read_file(
@@ -241,8 +229,9 @@ def read_file(
     except OSError as error:
         raise InputError(f"The file cannot be read: {error.strerror or type(error).__name__}.") from None
     stated = document.written or in_name(path.name, datetime.now(UTC))
-    title = document.title or short_path(_title(path, root))
-    drafts = drafts_of(document, path, title=title, stated=stated, when=when, hide=_hidden if redacting else None)
+    below = path != root and path.is_relative_to(root)
+    title = document.title or short_path(path.relative_to(root).as_posix() if below else path.name)
+    drafts = _drafts_of(document, path, title, when, stated, _hidden if redacting else None)
     if pictures is not None:
         reading = PictureReader(pictures)
         drafts = [
@@ -260,21 +249,16 @@ def read_file(
     ]
 
 
-def drafts_of(
+def _drafts_of(
     document: Document,
     path: Path,
-    *,
     title: str,
     when: datetime,
-    stated: datetime | None = None,
-    hide: Callable[[str], str] | None = None,
+    stated: datetime | None,
+    hide: Callable[[str], str] | None,
 ) -> list[Draft]:
-    """Return a draft for each part of a document that is called ``title``.
-
-    A part has the time that it says itself, else the one ``stated`` by the document, else ``when`` the file changed.
-
-    Names that are too long to be stored with every chunk are shortened; ``hide`` takes secrets out of them before.
-    """
+    # A part has the time that it says itself, else the one ``stated`` by the document, else ``when`` the file changed.
+    # Names that are too long to be stored with every chunk are shortened; ``hide`` takes secrets out of them before.
 
     # Many parts have the same headings above them: each is shortened once.
     @cache
@@ -305,12 +289,6 @@ def drafts_of(
     ]
 
 
-def _title(path: Path, root: Path) -> str:
-    if path == root or not path.is_relative_to(root):
-        return path.name
-    return path.relative_to(root).as_posix()
-
-
 def _hidden(text: str) -> str:
     return redact(text)[0]
 
@@ -331,10 +309,8 @@ def _redacted(draft: Draft, hints: Collection[str], around: bool) -> Draft:
     return replace(draft, text=text, title=title, context=context, tags=tags, metadata=metadata)
 
 
-# What a changed file still holds as it was: a cell that nobody touched keeps its date and its vectors.
-#
-# The time of a file says when something in it was changed, not what. Without this, one edited cell would date, and
-# embed, all cells of its notebook anew. Where only the date of a text is another, its vectors stay too.
+# The time of a file says when something in it was changed, not what. Without what follows, one edited cell would date,
+# and embed, all cells of its notebook anew. Where only the date of a text is another, its vectors stay too.
 
 # The path, kind, location, title and text of a memory.
 _Content = tuple[str, str, str, str, str]
@@ -359,17 +335,14 @@ class Unchanged:
     def vectors(self, drafts: Sequence[Draft]) -> dict[str, Vectors]:
         """Return the vectors by the texts that they are of, also as those texts are with the new dates of drafts."""
         found = {embedding_text(*parts): vector for parts, vector in self.embedded}
-        for before, after in self._new_days(drafts) if self.embedded else ():
+        moments = {(self.dates.get(_content(draft)), draft.event_at) for draft in drafts} if self.embedded else ()
+        days = {(day(before), day(after)) for before, after in moments if before is not None and after is not None}
+        for before, after in ((before, after) for before, after in days if before != after):
             for parts, vector in self.embedded:
                 if before in parts.context:
                     dated = parts._replace(context=parts.context.replace(before, after))
                     found.setdefault(embedding_text(*dated), vector)
         return found
-
-    def _new_days(self, drafts: Sequence[Draft]) -> set[tuple[str, str]]:
-        moments = {(self.dates.get(_content(draft)), draft.event_at) for draft in drafts}
-        days = {(day(before), day(after)) for before, after in moments if before is not None and after is not None}
-        return {(before, after) for before, after in days if before != after}
 
 
 def unchanged(snapshot: Snapshot, paths: Sequence[str], space: str, embedder: Embedder | None) -> Unchanged:

@@ -56,12 +56,8 @@ class HistoryRules:
             or uses_memory(source)
             or _OFF.search(source) is not None
             or any(_PARTS_OF_TAG.sub("", tag).casefold() == _OFF_TAG for tag in tags)
-            or self._fits(source)
+            or ((fitting := self._fitting) is not None and any(map(fitting.match, map(str.strip, source.splitlines()))))
         )
-
-    def _fits(self, source: str) -> bool:
-        fitting = self._fitting
-        return fitting is not None and any(fitting.match(line.strip()) for line in source.splitlines())
 
     @cached_property
     def _fitting(self) -> re.Pattern[str] | None:

@@ -69,12 +69,20 @@ def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | Non
 def in_bounds(run: Run, *, redacting: bool) -> Run:
     """Return a run without secrets, and without the middle of what is too long in it."""
     source = without_data(readable(run.source))
+    error = run.error
+    if error is not None:
+        message, traceback = (uncoloured(readable(text)) for text in (error.message, error.traceback))
+        error = RunError(
+            short(readable(error.name)),
+            _bounded(message, MESSAGE, redacting),
+            _bounded(traceback, TRACEBACK, redacting),
+        )
     return replace(
         run,
         source=_bounded(source, SOURCE, redacting).strip("\n").rstrip(),
         characters=run.characters or (len(source) if len(source) > SOURCE else 0),
         started=run.started.astimezone(UTC),
-        error=None if run.error is None else _error(run.error, redacting),
+        error=error,
         session=_name(run.session, redacting),
         # A URL may have a password in it; a path is just the name of a file.
         notebook=_hidden(readable(run.notebook), redacting and "://" in run.notebook),
@@ -93,15 +101,6 @@ def title_of(text: str) -> str:
     lines = [line for line in (_COMMENT.sub("", line.strip()) for line in text[:_BEGINNING].splitlines()) if line]
     telling = next((line for line in lines if not _SAYS_LITTLE.match(line)), None)
     return words_within(telling or (lines or [text.strip()])[0], _TITLE)
-
-
-def _error(error: RunError, redacting: bool) -> RunError:
-    message, traceback = (uncoloured(readable(text)) for text in (error.message, error.traceback))
-    return RunError(
-        short(readable(error.name)),
-        _bounded(message, MESSAGE, redacting),
-        _bounded(traceback, TRACEBACK, redacting),
-    )
 
 
 def _bounded(text: str, length: int, redacting: bool) -> str:

@@ -31,10 +31,6 @@ from jupyter_memory.types.memory import Thumbnail
 if TYPE_CHECKING:
     from jupyter_memory.types.protocols import Embedder
 
-# A worker process: it reads, redacts, chunks and embeds files for the process that writes them.
-#
-# Workers receive paths, return results through a pipe and exit when it closes.
-
 _DRAFT = attrgetter(*(field.name for field in fields(Draft)[:-1]))
 _CHUNK = attrgetter(*(field.name for field in fields(Chunk)))
 _draft: Callable[..., Draft] = Draft
@@ -44,14 +40,15 @@ Packed = tuple[list[tuple[Any, ...]], Any, list[bytes], list[str], list[Definiti
 
 # Which state of a file was read, and what it holds.
 Result = tuple[tuple[int, int], Packed]
+_PrepareHere = Callable[[Sequence[Path]], list[Result | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """What the files of one run have in common; ``dimensions`` are the static model's, 0 without vectors.
 
-    ``commits`` says when files were committed that are as they were committed. ``pictures`` are the thumbnails that are
-    known of files, by their origin; None where pictures are not read.
+    ``commits`` says when unchanged files were committed; ``pictures`` are the known thumbnails of files, by origin,
+    None where pictures are not read.
     """
 
     root: Path
@@ -63,7 +60,7 @@ class Task:
 
 
 def stamp(path: Path) -> tuple[int, int]:
-    """Return when a file was changed and its size, which differ between two states of it."""
+    """Return when a file was changed, and its size."""
     status = path.stat()
     return status.st_mtime_ns, status.st_size
 
@@ -157,9 +154,6 @@ _UNOPENED = 100_000
 # Bytes of a pipe and of what is read from it at once: three results.
 _PIPE = 1 << 20
 
-# Prepares a portion in the process of the caller.
-PrepareHere = Callable[[Sequence[Path]], list[Result | None]]
-
 # Threads of BLAS would take a core from the others, even while they wait for work.
 _ALONE = {"OPENBLAS_NUM_THREADS": "1"}
 # A worker finds the package where this process found it, whatever was done to the path meanwhile.
@@ -173,6 +167,31 @@ class Worker:
     process: subprocess.Popen[bytes]
     requests: IO[bytes]
     results: IO[bytes]
+
+    @classmethod
+    def start(cls, task: Task) -> Self:
+        """Start a process for the files of a task."""
+        process = subprocess.Popen(  # noqa: S603 - this very interpreter
+            [sys.executable, "-c", _PROGRAM.format(path=sys.path)],
+            bufsize=_PIPE,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **_ALONE},
+            # Ctrl-C is meant for this process alone.
+            start_new_session=True,
+        )
+        assert process.stdin is not None and process.stdout is not None
+        worker = cls(process, process.stdin, process.stdout)
+        if sys.platform == "linux":
+            import fcntl
+
+            # More than a user may have of it is refused.
+            with suppress(OSError):
+                fcntl.fcntl(worker.results, fcntl.F_SETPIPE_SZ, _PIPE)
+        with suppress(OSError):
+            worker.send(task)
+        return worker
 
     def send(self, request: object) -> None:
         """Send the task or a portion of files."""
@@ -197,21 +216,21 @@ class WorkerPool:
     """
 
     def __init__(
-        self, paths: Sequence[Path], task: Task, workers: int, portion: int = 0, here: PrepareHere | None = None
+        self, paths: Sequence[Path], task: Task, workers: int, portion: int = 0, here: _PrepareHere | None = None
     ) -> None:
         self._portions = list(_portions(paths, portion or _PORTION))
         self._place = {path: place for place, part in enumerate(self._portions) for path in part}
         self._here = here
         self._news = Condition()
         self._next = 0  # the portion that is given out next
-        self._wanted = 0  # the portion that the caller wants; nobody needs those before it any more
+        self._wanted = 0  # the portion that the caller wants; those before it are no longer needed
         self._ready: dict[int, dict[Path, Result | None]] = {}
         self._ended = False
         self._running = 0
         self._workers: list[Worker] = []
         for _ in range(min(workers, len(self._portions))):
             with suppress(OSError):
-                self._workers.append(_started(task))
+                self._workers.append(Worker.start(task))
         for worker in self._workers:
             self._running += 1
             Thread(target=self._feed, args=(worker,), name="jupyter-memory-worker", daemon=True).start()
@@ -228,7 +247,11 @@ class WorkerPool:
             for before in [one for one in self._ready if one < place]:
                 del self._ready[before]
             self._news.notify_all()
-        self._prepare_until(place)
+        while self._here is not None and place not in self._ready and self._running:
+            own = self._taken(wait=False)
+            if own is None:
+                break
+            self._put(own, self._here(self._portions[own]))
         with self._news:
             self._news.wait_for(lambda: place in self._ready or not self._running)
             found = self._ready.get(place, {}).pop(path, None)
@@ -248,13 +271,6 @@ class WorkerPool:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _prepare_until(self, place: int) -> None:
-        while self._here is not None and place not in self._ready and self._running:
-            own = self._taken(wait=False)
-            if own is None:
-                return
-            self._put(own, self._here(self._portions[own]))
 
     def _feed(self, worker: Worker) -> None:
         under_way: list[int] = []
@@ -297,32 +313,6 @@ def workers_for(paths: Sequence[Path]) -> int:
     size = sum(map(_read_of, paths))
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores - 1, _MOST_WORKERS) if cores > 1 and size >= _WORTH_IT and sys.executable else 0
-
-
-def _started(task: Task) -> Worker:
-    process = subprocess.Popen(  # noqa: S603 - this very interpreter
-        [sys.executable, "-c", _PROGRAM.format(path=sys.path)],
-        bufsize=_PIPE,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, **_ALONE},
-        # Ctrl-C is meant for this process alone.
-        start_new_session=True,
-    )
-    assert process.stdin is not None and process.stdout is not None
-    worker = Worker(process, process.stdin, process.stdout)
-
-    if sys.platform == "linux":
-        import fcntl
-
-        # More than a user may have of it is refused.
-        with suppress(OSError):
-            fcntl.fcntl(worker.results, fcntl.F_SETPIPE_SZ, _PIPE)
-
-    with suppress(OSError):
-        worker.send(task)
-    return worker
 
 
 def _read_of(path: Path) -> int:

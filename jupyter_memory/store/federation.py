@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import isfinite
@@ -80,7 +80,11 @@ class Vaults:
     def __init__(self, **stores: MemoryStore | tuple[MemoryStore, float]) -> None:
         if not stores:
             raise InputError("Name the stores: Vaults(agent=store, project=store, team=store, wiki=(store, 0.4)).")
-        vaults = [Vault(tier, *_with_priority(tier, given)) for tier, given in stores.items()]
+        vaults = []
+        for tier, given in stores.items():
+            if not isinstance(given, tuple) and tier not in PRIORITIES:
+                raise InputError(f"{tier} has no priority of its own. Give one: {tier}=(store, 0.4).")
+            vaults.append(Vault(tier, *(given if isinstance(given, tuple) else (given, PRIORITIES[tier]))))
         self.vaults = tuple(sorted(vaults, key=lambda one: -one.priority))
 
     def hits(self, query: str, **asked: Any) -> Federated:
@@ -112,14 +116,6 @@ class Vaults:
         return frame
 
 
-def _with_priority(tier: str, given: MemoryStore | tuple[MemoryStore, float]) -> tuple[MemoryStore, float]:
-    if isinstance(given, tuple):
-        return given
-    if tier not in PRIORITIES:
-        raise InputError(f"{tier} has no priority of its own. Give one: {tier}=(store, 0.4).")
-    return given, PRIORITIES[tier]
-
-
 def _merged(answers: Mapping[Vault, Answer], limit: int) -> Federated:
     known: set[str] = set()
     rows: list[tuple[Hit, Vault]] = []
@@ -127,9 +123,17 @@ def _merged(answers: Mapping[Vault, Answer], limit: int) -> Federated:
         kept = [hit for hit in answer.hits if hit.memory.content_hash not in known]
         # Within one store, two copies are two memories.
         known |= {hit.memory.content_hash for hit in kept}
-        rows += [(_times(hit, one.priority), one) for hit in kept]
+        for hit in kept:
+            signals = {
+                name: replace(seen, contribution=seen.contribution * one.priority) for name, seen in hit.signals.items()
+            }
+            rows.append((replace(hit, score=hit.score * one.priority, signals=signals), one))
     rows.sort(key=lambda row: (-row[0].score, -row[1].priority, *newer_first(row[0].memory)))
-    shown, notices = _guarded(rows, limit)
+    shown, notices = limit, list[str]()
+    places = [place for place, (hit, _) in enumerate(rows, start=1) if hit.kw_rank is not None]
+    if len(places) < vault.small_corpus and limit < len(places) / 2:
+        shown = places[-1]
+        notices.append(f"Only {len(places)} memories contain any of these words, so all of them are shown.")
     firsts = list(answers.values())
     counts = {name: sum(answer.counts[name] for answer in firsts) for name in firsts[0].counts}
     answer = replace(
@@ -143,15 +147,3 @@ def _merged(answers: Mapping[Vault, Answer], limit: int) -> Federated:
         facets={},
     )
     return Federated(answer, tuple(one for _, one in rows[:shown]))
-
-
-def _times(hit: Hit, priority: float) -> Hit:
-    signals = {name: replace(seen, contribution=seen.contribution * priority) for name, seen in hit.signals.items()}
-    return replace(hit, score=hit.score * priority, signals=signals)
-
-
-def _guarded(rows: Sequence[tuple[Hit, Vault]], limit: int) -> tuple[int, tuple[str, ...]]:
-    places = [place for place, (hit, _) in enumerate(rows, start=1) if hit.kw_rank is not None]
-    if not (len(places) < vault.small_corpus and limit < len(places) / 2):
-        return limit, ()
-    return places[-1], (f"Only {len(places)} memories contain any of these words, so all of them are shown.",)

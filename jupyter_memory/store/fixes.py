@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -17,8 +17,6 @@ from jupyter_memory.text.errors import message_words, read_traceback
 from jupyter_memory.text.markdown import outputs_of, source_of
 from jupyter_memory.types import Answer, Filters, Fix, FixKind, Memory, Run, RunError
 
-# Errors in the outputs of saved notebooks and in notes, as runs that can be compared with others.
-
 # The profile that searches words alone: no model is loaded for an error.
 _BY_WORDS = "covalence"
 _WORDS = 30
@@ -27,18 +25,15 @@ _MOST_ERRORS = 50
 _TOLD = re.compile(r"(?<![\w.])((?:\w++\.)*+[A-Z]\w{0,80}(?:Error|Exception|Warning|Interrupt))\b[:,]?[ \t]*([^\n]*)")
 
 
-class StoredErrors:
-    """The errors of one type in a store's cells and notes; each has a session of its own, by the name of its place."""
+class _StoredErrors:
+    # The errors of one type in a store's cells and notes; each has its own session, by the name of its place.
 
     def __init__(self, storage: Storage, searching: Searching, scope: Scope) -> None:
-        self._storage = storage
-        self._searching = searching
-        self._scope = scope
+        self._storage, self._searching, self._scope = storage, searching, scope
         self._notebooks: dict[str, list[Run]] = {}
         self._notes: dict[str, Run] = {}
 
     def like(self, error: RunError) -> list[Run]:
-        """Return cells of saved notebooks that failed with this type of error, and notes that tell of one."""
         words = sorted(message_words(error.message))[:_WORDS]
         query = " ".join((error.name.rpartition(".")[2], *words))
         filters = Filters(kind=("cell", "note"))
@@ -47,11 +42,10 @@ class StoredErrors:
         return [run for run in found if run is not None]
 
     def kind_of(self, run: Run) -> FixKind:
-        """Return whether a run is a cell or a note from here, or of the history."""
         return "cell" if run.session in self._notebooks else "note" if run.session in self._notes else "history"
 
     def around(self, run: Run) -> tuple[Sequence[Run], Sequence[Run]]:
-        """Return the cells before and after one in its notebook; after the error of a note comes the note."""
+        # After the error of a note comes the note.
         if run.session in self._notes:
             return (), (self._notes[run.session],)
         cells = self._notebooks[run.session]
@@ -68,17 +62,16 @@ class StoredErrors:
             self._notes[memory.id] = Run(memory.text, memory.event_at, memory.id, 2, "ok", memory_id=memory.id)
             return Run("", memory.event_at, memory.id, 1, "error", error=error, language="", memory_id=memory.id)
         if memory.source not in self._notebooks:
-            self._notebooks[memory.source] = list(self._cells(memory))
+            filters = self._scope.bound(Filters(kind=("cell",), path=(memory.source,)))
+            with self._storage.snapshot() as snapshot:
+                cells = snapshot.memories(snapshot.keys(filters)).values()
+            self._notebooks[memory.source] = [
+                _as_run(cell)
+                for cell in sorted(cells, key=_place)
+                if cell.source == memory.source and cell.metadata.get("cell_type") != "markdown"
+            ]
         # Cells of two formats may have one index: the memory is the same.
         return next((run for run in self._notebooks[memory.source] if run.memory_id == memory.id), None)
-
-    def _cells(self, memory: Memory) -> Iterator[Run]:
-        filters = self._scope.bound(Filters(kind=("cell",), path=(memory.source,)))
-        with self._storage.snapshot() as snapshot:
-            cells = snapshot.memories(snapshot.keys(filters)).values()
-        for cell in sorted(cells, key=_place):
-            if cell.source == memory.source and cell.metadata.get("cell_type") != "markdown":
-                yield _as_run(cell)
 
 
 def _as_run(cell: Memory) -> Run:
@@ -120,10 +113,7 @@ class Fixes:
     """What mended errors like a new one."""
 
     def __init__(self, storage: Storage, history: History, searching: Searching, scope: Scope) -> None:
-        self._storage = storage
-        self._history = history
-        self._searching = searching
-        self._scope = scope
+        self._storage, self._history, self._searching, self._scope = storage, history, searching, scope
 
     def of_run(self, run: Run, before: Sequence[Run] = (), limit: int = 3) -> list[Fix]:
         """Return what mended the errors most like that of a run, the best first; nothing if none is alike.
@@ -163,22 +153,14 @@ class Fixes:
         return known.similar(run, before)
 
     def of_traceback(self, text: str, limit: int = 3) -> list[Fix]:
-        """Return what mended the errors most like the one that a traceback ends with, as ``of_run`` does.
-
-        Raises
-        ------
-        InputError
-            The text is no traceback of Python.
-        """
+        """Return what mended the errors most like the one that a traceback ends with, as ``of_run`` does."""
         return self.of_run(self.run_of(text), limit=limit)
 
     def run_of(self, traceback: str) -> Run:
         """Return the run that failed with a traceback, as far as that shows it.
 
-        Raises
-        ------
-        InputError
-            The text is no traceback of Python.
+        Raises:
+            InputError: the text is no traceback of Python.
         """
         raised = read_traceback(traceback)
         if raised is None:
@@ -196,28 +178,24 @@ class Fixes:
             known = snapshot.memories(keys)
         return self._searching.listed([known[key] for key in keys])
 
-    def _known(self, run: Run) -> tuple[KnownErrors, StoredErrors]:
+    def _known(self, run: Run) -> tuple[KnownErrors, _StoredErrors]:
         error = run.error
         if error is None:
             raise InputError("The run has no error: fixes are looked up for an exception.")
-        stored = StoredErrors(self._storage, self._searching, self._scope)
+        stored = _StoredErrors(self._storage, self._searching, self._scope)
 
         def around(one: Run) -> tuple[Sequence[Run], Sequence[Run]]:
-            return self._around(one) if stored.kind_of(one) == "history" else stored.around(one)
+            if stored.kind_of(one) != "history":
+                return stored.around(one)
+            before = self._history.runs(session=one.session, before=one.started, limit=EARLIER)
+            after = self._history.runs(session=one.session, after=one.started, oldest_first=True, limit=AFTER)
+            return before[::-1], after
 
         if error.is_interruption:
             return KnownErrors((), around), stored
-        failed = [one for one in self._failed(error) if not _same(one, run)]
+        failed = self._history.runs(error=error.name.rpartition(".")[2], limit=_MOST)
+        failed = [one for one in failed if not _same(one, run)]
         return KnownErrors([*failed, *stored.like(error)], around), stored
-
-    def _failed(self, error: RunError) -> list[Run]:
-        return self._history.runs(error=error.name.rpartition(".")[2], limit=_MOST)
-
-    def _around(self, run: Run) -> tuple[Sequence[Run], Sequence[Run]]:
-        session, started = run.session, run.started
-        before = self._history.runs(session=session, before=started, limit=EARLIER)
-        after = self._history.runs(session=session, after=started, oldest_first=True, limit=AFTER)
-        return before[::-1], after
 
 
 def _same(one: Run, other: Run) -> bool:

@@ -40,10 +40,7 @@ class History:
     """The history of one store: a memory of kind ``history`` for each text, and each of its runs."""
 
     def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, scope: Scope) -> None:
-        self._storage = storage
-        self._model = model
-        self._settings = settings
-        self._scope = scope
+        self._storage, self._model, self._settings, self._scope = storage, model, settings, scope
         self._rules = HistoryRules(settings.history_ignore)
         # Journals that could not be read, which is said once.
         self._unreadable: set[Path] = set()
@@ -51,9 +48,8 @@ class History:
     def record(self, runs: Iterable[Run]) -> int:
         """Note runs; return how many were new, or got the outcome that they lacked.
 
-        A run is known by its session, number and start, so noting it again changes nothing but an outcome "unknown".
-        A text that runs again stays one memory, with its id, pin and tags. A mark replaces secrets. What the
-        rules of the history exclude is left out, such as blank cells.
+        A run is known by its session, number and start. A text that runs again stays one memory, with its id, pin and
+        tags. Secrets are replaced, and what the rules of the history exclude is left out.
         """
         return self._record(replace(run, space=self._scope.space) for run in runs)
 
@@ -68,7 +64,7 @@ class History:
             while waiting:
                 noted = self._model.writing(partial(self._note, waiting))
                 changed += noted.changed
-                # Somebody forgot these texts after they were looked up.
+                # These texts were forgotten after they were looked up.
                 waiting = [waiting[place] for place in noted.left]
         if changed >= _MANY:
             self._model.calibrate()
@@ -77,9 +73,8 @@ class History:
     def absorb(self) -> int:
         """Note what kernels recorded that died before it was in the store; return how many runs were new.
 
-        Each goes into the space that its kernel had. What nobody knows the end of has the outcome "unknown". Opening a
-        store does this, unless it is read-only or has ``embedder=None``. A journal that cannot be read stays where it
-        is, and the others are taken in.
+        Each goes into the space that its kernel had, with the outcome "unknown" if its end is. Opening a store does
+        this, unless it is read-only or has ``embedder=None``. A journal that cannot be read stays where it is.
         """
         changed = 0
         for journal in journals.abandoned(self._storage.path):
@@ -97,10 +92,7 @@ class History:
         return changed
 
     def catch_up(self) -> None:
-        """Note what kernels recorded that died, if this store is written to and can be now; else it waits.
-
-        Where nothing waits, this lists a folder and no more, so it can be called before each search.
-        """
+        """Note what dead kernels recorded, if this store can be written to now; otherwise this only lists a folder."""
         if self._storage.read_only or not self._model.is_wanted:
             return
         # A store that is busy or full must answer all the same.
@@ -141,8 +133,7 @@ class History:
     def clear(self) -> int:
         """Forget every memory of kind ``history`` with its runs, to the last byte; return how many memories went.
 
-        The recent searches that showed any of them go as well, and the feedback on them. What kernels have noted beside
-        the store is overwritten.
+        So are the recent searches that showed any of them, the feedback on them, and what kernels have noted beside.
         """
         chosen = self._scope.bound(Filters(kind=("history",)))
         gone = self._storage.writer.forget(chosen)
@@ -153,9 +144,9 @@ class History:
         return gone + self._storage.writer.forget(chosen)
 
     def retain(self) -> int:
-        """Forget the runs that are older, or more, than the settings keep; return how many went.
+        """Forget the runs that are older, or more, than the settings keep; return the number removed.
 
-        A memory goes with the last of its runs. What has a pin or a tag stays.
+        A memory is deleted with the last of its runs, unless it has a pin or a tag.
         """
         most = self._settings.history_runs or None
         return self._storage.runs.retain(self._scope.space, since=self._since(), most=most)
@@ -163,13 +154,11 @@ class History:
     def import_ipython(self, path: str | Path) -> int:
         """Note what IPython's own history holds, its file ``history.sqlite``; return how many runs were new.
 
-        The file is only read, also while IPython writes to it. Runs that were imported before are left as they are.
+        The file is only read, also while IPython writes to it. Runs that were imported before are left unchanged.
         IPython knows when a session began, but neither when each line ran nor how it ended.
 
-        Raises
-        ------
-        InputError
-            There is no such file, it is not a history of IPython, or another program keeps it locked.
+        Raises:
+            InputError: there is no such file, it is not a history of IPython, or another program keeps it locked.
         """
         since = self._since()
         found = self._not_imported(databases.ipython_runs(absolute(path)))

@@ -34,25 +34,14 @@ class Maintenance:
     """The maintenance of one store: statistics, checks, vectors, copies."""
 
     def __init__(self, storage: Storage, model: ModelChoice, scope: Scope, settings: JupyterMemory) -> None:
-        self._storage = storage
-        self._model = model
-        self._scope = scope
+        self._storage, self._model, self._scope = storage, model, scope
         self._budget = budget(settings)
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Return what the store has to say about itself: read-only, upgraded, nearly too large."""
+        """Return the status of the store in sentences: read-only, upgraded, nearly too large."""
         said = budget_notice(self._storage.held(), self._budget) if self._budget is not None else ""
         return tuple(dict.fromkeys([*self._storage.notices, *([said] if said else [])]))
-
-    @property
-    def greeting(self) -> str:
-        """Return which model a store that was just made chose for itself, empty for a store that was there before."""
-        return self._model.choice() if self._storage.created else ""
-
-    def model_offer(self) -> str:
-        """Return one line that offers a better model where the bundled one is weak; empty from the second time on."""
-        return self._model.offer()
 
     def stats(self, *, sizes: bool = False) -> dict[str, Any]:
         """Return what the store holds: counts by kind, tier and space, models, files, bytes on disk.
@@ -84,10 +73,7 @@ class Maintenance:
             return snapshot.count(self._scope.bound(Filters()))
 
     def known(self, contents: Mapping[str, str]) -> set[str]:
-        """Return the ids of those memories that a search can still see, themselves or as another with the same content.
-
-        ``contents`` maps the memories' ids to their content hashes.
-        """
+        """Return which of these ids a search can see, or another memory with the content hash that they map to."""
         with self._storage.snapshot() as snapshot:
             return snapshot.known(contents, self._scope.bound(Filters()))
 
@@ -105,8 +91,7 @@ class Maintenance:
     def reembed(self, embedder: str | Embedder | None = None, *, progress: bool = True, keep: bool = True) -> int:
         """Write a model's vectors for every chunk that lacks them, then search with that model.
 
-        Meanwhile, searches here and in other programs use the old vectors; at the end all of them change over at once.
-        If it is interrupted, the next call continues from there.
+        Until the end, searches use the old vectors. If it is interrupted, the next call continues from there.
 
         Parameters
         ----------
@@ -138,10 +123,8 @@ class Maintenance:
     def drop_vectors(self, name: str | None = None) -> int:
         """Remove the vectors of models that are not in use, those of one name if given; return how many went.
 
-        Raises
-        ------
-        InputError
-            The store has no vectors of that name, or searches with them.
+        Raises:
+            InputError: the store has no vectors of that name, or searches with them.
         """
         return drop(self._storage, name)
 
@@ -150,10 +133,8 @@ class Maintenance:
 
         Tokens, definitions and vectors of the store's model that are damaged or missing are computed anew.
 
-        Raises
-        ------
-        EmbedderError
-            The model gives no vectors that can be stored; all else is done then.
+        Raises:
+            EmbedderError: the model gives no vectors that can be stored; all else is done then.
         """
         writer = self._storage.writer
         writer.drop_damaged_tokens()
@@ -193,12 +174,10 @@ class Maintenance:
     def restore(path: str | Path, to: str | Path | DatabaseAddress | None = None, overwrite: bool = False) -> Path:
         """Make a store out of a backup at ``to`` (your default store if left out), and return its path.
 
-        Raises
-        ------
-        StoreOpen
-            The store at ``to`` is open, here or in another program.
-        InputError
-            There is no backup at ``path``, or a store at ``to`` and ``overwrite`` is False; or ``to`` is a server.
+        Raises:
+            StoreOpen: the store at ``to`` is open, here or in another program.
+            InputError: there is no backup at ``path``, or a store at ``to`` and ``overwrite`` is False; or ``to`` is a
+                server.
         """
         target = store_at(to if to is not None else store_path(load_config()))
         if isinstance(target, DatabaseAddress):
@@ -209,8 +188,6 @@ class Maintenance:
         databases.restore(Path(path), target, overwrite=overwrite)
         return target
 
-
-# What a store notes of its use: the last searches, the feedback on their hits, and how often memories are used.
 
 # What is noted on the side, after an answer is ready, waits no longer than this for another writer.
 _PATIENCE = 0.2
@@ -241,9 +218,9 @@ class Activity:
             self._note(Recent(answer.query_id, answer.query.written, answer.profile, at, origin, len(hits)), hits)
 
     def note_call(self, call: Recent, memory_ids: Sequence[str]) -> bool:
-        """Note what a connected program called, with the memories that it was shown; return whether that is done.
+        """Note what a connected program called, with the memories that it was shown.
 
-        It is not in a store that is busy or full: then the caller may try again. With the setting ``log_searches`` off,
+        Return False if the store is busy or full: then the caller may try again. With the setting ``log_searches`` off,
         and in a read-only store, there is nothing to do.
         """
         return self._note(call, memory_ids)
@@ -268,9 +245,8 @@ class Activity:
     def note_access(self, memory_id: str) -> bool:
         """Count that a person opened, read in full, inserted or copied a memory; return whether it was counted.
 
-        `memini` and `memini-rrf` rank a memory higher that was often used. Nothing is counted in a busy, full or
-        read-only store, for an unknown id, nor with the setting ``log_searches`` off. Nothing is raised either: what a
-        person does must not fail for being counted.
+        `memini` and `memini-rrf` rank a memory higher that was often used. Nothing is counted, nor raised, in a busy,
+        full or read-only store, for an unknown id, or with the setting ``log_searches`` off.
         """
         if not self.is_kept:
             return False
@@ -280,10 +256,7 @@ class Activity:
             return False
 
     def recent(self, limit: int = 50) -> list[Recent]:
-        """Return the last searches by magic, panel and command line, and the calls of connected programs, newest first.
-
-        200 of each are kept.
-        """
+        """Return the last searches of people, and calls of connected programs, newest first; 200 of each are kept."""
         with self._storage.snapshot() as snapshot:
             return snapshot.recent_searches(limit)
 
@@ -293,10 +266,7 @@ class Activity:
             return snapshot.last_search(origin)
 
     def forget_recent(self) -> int:
-        """Forget the recent searches, the feedback on their hits and how often memories were used, for good.
-
-        Returns how many searches went.
-        """
+        """Forget the recent searches, with feedback and counts of use, for good; return the number of searches."""
         # Searches and feedback went with what can still be taken back, too.
         self._storage.forgotten.drop(None)
         return self._storage.writer.forget_searches()
@@ -317,10 +287,8 @@ class Activity:
         search that was noted, ``query_id`` is enough. Feedback is forgotten with its memory, and with the recent
         searches. With the setting ``log_searches`` off nothing is kept, and the method returns False.
 
-        Raises
-        ------
-        UnknownMemory
-            No memory has this id.
+        Raises:
+            UnknownMemory: no memory has this id.
         """
         now = datetime.now(UTC)
         with self._storage.snapshot() as snapshot:

@@ -31,7 +31,7 @@ from jupyter_memory.types.report import Undoable
 # After this many memories at once the model is calibrated.
 _MANY = 50
 _CHANGED = set(preparation.KNOWN) - {"kind", "source"}
-# Every memory has these: None leaves them as they are.
+# Every memory has these: None leaves them unchanged.
 _NEVER_EMPTY = ("text", "tier", "event_at")
 
 
@@ -49,10 +49,7 @@ class Memories:
     """The memories of one store."""
 
     def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, scope: Scope) -> None:
-        self._storage = storage
-        self._model = model
-        self._settings = settings
-        self._scope = scope
+        self._storage, self._model, self._settings, self._scope = storage, model, settings, scope
 
     def add(
         self,
@@ -138,7 +135,7 @@ class Memories:
         return self._scope.bound(filters, every_name=True)
 
     def among(self, ids: Sequence[str], filters: Filters | Mapping[str, Any] | None = None) -> list[Memory]:
-        """Return those of these memories that are there and that the filters let through, in the order of the ids."""
+        """Return those of these memories that exist and match the filters, in the order of the ids."""
         chosen = self._scope.bound(filters_from(filters, None, None, datetime.now(UTC)))
         with self._storage.snapshot() as snapshot:
             found = snapshot.memories(snapshot.keys(chosen, ids)).values()
@@ -146,13 +143,7 @@ class Memories:
         return [by_id[one] for one in dict.fromkeys(ids) if one in by_id]
 
     def thumbnail(self, memory_id: str, place: int = 0) -> Thumbnail | None:
-        """Return a picture that a memory shows, counted from 0, as it is kept: scaled down. None where there is none.
-
-        Raises
-        ------
-        UnknownMemory
-            No memory has this id.
-        """
+        """Return a picture that a memory shows, counted from 0 and scaled down; None if there is none."""
         return self._storage.thumbnails.get(memory_id, place)
 
     def update(self, /, memory_id: str, **changes: Any) -> Memory:
@@ -161,12 +152,9 @@ class Memories:
         Tags and metadata are replaced, not merged. None removes a value, except for text, tier and event_at, which
         every memory has: there it changes nothing. A pin stays until ``unpin``, whatever the tier.
 
-        Raises
-        ------
-        InputError
-            Another memory says the same already, or a value cannot be stored.
-        UnknownMemory
-            No memory has this id.
+        Raises:
+            InputError: another memory says the same already, or a value cannot be stored.
+            UnknownMemory: no memory has this id.
         """
         if unknown := sorted(set(changes) - _CHANGED):
             raise InputError(f"update() cannot set {', '.join(unknown)}. It sets: {', '.join(sorted(_CHANGED))}.")
@@ -183,14 +171,22 @@ class Memories:
                     f"Nothing was changed: memory {other.id} says the same already. Forget one of the two instead."
                 )
 
-        values, writer = _values(draft, changes), self._storage.writer
+        writer = self._storage.writer
+        changed = [name for name in (*preparation.PLAIN, *preparation.TIMES, "metadata") if name in changes]
+        values: dict[str, Any] = {name: getattr(draft, name) for name in changed}
+        if "tier" in changes:
+            # Only unpin() takes a pin off: below it, this is the tier that unpinning restores.
+            values |= {"pinned": True} if draft.pinned else {"tier": draft.tier}
+
         # The date of a note is among the words that are searched.
         redated = "event_at" in changes and memory.kind == "note"
         if redated or (draft.text, draft.title, draft.lang) != (memory.text, memory.title, memory.lang):
-            placed = self._in_place(draft, memory)
+            if memory.kind != "note":
+                with self._storage.snapshot() as snapshot:
+                    draft = replace(draft, context=snapshot.first_contexts([memory.id]).get(memory.id, ""))
             return self._model.writing(
                 lambda embedder: writer.update(
-                    memory.id, values, prepared=prepare([placed], embedder)[0], embedder=embedder
+                    memory.id, values, prepared=prepare([draft], embedder)[0], embedder=embedder
                 )
             )
         tags = draft.tags if set(draft.tags) != set(memory.tags) else None
@@ -204,13 +200,6 @@ class Memories:
         """Take the pin off a memory, which then has the tier again that it was stored with."""
         return self._storage.writer.update(memory_id, {"pinned": False})
 
-    def _in_place(self, draft: Draft, memory: Memory) -> Draft:
-        if memory.kind == "note":
-            return draft
-        with self._storage.snapshot() as snapshot:
-            contexts = snapshot.first_contexts([memory.id])
-        return replace(draft, context=contexts.get(memory.id, ""))
-
     def _remember(self, drafts: Sequence[Draft], embedder: Embedder | None) -> list[Memory]:
         return self._storage.writer.add(prepare(drafts, embedder), embedder)
 
@@ -222,20 +211,6 @@ class Memories:
             )
         return preparation.draft_from(record, space=self._scope.space, redacting=self._settings.redact)
 
-
-def _values(draft: Draft, changes: Mapping[str, Any]) -> dict[str, Any]:
-    values: dict[str, Any] = {
-        name: getattr(draft, name) for name in (*preparation.PLAIN, *preparation.TIMES) if name in changes
-    }
-    if "metadata" in changes:
-        values["metadata"] = draft.metadata
-    if "tier" in changes:
-        # Only unpin() takes a pin off: below it, the tier is that which unpinning brings back.
-        values |= {"pinned": True} if draft.pinned else {"tier": draft.tier}
-    return values
-
-
-# Forgetting: the memories that its arguments select, their removal, and taking it back within a time.
 
 # Seconds after the end of the time, so that it is over by any clock.
 _LATER = 0.5
@@ -250,9 +225,7 @@ class Forgetting:
     """What is forgotten in one store."""
 
     def __init__(self, storage: Storage, settings: JupyterMemory, scope: Scope) -> None:
-        self._storage = storage
-        self._settings = settings
-        self._scope = scope
+        self._storage, self._settings, self._scope = storage, settings, scope
         self._timer: Timer | None = None
 
     def selection(
@@ -266,13 +239,6 @@ class Forgetting:
         """Return which memories ``forget`` would remove with these arguments, and what they are; nothing changes.
 
         ``forget(selection)`` then removes these alone: what is added in the meantime stays.
-
-        Raises
-        ------
-        InputError
-            Nothing says what to choose.
-        UnknownMemory
-            One of the ids is not there.
         """
         chosen = selected(self._scope, ids, source, filters, everything)
         with self._storage.snapshot() as snapshot:
@@ -293,7 +259,7 @@ class Forgetting:
         dry_run: bool = False,
         now: bool = False,
     ) -> int:
-        """Remove memories for good, from every table, index and log of the file; return how many went.
+        """Remove memories for good, from every table, index and log of the file; return the number removed.
 
         With the setting ``undo_minutes`` above 0, ``undo`` can take it back for that time. Until then the texts are
         still in the file, though nothing finds them.
@@ -338,10 +304,8 @@ class Forgetting:
         They are as they were, with their ids, pins, tags, vectors, feedback and pictures. Called again, it takes the
         one before back.
 
-        Raises
-        ------
-        InputError
-            There is nothing to take back: the setting ``undo_minutes`` was 0 then, or the time is over.
+        Raises:
+            InputError: there is nothing to take back: the setting ``undo_minutes`` was 0 then, or the time is over.
         """
         self.expire()
         if back := self._storage.forgotten.undo(self._scope.space):
@@ -368,7 +332,7 @@ class Forgetting:
         """Remove for good what can no longer be taken back, and do so again when the next time is over."""
         self._stop()
         if not self._storage.read_only:
-            # A store that is busy, closed or damaged is left to whoever opens it next: nobody asked for this.
+            # A store that is busy, closed or damaged is left to the next process that opens it.
             with suppress(StoreError):
                 self._storage.forgotten.drop(datetime.now(UTC))
                 left = [one.until for one in self._storage.forgotten.pending("")]
@@ -432,10 +396,9 @@ def selected(
     if sources and chosen.path:
         raise InputError("forget() takes one path: source= or a path among the filters, not both.")
     chosen = scope.bound(chosen, every_name=True)
-    return replace(chosen, path=_paths(scope, sources)) if sources else chosen
-
-
-def _paths(scope: Scope, sources: Sequence[str]) -> tuple[str, ...]:
+    if not sources:
+        return chosen
     written = filters_from({"path": [one for one in sources if one]}, None, None, datetime.now(UTC))
     scopes = dict.fromkeys((replace(scope, folder=""), scope))
-    return tuple(dict.fromkeys(name for one in scopes for name in one.bound(written, every_name=True).path))
+    paths = dict.fromkeys(name for one in scopes for name in one.bound(written, every_name=True).path)
+    return replace(chosen, path=tuple(paths))

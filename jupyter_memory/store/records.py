@@ -9,12 +9,12 @@ import shutil
 import tempfile
 from base64 import b64decode, b64encode
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO, Any, get_args
+from typing import IO, Any, TypeVar, get_args
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.preparation import clean
@@ -23,18 +23,17 @@ from jupyter_memory.ingest.runs import in_bounds
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.writing import NotedFile, NotedFolder, Storage, Stored
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Chunk, Draft, Filters, Memory, Outcome, Run, RunError
-from jupyter_memory.types.memory import LARGEST_THUMBNAIL, MOST_THUMBNAILS, NO_PICTURES, Pictures, Thumbnail
+from jupyter_memory.types.memory import LARGEST_THUMBNAIL, MOST_THUMBNAILS, Pictures, Thumbnail
 from jupyter_memory.types.protocols import FileState
 from jupyter_memory.types.report import Feedback
 
-# Reads the fields of a JSON record that may hold anything, and says which one is wrong, and where.
-
 _LARGEST = 2**63
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The fields of one record; ``where`` names its file and line in errors, which never hold its values."""
+    """The fields of a JSON record, which may hold anything; errors name its file and line, ``where``, and no values."""
 
     values: Mapping[str, Any]
     where: str
@@ -49,9 +48,6 @@ class Fields:
             raise self.wrong(name, "a string")
         return value
 
-    def maybe_text(self, name: str) -> str | None:
-        return None if self.values.get(name) is None else self.text(name)
-
     def flag(self, name: str) -> bool:
         value = self.values.get(name)
         if not isinstance(value, bool):
@@ -64,14 +60,11 @@ class Fields:
             raise self.wrong(name, f"a whole number from {least}" if least >= 0 else "a whole number")
         return value
 
-    def maybe_integer(self, name: str, *, least: int = 0) -> int | None:
-        return None if self.values.get(name) is None else self.integer(name, least=least)
-
-    def maybe_number(self, name: str) -> float | None:
+    def number(self, name: str) -> float:
         value = self.values.get(name)
-        if value is not None and (not isinstance(value, int | float) or isinstance(value, bool)):
+        if not isinstance(value, int | float) or isinstance(value, bool):
             raise self.wrong(name, "a number")
-        return None if value is None else float(value)
+        return float(value)
 
     def moment(self, name: str) -> datetime:
         try:
@@ -82,8 +75,8 @@ class Fields:
             raise self.wrong(name, "a time with its zone, such as 2026-03-06T18:00:00+00:00")
         return found
 
-    def maybe_moment(self, name: str) -> datetime | None:
-        return None if self.values.get(name) is None else self.moment(name)
+    def maybe(self, name: str, read: Callable[[str], Found]) -> Found | None:
+        return None if self.values.get(name) is None else read(name)
 
     def texts(self, name: str) -> tuple[str, ...]:
         value = self.values.get(name)
@@ -112,21 +105,19 @@ _IMAGES = {"image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL), "image/png": r
 _ORIGIN = re.compile(r"[0-9a-f]{0,64}")
 _TEXTS = ("kind", "space", "source", "location", "lang", "title", "text")
 _MAYBE_TEXTS = ("severity", "domain", "session")
-_TIMES = ("event_at", "indexed_at")
-_MAYBE_TIMES = ("valid_from", "valid_until")
+_TIMES, _MAYBE_TIMES = ("event_at", "indexed_at"), ("valid_from", "valid_until")
 
 
 def of_memory(stored: Stored) -> dict[str, Any]:
     """Return the record of a memory, without its runs."""
     memory = stored.memory
-    times = {name: _iso(getattr(memory, name)) for name in (*_TIMES, *_MAYBE_TIMES)}
     return {
         "id": memory.id,
         **{name: getattr(memory, name) for name in (*_TEXTS, *_MAYBE_TEXTS)},
         "tier": stored.tier,
         "pinned": memory.pinned,
         "tags": list(memory.tags),
-        **times,
+        **{name: _iso(getattr(memory, name)) for name in (*_TIMES, *_MAYBE_TIMES)},
         "accessed": memory.accessed,
         "metadata": dict(memory.metadata),
         "chunks": [[chunk.start, chunk.end, chunk.line, chunk.context] for chunk in stored.chunks],
@@ -134,45 +125,31 @@ def of_memory(stored: Stored) -> dict[str, Any]:
 
 
 def to_memory(record: Fields) -> Stored:
-    """Return the memory of a record.
-
-    Raises:
-        InputError: a field is missing or wrong.
-    """
+    """Return the memory of a record; raises ``InputError`` where a field is missing or wrong, as all of these do."""
     text = record.text("text")
     for name, known in (("kind", KINDS), ("tier", TIERS), ("severity", (*SEVERITIES, None))):
         if record.values.get(name) not in known:
             raise record.wrong(name, f"one of {', '.join(map(str, known))}")
     if not text.strip():
         raise record.wrong("text", "more than blanks")
+    values: dict[str, Any] = {name: record.text(name) for name in _TEXTS}
+    values |= {name: record.maybe(name, record.text) for name in _MAYBE_TEXTS}
+    values |= {name: record.moment(name) for name in _TIMES}
+    values |= {name: record.maybe(name, record.moment) for name in _MAYBE_TIMES}
     memory = Memory(
+        **values,
         id=_id(record, "id"),
-        text=text,
-        title=record.text("title"),
-        kind=record.text("kind"),
         tier=record.text("tier"),
         pinned=record.flag("pinned"),
-        space=record.text("space"),
-        source=record.text("source"),
-        location=record.text("location"),
-        lang=record.text("lang"),
         tags=record.texts("tags"),
-        severity=record.maybe_text("severity"),
-        domain=record.maybe_text("domain"),
-        event_at=record.moment("event_at"),
-        indexed_at=record.moment("indexed_at"),
-        valid_from=record.maybe_moment("valid_from"),
-        valid_until=record.maybe_moment("valid_until"),
-        session=record.maybe_text("session"),
         content_hash="",
         metadata=record.mapping("metadata"),
         accessed=record.integer("accessed"),
     )
-    length = len(text)
     found = record.values.get("chunks", [])
     if not isinstance(found, list):
         raise record.wrong("chunks", "a list")
-    return Stored(memory, memory.tier, tuple(_chunk(record, one, length) for one in found))
+    return Stored(memory, memory.tier, tuple(_chunk(record, one, len(text)) for one in found))
 
 
 def of_run(run: Run) -> dict[str, Any]:
@@ -194,11 +171,7 @@ def of_run(run: Run) -> dict[str, Any]:
 
 
 def to_run(record: Fields) -> Run:
-    """Return the run of a record, without its text.
-
-    Raises:
-        InputError: a field is missing or wrong.
-    """
+    """Return the run of a record, without its text."""
     outcome = next((one for one in get_args(Outcome) if one == record.text("outcome")), None)
     if outcome is None:
         raise record.wrong("outcome", f"one of {', '.join(get_args(Outcome))}")
@@ -211,7 +184,7 @@ def to_run(record: Fields) -> Run:
         session=record.text("session"),
         number=record.integer("number", least=-(2**63)),
         outcome=outcome,
-        seconds=record.maybe_number("seconds"),
+        seconds=record.maybe("seconds", record.number),
         error=RunError(*error) if error else None,
         notebook=record.text("notebook"),
         cell_id=record.text("cell_id"),
@@ -235,11 +208,7 @@ def of_pictures(stored: Stored) -> Iterator[dict[str, Any]]:
 
 
 def to_picture(record: Fields) -> tuple[str, Thumbnail]:
-    """Return a picture of a record with the id of its memory.
-
-    Raises:
-        InputError: a field is missing or wrong, or it is no thumbnail.
-    """
+    """Return a picture of a record with the id of its memory."""
     media_type, origin = record.text("media_type"), record.text("origin")
     begins = _IMAGES.get(media_type)
     if begins is None:
@@ -272,11 +241,7 @@ def of_file(file: NotedFile) -> dict[str, Any]:
 
 
 def to_file(record: Fields) -> NotedFile:
-    """Return the indexed file of a record.
-
-    Raises:
-        InputError: a field is missing or wrong.
-    """
+    """Return the indexed file of a record."""
     return NotedFile(
         record.text("space"),
         FileState(
@@ -284,7 +249,7 @@ def to_file(record: Fields) -> NotedFile:
             record.integer("mtime_ns", least=-(2**63)),
             record.integer("size"),
             record.text("content_hash"),
-            record.maybe_integer("indexed_at"),
+            record.maybe("indexed_at", record.integer),
             record.flag("pictures"),
             record.flag("dated"),
         ),
@@ -297,13 +262,9 @@ def of_folder(folder: NotedFolder) -> dict[str, Any]:
 
 
 def to_folder(record: Fields) -> NotedFolder:
-    """Return the folder of a record, not watched: an export may come from another person, or another machine.
-
-    Raises:
-        InputError: a field is missing or wrong.
-    """
+    """Return the folder of a record, not watched: an export may come from another person, or another machine."""
     record.flag("watched")
-    return NotedFolder(record.path("path"), record.text("space"), False, record.maybe_moment("indexed_at"))
+    return NotedFolder(record.path("path"), record.text("space"), False, record.maybe("indexed_at", record.moment))
 
 
 def of_feedback(said: Feedback) -> dict[str, Any]:
@@ -313,18 +274,14 @@ def of_feedback(said: Feedback) -> dict[str, Any]:
 
 
 def to_feedback(record: Fields) -> Feedback:
-    """Return what was said of a hit.
-
-    Raises:
-        InputError: a field is missing or wrong.
-    """
+    """Return what was said of a hit."""
     return Feedback(
         memory_id=_id(record, "memory_id"),
         accepted=record.flag("accepted"),
         query=record.text("query"),
         query_id=record.text("query_id"),
         profile=record.text("profile"),
-        rank=record.maybe_integer("rank"),
+        rank=record.maybe("rank", record.integer),
         at=record.moment("at"),
     )
 
@@ -347,7 +304,7 @@ def _chunk(record: Fields, value: Sequence[Any], length: int) -> Chunk:
     start, end = one.integer("start"), one.integer("end")
     if not start < end <= length:
         raise record.wrong("chunks", must)
-    return Chunk(start, end, one.text("context"), one.maybe_integer("line"))
+    return Chunk(start, end, one.text("context"), one.maybe("line", one.integer))
 
 
 # The folder that an export writes: its files, written whole or not at all, and read line by line.
@@ -422,7 +379,7 @@ def lines(folder: Path, name: str) -> Iterator[Fields]:
 
 
 def located(folder: Path, name: str) -> Iterator[tuple[int, Fields]]:
-    """Yield the records of a file with the places where their lines begin; see ``lines``."""
+    """Yield the records of a file with the places where their lines begin, as ``lines`` does."""
     file = folder / name
     if not os.path.lexists(file):
         return
@@ -452,14 +409,8 @@ def opened(file: Path) -> Iterator[IO[bytes]]:
         yield stream
 
 
-def at(stream: IO[bytes], place: int, where: str) -> Fields:
-    """Return the record of the line that begins at a place."""
-    stream.seek(place)
-    return _parsed(stream.readline(LONGEST + 1), where)
-
-
 def about(folder: Path) -> Fields:
-    """Return what a folder says about itself.
+    """Return the status record of an exported folder.
 
     Raises:
         InputError: it is no folder that ``export`` wrote, or one of a newer version.
@@ -498,11 +449,6 @@ def _created(file: Path) -> IO[bytes]:
     return os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
-# What an exported folder holds, checked whole before anything of it is stored, then read some memories at a time.
-#
-# Also what a store knows already of memories that arrive, from a folder or another store.
-
-
 def looked_up(storage: Storage, some: Sequence[tuple[str, Draft]]) -> tuple[dict[str, Memory], set[str]]:
     """Return the memories that a store knows, by id, and the ids to leave out: it has read their file itself."""
     with storage.snapshot() as snapshot:
@@ -529,15 +475,14 @@ class Arrival:
 
 
 class ExportedFolder:
-    """An exported folder; nothing in it is trusted.
+    """An exported folder, checked whole before anything in it is stored, then read some memories at a time.
 
     Raises:
         InputError: it is no exported folder, or something in it cannot be imported.
     """
 
     def __init__(self, path: Path, *, redacting: bool) -> None:
-        self._path = path
-        self._redacting = redacting
+        self._path, self._redacting = path, redacting
         # Where the runs and pictures of each memory are, since all of them may not fit into memory.
         self._runs: dict[str, list[int]] = defaultdict(list)
         self._pictures: dict[str, list[int]] = defaultdict(list)
@@ -554,66 +499,51 @@ class ExportedFolder:
             if kinds.get(run.memory_id) != "history":
                 raise record.wrong("memory", f"the id of a memory of kind history in {MEMORIES}")
             self._runs[run.memory_id].append(place)
-        self._check_pictures(kinds)
-        for record in lines(self._path, FILES):
-            to_file(record)
-        for record in lines(self._path, FOLDERS):
-            to_folder(record)
-        for record in lines(self._path, FEEDBACK):
-            to_feedback(record)
-        self.count = len(kinds)
+        for place, record in located(self._path, PICTURES):
+            memory_id, _ = to_picture(record)
+            if memory_id not in kinds:
+                raise record.wrong("memory", f"the id of a memory in {MEMORIES}")
+            if len(self._pictures[memory_id]) == MOST_THUMBNAILS:
+                raise record.wrong("memory", f"one that has fewer than {MOST_THUMBNAILS} pictures")
+            self._pictures[memory_id].append(place)
+        checks: tuple[tuple[str, Callable[[Fields], object]], ...]
+        checks = ((FILES, to_file), (FOLDERS, to_folder), (FEEDBACK, to_feedback))
+        for name, check in checks:
+            for record in lines(self._path, name):
+                check(record)
 
     def memories(self, together: int) -> Iterator[list[Arrival]]:
         """Yield the memories in their order, so many at a time."""
         for some in batches(map(to_memory, lines(self._path, MEMORIES)), together):
             ids = [stored.memory.id for stored in some]
-            runs, pictures = self._runs_of(ids), self._pictures_of(ids)
-            yield [
-                Arrival(stored, self._draft(stored, pictures[id_]), runs[id_])
-                for stored, id_ in zip(some, ids, strict=True)
-            ]
+            runs = self._read(ids, self._runs, RUNS, to_run)
+            pictures = self._read(ids, self._pictures, PICTURES, to_picture)
+            arrivals = []
+            for stored in some:
+                id_ = stored.memory.id
+                shown = Pictures(tuple(picture for _, picture in pictures[id_]))
+                try:
+                    draft = clean(replace(stored.draft, pictures=shown, chunks=()), redacting=self._redacting)
+                except InputError as error:
+                    raise InputError(f"{id_} cannot be imported: {error}") from None
+                # Where a secret was found in its text, it is cut into chunks anew.
+                if draft.text == stored.memory.text:
+                    chunks = stored.chunks
+                    if self._redacting:
+                        chunks = tuple(replace(one, context=redact(one.context)[0]) for one in chunks)
+                    draft = replace(draft, chunks=chunks)
+                bounded = tuple(in_bounds(run, redacting=self._redacting) for run in runs[id_])
+                arrivals.append(Arrival(stored, draft, bounded))
+            yield arrivals
 
-    def _check_pictures(self, ids: Collection[str]) -> None:
-        for place, record in located(self._path, PICTURES):
-            memory_id, _ = to_picture(record)
-            if memory_id not in ids:
-                raise record.wrong("memory", f"the id of a memory in {MEMORIES}")
-            if len(self._pictures[memory_id]) == MOST_THUMBNAILS:
-                raise record.wrong("memory", f"one that has fewer than {MOST_THUMBNAILS} pictures")
-            self._pictures[memory_id].append(place)
-
-    def _runs_of(self, ids: Sequence[str]) -> dict[str, tuple[Run, ...]]:
-        if not any(id_ in self._runs for id_ in ids):
-            return dict.fromkeys(ids, ())
-        with opened(self._path / RUNS) as stream:
-            return {
-                id_: tuple(
-                    in_bounds(to_run(at(stream, place, RUNS)), redacting=self._redacting)
-                    for place in self._runs.get(id_, ())
-                )
-                for id_ in ids
-            }
-
-    def _pictures_of(self, ids: Sequence[str]) -> dict[str, Pictures]:
-        if not any(id_ in self._pictures for id_ in ids):
-            return dict.fromkeys(ids, NO_PICTURES)
-        with opened(self._path / PICTURES) as stream:
-            return {
-                id_: Pictures(
-                    tuple(to_picture(at(stream, place, PICTURES))[1] for place in self._pictures.get(id_, ()))
-                )
-                for id_ in ids
-            }
-
-    def _draft(self, stored: Stored, pictures: Pictures) -> Draft:
-        # Where a secret was found in its text, it is cut into chunks anew.
-        draft = replace(stored.draft, pictures=pictures, chunks=())
-        try:
-            cleaned = clean(draft, redacting=self._redacting)
-        except InputError as error:
-            raise InputError(f"{stored.memory.id} cannot be imported: {error}") from None
-        same = cleaned.text == stored.memory.text
-        return replace(cleaned, chunks=tuple(map(self._hidden, stored.chunks)) if same else ())
-
-    def _hidden(self, chunk: Chunk) -> Chunk:
-        return replace(chunk, context=redact(chunk.context)[0]) if self._redacting and chunk.context else chunk
+    def _read(
+        self, ids: Sequence[str], places: Mapping[str, list[int]], name: str, read: Callable[[Fields], Found]
+    ) -> dict[str, list[Found]]:
+        found: dict[str, list[Found]] = {id_: [] for id_ in ids}
+        if any(id_ in places for id_ in ids):
+            with opened(self._path / name) as stream:
+                for id_ in ids:
+                    for place in places.get(id_, ()):
+                        stream.seek(place)
+                        found[id_].append(read(_parsed(stream.readline(LONGEST + 1), name)))
+        return found

@@ -32,7 +32,6 @@ from jupyter_memory.types.protocols import FileState
 from jupyter_memory.types.search import Trace
 
 # Whether the file of a memory is still what was indexed.
-
 Freshness = Literal["current", "changed", "gone", "unknown"]
 # Bytes of a file that is read again if only its time differs: more would take longer than a search may.
 _CHECKED = 1_000_000
@@ -41,8 +40,7 @@ _CHECKED = 1_000_000
 def with_freshness(answer: Answer, states: Callable[[list[Hit]], Mapping[tuple[str, str], FileState]]) -> Answer:
     """Return an answer that says of its hits, and in a notice, which files changed or went since they were indexed.
 
-    ``states`` returns what is known of the files of hits, by path and space. No other files are looked
-    at.
+    ``states`` returns what is known of the files of hits, by path and space. No other files are looked at.
     """
     from_files = [hit for hit in answer.hits if hit.memory.kind in ("file", "cell") and hit.memory.source]
     if not from_files:
@@ -57,7 +55,7 @@ def with_freshness(answer: Answer, states: Callable[[list[Hit]], Mapping[tuple[s
 
 
 def freshness(state: FileState, drives: DisconnectedDrives) -> Freshness:
-    """Return whether a file is still as it was indexed; ``"unknown"`` if it is on a drive that is not connected."""
+    """Return whether a file is unchanged since it was indexed; ``"unknown"`` if its drive is not connected."""
     path = Path(state.path)
     try:
         status = path.stat()
@@ -94,8 +92,6 @@ def changes_notice(hits: Iterable[Hit]) -> str:
 
 Moment = str | date | datetime | None
 FilterInput = Filters | Mapping[str, Any] | None
-
-
 # Characters of a text that is like others: what follows says little, and costs a larger model seconds.
 _READ = 4_000
 
@@ -131,13 +127,8 @@ class Searching:
         profile: Profile,
         scope: Scope,
     ) -> None:
-        self._storage = storage
-        self._engine = engine
-        self._model = model
-        self._query_vectors = query_vectors
-        self._settings = settings
-        self._profile = profile
-        self._scope = scope
+        self._storage, self._engine, self._model, self._query_vectors = storage, engine, model, query_vectors
+        self._settings, self._profile, self._scope = settings, profile, scope
         # A person's own profiles have no registry: those that were used can be asked about later.
         self._used: dict[str, Profile] = {profile.name: profile}
 
@@ -198,7 +189,7 @@ class Searching:
         """Return the memories most like one, by its most distinctive words and its meaning; it is not among them.
 
         The keywords are those of ``hits``. No model is loaded: the memory's own vectors are compared. The answer has no
-        verdict, since nobody asked a question. Raises ``UnknownMemory`` when no memory has this id.
+        verdict, since there was no question. Raises ``UnknownMemory`` when no memory has this id.
         """
         base, chosen = self._query("*", options), self._chosen(options.get("profile"))
         return self._reported(self._engine.related(self._search(base, chosen), memory_id))
@@ -207,13 +198,13 @@ class Searching:
     def related_to(self, text: str, **options: Unpack[BrowseOptions]) -> Answer:
         """Return the memories that are likely about the same as a text, such as a cell that is being written.
 
-        Often there are none: what is shown to somebody who did not ask must be worth reading. Nothing is noted of the
-        text. The keywords are those of ``browsed``.
+        Often there are none: what you did not ask for must be worth reading. Nothing is noted of the text. The keywords
+        are those of ``browsed``.
         """
         _refuse_unknown(options, BrowseOptions)
         base = self._search(self._unasked(options), alike)
         answer = self._engine.related_to(base, storable(text[:_READ]))
-        # Nothing is said of the filters: nobody typed them.
+        # Nothing is said of the filters: they were not typed.
         return with_freshness(answer, self._file_states)
 
     def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
@@ -252,18 +243,15 @@ class Searching:
         >>> store.close()
         """
         checked_budget(max_tokens)
-        return prompt_text(replace(answer, hits=self._present(answer.hits)), max_tokens)
-
-    def _present(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         present = []
         with self._storage.snapshot() as snapshot:
-            for hit in hits:
+            for hit in answer.hits:
                 with suppress(UnknownMemory):
                     key = snapshot.key_of(hit.memory.id)
                     memory = snapshot.memories([key])[key]
                     span = hit.span if memory.text == hit.memory.text else (0, 0)
                     present.append(replace(hit, memory=memory, span=span))
-        return tuple(present)
+        return prompt_text(replace(answer, hits=tuple(present)), max_tokens)
 
     @keywords(BrowseOptions)
     def browsed(self, **options: Unpack[BrowseOptions]) -> Answer:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -37,10 +37,7 @@ class Sources:
     """The files and folders of one store, in its space."""
 
     def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, space: str) -> None:
-        self._storage = storage
-        self._model = model
-        self._settings = settings
-        self._space = space
+        self._storage, self._model, self._settings, self._space = storage, model, settings, space
 
     def index(
         self,
@@ -105,7 +102,8 @@ class Sources:
             return replace(report, pictures=pictures, notice=too_large)
         finally:
             catalog.close()
-            self._note_folder(where)
+            if self._files_under(where):
+                self._storage.writer.note_folder(str(where), self._space, datetime.now(UTC))
             self._storage.writer.tidy()
 
     def folders(self, *, compare: bool = False) -> list[Folder]:
@@ -121,14 +119,11 @@ class Sources:
     def watch(self, path: str | Path, watched: bool = True) -> None:
         """Note that a folder is watched, or no longer.
 
-        JupyterLab's server, `%memory watch` and `jupyter-memory watch` keep watched folders up to date.
+        JupyterLab's server, `%memory watch` and `jupyter-memory watch` keep watched folders up to date. A folder that
+        is known by the name of a link is watched by that name.
 
-        A folder that is known by the name of a link is watched by that name, whichever is given.
-
-        Raises
-        ------
-        InputError
-            Nothing at or below this path was indexed, and it is no folder or not to be watched.
+        Raises:
+            InputError: nothing at or below this path was indexed, and it is no folder or not to be watched.
         """
         where = str(called_before(normal(path), self._noted()))  # looks at disks, which may take long
         with self._storage.snapshot() as snapshot:
@@ -141,18 +136,14 @@ class Sources:
         self._storage.writer.watch(where, self._space, watched)
 
     def remove_folder(self, path: str | Path) -> int:
-        """Take a folder off the list and forget what was indexed from it; return how many memories went.
+        """Take a folder off the list and forget what was indexed from it; return the number of memories removed.
 
-        The files themselves stay, and so do notes that only name one of them as their source. A folder that is known
-        by the name of a link may be given either way.
+        The files themselves stay, and so do notes that only name one of them as their source.
         """
         return self._storage.writer.remove_folder(str(self._as_known(path)), self._space)
 
     def forget_gone(self, path: str | Path) -> int:
-        """Forget what was indexed from a file or folder that no longer exists; return how many memories went.
-
-        Notes that name it as their source stay, and a watched folder stays watched.
-        """
+        """Forget what was indexed from a file or folder that no longer exists; return the number removed."""
         where = normal(path)
         known = [] if where.exists() else self._files_under(where)
         return self._storage.writer.forget_files(known, self._space) if known else 0
@@ -179,10 +170,8 @@ class Sources:
         They keep their ids, tags and pins, in every space. What was indexed from files at the new path before is
         forgotten. Titles and contexts follow when the new path is indexed the next time.
 
-        Raises
-        ------
-        InputError
-            One of the paths lies within the other.
+        Raises:
+            InputError: one of the paths lies within the other.
         """
         known = self._as_known(old)
         # Another space may know a folder by its own name where this one has that of a link.
@@ -211,10 +200,6 @@ class Sources:
         name = re.sub(r"([\\*?\[\]!# ])", r"\\\1", store.relative_to(where).as_posix())
         return [*self._settings.ignore, f"/{name}"]
 
-    def _note_folder(self, path: Path) -> None:
-        if self._files_under(path):
-            self._storage.writer.note_folder(str(path), self._space, datetime.now(UTC))
-
     def _noted(self) -> list[str]:
         with self._storage.snapshot() as snapshot:
             return snapshot.noted_folders(self._space)
@@ -224,8 +209,6 @@ class Sources:
             return list(snapshot.files_under(str(path), self._space))
 
 
-# What a store is bound to: its space, the folder of relative paths, the names by which it knows files; a part of it.
-#
 # Links give a file or a folder several names: the paths of filters are looked up by those that the store has. Tags and
 # languages are looked up whatever their case.
 
@@ -234,7 +217,7 @@ _ANY_CASE = ("tag", "not_tag", "lang", "not_lang")
 
 @dataclass(frozen=True, slots=True)
 class PartOfStore:
-    """What a search asks of a store, as if it held only what filters let through; see `storage.base.SearchStorage`."""
+    """What a search asks of a store, as if it held only what matches filters."""
 
     storage: Storage
     within: Filters
@@ -265,9 +248,7 @@ class Scope:
         """Return filters as they hold in this store, with paths by the names that it knows; see ``_by_known_names``."""
         found = from_folder(filters, self.folder) if self.folder else filters
         found = found.with_defaults(space=(self.space,)) if self.space else found
-        if not any(found.names(name) for name in _ANY_CASE):
-            found = found
-        else:
+        if any(found.names(name) for name in _ANY_CASE):
             with self.storage.snapshot() as snapshot:
                 spelt: dict[str, dict[str, list[str]]] = {}
                 for facet in ("tag", "lang"):
@@ -303,26 +284,23 @@ def _by_known_names(filters: Filters, storage: SearchStorage, space: str, *, eve
 
 class _KnownNames:
     def __init__(self, snapshot: Snapshot, space: str, every_name: bool) -> None:
-        self._snapshot = snapshot
-        self._space = space
-        self._every_name = every_name
+        self._snapshot, self._space, self._every_name = snapshot, space, every_name
 
     def within(self, filters: Filters) -> Filters:
         also = None if filters.also is None else self.within(filters.also)
         return replace(filters, path=self._of_all(filters.path), not_path=self._of_all(filters.not_path), also=also)
 
     def _of_all(self, paths: Iterable[str]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for path in paths for name in self._of(path)))
-
-    def _of(self, path: str) -> list[str]:
-        try:
-            here = str(plain_path(path))
-        except InputError:  # "~name" of nobody here
-            return [path]
-        if found := self._leading_to(os.path.realpath(here), path, here):
-            return found
-        # After `link/..` a shell is in the folder of the link, and the system in that of what it leads to.
-        return self._leading_to(os.path.realpath(absolute(path)), path, here) or [path]
+        names: dict[str, None] = {}
+        for path in paths:
+            found: list[str] = []
+            with suppress(InputError):  # "~name" of no user here
+                here = str(plain_path(path))
+                # After `link/..` a shell is in the folder of the link, and the system in that of what it leads to.
+                found = self._leading_to(os.path.realpath(here), path, here)
+                found = found or self._leading_to(os.path.realpath(absolute(path)), path, here)
+            names |= dict.fromkeys(found or [path])
+        return tuple(names)
 
     def _leading_to(self, real: str, path: str, here: str) -> list[str]:
         found = [name for name in ([path] if real == here else [path, real]) if self._is_known(name)]
@@ -332,8 +310,14 @@ class _KnownNames:
         return [*found, *others]
 
     def _others(self, real: str, here: str, linked: dict[str, str]) -> list[str]:
+        same_place = []
+        for name, leads_to in linked.items():
+            if is_at_or_below(leads_to, real):
+                same_place.append(name)
+            elif is_at_or_below(real, leads_to):
+                same_place.append(str(Path(name, os.path.relpath(real, leads_to))))
         found = [real, here]
-        for name in sorted(_same_place(real, linked), key=len):
+        for name in sorted(same_place, key=len):
             if not any(is_at_or_below(name, above) for above in found):
                 found.append(name)
         return [name for name in found[2:] if self._is_known(name)]
@@ -355,11 +339,3 @@ class _KnownNames:
 
 def _by_links(names: Iterable[str]) -> dict[str, str]:
     return {name: real for name in names if (real := os.path.realpath(name)) != name}
-
-
-def _same_place(real: str, linked: dict[str, str]) -> Iterator[str]:
-    for name, leads_to in linked.items():
-        if is_at_or_below(leads_to, real):
-            yield name
-        elif is_at_or_below(real, leads_to):
-            yield str(Path(name, os.path.relpath(real, leads_to)))

@@ -77,7 +77,7 @@ class MemoryStore:
         folder: str | Path | None = None,
     ) -> None:
         settings = settings if settings is not None else load_config()
-        self._profile = profile_named(profile)  # a misspelt name raises before a file is created
+        self.profile = profile_named(profile)  # a misspelt name raises before a file is created
         if isinstance(embedder, str):
             check_name(embedder)
         self.path, self.space = store_at(path), space or ""
@@ -90,19 +90,19 @@ class MemoryStore:
         self.memories = Memories(storage, model, settings, scope)
         self.forgetting = Forgetting(storage, settings, scope)
         self.sources = Sources(storage, model, settings, self.space)
-        self.searching = Searching(storage, engine, model, query_vectors, settings, self._profile, scope)
+        self.searching = Searching(storage, engine, model, query_vectors, settings, self.profile, scope)
         self.activity = Activity(storage, settings)
         self.maintenance = Maintenance(storage, model, scope, settings)
         self.transfer = StoreTransfer(storage, model, settings, self.space)
         self.history = History(storage, model, settings, scope)
         self.fixes = Fixes(storage, self.history, self.searching, scope)
-        self._storage, self._model, self._closed = storage, model, False
+        self._storage, self._model, self.closed = storage, model, False
         _ALIVE[self.path] = self
         self.history.catch_up()
         self.forgetting.expire()
 
     def __repr__(self) -> str:
-        return f"MemoryStore({str(self.path)!r}{', closed' if self._closed else ''})"
+        return f"MemoryStore({str(self.path)!r}{', closed' if self.closed else ''})"
 
     def __enter__(self) -> Self:
         return self
@@ -116,24 +116,14 @@ class MemoryStore:
         return self._storage.replaced
 
     @property
-    def closed(self) -> bool:
-        """Return whether the store was closed."""
-        return self._closed
-
-    @property
-    def profile(self) -> Profile:
-        """Return how hits are ranked unless a search names another profile."""
-        return self._profile
-
-    @property
     def notices(self) -> tuple[str, ...]:
-        """Return what the store has to say about itself: read-only, no write-ahead log, brought to a new version."""
+        """Return the status of the store in sentences: read-only, no write-ahead log, brought to a new version."""
         return self.maintenance.notices
 
     @property
     def greeting(self) -> str:
         """Return which model a store that was just made chose for itself, empty for a store that was there before."""
-        return self.maintenance.greeting
+        return self._model.choice() if self._storage.created else ""
 
     @keywords(SearchOptions)
     def search(
@@ -227,7 +217,7 @@ class MemoryStore:
     reembed = delegated("maintenance", Maintenance.reembed)
     drop_vectors = delegated("maintenance", Maintenance.drop_vectors)
     rebuild = delegated("maintenance", Maintenance.rebuild)
-    model_offer = delegated("maintenance", Maintenance.model_offer)
+    model_offer = delegated("_model", ModelChoice.offer)
     backup = delegated("maintenance", Maintenance.backup)
     export = delegated("transfer", StoreTransfer.export)
     import_ = delegated("transfer", StoreTransfer.import_)
@@ -235,7 +225,7 @@ class MemoryStore:
     restore = staticmethod(Maintenance.restore)
 
     def part(self, filters: Filters) -> Searching:
-        """Return the searches of what filters let through: hits, verdicts and notices as if there were nothing else."""
+        """Return the searches of what matches the filters: hits, verdicts and notices as if there were nothing else."""
         return self.searching.within(PartOfStore(self._storage, self.memories.bound(filters)))
 
     def interrupt(self, thread_id: int) -> bool:
@@ -247,7 +237,7 @@ class MemoryStore:
 
     def close(self) -> None:
         """Close the store; closing it again does nothing."""
-        self._closed = True
+        self.closed = True
         self.searching.close()
         self.forgetting.close()
         self._storage.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -24,14 +24,11 @@ from jupyter_memory.storage.writing import Arriving, Contents, NotedFile, Storag
 from jupyter_memory.store import records
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.records import Arrival, ExportedFolder, looked_up
-from jupyter_memory.text.paths import DatabaseAddress, StorePath, absolute, store_at
+from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types import Memory
 from jupyter_memory.types.memory import NO_PICTURES
 from jupyter_memory.types.protocols import Embedder, Vectors
 from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, PictureReport
-
-# Copies a store into another one, with the vectors that it has: from a file to a server, back, or wherever.
 
 # Memories that are stored in one transaction, and files. In a file, other writers wait for its end; on a server they do
 # not, and each transaction costs more.
@@ -40,37 +37,14 @@ _COPIED_TOGETHER, _ON_SERVER, _FILES = 128, 1_000, 1_000
 _PATIENCE = 30.0
 
 
-def copied(
-    source: Storage, target: StorePath, space: str, *, busy_seconds: float, update: bool, progress: bool
-) -> CopyReport:
-    """Copy what a store holds in a space, or all of it if that is empty, into the store at ``target``.
-
-    Raises:
-        InputError: it is the same store.
-        EmbeddingMismatch: the other store has the vectors of another model; nothing is copied.
-        StoreReadOnly: the other store may not be written into, or not in each of the spaces.
-    """
-    if _is_same(source.path, target):
-        raise InputError(f"{target} is the store itself. Name another one to copy it to.")
-    filled = open_storage(target, busy_seconds=busy_seconds)
-    try:
-        with source.transfer.contents(space) as contents:
-            return _Filling(filled, contents, update).run(progress, searches=not space)
-    finally:
-        filled.close()
-
-
 class _Filling:
     def __init__(self, target: Storage, contents: Contents, update: bool) -> None:
-        self._target = target
-        self._contents = contents
-        self._update = update
+        self._target, self._contents, self._update = target, contents, update
         model = contents.model()
-        self._embedder = None if model is None else StoredModel(model)
+        self._embedder = None if model is None else _StoredModel(model)
         self._without_vectors = 0
 
     def run(self, progress: bool, *, searches: bool) -> CopyReport:
-        # Raises: StoreReadOnly: there is a space into which the other store lets this person write nothing.
         if refused := self._target.transfer.refused(self._contents.spaces()):
             raise StoreReadOnly(
                 f"Your role may not write into {len(refused)} of the spaces in {self._target.path}, so nothing was "
@@ -98,9 +72,17 @@ class _Filling:
         watches = isinstance(self._target.path, Path)
         folders = [one._replace(watched=one.watched and watches) for one in self._contents.folders()]
         self._target.transfer.note((), folders, list(self._contents.feedback()))
-        copied = self._copy_searches() if searches else 0
+        lacking = []
+        if searches:
+            with self._target.snapshot() as snapshot:
+                lacking = [one for one in self._contents.searches() if not snapshot.query_of(one.search.query_id)]
+        for search, hits in lacking:
+            self._target.writer.note_search(search, hits, _PATIENCE)
         return CopyReport(
-            str(self._target.path), ImportReport(**became, pictures=PictureReport()), self._without_vectors, copied
+            str(self._target.path),
+            ImportReport(**became, pictures=PictureReport()),
+            self._without_vectors,
+            len(lacking),
         )
 
     def _take_model(self) -> None:
@@ -121,30 +103,22 @@ class _Filling:
     def _put(self, some: Sequence[Stored]) -> Counter[str]:
         known, left = looked_up(self._target, [(one.memory.id, one.draft) for one in some])
         wanted = [one for one in some if one.memory.id not in left]
-        # What stays as it is comes without its vectors: it is there for its runs alone.
+        # What stays unchanged comes without its vectors: it is there for its runs alone.
         new = [one for one in wanted if self._update or one.memory.id not in known]
         prepared = dict(zip((one.memory.id for one in new), self._contents.prepared(new), strict=True))
-        ready = [(one, prepared.get(one.memory.id)) for one in wanted]
+        ready = [(one.memory, prepared.get(one.memory.id) or Prepared(one.draft, None), one.runs) for one in wanted]
         became: Counter[str] = Counter(left_out=len(left))
         # Within a call, either all have vectors or none has, and so with tokens; the order of the memories stays.
-        for (embedded, _), group in groupby(ready, lambda pair: _has(pair[1])):
-            together = list(group)
-            arriving = [_arriving(one, with_) for one, with_ in together]
+        for (embedded, _), group in groupby(ready, lambda one: (one[1].vectors is not None, len(one[1].tokens) > 0)):
+            arriving = [Arriving(of.id, one, of.indexed_at, of.accessed, runs) for of, one, runs in group]
             done = self._target.transfer.put(arriving, self._embedder if embedded else None, update=self._update)
             became.update(done)
             self._without_vectors += 0 if embedded else sum(one != "kept" for one in done)
         return became
 
-    def _copy_searches(self) -> int:
-        with self._target.snapshot() as snapshot:
-            lacking = [one for one in self._contents.searches() if not snapshot.query_of(one.search.query_id)]
-        for search, hits in lacking:
-            self._target.writer.note_search(search, hits, _PATIENCE)
-        return len(lacking)
 
-
-class StoredModel:
-    """A model that wrote vectors somewhere, as the embedder of a store that takes them over; it embeds nothing."""
+class _StoredModel:
+    # A model that wrote vectors somewhere, as the embedder of a store that takes them over; it embeds nothing.
 
     threshold = 0.0
 
@@ -154,28 +128,10 @@ class StoredModel:
         self.fingerprint = model.fingerprint
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        """Raise: there is nothing here that embeds."""
         raise EmbedderUnavailable(f"{self.name} is not open: its vectors are copied as they are.")
 
     def embed_query(self, text: str, /) -> Vectors:
-        """Raise: there is nothing here that embeds."""
         raise EmbedderUnavailable(f"{self.name} is not open: its vectors are copied as they are.")
-
-
-def _arriving(one: Stored, prepared: Prepared | None) -> Arriving:
-    memory = one.memory
-    ready = prepared or Prepared(one.draft, None)
-    return Arriving(memory.id, ready, memory.indexed_at, memory.accessed, one.runs)
-
-
-def _has(prepared: Prepared | None) -> tuple[bool, bool]:
-    return (False, False) if prepared is None else (prepared.vectors is not None, bool(len(prepared.tokens)))
-
-
-def _is_same(one: StorePath, other: StorePath) -> bool:
-    if isinstance(one, Path) and isinstance(other, Path):
-        return one == other or (one.exists() and other.exists() and one.samefile(other))
-    return one == other
 
 
 # Memories that are stored in one transaction.
@@ -188,22 +144,17 @@ class StoreTransfer:
     """Export, import and copies of one store, in its space."""
 
     def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, space: str) -> None:
-        self._storage = storage
-        self._model = model
-        self._settings = settings
-        self._space = space
+        self._storage, self._model, self._settings, self._space = storage, model, settings, space
 
     def export(self, folder: str | Path) -> ExportReport:
         """Write the store into a new folder as JSON lines, with the notes as Markdown, and return what it holds.
 
-        Of a store with a space, this is what the space holds. ``import_`` brings all of it back: ids, pins, tags,
+        Of a store with a space, this is what the space holds. ``import_`` restores all of it: ids, pins, tags,
         times, texts, pictures, the history, what is known of indexed files, feedback. Vectors are computed anew. The
         texts are in clear, readable by you alone. Recent searches are left out.
 
-        Raises
-        ------
-        InputError
-            The folder is not empty, or cannot be written.
+        Raises:
+            InputError: the folder is not empty, or cannot be written.
         """
         target = absolute(folder)
         with records.new_folder(target) as filled, self._storage.transfer.contents(self._space) as contents:
@@ -240,7 +191,6 @@ class StoreTransfer:
                 )
                 + "\n",
             )
-
             return report
 
     def import_(self, folder: str | Path, *, update: bool = False, progress: bool = True) -> ImportReport:
@@ -254,7 +204,7 @@ class StoreTransfer:
         Parameters
         ----------
         update : bool, default False
-            Whether a memory whose id is known becomes what the folder says; otherwise it stays as it is.
+            Whether a memory whose id is known becomes what the folder says; otherwise it is left unchanged.
 
         Raises
         ------
@@ -298,7 +248,7 @@ class StoreTransfer:
         Parameters
         ----------
         update : bool, default False
-            Whether a memory whose id is known there becomes what it is here; otherwise it stays as it is.
+            Whether a memory whose id is known there becomes what it is here; otherwise it is left unchanged.
 
         Raises
         ------
@@ -307,20 +257,39 @@ class StoreTransfer:
         EmbeddingMismatch
             The other store has the vectors of another model; nothing is copied.
         """
-        busy = self._settings.busy_seconds
-        return copied(self._storage, store_at(target), self._space, busy_seconds=busy, update=update, progress=progress)
+        here, there = self._storage.path, store_at(target)
+        is_same = here == there
+        if isinstance(here, Path) and isinstance(there, Path) and here.exists() and there.exists():
+            is_same = here.samefile(there)
+        if is_same:
+            raise InputError(f"{there} is the store itself. Name another one to copy it to.")
+        filled = open_storage(there, busy_seconds=self._settings.busy_seconds)
+        try:
+            with self._storage.transfer.contents(self._space) as contents:
+                return _Filling(filled, contents, update).run(progress, searches=not self._space)
+        finally:
+            filled.close()
 
     def _put(
         self, some: Sequence[Arrival], update: bool, quota: Quota | None, embedder: Embedder | None
     ) -> Counter[str]:
         known, left = looked_up(self._storage, [(one.stored.memory.id, one.draft) for one in some])
-        wanted = [_without_pictures(one, known) for one in some if one.stored.memory.id not in left]
-        # What stays as it is needs no vectors.
+        wanted = [one for one in some if one.stored.memory.id not in left]
+        for place, one in enumerate(wanted):
+            there = known.get(one.stored.memory.id)
+            if there is not None and there.thumbnails:
+                wanted[place] = replace(one, draft=replace(one.draft, pictures=NO_PICTURES))
+        # What stays unchanged needs no vectors.
         new = [one for one in wanted if update or one.stored.memory.id not in known]
         ready = dict(
             zip((one.stored.memory.id for one in new), prepare([one.draft for one in new], embedder), strict=True)
         )
-        prepared = _fitting([ready.get(one.stored.memory.id) or Prepared(one.draft, None) for one in wanted], quota)
+        prepared = [ready.get(one.stored.memory.id) or Prepared(one.draft, None) for one in wanted]
+        if quota is None:
+            prepared = [replace(one, draft=replace(one.draft, pictures=NO_PICTURES)) for one in prepared]
+        else:
+            quota.begin(())
+            prepared = quota.fitting(prepared)[0]
         arriving = [
             Arriving(memory.id, of_it, memory.indexed_at, memory.accessed, one.runs)
             for one, of_it in zip(wanted, prepared, strict=True)
@@ -328,20 +297,6 @@ class StoreTransfer:
         ]
         became = self._storage.transfer.put(arriving, embedder, update=update) if arriving else []
         return Counter(became) + Counter(left_out=len(left))
-
-
-def _without_pictures(one: Arrival, known: Mapping[str, Memory]) -> Arrival:
-    there = known.get(one.stored.memory.id)
-    if there is None or not there.thumbnails:
-        return one
-    return replace(one, draft=replace(one.draft, pictures=NO_PICTURES))
-
-
-def _fitting(prepared: Sequence[Prepared], quota: Quota | None) -> Sequence[Prepared]:
-    if quota is None:
-        return [replace(one, draft=replace(one.draft, pictures=NO_PICTURES)) for one in prepared]
-    quota.begin(())
-    return quota.fitting(prepared)[0]
 
 
 def _memories(filled: Path, contents: Contents, counts: Counter[str]) -> Iterator[dict[str, object]]:

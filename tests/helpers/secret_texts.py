@@ -57,14 +57,14 @@ def planted(source: random.Random) -> Iterator[Planted]:
 def plant(name: str, placement: str, source: random.Random) -> Planted:
     """Return a format, filled and put in a place."""
     if name in TOKENS:
-        value, secrets = _filled(TOKENS[name], source)
+        value, secrets = filled(TOKENS[name], source)
         text = _token(value, placement, source)
     elif name.endswith(" (name)"):
         called = name.removesuffix(" (name)")
-        value, secrets = _filled(NAMED[called], source)
+        value, secrets = filled(NAMED[called], source)
         text = _named(called, value, placement, source)
     else:
-        value, secrets = _filled((FILES | CODE)[name].replace("{{", "{").replace("}}", "}"), source)
+        value, secrets = filled((FILES | CODE)[name].replace("{{", "{").replace("}}", "}"), source)
         text = _excerpt(value, placement, name in CODE)
     return Planted(name, placement, text, secrets)
 
@@ -79,7 +79,7 @@ def password(source: random.Random) -> str:
     )
 
 
-def _filled(template: str, source: random.Random) -> tuple[str, tuple[str, ...]]:
+def filled(template: str, source: random.Random) -> tuple[str, tuple[str, ...]]:
     """Return a template with its fields filled, and what was filled in, as far as it has to go."""
     secrets = []
 

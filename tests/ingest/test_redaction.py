@@ -6,6 +6,8 @@ import json
 import random
 import string
 import time
+import tomllib
+from pathlib import Path
 
 import pytest
 from harmless_texts import HARMLESS as HARMLESS_TEXTS
@@ -13,10 +15,11 @@ from harmless_texts import MISSED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from secret_formats import NAMED
-from secret_texts import FORMATS, PLACEMENTS, password, plant
+from secret_texts import FORMATS, PLACEMENTS, filled, password, plant
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.ingest import redact, suspicious
+from jupyter_memory.ingest.redaction import patterns
 
 HEX = "9f8c1e2ab7d04c55e1f02a3b4c5d6e7f"
 BASE = "aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2eF5hJ7"
@@ -499,3 +502,20 @@ def test_no_part_of_a_file_keeps_a_secret(tmp_path, folder):
     with MemoryStore(tmp_path / "memory.sqlite") as store:
         assert store.index(folder).files == 2
     assert TOKEN.encode() not in stored(tmp_path / "memory.sqlite")
+
+
+ROWS = tomllib.loads(Path(patterns.__file__).with_suffix(".toml").read_text(encoding="utf-8"))["secret"]
+
+
+@pytest.mark.parametrize(
+    ("row", "shape"),
+    list(zip(ROWS, patterns.SHAPES, strict=True)),
+    ids=[f"{row['what']} {row['hints'][0]}" for row in ROWS],
+)
+def test_each_pattern_finds_its_sample(row, shape):
+    """Each row of the table has one of its hints in its sample, and finds the secret there."""
+    text, _ = filled(row["sample"], random.Random(7))
+    group = shape.pattern.groupindex.get("secret", 0)
+    assert any(hint in text.lower() for hint in shape.hints)
+    assert any(shape.check(match.group(group)) for match in shape.pattern.finditer(text))
+    assert "[redacted: " in redact(text)[0]

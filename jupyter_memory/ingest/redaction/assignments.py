@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from jupyter_memory.ingest.redaction.patterns import PARTS
 from jupyter_memory.ingest.redaction.values import (
-    ABROAD,
-    BREAK,
-    NUMBER,
     has_own_digit,
     is_dated,
     is_exclaimed,
@@ -23,7 +21,7 @@ from jupyter_memory.ingest.redaction.values import (
 
 # A name whose value may be a secret ends with one of these: OPENAI_API_KEY, dbPassword.
 _NAMES = {
-    "password": rf"passw(?:or)?d|passphrase|passwort|{ABROAD}|(?<=[a-z]_)pass",
+    "password": rf"passw(?:or)?d|passphrase|passwort|{PARTS['ABROAD']}|(?<=[a-z]_)pass",
     # French for short, and a Markov decision process.
     "mdp": r"(?<![a-z])mdp",
     "pwd": r"pwd|(?<![a-z])pw",  # also the working directory
@@ -48,7 +46,7 @@ _NAME = re.compile(  # in lower case
     # An annotation may come in between: `token: str = "..."`.
     r"(?P<sign>:\s{0,5}(?:str|bytes|optional|final|secretstr)\b[^=\n]{0,40}=(?!=)|=>|:=|!=|={1,3}|:|,)"
     # A value in quotes may stand in parentheses, on lines that a traceback numbers.
-    rf"(?:\s{{0,9}}\({BREAK})?\s{{0,9}}"
+    rf"(?:\s{{0,9}}\({PARTS['BREAK']})?\s{{0,9}}"
 )
 _QUOTED = re.compile(r"""[rbu]{0,2}\\?(?:"(?P<double>[^"\n]{4,500}+)"|'(?P<single>[^'\n]{4,500}+)')""", re.IGNORECASE)
 # A value without quotes ends with the word; what is then called, indexed or followed by a dot is code. An & may be part
@@ -63,7 +61,7 @@ _COMMAND_NAME = re.compile(r"(?:.*(?:[!$\"']|[^,(\s][ \t]{1,4}))?[A-Z][A-Z0-9_]*
 # `name=value` alone on its line, as in property files. A variable that is passed on is named after its content.
 _LINE_NAME = re.compile(r"[\w.-]+")
 # Words before `password=…` in a sentence, in a string or in a line of an inventory, and what ends them.
-_NUMBER = re.compile(NUMBER)
+_NUMBER = re.compile(PARTS["NUMBER"])
 _SAID = re.compile(r"[^()\[\]{}<>\"'`\\]*[\s;&]")
 _NO_SENTENCE = re.compile(r"\s[=+]|[=+]\s|\s(?:def|lambda|let|var|const|val|if|for)\s")
 _OTHER_KEY = re.compile(

@@ -10,22 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.ingest.redaction.assignments import assigned, columns
-from jupyter_memory.ingest.redaction.patterns import COMMANDS, FILES, IN_PROSE, SERVICES
-from jupyter_memory.ingest.redaction.values import OF_ABROAD, Shape
+from jupyter_memory.ingest.redaction.patterns import SHAPES
+from jupyter_memory.ingest.redaction.values import OF_ABROAD
 
-# What secrets look like, all kinds, and which texts have words that hint at one.
-#
-# The hints of all texts are found at once, by arithmetic on their bytes.
-
-# In the order in which they are looked for.
-SHAPES = (*SERVICES, *COMMANDS, *FILES, *IN_PROSE)
-OF_SHAPES = tuple(dict.fromkeys(hint for shape in SHAPES for hint in shape.hints))
-OF_COLUMNS = ("passw", "passphrase", "pwd")
-OF_NAMES = (
+# The words that hint at a secret: those of all texts are found at once, by arithmetic on their bytes.
+_OF_COLUMNS = ("passw", "passphrase", "pwd")
+_OF_NAMES = (
     *("pass", "pwd", "pw:", "pw=", "pw =", 'pw"', "pw'", "pw\\", "token", "key", "secret", "credential", "mdp"),
     *OF_ABROAD,
 )
-_ALL = tuple(dict.fromkeys((*OF_SHAPES, *OF_NAMES, *OF_COLUMNS)))
+_ALL = tuple(dict.fromkeys((*(hint for shape in SHAPES for hint in shape.hints), *_OF_NAMES, *_OF_COLUMNS)))
 # Up to so many characters it is faster to look for one hint after the other.
 _SHORT = 300
 
@@ -36,8 +30,7 @@ _FACTOR, _SHIFT = np.uint32(0x9E3779B1), np.uint32(16)
 _THREE = np.uint32(0xFFFFFF)
 
 
-def hints(texts: Sequence[str]) -> list[set[str]]:
-    """Return for each text, in lower case, which hints occur in it."""
+def _hints(texts: Sequence[str]) -> list[set[str]]:
     if len(texts) == 1 and len(texts[0]) < _SHORT:
         return [{hint for hint in _ALL if hint in texts[0]}]
     # No hint has a line break, so none crosses from one text to the next.
@@ -106,7 +99,7 @@ def redact(text: str, found: Collection[str] | None = None) -> tuple[str, int]:
 
 def suspicious(texts: Sequence[str]) -> list[set[str]]:
     """Return for each text the hints at secrets in it; it is faster to check many texts together."""
-    return hints([_lower(text) for text in texts])
+    return _hints([_lower(text) for text in texts])
 
 
 def redact_values(values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -139,16 +132,18 @@ def _each(value: Any) -> Any:
 def _once(text: str, found: Collection[str] | None) -> tuple[str, int]:
     low = _lower(text)
     total = 0
-    in_text = set(hints([low])[0] if found is None else found)
+    in_text = set(_hints([low])[0] if found is None else found)
     for shape in SHAPES if in_text else ():
         if not in_text.isdisjoint(shape.hints):
-            text, count = _without(text, _shaped(text, shape))
+            group = shape.pattern.groupindex.get("secret", 0)
+            found_here = (match for match in shape.pattern.finditer(text) if shape.check(match.group(group)))
+            text, count = _without(text, ((*match.span(group), shape.what) for match in found_here))
             total += count
-    if not total and in_text.isdisjoint(OF_NAMES):
+    if not total and in_text.isdisjoint(_OF_NAMES):
         return text, 0
     text, count = _without(text, assigned(text, low if total == 0 else _lower(text)))
     total += count
-    if not in_text.isdisjoint(OF_COLUMNS):
+    if not in_text.isdisjoint(_OF_COLUMNS):
         text, count = _without(text, columns(text, low if total == 0 else _lower(text)))
         total += count
     return text, total
@@ -169,10 +164,3 @@ def _without(text: str, secrets: Iterator[tuple[int, int, str]]) -> tuple[str, i
         done = end
         count += 1
     return ("".join(pieces) + text[done:], count) if count else (text, 0)
-
-
-def _shaped(text: str, shape: Shape) -> Iterator[tuple[int, int, str]]:
-    group = shape.pattern.groupindex.get("secret", 0)
-    for match in shape.pattern.finditer(text):
-        if shape.check(match.group(group)):
-            yield *match.span(group), shape.what
