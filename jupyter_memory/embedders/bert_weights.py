@@ -178,8 +178,8 @@ def fill(model: nn.Module, weights: Mapping[str, mx.array], config: Mapping[str,
 def _dequantised(weights: Mapping[str, mx.array], how: Mapping[str, Any]) -> dict[str, mx.array]:
     plain = {name: value for name, value in weights.items() if not name.endswith((".scales", ".biases"))}
     for layer in [name.removesuffix(".scales") for name in weights if name.endswith(".scales")]:
-        of_layer = (weights[f"{layer}.{part}"] for part in ("weight", "scales", "biases"))
-        plain[f"{layer}.weight"] = mx.dequantize(*of_layer, group_size=how["group_size"], bits=how["bits"])
+        weight, scales, biases = (weights[f"{layer}.{part}"] for part in ("weight", "scales", "biases"))
+        plain[f"{layer}.weight"] = mx.dequantize(weight, scales, biases, group_size=how["group_size"], bits=how["bits"])
     return plain
 
 
@@ -424,14 +424,8 @@ def width_of(folder: Path, kind: str) -> int:
 def shape_in(config: Mapping[str, Any], family: Family = _NOMIC) -> NomicShape | BertShape:
     """Return the sizes in a configuration."""
     said = {**config, **(config.get("rope_parameters") or {})}
-    return family.shape(
-        **{
-            ours: said[theirs]
-            for ours, words in family.sizes.items()
-            for theirs in words
-            if said.get(theirs) is not None
-        }
-    )
+    found = [(ours, said.get(theirs)) for ours, words in family.sizes.items() for theirs in words]
+    return family.shape(**{ours: size for ours, size in found if size is not None})
 
 
 def renamed(tensors: Mapping[str, mx.array], family: Family = _NOMIC) -> dict[str, mx.array]:
