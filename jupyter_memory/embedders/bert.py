@@ -13,8 +13,67 @@ from jupyter_memory.embedders.mlx import mx, nn, on_cpu
 _LONG = 256
 
 
-class Norm(nn.LayerNorm):  # type: ignore[misc]
-    """Layer norm; on the CPU its means are matrix products."""
+@dataclass(frozen=True, slots=True)
+class NomicShape:
+    """BERT with rotary positions, a gated MLP and no biases; the defaults are the sizes of nomic-embed-text-v1.5."""
+
+    vocabulary: int = 30_528
+    width: int = 768
+    layers: int = 12
+    heads: int = 12
+    inner: int = 3_072
+    token_types: int = 2
+    rotary_base: float = 1_000.0
+    epsilon: float = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class BertShape:
+    """BERT as it was published, with learnt positions, biases and GELU; the defaults are those of all-MiniLM-L6-v2."""
+
+    vocabulary: int = 30_522
+    width: int = 384
+    layers: int = 6
+    heads: int = 12
+    inner: int = 1_536
+    positions: int = 512
+    token_types: int = 2
+    epsilon: float = 1e-12
+
+
+class Bert(nn.Module):  # type: ignore[misc]
+    """Token ids to token vectors.
+
+    On the CPU the most expensive functions come from `cpu_math`; on a GPU MLX's own kernels are faster.
+    """
+
+    def __init__(self, shape: NomicShape | BertShape) -> None:
+        super().__init__()
+        self.shape = shape
+        self.words = nn.Embedding(shape.vocabulary, shape.width)
+        if isinstance(shape, BertShape):
+            self.positions = nn.Embedding(shape.positions, shape.width)
+        self.types = nn.Embedding(shape.token_types, shape.width)
+        self.norm = _Norm(shape.width, eps=shape.epsilon)
+        self.layers = [_Layer(shape) for _ in range(shape.layers)]
+
+    def __call__(self, ids: mx.array, mask: mx.array | None = None) -> mx.array:
+        """Return ``(batch, tokens, width)`` for int ``ids`` of ``(batch, tokens)``.
+
+        ``mask`` is 1 for tokens and 0 for padding, of the same shape; leave it out where nothing is padding.
+        """
+        # Every token is of the first type: a text, not the second half of a pair.
+        places = self.types(mx.zeros((1,), mx.int32))
+        if "positions" in self:
+            places = self.positions.weight[: ids.shape[1]] + places
+        hidden: mx.array = self.norm(self.words(ids) + places)
+        for layer in self.layers:
+            hidden = layer(hidden, mask)
+        return hidden
+
+
+class _Norm(nn.LayerNorm):  # type: ignore[misc]
+    # On the CPU its means are matrix products.
 
     def __call__(self, hidden: mx.array) -> mx.array:
         if on_cpu():
@@ -23,20 +82,47 @@ class Norm(nn.LayerNorm):  # type: ignore[misc]
         return normal
 
 
-class Layer(nn.Module):  # type: ignore[misc]
-    """Attention, then the MLP; each is added to its input, and the sum is normalised."""
+class _Layer(nn.Module):  # type: ignore[misc]
+    # Attention, then the MLP; each is added to its input, and the sum is normalised.
 
-    def __init__(self, attention: Attention, mlp: nn.Module, width: int, epsilon: float) -> None:
+    def __init__(self, shape: NomicShape | BertShape) -> None:
         super().__init__()
-        self.attention = attention
-        self.attention_norm = Norm(width, eps=epsilon)
-        self.mlp = mlp
-        self.mlp_norm = Norm(width, eps=epsilon)
+        self.attention = Attention(
+            shape.width,
+            shape.heads,
+            bias=isinstance(shape, BertShape),
+            rotary_base=shape.rotary_base if isinstance(shape, NomicShape) else None,
+        )
+        self.attention_norm = _Norm(shape.width, eps=shape.epsilon)
+        self.mlp = _Mlp(shape)
+        self.mlp_norm = _Norm(shape.width, eps=shape.epsilon)
 
     def __call__(self, hidden: mx.array, mask: mx.array | None) -> mx.array:
         hidden = self.attention_norm(hidden + self.attention(hidden, mask))
         output: mx.array = self.mlp_norm(hidden + self.mlp(hidden))
         return output
+
+
+class _Mlp(nn.Module):  # type: ignore[misc]
+    # ``down(silu(gate) * up)`` for nomic, else ``down(gelu(up))``.
+
+    def __init__(self, shape: NomicShape | BertShape) -> None:
+        super().__init__()
+        gated = isinstance(shape, NomicShape)
+        if gated:
+            self.gate = nn.Linear(shape.width, shape.inner, bias=False)
+        self.up = nn.Linear(shape.width, shape.inner, bias=not gated)
+        self.down = nn.Linear(shape.inner, shape.width, bias=not gated)
+
+    def __call__(self, hidden: mx.array) -> mx.array:
+        if "gate" in self:
+            gate, up = self.gate(hidden), self.up(hidden)
+            inner = cpu_math.swiglu(gate, up) if on_cpu() else nn.silu(gate) * up
+        else:
+            up = self.up(hidden)
+            inner = cpu_math.gelu(up) if on_cpu() else nn.gelu(up)
+        down: mx.array = self.down(inner)
+        return down
 
 
 class Attention(nn.Module):  # type: ignore[misc]
@@ -76,8 +162,10 @@ class Attention(nn.Module):  # type: ignore[misc]
         columns = hidden.reshape(-1, width).T
         size = width // self.heads
         queries, keys, values = (
-            _columns(project, columns).reshape(self.heads, size, batch, tokens)
-            for project in (self.query, self.key, self.value)
+            (mx.addmm(one.bias[:, None], one.weight, columns) if "bias" in one else one.weight @ columns).reshape(
+                self.heads, size, batch, tokens
+            )
+            for one in (self.query, self.key, self.value)
         )
         scale = LOG2_E / math.sqrt(size)
         if self.base is None:
@@ -95,134 +183,5 @@ def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array |
     return mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=allowed)
 
 
-def _columns(project: nn.Linear, columns: mx.array) -> mx.array:
-    return mx.addmm(project.bias[:, None], project.weight, columns) if "bias" in project else project.weight @ columns
-
-
 def _turned(heads: mx.array, base: float) -> mx.array:
     return mx.fast.rope(heads, heads.shape[-1], traditional=False, base=base, scale=1.0, offset=0)
-
-
-# The nomic-bert architecture: BERT with rotary positions, a gated MLP and no biases.
-
-
-@dataclass(frozen=True, slots=True)
-class NomicShape:
-    """The sizes of a model; the defaults are the sizes of nomic-embed-text-v1.5."""
-
-    vocabulary: int = 30_528
-    width: int = 768
-    layers: int = 12
-    heads: int = 12
-    inner: int = 3_072
-    token_types: int = 2
-    rotary_base: float = 1_000.0
-    epsilon: float = 1e-12
-
-
-class NomicBert(nn.Module):  # type: ignore[misc]
-    """Token ids to token vectors.
-
-    On the CPU the most expensive functions come from `cpu_math`; on a GPU MLX's own kernels are faster.
-    """
-
-    def __init__(self, shape: NomicShape) -> None:
-        super().__init__()
-        self.shape = shape
-        self.words = nn.Embedding(shape.vocabulary, shape.width)
-        self.types = nn.Embedding(shape.token_types, shape.width)
-        self.norm = Norm(shape.width, eps=shape.epsilon)
-        self.layers = [
-            Layer(
-                Attention(shape.width, shape.heads, bias=False, rotary_base=shape.rotary_base),
-                NomicMlp(shape),
-                shape.width,
-                shape.epsilon,
-            )
-            for _ in range(shape.layers)
-        ]
-
-    def __call__(self, ids: mx.array, mask: mx.array | None = None) -> mx.array:
-        """Return ``(batch, tokens, width)`` for int ``ids`` of ``(batch, tokens)``.
-
-        ``mask`` is 1 for tokens and 0 for padding, of the same shape; leave it out where nothing is padding.
-        """
-        # Every token is of the first type: a text, not the second half of a pair.
-        hidden: mx.array = self.norm(self.words(ids) + self.types(mx.zeros((1,), mx.int32)))
-        for layer in self.layers:
-            hidden = layer(hidden, mask)
-        return hidden
-
-
-class NomicMlp(nn.Module):  # type: ignore[misc]
-    """A gated MLP: ``down(silu(gate) * up)``."""
-
-    def __init__(self, shape: NomicShape) -> None:
-        super().__init__()
-        self.gate = nn.Linear(shape.width, shape.inner, bias=False)
-        self.up = nn.Linear(shape.width, shape.inner, bias=False)
-        self.down = nn.Linear(shape.inner, shape.width, bias=False)
-
-    def __call__(self, hidden: mx.array) -> mx.array:
-        gate, up = self.gate(hidden), self.up(hidden)
-        down: mx.array = self.down(cpu_math.swiglu(gate, up) if on_cpu() else nn.silu(gate) * up)
-        return down
-
-
-# The architecture of all-MiniLM-L6-v2: BERT as it was published, with learnt positions, biases and GELU.
-
-
-@dataclass(frozen=True, slots=True)
-class BertShape:
-    """The sizes of a model; the defaults are the sizes of all-MiniLM-L6-v2."""
-
-    vocabulary: int = 30_522
-    width: int = 384
-    layers: int = 6
-    heads: int = 12
-    inner: int = 1_536
-    positions: int = 512
-    token_types: int = 2
-    epsilon: float = 1e-12
-
-
-class Bert(nn.Module):  # type: ignore[misc]
-    """Token ids to token vectors."""
-
-    def __init__(self, shape: BertShape) -> None:
-        super().__init__()
-        self.shape = shape
-        self.words = nn.Embedding(shape.vocabulary, shape.width)
-        self.positions = nn.Embedding(shape.positions, shape.width)
-        self.types = nn.Embedding(shape.token_types, shape.width)
-        self.norm = Norm(shape.width, eps=shape.epsilon)
-        self.layers = [
-            Layer(Attention(shape.width, shape.heads, bias=True), BertMlp(shape), shape.width, shape.epsilon)
-            for _ in range(shape.layers)
-        ]
-
-    def __call__(self, ids: mx.array, mask: mx.array | None = None) -> mx.array:
-        """Return ``(batch, tokens, width)`` for int ``ids`` of ``(batch, tokens)``.
-
-        ``mask`` is 1 for tokens and 0 for padding, of the same shape; leave it out where nothing is padding.
-        """
-        # Every token is of the first type: a text, not the second half of a pair.
-        places = self.positions.weight[: ids.shape[1]] + self.types.weight[0]
-        hidden: mx.array = self.norm(self.words(ids) + places)
-        for layer in self.layers:
-            hidden = layer(hidden, mask)
-        return hidden
-
-
-class BertMlp(nn.Module):  # type: ignore[misc]
-    """``down(gelu(up))``."""
-
-    def __init__(self, shape: BertShape) -> None:
-        super().__init__()
-        self.up = nn.Linear(shape.width, shape.inner)
-        self.down = nn.Linear(shape.inner, shape.width)
-
-    def __call__(self, hidden: mx.array) -> mx.array:
-        up = self.up(hidden)
-        down: mx.array = self.down(cpu_math.gelu(up) if on_cpu() else nn.gelu(up))
-        return down

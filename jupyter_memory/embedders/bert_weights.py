@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.embedders.base import readable
-from jupyter_memory.embedders.bert import Bert, BertShape, NomicBert, NomicShape
+from jupyter_memory.embedders.bert import Bert, BertShape, NomicShape
 from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
 from jupyter_memory.embedders.mlx import mx, nn, on_cpu
@@ -27,7 +27,7 @@ from jupyter_memory.errors import EmbedderUnavailable
 # How a safetensors header calls the types that are written here.
 _TYPES = {mx.float16: "F16", mx.float32: "F32", mx.int32: "I32", mx.int64: "I64", mx.uint32: "U32", mx.bool_: "BOOL"}
 # Tensors that a message names before it counts the rest.
-SHOWN = 4
+_SHOWN = 4
 
 
 @in_mlx_thread
@@ -67,25 +67,22 @@ def write_half(source: Path, file: Path, moved: Callable[[int], object]) -> None
     tensors: dict[str, mx.array] = {}
     for part in sorted(source.glob("*.safetensors")):
         tensors |= read_tensors(part)
-    with file.open("wb") as opened:
-        opened.write(_header(tensors))
-        for name in list(tensors):
-            # Taken out, so that one tensor at a time is in memory.
-            values = np.ascontiguousarray(_in_half(tensors.pop(name), name, source))
-            opened.write(values.data)
-            moved(values.nbytes)
-
-
-def _header(tensors: dict[str, mx.array]) -> bytes:
     entries: dict[str, object] = {"__metadata__": {"format": "mlx"}}
     end = 0
     for name, value in tensors.items():
         kind = mx.float16 if mx.issubdtype(value.dtype, mx.floating) else value.dtype
         start, end = end, end + value.size * kind.size
         entries[name] = {"dtype": _TYPES[kind], "shape": list(value.shape), "data_offsets": [start, end]}
-    written = json.dumps(entries, separators=(",", ":")).encode()
-    written += b" " * (-len(written) % 8)
-    return len(written).to_bytes(8, "little") + written
+    header = json.dumps(entries, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)
+
+    with file.open("wb") as opened:
+        opened.write(len(header).to_bytes(8, "little") + header)
+        for name in list(tensors):
+            # Taken out, so that one tensor at a time is in memory.
+            values = np.ascontiguousarray(_in_half(tensors.pop(name), name, source))
+            opened.write(values.data)
+            moved(values.nbytes)
 
 
 @in_mlx_thread
@@ -103,34 +100,27 @@ def _in_half(value: mx.array, name: str, source: Path) -> NDArray[Any]:
 def some(names: Iterable[str]) -> str:
     """Return the first names, and how many more there are."""
     names = list(names)
-    shown = ", ".join(names[:SHOWN])
-    return shown if len(names) <= SHOWN else f"{shown} and {len(names) - SHOWN} more"
+    shown = ", ".join(names[:_SHOWN])
+    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
 
 
-def read_config(folder: Path, kind: str, repository: str, expected: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
-    """Return the configuration of the model in a folder.
-
-    ``kind`` is its ``model_type``, and ``expected`` has the values that each key may have: the first one is meant where
-    the key is left out. With others, the model has another architecture.
-
-    Raises:
-        EmbedderUnavailable: there is none, it cannot be read, or it is of another architecture.
-    """
+def read_config(folder: Path, family: Family) -> dict[str, Any]:
+    """Return the configuration of the model in a folder; one of another architecture is refused."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except FileNotFoundError as missing:
         raise EmbedderUnavailable(
             f"There is no model in {folder}: config.json is missing. It should hold config.json, tokenizer.json and "
-            f"model.safetensors, as the repository {repository} has them."
+            f"model.safetensors, as the repository {family.repository} has them."
         ) from missing
     except ValueError as broken:
         raise EmbedderUnavailable(f"{folder / 'config.json'} cannot be read: {broken}. Fetch it again.") from broken
-    if not isinstance(config, dict) or config.get("model_type") != kind:
+    if not isinstance(config, dict) or config.get("model_type") != family.kind:
         found = config.get("model_type") if isinstance(config, dict) else config
         raise EmbedderUnavailable(
-            f"The model in {folder} is of the type {found!r}, not {kind}. Other types: model use mlx:FOLDER"
+            f"The model in {folder} is of the type {found!r}, not {family.kind}. Other types: model use mlx:FOLDER"
         )
-    for key, allowed in expected.items():
+    for key, allowed in family.expected.items():
         if config.get(key, allowed[0]) not in allowed:
             raise EmbedderUnavailable(
                 f"The model in {folder} cannot run here: its config.json says {key} is {config[key]!r}, "
@@ -139,54 +129,15 @@ def read_config(folder: Path, kind: str, repository: str, expected: Mapping[str,
     return config
 
 
-def sizes_in(config: Mapping[str, Any], names: Mapping[str, Iterable[str]]) -> dict[str, Any]:
-    """Return the sizes in a configuration under our names; ``names`` has those of each size there."""
-    return {ours: config[theirs] for ours, words in names.items() for theirs in words if config.get(theirs) is not None}
-
-
-def check_heads(width: int, parts: int, heads: int, folder: Path) -> None:
-    """Refuse a width that cannot be shared by heads, each of whose values come in ``parts``."""
-    if width % (parts * heads):
-        raise EmbedderUnavailable(
-            f"{folder / 'config.json'} is wrong: {width} values cannot be shared by {heads} heads."
-        )
-
-
-def tensors_in(folder: Path) -> dict[str, mx.array]:
-    """Return the tensors of all files of a folder, under the names that they have there.
-
-    Raises:
-        EmbedderUnavailable: there are none, or a file is cut short; the tensors are named.
-    """
-    files = sorted(folder.glob("*.safetensors"))
-    if not files:
-        raise EmbedderUnavailable(f"There are no weights in {folder}: model.safetensors is missing.")
-    tensors: dict[str, mx.array] = {}
-    for file in files:
-        check_length(file)
-        tensors.update(read_tensors(file))
-    return tensors
-
-
-def ours(name: str, names: Iterable[tuple[str, str]]) -> str:
-    """Return a tensor's name here: every pattern of ``names`` is replaced, in their order."""
-    for theirs, mine in names:
-        name = re.sub(theirs, mine, name)
-    return name
-
-
 def fill(model: nn.Module, weights: Mapping[str, mx.array], config: Mapping[str, Any], folder: Path) -> None:
-    """Give a model its weights, and compute what that needs.
+    """Give a model its weights, and compute what that needs; those of another model, or damaged ones, are named.
 
     On the CPU all arithmetic is in float32; on a GPU weights of 32 bits become 16, and quantised ones stay so.
-
-    Raises:
-        EmbedderUnavailable: tensors are missing, surplus, of another shape or not numbers; they are named.
     """
-
     expected = dict(nn.utils.tree_flatten(model.parameters()))
     quantised = {name.removesuffix(".scales") for name in weights if name.endswith(".scales")}
-    if quantised and "quantization" not in config:
+    how = config.get("quantization")
+    if quantised and how is None:
         raise EmbedderUnavailable(f"The weights in {folder} are quantised, and config.json does not say how.")
     for layer in quantised:
         expected |= {f"{layer}.scales": None, f"{layer}.biases": None}
@@ -199,62 +150,37 @@ def fill(model: nn.Module, weights: Mapping[str, mx.array], config: Mapping[str,
         f"{name} has the shape {weights[name].shape}, expected {value.shape}"
         for name, value in expected.items()
         if name in weights and name.rpartition(".")[0] not in quantised and weights[name].shape != value.shape
-    ][:SHOWN]
+    ][:_SHOWN]
     if problems:
         raise EmbedderUnavailable(
             f"The weights in {folder} are not those of the model in its config.json; {'; '.join(problems)}."
         )
 
     if on_cpu():
-        weights = {name: value.astype(mx.float32) for name, value in _dequantised(weights, config).items()}
+        weights = {name: value.astype(mx.float32) for name, value in _dequantised(weights, how or {}).items()}
     else:
-        weights = {name: _halved(value) for name, value in weights.items()}
-        if "quantization" in config:
-            _quantise(model, config, weights)
+        floating = {name for name, value in weights.items() if mx.issubdtype(value.dtype, mx.floating)}
+        weights = {name: value.astype(mx.float16) if name in floating else value for name, value in weights.items()}
+        if how is not None:
+            scaled = lambda path, _: f"{path}.scales" in weights  # noqa: E731
+            nn.quantize(model, group_size=how["group_size"], bits=how["bits"], class_predicate=scaled)
     model.load_weights(list(weights.items()))
     mx.eval(model.parameters())
-    _check_numbers(weights, folder)
-    mx.clear_cache()
-
-
-def _dequantised(weights: Mapping[str, mx.array], config: Mapping[str, Any]) -> dict[str, mx.array]:
-    how = config.get("quantization", {})
-    plain = {name: value for name, value in weights.items() if not name.endswith((".scales", ".biases"))}
-    for name in weights:
-        if name.endswith(".scales"):
-            layer = name.removesuffix(".scales")
-            plain[f"{layer}.weight"] = mx.dequantize(
-                weights[f"{layer}.weight"],
-                weights[name],
-                weights[f"{layer}.biases"],
-                group_size=how["group_size"],
-                bits=how["bits"],
-            )
-    return plain
-
-
-def _quantise(model: nn.Module, config: Mapping[str, Any], weights: Mapping[str, mx.array]) -> None:
-    how = config["quantization"]
-    nn.quantize(
-        model,
-        group_size=how["group_size"],
-        bits=how["bits"],
-        class_predicate=lambda path, _: f"{path}.scales" in weights,
-    )
-
-
-def _halved(value: mx.array) -> mx.array:
-    return value.astype(mx.float16) if mx.issubdtype(value.dtype, mx.floating) else value
-
-
-def _check_numbers(weights: Mapping[str, mx.array], folder: Path) -> None:
     sums = mx.stack([mx.sum(value.astype(mx.float32)) for value in weights.values()])
-    sound = np.isfinite(np.asarray(sums))
-    broken = [name for name, good in zip(weights, sound, strict=True) if not good]
+    broken = [name for name, good in zip(weights, np.isfinite(np.asarray(sums)), strict=True) if not good]
     if broken:
         raise EmbedderUnavailable(
             f"The weights in {folder} are damaged: {some(broken)} has values that are not numbers. Fetch them again."
         )
+    mx.clear_cache()
+
+
+def _dequantised(weights: Mapping[str, mx.array], how: Mapping[str, Any]) -> dict[str, mx.array]:
+    plain = {name: value for name, value in weights.items() if not name.endswith((".scales", ".biases"))}
+    for layer in [name.removesuffix(".scales") for name in weights if name.endswith(".scales")]:
+        weight, scales, biases = (weights[f"{layer}.{part}"] for part in ("weight", "scales", "biases"))
+        plain[f"{layer}.weight"] = mx.dequantize(weight, scales, biases, group_size=how["group_size"], bits=how["bits"])
+    return plain
 
 
 # Texts to the token ids of a model, with the vocabulary in its folder, which must be that of an uncased BERT.
@@ -295,11 +221,7 @@ class BertTokenizer:
 
 
 def read_tokenizer(folder: Path, known: int, most: int) -> BertTokenizer:
-    """Return the tokenizer of a model whose weights know so many tokens and which reads ``most`` of a text.
-
-    Raises:
-        EmbedderUnavailable: tokenizer.json is missing, cannot be read, or is not that of an uncased BERT.
-    """
+    """Return the tokenizer of a model whose weights know so many tokens and which reads ``most`` of a text."""
     file = folder / "tokenizer.json"
     try:
         said = json.loads(file.read_text(encoding="utf-8"))
@@ -337,243 +259,186 @@ def _vocabulary(said: Any) -> dict[str, int]:
     return in_order if list(in_order.values()) == list(range(len(in_order))) else {}
 
 
-# The folder of a nomic-bert model: opened once, loaded under the names of the hub or of transformers.
+# The families that the package runs itself: what their configurations and checkpoints are called, opened once.
 
-# The positions that the model was trained on; longer texts are cut.
-NOMIC_TOKENS = 2_048
 
-# The names of the hub's checkpoint and of transformers, and what replaces them here, in this order.
-_NOMIC_NAMES = (
-    (r"^(?:nomic_bert|bert|model)\.", ""),
-    (r"^encoder\.layers\.", "layers."),
-    (r"^embeddings\.word_embeddings\.", "words."),
-    (r"^embeddings\.token_type_embeddings\.", "types."),
-    (r"^(?:emb_ln|embeddings\.LayerNorm)\.", "norm."),
-    (r"\.(?:attn|self_attn)\.", ".attention."),
-    (r"\.(?:out_proj|o_proj)\.", ".out."),
-    (r"\.q_proj\.", ".query."),
-    (r"\.k_proj\.", ".key."),
-    (r"\.v_proj\.", ".value."),
-    (r"\.(?:fc11|up_proj)\.", ".up."),
-    (r"\.(?:fc12|gate_proj)\.", ".gate."),
-    (r"\.(?:fc2|down_proj)\.", ".down."),
-    (r"\.(?:norm1|post_attention_layernorm)\.", ".attention_norm."),
-    (r"\.(?:norm2|post_mlp_layernorm)\.", ".mlp_norm."),
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Models of one architecture, whose ``config.json`` has the ``model_type`` ``kind``.
+
+    ``expected`` has the values that each key of a configuration may have, the first where it is left out: with others
+    the model has another architecture. ``sizes`` maps our names of sizes to those there, ``names`` are patterns of the
+    names of tensors with what replaces them, in this order, and ``unused`` is the pattern of heads for other tasks and
+    of tables that are computed here. A text is read up to ``tokens``; a head's values come in ``parts``.
+    """
+
+    kind: str
+    repository: str
+    shape: type[NomicShape | BertShape]
+    tokens: int
+    parts: int
+    expected: Mapping[str, tuple[Any, ...]]
+    sizes: Mapping[str, tuple[str, ...]]
+    names: tuple[tuple[str, str], ...]
+    unused: str
+
+
+# With the names of the hub and of transformers. Positions turn one half of a head's values with the other.
+_NOMIC = Family(
+    kind="nomic_bert",
+    repository=NOMIC.repository,
+    shape=NomicShape,
+    tokens=2_048,
+    parts=2,
+    expected={
+        "prenorm": (False,),
+        "activation_function": ("swiglu",),
+        "hidden_act": ("silu",),
+        "qkv_proj_bias": (False,),
+        "mlp_fc1_bias": (False,),
+        "mlp_fc2_bias": (False,),
+        "rotary_emb_fraction": (1, 1.0),
+        "rotary_emb_interleaved": (False,),
+        "rotary_emb_scale_base": (None,),
+        "parallel_block": (False,),
+        "use_rms_norm": (False, None),
+    },
+    sizes={
+        "vocabulary": ("vocab_size",),
+        "width": ("n_embd", "hidden_size"),
+        "layers": ("n_layer", "num_hidden_layers"),
+        "heads": ("n_head", "num_attention_heads"),
+        "inner": ("n_inner", "intermediate_size"),
+        "token_types": ("type_vocab_size",),
+        "rotary_base": ("rotary_emb_base", "rope_theta"),
+        "epsilon": ("layer_norm_epsilon", "layer_norm_eps"),
+    },
+    names=(
+        (r"^(?:nomic_bert|bert|model)\.", ""),
+        (r"^encoder\.layers\.", "layers."),
+        (r"^embeddings\.word_embeddings\.", "words."),
+        (r"^embeddings\.token_type_embeddings\.", "types."),
+        (r"^(?:emb_ln|embeddings\.LayerNorm)\.", "norm."),
+        (r"\.(?:attn|self_attn)\.", ".attention."),
+        (r"\.(?:out_proj|o_proj)\.", ".out."),
+        (r"\.q_proj\.", ".query."),
+        (r"\.k_proj\.", ".key."),
+        (r"\.v_proj\.", ".value."),
+        (r"\.(?:fc11|up_proj)\.", ".up."),
+        (r"\.(?:fc12|gate_proj)\.", ".gate."),
+        (r"\.(?:fc2|down_proj)\.", ".down."),
+        (r"\.(?:norm1|post_attention_layernorm)\.", ".attention_norm."),
+        (r"\.(?:norm2|post_mlp_layernorm)\.", ".mlp_norm."),
+    ),
+    unused=r"^(?:cls|pooler|classifier)\.|(?:position_ids|inv_freq)$",
 )
-# Heads for other tasks, and tables that are computed here.
-_NOMIC_UNUSED = re.compile(r"^(?:cls|pooler|classifier)\.|(?:position_ids|inv_freq)$")
+# With the names of transformers; as published, the beginning of a longer text counts.
+_MINILM = Family(
+    kind="bert",
+    repository="sentence-transformers/all-MiniLM-L6-v2",
+    shape=BertShape,
+    tokens=256,
+    parts=1,
+    expected={"hidden_act": ("gelu",), "position_embedding_type": ("absolute", None), "is_decoder": (False,)},
+    sizes={
+        "vocabulary": ("vocab_size",),
+        "width": ("hidden_size",),
+        "layers": ("num_hidden_layers",),
+        "heads": ("num_attention_heads",),
+        "inner": ("intermediate_size",),
+        "positions": ("max_position_embeddings",),
+        "token_types": ("type_vocab_size",),
+        "epsilon": ("layer_norm_eps",),
+    },
+    names=(
+        (r"^bert\.", ""),
+        (r"^encoder\.layer\.", "layers."),
+        (r"^embeddings\.word_embeddings\.", "words."),
+        (r"^embeddings\.position_embeddings\.", "positions."),
+        (r"^embeddings\.token_type_embeddings\.", "types."),
+        (r"^embeddings\.LayerNorm\.", "norm."),
+        (r"\.attention\.self\.", ".attention."),
+        (r"\.attention\.output\.dense\.", ".attention.out."),
+        (r"\.attention\.output\.LayerNorm\.", ".attention_norm."),
+        (r"\.intermediate\.dense\.", ".mlp.up."),
+        (r"\.output\.dense\.", ".mlp.down."),
+        (r"\.output\.LayerNorm\.", ".mlp_norm."),
+    ),
+    unused=r"^(?:cls|pooler|classifier)\.|position_ids$",
+)
 _STACKED = re.compile(r"\.Wqkv\.")
-_PARTS = ("query", "key", "value")
-
-# Our name of a size: its names in the hub's configuration and in the configuration of transformers.
-_NOMIC_SIZES = {
-    "vocabulary": ("vocab_size",),
-    "width": ("n_embd", "hidden_size"),
-    "layers": ("n_layer", "num_hidden_layers"),
-    "heads": ("n_head", "num_attention_heads"),
-    "inner": ("n_inner", "intermediate_size"),
-    "token_types": ("type_vocab_size",),
-    "rotary_base": ("rotary_emb_base", "rope_theta"),
-    "epsilon": ("layer_norm_epsilon", "layer_norm_eps"),
-}
-# A configuration with other values has another architecture.
-_NOMIC_EXPECTED: dict[str, tuple[Any, ...]] = {
-    "prenorm": (False,),
-    "activation_function": ("swiglu",),
-    "hidden_act": ("silu",),
-    "qkv_proj_bias": (False,),
-    "mlp_fc1_bias": (False,),
-    "mlp_fc2_bias": (False,),
-    "rotary_emb_fraction": (1, 1.0),
-    "rotary_emb_interleaved": (False,),
-    "rotary_emb_scale_base": (None,),
-    "parallel_block": (False,),
-    "use_rms_norm": (False, None),
-}
 
 
-# One model, as it takes half a gigabyte.
-@computing.kept
-def open_nomic(folder: Path) -> tuple[NomicBert, BertTokenizer]:
-    """Return the model and its tokenizer, loaded once.
+@in_mlx_thread
+def read_folder(folder: Path, family: Family = _NOMIC) -> tuple[Bert, BertTokenizer]:
+    """Return the model of a folder that holds ``config.json`` and ``*.safetensors``, with its tokenizer, loaded again.
 
     Raises:
-        EmbedderUnavailable: a file is missing, damaged or of another model.
+        EmbedderUnavailable: a file is missing, damaged or of another model; the tensors are named.
     """
-    return read_folder(folder)
+    config = read_config(folder, family)
+    shape = shape_in(config, family)
+    if shape.width % (family.parts * shape.heads):
+        raise EmbedderUnavailable(
+            f"{folder / 'config.json'} is wrong: {shape.width} values cannot be shared by {shape.heads} heads."
+        )
+    model = Bert(shape)
+    files = sorted(folder.glob("*.safetensors"))
+    if not files:
+        raise EmbedderUnavailable(f"There are no weights in {folder}: model.safetensors is missing.")
+    tensors: dict[str, mx.array] = {}
+    for file in files:
+        check_length(file)
+        tensors.update(read_tensors(file))
+    fill(model, renamed(tensors, family), config, folder)
+    return model, read_tokenizer(folder, shape.vocabulary, family.tokens)
 
 
-def read_folder(folder: Path) -> tuple[NomicBert, BertTokenizer]:
-    """Return the model and its tokenizer, loaded again.
-
-    Raises:
-        EmbedderUnavailable: a file is missing, damaged or of another model.
-    """
-    model = load_nomic_bert(folder)
-    return model, read_tokenizer(folder, model.shape.vocabulary, NOMIC_TOKENS)
+# One model of each, as it takes half a gigabyte.
+open_nomic = computing.kept(read_folder)
+open_minilm = computing.kept(partial(read_folder, family=_MINILM))
 
 
 @lru_cache(maxsize=8)
-def nomic_revision(folder: Path) -> str:
-    """Return 12 digits for the weights as they were published: a digest of 256 pages of each file.
-
-    Raises:
-        EmbedderUnavailable: there are no weights.
-    """
+def revision(folder: Path) -> str:
+    """Return 12 digits for the weights as they were published: a digest of 256 pages of each file."""
     found = cache.identity(folder)
     if not found:
         raise EmbedderUnavailable(f"There are no weights in {folder}: model.safetensors is missing.")
     return found
 
 
-def forget_nomic() -> None:
+def forget_folders() -> None:
     """Load folders again from now on: another model has taken the place of a loaded one."""
     open_nomic.cache_clear()
-    nomic_revision.cache_clear()
+    open_minilm.cache_clear()
+    revision.cache_clear()
 
 
-@in_mlx_thread
-def load_nomic_bert(folder: Path) -> NomicBert:
-    """Return the model of a folder that holds ``config.json`` and ``*.safetensors``, ready to compute.
-
-    Raises:
-        EmbedderUnavailable: a file is missing, cut short or of another model; the tensors are named.
-    """
-    config = read_nomic_config(folder)
-    shape = nomic_shape(config)
-    # Positions turn one half of a head's values with the other.
-    check_heads(shape.width, 2, shape.heads, folder)
-    model = NomicBert(shape)
-    fill(model, renamed(tensors_in(folder)), config, folder)
-    return model
+def width_of(folder: Path, kind: str) -> int:
+    """Return the length of the vectors of ``"nomic"`` or ``"minilm"`` in a folder; its weights are not read."""
+    family = _NOMIC if kind == "nomic" else _MINILM
+    return shape_in(read_config(folder, family), family).width
 
 
-def read_nomic_config(folder: Path) -> dict[str, Any]:
-    """Return the configuration of the model in a folder.
-
-    Raises:
-        EmbedderUnavailable: there is none, it cannot be read, or it is of another architecture.
-    """
-    return read_config(folder, "nomic_bert", NOMIC.repository, _NOMIC_EXPECTED)
+def shape_in(config: Mapping[str, Any], family: Family = _NOMIC) -> NomicShape | BertShape:
+    """Return the sizes in a configuration."""
+    said = {**config, **(config.get("rope_parameters") or {})}
+    found = [(ours, said.get(theirs)) for ours, words in family.sizes.items() for theirs in words]
+    return family.shape(**{ours: size for ours, size in found if size is not None})
 
 
-def nomic_shape(config: Mapping[str, Any]) -> NomicShape:
-    """Return the sizes in a configuration of the hub or of transformers."""
-    return NomicShape(**sizes_in({**config, **(config.get("rope_parameters") or {})}, _NOMIC_SIZES))
-
-
-def renamed(tensors: Mapping[str, mx.array]) -> dict[str, mx.array]:
-    """Return the tensors under the names of `NomicBert`, stacked ones taken apart."""
+def renamed(tensors: Mapping[str, mx.array], family: Family = _NOMIC) -> dict[str, mx.array]:
+    """Return the tensors under the names of `Bert`, stacked ones taken apart."""
     renamed: dict[str, mx.array] = {}
-    for theirs, value in tensors.items():
-        name = ours(theirs, _NOMIC_NAMES)
-        if _NOMIC_UNUSED.search(name):
+    for name, value in tensors.items():
+        for theirs, ours in family.names:
+            name = re.sub(theirs, ours, name)
+        if re.search(family.unused, name):
             continue
         if _STACKED.search(name) and value.shape[0] % 3 == 0:
-            parts = mx.split(value, 3, axis=0)
-            renamed.update({_STACKED.sub(f".{part}.", name): one for part, one in zip(_PARTS, parts, strict=True)})
+            for part, one in zip(("query", "key", "value"), mx.split(value, 3, axis=0), strict=True):
+                renamed[_STACKED.sub(f".{part}.", name)] = one
         else:
             renamed[name] = value
     return renamed
-
-
-# The folder of all-MiniLM-L6-v2, or of another BERT: opened once, loaded under the names of transformers.
-
-# As published: of a longer text, the beginning counts.
-MINILM_TOKENS = 256
-
-REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
-
-# The names of transformers, and what replaces them here, in this order.
-_MINILM_NAMES = (
-    (r"^bert\.", ""),
-    (r"^encoder\.layer\.", "layers."),
-    (r"^embeddings\.word_embeddings\.", "words."),
-    (r"^embeddings\.position_embeddings\.", "positions."),
-    (r"^embeddings\.token_type_embeddings\.", "types."),
-    (r"^embeddings\.LayerNorm\.", "norm."),
-    (r"\.attention\.self\.", ".attention."),
-    (r"\.attention\.output\.dense\.", ".attention.out."),
-    (r"\.attention\.output\.LayerNorm\.", ".attention_norm."),
-    (r"\.intermediate\.dense\.", ".mlp.up."),
-    (r"\.output\.dense\.", ".mlp.down."),
-    (r"\.output\.LayerNorm\.", ".mlp_norm."),
-)
-# Heads for other tasks, and the numbers of the positions.
-_MINILM_UNUSED = re.compile(r"^(?:cls|pooler|classifier)\.|position_ids$")
-
-_MINILM_SIZES = {
-    "vocabulary": ("vocab_size",),
-    "width": ("hidden_size",),
-    "layers": ("num_hidden_layers",),
-    "heads": ("num_attention_heads",),
-    "inner": ("intermediate_size",),
-    "positions": ("max_position_embeddings",),
-    "token_types": ("type_vocab_size",),
-    "epsilon": ("layer_norm_eps",),
-}
-_MINILM_EXPECTED: dict[str, tuple[Any, ...]] = {
-    "hidden_act": ("gelu",),
-    "position_embedding_type": ("absolute", None),
-    "is_decoder": (False,),
-}
-
-
-@computing.kept
-def open_minilm(folder: Path) -> tuple[Bert, BertTokenizer]:
-    """Return the model and its tokenizer, loaded once for all embedders of a process.
-
-    Raises:
-        EmbedderUnavailable: a file is missing, damaged or of another model.
-    """
-    model = load_bert(folder)
-    return model, read_tokenizer(folder, model.shape.vocabulary, MINILM_TOKENS)
-
-
-@lru_cache(maxsize=8)
-def minilm_revision(folder: Path) -> str:
-    """Return 12 digits for the weights: a digest of 256 pages of each file.
-
-    Raises:
-        EmbedderUnavailable: there are no weights.
-    """
-    found = cache.weights_identity(folder)
-    if not found:
-        raise EmbedderUnavailable(f"There are no weights in {folder}: model.safetensors is missing.")
-    return found
-
-
-def forget_minilm() -> None:
-    """Load folders again from now on: another model has taken the place of a loaded one."""
-    open_minilm.cache_clear()
-    minilm_revision.cache_clear()
-
-
-@in_mlx_thread
-def load_bert(folder: Path) -> Bert:
-    """Return the model of a folder that holds ``config.json`` and ``*.safetensors``, ready to compute.
-
-    Raises:
-        EmbedderUnavailable: a file is missing, cut short or of another model; the tensors are named.
-    """
-    config = read_config(folder, "bert", REPOSITORY, _MINILM_EXPECTED)
-    shape = minilm_shape(config)
-    check_heads(shape.width, 1, shape.heads, folder)
-    model = Bert(shape)
-    named = {ours(theirs, _MINILM_NAMES): value for theirs, value in tensors_in(folder).items()}
-    fill(model, {name: value for name, value in named.items() if not _MINILM_UNUSED.search(name)}, config, folder)
-    return model
-
-
-def shape_of(folder: Path) -> BertShape:
-    """Return the sizes of the model in a folder; its weights are not read.
-
-    Raises:
-        EmbedderUnavailable: there is no configuration, or one of another architecture.
-    """
-    return minilm_shape(read_config(folder, "bert", REPOSITORY, _MINILM_EXPECTED))
-
-
-def minilm_shape(config: Mapping[str, Any]) -> BertShape:
-    """Return the sizes in a configuration."""
-    return BertShape(**sizes_in(config, _MINILM_SIZES))

@@ -12,8 +12,8 @@ from mlx_embeddings import models, utils
 from mlx_embeddings.models.base import BaseModelOutput, mean_pooling, normalize_embeddings
 
 from jupyter_memory.embedders import cpu_math
-from jupyter_memory.embedders.bert import NomicBert, NomicShape
-from jupyter_memory.embedders.bert_weights import nomic_shape, renamed
+from jupyter_memory.embedders.bert import Bert
+from jupyter_memory.embedders.bert_weights import renamed, shape_in
 from jupyter_memory.embedders.mlx import mx, nn, on_cpu
 from jupyter_memory.embedders.mlx_recipe import DENSE_INSIDE, UNREADABLE, Recipe, first_line
 from jupyter_memory.errors import EmbedderUnavailable
@@ -23,11 +23,7 @@ _NO_TEXT = ("base", "colidefics3", "colqwen2_5", "lfm2", "llama_nemotron_vl", "q
 
 
 def load(folder: Path, recipe: Recipe) -> Any:
-    """Return the model of a folder, ready to compute.
-
-    Raises:
-        EmbedderUnavailable: its files cannot be read, or mlx-embeddings has no such architecture.
-    """
+    """Return the model of a folder, ready to compute."""
     known = sorted(module.name for module in pkgutil.iter_modules(models.__path__) if module.name not in _NO_TEXT)
     if recipe.kind not in (*known, "nomic_bert"):
         raise EmbedderUnavailable(
@@ -52,53 +48,42 @@ def load(folder: Path, recipe: Recipe) -> Any:
     if on_cpu():
         # Half precision is computed twenty times slower there.
         model.set_dtype(mx.float32)
-        _quicken(model)
+        for _, module in model.named_modules():
+            # A module is a dictionary of its parts. This one is BERT's; the others compute it within a function.
+            if isinstance(module.get("intermediate_act_fn"), nn.GELU):
+                module.intermediate_act_fn = cpu_math.gelu
         mx.eval(model.parameters())
     mx.clear_cache()
     return model
 
 
-def model_classes(config: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
-    """Return the classes for a model's configuration: model, arguments, and none for images."""
-    if config.get("model_type") == "nomic_bert":
-        return PluggedNomicBert, _Arguments, None, None
-    classes: tuple[Any, Any, Any, Any] = utils._get_classes(dict(config))
-    return classes
-
-
 class _Arguments:
     @staticmethod
-    def from_dict(config: Mapping[str, Any]) -> NomicShape:
-        return nomic_shape(config)
+    def from_dict(config: Mapping[str, Any]) -> Any:
+        return shape_in(config)
 
 
-class PluggedNomicBert(NomicBert):
-    """Takes weights of every naming, and returns what the models of mlx-embeddings return."""
+class _PluggedNomicBert(Bert):
+    # Takes weights of every naming, and returns what the models of mlx-embeddings return.
 
     def sanitize(self, weights: Mapping[str, mx.array]) -> dict[str, mx.array]:
-        """Return the weights under our names."""
         ours = renamed(weights)
         if any(name.endswith(".scales") for name in ours):
             return ours
         return {name: value.astype(mx.float32) for name, value in ours.items()} if on_cpu() else ours
 
     def __call__(self, input_ids: mx.array, attention_mask: mx.array | None = None) -> Any:
-        """Return the vectors of the tokens, and their mean with length 1."""
         hidden = super().__call__(input_ids, attention_mask)
         mask = mx.ones(input_ids.shape) if attention_mask is None else attention_mask
         return BaseModelOutput(last_hidden_state=hidden, text_embeds=normalize_embeddings(mean_pooling(hidden, mask)))
 
 
-def _quicken(model: Any) -> None:
-    for _, module in model.named_modules():
-        # A module is a dictionary of its parts. This one is BERT's; the others compute it within a function.
-        if isinstance(module.get("intermediate_act_fn"), nn.GELU):
-            module.intermediate_act_fn = cpu_math.gelu
-
-
 def _classes(config: Mapping[str, Any]) -> tuple[Any, ...]:
     # Ours for nomic-bert, its own for everything else.
-    model, *others = model_classes(config)
+    if config.get("model_type") == "nomic_bert":
+        model, *others = _PluggedNomicBert, _Arguments, None, None
+    else:
+        model, *others = utils._get_classes(dict(config))
     kind = str(config["model_type"]).replace("-", "_")
     if kind in DENSE_INSIDE:
         return (model, *others)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -12,15 +12,14 @@ import numpy as np
 
 from jupyter_memory.embedders.bert_weights import (
     BertTokenizer,
-    minilm_revision,
-    nomic_revision,
     open_minilm,
     open_nomic,
-    shape_of,
+    revision,
+    width_of,
 )
 from jupyter_memory.embedders.lifecycle import clear_cache, computing
 from jupyter_memory.embedders.mlx import mx, on_cpu
-from jupyter_memory.embedders.mlx_runtime import Batch, Compute, Finish, batches, in_batches, normalise, shorten, slots
+from jupyter_memory.embedders.mlx_runtime import Compute, Finish, batches, in_batches, normalise, shorten, slots
 from jupyter_memory.errors import InputError
 from jupyter_memory.types.protocols import Vectors
 
@@ -49,17 +48,11 @@ def embed(
         for start in range(0, len(texts), _BLOCK):
             token_ids = tokenizer.token_ids(texts[start : start + _BLOCK])
             grouped = batches([len(ids) for ids in token_ids], slots())
-            for batch, found in mean_vectors(model, token_ids, grouped, finish):
+            compute = partial(_means, model) if on_cpu() else _compiled(model)
+            for batch, found in in_batches(compute, token_ids, grouped, finish):
                 vectors[[start + row for row in batch.rows]] = found
         clear_cache()
     return vectors
-
-
-def mean_vectors(
-    model: Transformer, token_ids: Sequence[Sequence[int]], grouped: Iterable[Batch], finish: Finish
-) -> Iterator[tuple[Batch, Vectors]]:
-    """Yield each batch with what ``finish`` makes of float32 ``(rows, width)``, the means over its texts' tokens."""
-    return in_batches(partial(_means, model) if on_cpu() else _compiled(model), token_ids, grouped, finish)
 
 
 @computing.kept
@@ -75,8 +68,6 @@ def _means(model: Transformer, ids: mx.array, mask: mx.array | None) -> mx.array
     mask = mask[:, :, None]
     return mx.sum(hidden * mask, axis=1) / mx.sum(mask, axis=1)
 
-
-# The embedder nomic-embed-text, computed by MLX; questions and documents have different prefixes.
 
 DIMENSIONS = (768, 512, 256, 128, 64)
 QUERY_PREFIX = "search_query: "
@@ -115,49 +106,26 @@ class NomicEmbedder:
 
     @property
     def threshold(self) -> float:
-        """Return the cosine below which a hit is noise."""
         return THRESHOLD
 
     @cached_property
     def fingerprint(self) -> str:
-        """Return what decides a vector: model, weights, dimensions, prefixes, pooling, recipe of the text.
-
-        Raises:
-            EmbedderUnavailable: the model's files are missing.
-        """
         pooling = "mean-ln" if self.layer_norm else "mean"
-        weights = nomic_revision(self.path)
+        weights = revision(self.path)
         return f"nomic-bert-{weights}/d{self.dimensions}/search_query+search_document/{pooling}/{_RECIPE}"
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        """Return float32 ``(len(texts), dimensions)``, each row of length 1; a text is read up to 2,048 tokens.
-
-        Raises:
-            EmbedderUnavailable: the model's files are missing or damaged.
-            EmbedderError: a vector has no direction.
-        """
         return self._embed(DOCUMENT_PREFIX, texts)
 
     def embed_query(self, text: str, /) -> Vectors:
-        """Return float32 ``(dimensions,)`` of length 1.
-
-        Raises:
-            EmbedderUnavailable: the model's files are missing or damaged.
-            EmbedderError: the vector has no direction.
-        """
         vector: Vectors = self._embed(QUERY_PREFIX, [text])[0]
         return vector
 
     def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
-        return embed(lambda: open_nomic(self.path), [prefix + text for text in texts], self.dimensions, self._finish)
+        def finish(means: mx.array) -> mx.array:
+            return shorten(mx.fast.layer_norm(means, None, None, 1e-5) if self.layer_norm else means, self.dimensions)
 
-    def _finish(self, means: mx.array) -> mx.array:
-        if self.layer_norm:
-            means = mx.fast.layer_norm(means, None, None, 1e-5)
-        return shorten(means, self.dimensions)
-
-
-# The embedder all-MiniLM-L6-v2, computed by MLX; questions and documents are embedded alike.
+        return embed(lambda: open_nomic(self.path), [prefix + text for text in texts], self.dimensions, finish)
 
 
 @dataclass(frozen=True)
@@ -181,42 +149,19 @@ class MiniLmEmbedder:
 
     @cached_property
     def dimensions(self) -> int:
-        """Return the length of a vector.
-
-        Raises:
-            EmbedderUnavailable: config.json is missing, or of another model.
-        """
-        return shape_of(self.path).width
+        return width_of(self.path, "minilm")
 
     @property
     def threshold(self) -> float:
-        """Return the cosine below which a hit is noise."""
         return THRESHOLD
 
     @cached_property
     def fingerprint(self) -> str:
-        """Return what decides a vector: model, weights, dimensions, pooling, recipe of the text.
-
-        Raises:
-            EmbedderUnavailable: the model's files are missing.
-        """
-        return f"minilm-{minilm_revision(self.path)}/d{self.dimensions}/mean/{_RECIPE}"
+        return f"minilm-{revision(self.path)}/d{self.dimensions}/mean/{_RECIPE}"
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        """Return float32 ``(len(texts), dimensions)``, each row of length 1; a text is read up to 256 tokens.
-
-        Raises:
-            EmbedderUnavailable: the model's files are missing or damaged.
-            EmbedderError: a vector has no direction.
-        """
         return embed(lambda: open_minilm(self.path), texts, self.dimensions, normalise)
 
     def embed_query(self, text: str, /) -> Vectors:
-        """Return float32 ``(dimensions,)`` of length 1.
-
-        Raises:
-            EmbedderUnavailable: the model's files are missing or damaged.
-            EmbedderError: the vector has no direction.
-        """
         vector: Vectors = self.embed_documents([text])[0]
         return vector

@@ -95,10 +95,9 @@ def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: i
     source, revision = folder, folder.name if known else ""
 
     # Imported late, as below.
-    from jupyter_memory.embedders.bert_weights import nomic_shape as shape_in
-    from jupyter_memory.embedders.bert_weights import read_nomic_config as read_config
+    from jupyter_memory.embedders.bert_weights import width_of
 
-    width = shape_in(read_config(source)).width
+    width = width_of(source, "nomic")
     if width < dimensions:
         raise InputError(
             f"The model in {source} gives vectors of {width} dimensions, not {dimensions}, so nothing was copied. "
@@ -138,7 +137,7 @@ def _fetch_file(remote: hub.Remote, parts: Path, moved: Callable[[int], object])
 
 def _install(cached: CachedModel, source: Path, revision: str, progress: bool) -> Manifest:
     # Imported late: they load MLX, which a failed download does not need.
-    from jupyter_memory.embedders.bert_weights import forget_nomic as forget_folders
+    from jupyter_memory.embedders.bert_weights import forget_folders
     from jupyter_memory.embedders.download.convert import convert
 
     entry = cached.entry

