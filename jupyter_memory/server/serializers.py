@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.server.locations import Root, place_of
@@ -14,11 +15,10 @@ if TYPE_CHECKING:
 
     from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.store import MemoryStore
-    from jupyter_memory.types import Answer, Explanation, Memory, Query
+    from jupyter_memory.types import Answer, Memory
     from jupyter_memory.types.report import Recent
     from jupyter_memory.types.search import Trace
 
-FACETS = ("kind", "lang", "tier", "tag")
 # How many lines of a list the debugger shows.
 _LISTED = 200
 
@@ -41,21 +41,23 @@ class Serializer:
         ]
         # The panel says below the results which files changed.
         notices = tuple(one for one in answer.notices if one != changes_notice(answer.hits))
+        strength, temporal = answer.strength, answer.query.temporal
+        if temporal is None or temporal.sessions is not None:
+            time_read = None
+        else:
+            since, until = _iso(temporal.since), _iso(temporal.until)
+            time_read = {"phrase": temporal.phrase, "since": since, "until": until, "sure": temporal.sure}
         return {
             **replace(answer, hits=tuple(hits), notices=notices).to_json(),
             "query_id": answer.query_id,
             "profile": answer.profile,
-            "strength": _number(answer.strength),
-            "time_read": _time_read(answer.query),
+            "strength": None if isnan(strength) else strength,
+            "time_read": time_read,
             "timings": dict(answer.timings),
             "terms": list(answer.terms),
-            "facets": _facets(answer),
+            "facets": {facet: dict(answer.facets.get(facet, {})) for facet in ("kind", "lang", "tier", "tag")},
             "places": places,
         }
-
-    def explanation(self, explanation: Explanation) -> dict[str, Any]:
-        """Return an explanation as ``IExplanation``."""
-        return explanation.to_json()
 
     def item(self, memory: Memory) -> dict[str, Any]:
         """Return a memory in full as ``IItem``."""
@@ -155,25 +157,5 @@ def model(listed: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _facets(answer: Answer) -> dict[str, dict[str, int]]:
-    return {facet: dict(answer.facets.get(facet, {})) for facet in FACETS}
-
-
-def _time_read(query: Query) -> dict[str, Any] | None:
-    temporal = query.temporal
-    if temporal is None or temporal.sessions is not None:
-        return None
-    return {
-        "phrase": temporal.phrase,
-        "since": _iso(temporal.since),
-        "until": _iso(temporal.until),
-        "sure": temporal.sure,
-    }
-
-
 def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
-
-
-def _number(value: float) -> float | None:
-    return None if value != value else value
