@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from importlib.metadata import version
 from typing import Any, TypeVar
 
@@ -31,7 +30,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.interface.provider import StoreProvider
 from jupyter_memory.mcp.bound import Bound, bounded_path, client_name
 from jupyter_memory.mcp.results import serialized
-from jupyter_memory.mcp.tools import Outcome, Tool, Tools
+from jupyter_memory.mcp.tools import Tool, Tools
 from jupyter_memory.text.paths import is_missing
 
 NAME = "jupyter-memory"
@@ -68,7 +67,11 @@ def server_of(tools: Tools) -> Server[None]:
         params = context.session.client_params
         client = client_name(params.client_info.name if params is not None else None)
         outcome = await _in_thread(tools, lambda: tools.call(called.name, called.arguments, client))
-        return _result(outcome)
+        if outcome.result is None:
+            return CallToolResult(content=[TextContent(text=outcome.error)], is_error=True)
+        # The same twice, as the protocol has it: programs show a model one of the two.
+        content = TextContent(text=serialized(outcome.result))
+        return CallToolResult(content=[content], structured_content=outcome.result.values())
 
     return Server(
         NAME,
@@ -95,14 +98,6 @@ def listed(tool: Tool) -> ListedTool:
     )
 
 
-def _result(outcome: Outcome) -> CallToolResult:
-    if outcome.result is None:
-        return CallToolResult(content=[TextContent(text=outcome.error)], is_error=True)
-    # The same twice, as the protocol has it: programs show a model one of the two.
-    content = TextContent(text=serialized(outcome.result))
-    return CallToolResult(content=[content], structured_content=outcome.result.values())
-
-
 async def _in_thread(tools: Tools, work: Callable[[], _T]) -> _T:
     # If nobody waits for it any more, interrupt what it reads.
     lock, thread = threading.Lock(), [0]
@@ -123,8 +118,6 @@ async def _in_thread(tools: Tools, work: Callable[[], _T]) -> _T:
                 tools.provider.interrupt(thread[0])
         raise
 
-
-# The command `jupyter-memory mcp`: its options as a bound, then the server over standard input and output.
 
 log = logging.getLogger(__name__)
 
@@ -166,13 +159,13 @@ def serve(settings: JupyterMemory, bound: Bound) -> None:
         log.warning("there is no file or folder %s: is --path right?", missing)
     settings.busy_seconds = min(settings.busy_seconds, _PATIENCE)
     folder = bound.paths[0] if len(bound.paths) == 1 and "://" not in bound.paths[0] else None
+    server = server_of(Tools(StoreProvider(settings, folder), bound))
+
+    async def answer() -> None:
+        async with stdio_server() as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
     try:
-        anyio.run(partial(_serve, Tools(StoreProvider(settings, folder), bound)))
+        anyio.run(answer)
     except* BrokenPipeError:
         log.info("the program left before its last answer")
-
-
-async def _serve(tools: Tools) -> None:
-    server = server_of(tools)
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
