@@ -7,7 +7,6 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.server.locations import Root, place_of
-from jupyter_memory.store.searching import changes_notice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +38,9 @@ class Serializer:
             hit if place["path"] is not None else replace(hit, freshness="unknown")
             for hit, place in zip(answer.hits, places, strict=True)
         ]
+        # Imported late, as it loads NumPy: a server without requests need not wait for it.
+        from jupyter_memory.store.searching import changes_notice
+
         # The panel says below the results which files changed.
         notices = tuple(one for one in answer.notices if one != changes_notice(answer.hits))
         strength, temporal = answer.strength, answer.query.temporal
