@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from glob import escape, glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,21 +55,19 @@ class Completer:
             typed = typed[named.end() :]
             candidates = self._values_named(match[1], before, named, typed)
         else:
-            candidates = self._candidates(match[1], before, typed)
+            options, kinds = _grammar(match[1], before)
+            option = next((one for one in options if before and before[-1] in one.flags), None)
+            if option is not None and option.metavar:
+                candidates = self._values(option.choices or option.name, typed)
+            elif typed.startswith("-"):
+                candidates = [flag for one in options for flag in one.flags]
+            else:
+                candidates = [text for kind in kinds for text in self._values(kind, typed)]
         # IPython may have split what is one word here, and replaces only the second part.
         shared = len(typed) - len(token) if typed.endswith(token) else 0
         plain = [text[shared:] for text in candidates if text.startswith(typed)]
         quoted = [text for text in candidates if text.startswith(('"' + typed, "'" + typed))]
         return plain + (quoted if typed and not shared else [])
-
-    def _candidates(self, magic: str, before: Sequence[str], typed: str) -> Collection[str]:
-        options, kinds = _grammar(magic, before)
-        option = next((one for one in options if before and before[-1] in one.flags), None)
-        if option is not None and option.metavar:
-            return self._values(option.choices or option.name, typed)
-        if typed.startswith("-"):
-            return [flag for one in options for flag in one.flags]
-        return [text for kind in kinds for text in self._values(kind, typed)]
 
     def _values_named(self, magic: str, before: Sequence[str], named: re.Match[str], typed: str) -> Collection[str]:
         from jupyter_memory.search.query.parser import TIMES
@@ -85,7 +84,10 @@ class Completer:
             case tuple():
                 return kind
             case "tag":
-                return [f'"{tag}"' if " " in tag else tag for tag in self._tags()]
+                # Completing tags must not create the store.
+                with suppress(JupyterMemoryError):
+                    tags = self.session.store.tags() if has_store(self.session.settings) else []
+                    return [f'"{tag}"' if " " in tag else tag for tag in tags]
             case "profile":
                 from jupyter_memory.search.profiles import PROFILES
 
@@ -102,15 +104,6 @@ class Completer:
                 names = self.session.shell.user_ns.items()
                 return [name for name, value in names if isinstance(value, str) and not name.startswith("_")]
         return ()
-
-    def _tags(self) -> list[str]:
-        # Completing tags must not create the store.
-        if not has_store(self.session.settings):
-            return []
-        try:
-            return self.session.store.tags()
-        except JupyterMemoryError:
-            return []
 
 
 def _last_word(line: str) -> str:

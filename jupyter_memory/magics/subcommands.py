@@ -13,10 +13,9 @@ from IPython.core.error import UsageError
 
 from jupyter_memory.interface.commands import table
 from jupyter_memory.interface.commands.command import Call, Command, F, Front, nearest_command, offered
-from jupyter_memory.magics.parsing import Line, LineParser
+from jupyter_memory.magics.parsing import LineParser
 from jupyter_memory.magics.session import say
 
-_HELP = ("?", "??", "-h", "--help")
 # Names that people try, and what to type instead.
 _ELSEWHERE = {
     **dict.fromkeys(("search", "find", "ask", "query"), "%memsearch WORDS"),
@@ -50,7 +49,7 @@ class Subcommands(Generic[F]):
         name, _, rest = source.strip().partition(" ")
         if name.endswith(";"):
             name, rest = name.rstrip(";"), ";"
-        if name in ("", "help", *_HELP):
+        if name in ("", "help", "?", "??", "-h", "--help"):
             return say(self.overview())
         if name not in commands and name.rstrip("?") in commands:
             name, rest = name.rstrip("?"), "?"
@@ -61,8 +60,16 @@ class Subcommands(Generic[F]):
         if parser.is_call_for_help(rest):
             return say(parser.help)
         line = parser.parse(rest)
-        chosen, call = self._called(command, line)
-        result = chosen.run(front, call)
+        words = tuple(line.arguments)
+        chosen = offered(command.below, "notebook").get(words[0], command) if words else command
+        if chosen is not command:
+            words = words[1:]
+        if chosen.has_too_few(len(words)):
+            raise UsageError(chosen.missing or f"%{self.magic} {name} is followed by {chosen.words}.")
+        if chosen.has_too_many(len(words)):
+            takes = command.words or "nothing but options"
+            raise UsageError(command.missing or f"%{self.magic} {name} takes {takes}; there is: {line.text}")
+        result = chosen.run(front, Call(words, line.values, line.source.strip()))
         return None if line.silent else result
 
     def overview(self) -> str:
@@ -76,19 +83,6 @@ class Subcommands(Generic[F]):
                 call = ""
             lines += [f"{left:{_CALL_WIDTH}}  {right}" for left, right in zip_longest([call], summary, fillvalue="")]
         return "\n".join(lines) + f"\n\n`%{self.magic} NAME --help` shows its help."
-
-    def _called(self, command: Command[F], line: Line) -> tuple[Command[F], Call]:
-        words = tuple(line.arguments)
-        chosen = offered(command.below, "notebook").get(words[0], command) if words else command
-        if chosen is not command:
-            words = words[1:]
-        if chosen.has_too_few(len(words)):
-            raise UsageError(chosen.missing or f"%{self.magic} {command.name} is followed by {chosen.words}.")
-        if chosen.has_too_many(len(words)):
-            takes = command.words or "nothing but options"
-            there = f"%{self.magic} {command.name} takes {takes}; there is: {line.text}"
-            raise UsageError(command.missing or there)
-        return chosen, Call(words, line.values, line.source.strip())
 
     def _guess(self, name: str) -> str:
         # No guess names a command that destroys something.
