@@ -122,7 +122,12 @@ def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
             else "",
         ),
         ("undo", undoable(stats["undo"]) if "undo" in stats else ""),
-        ("memories", _with_parts(stats["memories"], stats["kinds"])),
+        (
+            "memories",
+            f"{stats['memories']:,} ({', '.join(f'{number:,} {name}' for name, number in stats['kinds'].items())})"
+            if stats["kinds"]
+            else "none yet: add files with `index`, or a note with `add`",
+        ),
         ("files", f"{stats['files']:,}"),
         ("pictures", pictures(stats["thumbnails"])),
         ("pinned", f"{stats['pinned']:,}"),
@@ -208,9 +213,3 @@ def _spaces(spaces: Mapping[str, int]) -> str:
     """
     named = [f"{name} {number:,}" for name, number in spaces.items() if name]
     return ", ".join([*named, f"in none {spaces['']:,}"] if named and spaces.get("") else named)
-
-
-def _with_parts(total: int, parts: Mapping[str, int]) -> str:
-    if not parts:
-        return "none yet: add files with `index`, or a note with `add`"
-    return f"{total:,} ({', '.join(f'{number:,} {name}' for name, number in parts.items())})"

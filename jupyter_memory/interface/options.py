@@ -130,25 +130,23 @@ def filters_of(values: Mapping[str, Any], now: datetime) -> Filters:
     Raises:
         QueryError: a time cannot be read, ``--on`` meets ``--since`` or ``--until``, or they leave no time between.
     """
-    since, until = _times(values, now)
+    since, until, on = (values.get(name) for name in ("since", "until", "on"))
+    start: datetime | None
+    end: datetime | None
+    if on is not None:
+        if since is not None or until is not None:
+            raise QueryError("--on names the whole period: leave out --since and --until.")
+        start, end = _read("--on", on, lambda: parse_day(on, now))
+    else:
+        start = None if since is None else _moment("--since", since, now)
+        end = None if until is None else _moment("--until", until, now, end=True)
+        if start is not None and end is not None and start >= end:
+            raise QueryError(f"Nothing lies between --since {since} and --until {until}: change one of them.")
     facets: dict[str, Any] = {
         option.name: tuple(dict.fromkeys(as_tuple(values.get(option.name)))) for option in FILTERS if option.many
     }
     facets["tag"] = _tags(values)
-    return Filters(**facets, since=since, until=until)
-
-
-def _times(values: Mapping[str, Any], now: datetime) -> tuple[datetime | None, datetime | None]:
-    since, until, on = (values.get(name) for name in ("since", "until", "on"))
-    if on is not None:
-        if since is not None or until is not None:
-            raise QueryError("--on names the whole period: leave out --since and --until.")
-        return _read("--on", on, lambda: parse_day(on, now))
-    start = None if since is None else _moment("--since", since, now)
-    end = None if until is None else _moment("--until", until, now, end=True)
-    if start is not None and end is not None and start >= end:
-        raise QueryError(f"Nothing lies between --since {since} and --until {until}: change one of them.")
-    return start, end
+    return Filters(**facets, since=start, until=end)
 
 
 def search_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
