@@ -21,6 +21,7 @@ from jupyter_memory.interface.commands.command import (
     Call,
     Command,
     Front,
+    Halted,
     SeveralErrors,
     WrongUsage,
     nearest_command,
@@ -63,6 +64,9 @@ def _click_command(command: Command[Front]) -> click.Command:
             command.run(terminal, Call(tuple(words), values))
         except WrongUsage as error:
             raise click.UsageError(str(error)) from None
+        except Halted as halted:
+            terminal.note(str(halted))
+            raise click.exceptions.Exit(INTERRUPTED) from None
 
     if any(argument.kind == "query" for argument in command.arguments):
         return Query(command.name, callback=run, params=params, help=help_text, table=options)

@@ -261,10 +261,6 @@ class Terminal:
             raise click.UsageError(f"{nobody}. Add --yes to do it.")
         return click.confirm(marked(question), abort=True, err=True)
 
-    def interrupted(self, text: str) -> None:
-        self.note(text)
-        raise click.exceptions.Exit(INTERRUPTED)
-
     def exit_with_error(self, text: str) -> None:
         raise click.ClickException(text)
 

@@ -204,10 +204,7 @@ class Recorder:
             lambda: Place(store_path(self._settings), self._settings.space), self._checked, self.problems
         )
         self._absorber = Absorber(
-            self._writer,
-            self._opened,
-            lambda: 0.0 if self._running else monotonic() - self._quiet_since,
-            self.problems,
+            self._writer, self._opened, lambda: 0.0 if self._running else monotonic() - self._quiet_since, self.problems
         )
         self._shell.events.register("pre_run_cell", self._before)
         self._shell.events.register("post_run_cell", self._after)

@@ -70,12 +70,6 @@ def indexed(report: IndexReport) -> str:
     return "\n".join(lines)
 
 
-def interrupted(stats: Mapping[str, Any]) -> str:
-    """Return what the store holds after an interrupted indexing."""
-    held = f"{count(stats['memories'])} of {count(stats['files'], 'file', 'files')} and notes"
-    return f"Interrupted: the store holds {held}. Run the same again to go on from here."
-
-
 def still_there(forgotten: int, sources: Sequence[str]) -> list[str]:
     """Return how forgotten files would come back, nothing if they are gone or nothing was forgotten."""
     places = [Path(source).expanduser() for source in sources if forgotten]
@@ -110,18 +104,22 @@ def selected(store: _Named, selection: Selection) -> str:
     return f"{held} of {where}" + (f" ({selection.parts})" if len(selection) else "")
 
 
-def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
-    """Return what a store holds, and which arithmetic the static model uses if that is told."""
+def status(stats: Mapping[str, Any], arithmetic: str) -> str:
+    """Return what a store holds, and which arithmetic the static model uses."""
+    held, pictures = StoreSize(stats["sizes"], stats["budget"]), stats["thumbnails"]
+    share = "" if held.budget is None else f"{held.held / held.budget:.0%} of max_store_mb ({size(held.budget)})"
     rows = [
         ("store", stats["store"] + (" (read-only)" if stats["read_only"] else "")),
-        *sized(StoreSize(stats["sizes"], stats["budget"])),
+        ("size", size(held.bytes)),
+        ("of which", str(held)),
+        ("budget", share),
         (
             "traces",
             "of forgotten text may remain; the next `forget` removes them, and so does opening the store"
             if stats["scrub_pending"]
             else "",
         ),
-        ("undo", undoable(stats["undo"]) if "undo" in stats else ""),
+        ("undo", _undoable(stats["undo"]) if "undo" in stats else ""),
         (
             "memories",
             f"{stats['memories']:,} ({', '.join(f'{number:,} {name}' for name, number in stats['kinds'].items())})"
@@ -129,20 +127,14 @@ def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
             else "none yet: add files with `index`, or a note with `add`",
         ),
         ("files", f"{stats['files']:,}"),
-        ("pictures", pictures(stats["thumbnails"])),
+        ("pictures", f"{pictures['number']:,} ({size(pictures['bytes'])})" if pictures["number"] else ""),
         ("pinned", f"{stats['pinned']:,}"),
-        ("history", history(stats["history"])),
+        ("history", _history(stats["history"])),
         ("spaces", _spaces(stats["spaces"])),
-        ("model", models(stats["models"])),
+        ("model", _models(stats["models"])),
         ("arithmetic", arithmetic),
     ]
     return columns([row for row in rows if row[1]])
-
-
-def sized(held: StoreSize) -> list[tuple[str, str]]:
-    """Return the rows about the bytes of a store: how many, what for, and how many of its budget."""
-    share = "" if held.budget is None else f"{held.held / held.budget:.0%} of max_store_mb ({size(held.budget)})"
-    return [("size", size(held.bytes)), ("of which", str(held)), ("budget", share)]
 
 
 def taking_back(command: Callable[[str], str], pending: Undoable) -> str:
@@ -155,8 +147,7 @@ def taking_back(command: Callable[[str], str], pending: Undoable) -> str:
     )
 
 
-def undoable(held: Mapping[str, Any]) -> str:
-    """Return what can still be taken back, and so is still in the file."""
+def _undoable(held: Mapping[str, Any]) -> str:
     until = datetime.fromisoformat(held["until"]).astimezone()
     return (
         f"brings back {count(held['memories'])} until {until:%Y-%m-%d %H:%M}; until then their texts are in the file "
@@ -164,19 +155,10 @@ def undoable(held: Mapping[str, Any]) -> str:
     )
 
 
-def pictures(held: Mapping[str, int]) -> str:
-    """Return how many thumbnails a store holds, and their size; empty where there are none.
-
-    >>> pictures({"number": 1200, "bytes": 8_000_000}), pictures({"number": 0, "bytes": 0})
-    ('1,200 (8.0 MB)', '')
-    """
-    return f"{held['number']:,} ({size(held['bytes'])})" if held["number"] else ""
-
-
-def history(held: Mapping[str, int]) -> str:
+def _history(held: Mapping[str, int]) -> str:
     """Return how many runs a store holds, and whether kernels record; empty where there is nothing to say.
 
-    >>> history({"recording": 1, "runs": 1200}), history({"recording": 0, "runs": 0})
+    >>> _history({"recording": 1, "runs": 1200}), _history({"recording": 0, "runs": 0})
     ('1,200 runs; on: 1 kernel records what it runs', '')
     """
     kernels = held["recording"]
@@ -188,8 +170,7 @@ def history(held: Mapping[str, int]) -> str:
     return "; ".join(said)
 
 
-def models(known: Sequence[Mapping[str, Any]]) -> str:
-    """Return the models whose vectors a store holds, first the one that it searches with."""
+def _models(known: Sequence[Mapping[str, Any]]) -> str:
     if not known:
         return "none yet: it is chosen when the first memory is stored"
     ordered = sorted(known, key=lambda model: not model["active"])

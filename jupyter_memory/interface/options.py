@@ -76,10 +76,7 @@ WHOLE_JSON = Option(("--json",), "the whole answer as JSON")
 TOML = Option(("--toml",), "as a file to change and to search with: -p ./mine.toml")
 UPDATE = Option(("--update",), "let memories whose ids are known become what the folder says")
 IN_SPACE = Option(("--space",), "only this space", "SPACE")
-COPY = (
-    IN_SPACE,
-    Option(("--update",), "overwrite memories that the other store has under the same id"),
-)
+COPY = (IN_SPACE, Option(("--update",), "overwrite memories that the other store has under the same id"))
 OVERWRITE = Option(("--overwrite",), "replace the store that is there", destroys=True)
 
 _TIMES = frozenset(["--since", "--until", "--on", "--event-at"])
@@ -100,12 +97,7 @@ FORGET = (
 REMOVE = Option(("--remove",), "take the tag off")
 FROM = Option(("--from",), "a folder that has the model's files; nothing is fetched", "PATH")
 DIMS = Option(("--dims",), "length of the vectors, such as 256", "N", whole=True)
-MODEL = (
-    FROM,
-    DIMS,
-    yes("do not ask before a model is fetched or removed"),
-    Option(("--json",), "the list as JSON"),
-)
+MODEL = (FROM, DIMS, yes("do not ask before a model is fetched or removed"), Option(("--json",), "the list as JSON"))
 OFF = Option(("--off",), "no longer watch these folders; what was indexed stays")
 HISTORY = (
     Option(("--always",), "on or off for every kernel that loads the extension, too"),

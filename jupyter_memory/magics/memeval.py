@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from jupyter_memory.evaluation.golden import GoldenQuestion, GoldenRun
     from jupyter_memory.search.profiles import Profile
 
-_SHOWN = 5  # questions that are named
-
 _RUN = (
     Option(
         ("-p", "--profile"), "a profile, a TOML file, keyword, vector or auto-TERM; again for more", "NAME", many=True
@@ -150,8 +148,8 @@ def _answerable(session: Session, kept: list[GoldenQuestion]) -> list[GoldenQues
     left, lost = golden.answerable(session.store, kept)
     if not lost:
         return left
-    shown = ", ".join(f"“{fit(one.text, 40)}” ({one.id})" for one in lost[:_SHOWN])
-    more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+    shown = ", ".join(f"“{fit(one.text, 40)}” ({one.id})" for one in lost[:5])
+    more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
     number = f"{len(lost)} question{'s' if len(lost) > 1 else ''}"
     said = f"The right answers of {number} are no longer here: {shown}{more}."
     forget = f"%memeval forget {lost[0].id if len(lost) == 1 else 'ID…'}"

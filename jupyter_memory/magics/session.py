@@ -345,9 +345,6 @@ class Session:
         self.say("Nothing was done.")
         return False
 
-    def interrupted(self, text: str) -> None:
-        self.say(text)
-
     def exit_with_error(self, text: str) -> None:
         pass  # a notebook has no exit code, and all has been said
 

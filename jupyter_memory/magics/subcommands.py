@@ -12,7 +12,7 @@ from typing import Any, Generic
 from IPython.core.error import UsageError
 
 from jupyter_memory.interface.commands import table
-from jupyter_memory.interface.commands.command import Call, Command, F, Front, nearest_command, offered
+from jupyter_memory.interface.commands.command import Call, Command, F, Front, Halted, nearest_command, offered
 from jupyter_memory.magics.parsing import LineParser
 from jupyter_memory.magics.session import say
 
@@ -69,7 +69,10 @@ class Subcommands(Generic[F]):
         if chosen.has_too_many(len(words)):
             takes = command.words or "nothing but options"
             raise UsageError(command.missing or f"%{self.magic} {name} takes {takes}; there is: {line.text}")
-        result = chosen.run(front, Call(words, line.values, line.source.strip()))
+        try:
+            result = chosen.run(front, Call(words, line.values, line.source.strip()))
+        except Halted as halted:
+            return say(str(halted))
         return None if line.silent else result
 
     def overview(self) -> str:

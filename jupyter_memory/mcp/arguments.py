@@ -71,9 +71,7 @@ def _several(value: Any) -> Any:
 
 Several = Annotated[list[Annotated[str, Field(max_length=1_000)]], BeforeValidator(_several), Field(max_length=50)]
 Ids = Annotated[
-    list[Annotated[str, Field(max_length=100)]],
-    BeforeValidator(_several),
-    Field(min_length=1, max_length=MOST_IDS),
+    list[Annotated[str, Field(max_length=100)]], BeforeValidator(_several), Field(min_length=1, max_length=MOST_IDS)
 ]
 MaxTokens = Annotated[int, Field(ge=LEAST_TOKENS, le=MOST_TOKENS, description="of the whole answer")]
 Limit = Annotated[int, Field(ge=1, le=MOST_HITS)]

@@ -200,43 +200,6 @@ def _value_at(value: Any, path: Sequence[str]) -> Any:
     return value
 
 
-# The text in which a table has these values, and keeps its others.
-def _with_table(text: str, path: _KeyPath, values: Mapping[str, Any]) -> str:
-    before, newline = _parsed_toml(text), "\r\n" if "\r\n" in text else "\n"
-    if not isinstance(before.get(path[0], {}), Mapping):
-        raise ClientConfigError(f"its {path[0]} is no table")
-    written = [f"{key} = {json.dumps(value, ensure_ascii=False)}{newline}" for key, value in values.items()]
-    lines = text.splitlines(keepends=True)
-    found = next((span for span in _tables(lines, path) if span[2] == path), None)
-    if found is None:
-        gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
-        after = text + gap + f"[{'.'.join(path)}]{newline}" + "".join(written)
-    else:
-        begin, end, _ = found
-        kept, statement = [], ""
-        for line in lines[begin + 1 : end]:
-            statement += line
-            # A value may go on over several lines.
-            if _is_whole([statement]):
-                if not tomllib.loads(statement).keys() & values.keys():
-                    kept.append(statement)
-                statement = ""
-        after = "".join([*lines[: begin + 1], *written, *kept, *lines[end:]])
-    return _checked_toml(after, before, path, {**(_value_at(before, path) or {}), **values})
-
-
-# The text without a table and the tables below it.
-def _without_table(text: str, path: _KeyPath) -> str:
-    before, lines = _parsed_toml(text), text.splitlines(keepends=True)
-    if _value_at(before, path) is None:
-        return text
-    for begin, end, _ in reversed(list(_tables(lines, path))):
-        # The blank line before it was put there with it.
-        start = begin - 1 if begin and not lines[begin - 1].strip() else begin
-        del lines[start:end]
-    return _checked_toml("".join(lines), before, path, None)
-
-
 def _tables(lines: list[str], path: _KeyPath) -> Iterator[tuple[int, int, _KeyPath]]:
     heads = [(place, name) for place, line in enumerate(lines) if (name := _header(line)) and _is_whole(lines[:place])]
     for number, (begin, name) in enumerate(heads):
@@ -426,10 +389,37 @@ class TomlTable:
         return _value_at(_parsed_toml(text), self.path)
 
     def with_entry(self, text: str, entry: Any) -> str:
-        return _with_table(text, self.path, entry)
+        before, newline = _parsed_toml(text), "\r\n" if "\r\n" in text else "\n"
+        if not isinstance(before.get(self.path[0], {}), Mapping):
+            raise ClientConfigError(f"its {self.path[0]} is no table")
+        written = [f"{key} = {json.dumps(value, ensure_ascii=False)}{newline}" for key, value in entry.items()]
+        lines = text.splitlines(keepends=True)
+        found = next((span for span in _tables(lines, self.path) if span[2] == self.path), None)
+        if found is None:
+            gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
+            after = text + gap + f"[{'.'.join(self.path)}]{newline}" + "".join(written)
+        else:
+            begin, end, _ = found
+            kept, statement = [], ""
+            for line in lines[begin + 1 : end]:
+                statement += line
+                # A value may go on over several lines.
+                if _is_whole([statement]):
+                    if not tomllib.loads(statement).keys() & entry.keys():
+                        kept.append(statement)
+                    statement = ""
+            after = "".join([*lines[: begin + 1], *written, *kept, *lines[end:]])
+        return _checked_toml(after, before, self.path, {**(_value_at(before, self.path) or {}), **entry})
 
     def without_entry(self, text: str) -> str:
-        return _without_table(text, self.path)
+        before, lines = _parsed_toml(text), text.splitlines(keepends=True)
+        if _value_at(before, self.path) is None:
+            return text
+        for begin, end, _ in reversed(list(_tables(lines, self.path))):
+            # The blank line before it was put there with it.
+            start = begin - 1 if begin and not lines[begin - 1].strip() else begin
+            del lines[start:end]
+        return _checked_toml("".join(lines), before, self.path, None)
 
 
 def _parsed(text: str, *, comments: bool) -> _JsonText:

@@ -38,6 +38,10 @@ class SeveralErrors(JupyterMemoryError):
         self.errors = errors
 
 
+class Halted(Exception):
+    """A command was interrupted; the text says what it leaves."""
+
+
 @contextmanager
 def usage() -> Iterator[None]:
     """Raise ``WrongUsage`` for an option that cannot be read or names a profile that does not exist."""
@@ -255,9 +259,6 @@ class Front(Protocol):
         ``loss`` describes memories that would be lost for good: where nobody can be asked about that, it is an error.
         ``command`` is the line that, with ``--yes`` added, does the same without a question.
         """
-
-    def interrupted(self, text: str) -> None:
-        """Say what an interrupted command leaves; a terminal exits with code 130."""
 
     def exit_with_error(self, text: str) -> None:
         """End a program with exit code 1 and this error; a notebook has no exit code and does nothing."""

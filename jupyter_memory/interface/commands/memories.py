@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from jupyter_memory.errors import InputError, UnknownMemory
 from jupyter_memory.interface import messages
-from jupyter_memory.interface.commands.command import Call, Front, SeveralErrors, WrongUsage, usage
+from jupyter_memory.interface.commands.command import Call, Front, Halted, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget
 from jupyter_memory.text.display import WholeText, count_of
@@ -285,8 +285,7 @@ def index(front: Front, call: Call) -> None:
     wrong = []
     for path in call.words:
         try:
-            if not _index(front, path, retry=call.values["retry"]):
-                return
+            _index(front, path, retry=call.values["retry"])
         except InputError as error:
             wrong.append(str(error))  # the others are indexed all the same: `index *` names whatever is there
     if offer := front.store_to_fill.model_offer():
@@ -310,8 +309,7 @@ def update(front: Front, call: Call) -> None:
             front.note(f"{folder.path} is not there now, so it is left as it is.")
             continue
         front.say(folder.path)
-        if not _index(front, folder.path, retry=call.values["retry"]):
-            return
+        _index(front, folder.path, retry=call.values["retry"])
 
 
 def search(front: Front, call: Call) -> None:
@@ -439,14 +437,14 @@ def unpin(front: Front, call: Call) -> None:
         front.say(messages.named(front.store.unpin(pick.memory.id), "unpinned"))
 
 
-def _index(front: Front, path: str, *, retry: bool) -> bool:
+def _index(front: Front, path: str, *, retry: bool) -> None:
     try:
         report = front.store_to_fill.index(path, progress=front.progress, retry=retry)
     except KeyboardInterrupt:
-        front.interrupted(messages.interrupted(front.store_to_fill.stats()))
-        return False
+        stats = front.store_to_fill.stats()
+        held = f"{messages.count(stats['memories'])} of {messages.count(stats['files'], 'file', 'files')} and notes"
+        raise Halted(f"Interrupted: the store holds {held}. Run the same again to go on from here.") from None
     front.say(messages.indexed(report))
-    return True
 
 
 def _tokens(word: str) -> int:

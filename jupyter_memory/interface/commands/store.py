@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, get_args
 from jupyter_memory.config import load_config, models_folder, settings, store_path
 from jupyter_memory.errors import InputError, NoStore, UnknownProfile
 from jupyter_memory.interface import messages, provider
-from jupyter_memory.interface.commands.command import Call, Front, WrongUsage, usage
+from jupyter_memory.interface.commands.command import Call, Front, Halted, WrongUsage, usage
 from jupyter_memory.interface.watching import FolderWatch, WatchThread
 from jupyter_memory.text.display import columns, count_of
 from jupyter_memory.text.paths import StorePath, may_exist, store_at
@@ -166,8 +166,7 @@ def copy(front: Front, call: Call) -> None:
         try:
             report = store.copy_to(target, update=call.values["update"], progress=front.progress)
         except KeyboardInterrupt:
-            front.interrupted("Interrupted: what was copied stays. Type the same again to go on from here.")
-            return
+            raise Halted("Interrupted: what was copied stays. Type the same again to go on from here.") from None
     front.say(str(report))
     if report.without_vectors:
         front.hint(
@@ -302,8 +301,8 @@ def use(front: Front, call: Call) -> None:
         return
     front.greets = False
     with front.comparing(f"the model {wanted.name}", "%memory model use NAME, with the one before"):
-        switched = _said(front, lambda: models.switch(front.store_to_fill, wanted, folder, progress=front.progress))
-        if switched and front.settings.embedder not in ("auto", name, wanted.name):
+        _say(front, lambda: models.switch(front.store_to_fill, wanted, folder, progress=front.progress))
+        if front.settings.embedder not in ("auto", name, wanted.name):
             front.embedder_differs(name)
 
 
@@ -318,11 +317,11 @@ def _brought(front: Front, call: Call, wanted: Wanted, cached: CachedModel) -> b
         plan = models.plan(cached) if to_fetch else lacking
         if not front.confirm(question, yes=call.values["yes"], command=f"model {call.source}", plan=plan):
             return False
-    if lacking and not _said(front, lambda: models.install(cached, to_fetch=to_fetch)):
-        return False
-    if path is None and not to_fetch:
-        return True
-    return _said(front, lambda: models.get(cached, path, progress=front.progress, dimensions=wanted.dimensions))
+    if lacking:
+        _say(front, lambda: models.install(cached, to_fetch=to_fetch))
+    if path is not None or to_fetch:
+        _say(front, lambda: models.get(cached, path, progress=front.progress, dimensions=wanted.dimensions))
+    return True
 
 
 def drop(front: Front, call: Call) -> None:
@@ -350,14 +349,11 @@ def remove(front: Front, call: Call) -> None:
         front.say(models.remove(cached))
 
 
-def _said(front: Front, act: Callable[[], str]) -> bool:
-    # If it is interrupted, say how to go on and return False.
+def _say(front: Front, act: Callable[[], str]) -> None:
     try:
         front.say(front.with_commands(act()))
     except KeyboardInterrupt:
-        front.interrupted("Interrupted: the store searches as before. Type the same again to go on from here.")
-        return False
-    return True
+        raise Halted("Interrupted: the store searches as before. Type the same again to go on from here.") from None
 
 
 TEAM_USAGE = "team is followed by grant, revoke, list or distribute."
