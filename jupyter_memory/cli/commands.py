@@ -28,8 +28,6 @@ _LEAVES = (
     "A client may send what it reads from the memory to the service that runs its model, so it may leave this machine. "
     "{history} Other stores stay closed to it. --path, --space and --read-only bound it further."
 )
-_HISTORY_WITHHELD = "The history of what you ran is withheld: --history allows it."
-_HISTORY_ALLOWED = "Because of --history, what you ran is among it."
 
 
 def connect(front: Front, call: Call) -> None:
@@ -42,7 +40,8 @@ def connect(front: Front, call: Call) -> None:
     chosen = wanted.targets() or _found(front, wanted)
     errors, written = [], []
     if not wanted.remove and any(target.reads for target in chosen):
-        history = _HISTORY_ALLOWED if wanted.bounds.history else _HISTORY_WITHHELD
+        withheld = "The history of what you ran is withheld: --history allows it."
+        history = "Because of --history, what you ran is among it." if wanted.bounds.history else withheld
         front.note(_LEAVES.format(history=history) + "\n")
     for target in chosen:
         try:
@@ -172,7 +171,7 @@ CONNECTING: Mapping[str, Command[Front]] = MappingProxyType(
 )
 
 
-def _eval(front: Front, call: Call) -> None:
+def eval_(front: Front, call: Call) -> None:
     """Measure profiles on judged sets: folders with corpus.jsonl, queries.jsonl and qrels.tsv."""
     out, profiles, by, baseline = (call.values[name] for name in ("json", "profile", "by", "baseline"))
     work = None if call.values["work"] is None else Path(call.values["work"])
@@ -301,7 +300,7 @@ _EVAL = (
 _BENCH = (_PROFILES, _EMBEDDER, Option(("--json",), "write every outcome to a file", "OUT", path="file"))
 MEASURING: Mapping[str, Command[Front]] = MappingProxyType(
     {
-        "eval": Command("eval", _eval, (Argument("DIR", many=True),), _EVAL),
+        "eval": Command("eval", eval_, (Argument("DIR", many=True),), _EVAL),
         "bench": Command("bench", bench, options=_BENCH),
     }
 )

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from jupyter_memory.types import Memory
 
 _DOT = " · "
-_INDENT = 4
 
 
 def results(answer: Answer, cells: int, paint: Paint = unpainted) -> str:
@@ -60,7 +59,7 @@ def results(answer: Answer, cells: int, paint: Paint = unpainted) -> str:
         if hit.freshness in ("changed", "gone"):
             about.append(f"file {hit.freshness}")
         if path := memory.source:
-            left = cells - _INDENT - sum(width(part) + len(_DOT) for part in about)
+            left = cells - 4 - sum(width(part) + len(_DOT) for part in about)
             shown = f"~{path[len(home) :]}" if path != home and is_at_or_below(path, home) else path
             about.insert(2, fit_end(shown + (f":{hit.location}" if hit.location else ""), left))
         snippet, marks = hit.plain_snippet()

@@ -32,9 +32,6 @@ from jupyter_memory.types import Run
 if TYPE_CHECKING:
     from ipykernel.zmqshell import ZMQInteractiveShell
 
-# The server of Jupyter names the notebook in the kernel's environment, VS Code in a variable of the kernel.
-_OF_JUPYTER, _OF_VS_CODE = "JPY_SESSION_NAME", "__vsc_ipynb_file__"
-
 
 # What a shell knows of the place that its cells come from.
 class _KernelContext:
@@ -49,9 +46,9 @@ class _KernelContext:
 
     @property
     def notebook(self) -> str:
-        # Jupyter names it once, as the kernel begins.
-        named = self._shell.user_ns.get(_OF_VS_CODE)
-        return named if isinstance(named, str) else os.environ.get(_OF_JUPYTER, "")
+        # VS Code names it in a variable of the kernel; Jupyter once, as the kernel begins, in its environment.
+        named = self._shell.user_ns.get("__vsc_ipynb_file__")
+        return named if isinstance(named, str) else os.environ.get("JPY_SESSION_NAME", "")
 
     def tags(self) -> tuple[str, ...]:
         # JupyterLab and Notebook send the tags of the cell that runs; other front ends may not.

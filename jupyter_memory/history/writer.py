@@ -229,10 +229,6 @@ def _close(*descriptors: int) -> None:
         os.close(descriptor)
 
 
-# A note goes into a file in the memory of the machine at once, and from there to the disk in a thread of its own: the
-# first survives the kernel, the second the machine as well. Where there is no such file, and for long cells, whose
-# secrets take a while to be found, the cell waits a moment for the thread.
-
 # Seconds that a cell waits for its note: hundreds of times what a healthy disk takes, and too short to be noticed.
 _PATIENCE = 0.05
 # Characters of a cell that is noted without the thread: its secrets are found in less than a millisecond.
@@ -241,7 +237,6 @@ _LONG = 10_000
 _SOON = 0.02
 # Notes that may wait for a slow disk: minutes of work, or a second of a loop that runs cells.
 _ROOM = 1_000
-_BLANK = Run("", datetime.fromtimestamp(0, UTC), "", 0)
 # Returns a run without secrets and in bounds; None for one that is not remembered.
 Checked = Callable[[Run, Sequence[str]], Run | None]
 # Takes a record to the disk, and is told whether the memory has it; returns whether it is anywhere.
@@ -249,9 +244,11 @@ _Copy = Callable[[bytes, bool], bool]
 
 
 class Writer:
-    """Writes the journals of one kernel.
+    """Writes the journals of one kernel; ``excluded`` counts the runs that are never remembered.
 
-    ``excluded`` counts the runs that are never remembered.
+    A note goes into a file in the memory of the machine at once, and from there to the disk in a separate thread: the
+    first survives the kernel, the second the machine as well. Where there is no such file, and for long cells, whose
+    secrets take a while to be found, the cell waits a moment for the thread.
     """
 
     def __init__(self, place: Callable[[], Place], checked: Checked, problems: RecordingProblems) -> None:
@@ -277,7 +274,7 @@ class Writer:
         """Make the journals, and load what notes need; return whether that was done within so many seconds."""
 
         def prepare() -> None:
-            self._checked(_BLANK, ())
+            self._checked(Run("", datetime.fromtimestamp(0, UTC), "", 0), ())
             self.journals.rotate()
 
         return self._done_within(prepare, patience)

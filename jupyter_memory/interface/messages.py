@@ -187,7 +187,7 @@ def configuration(rows: Sequence[Setting]) -> str:
 
 
 def _spaces(spaces: Mapping[str, int]) -> str:
-    """Return how many memories each space has, empty where nobody has made one.
+    """Return how many memories each space has, empty if there are none.
 
     >>> _spaces({"": 4_924, "work": 12}), _spaces({"": 4_924})
     ('work 12, in none 4,924', '')

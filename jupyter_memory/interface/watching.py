@@ -89,8 +89,8 @@ def _try(step: Callable[[], int], problems: list[Exception]) -> int:
         return 0
 
 
-# One process at a time does so for a store: it holds a lock beside the store, which the system releases when the
-# process ends. Any other process waits for the lock and reads meanwhile.
+# One process at a time follows the folders of a store: it holds a lock beside the store, which the system releases when
+# the process ends. Other processes wait for the lock.
 
 # Milliseconds of quiet after which changes are applied, and after which they are applied in any case.
 _QUIET, _LONGEST = 200, 2_000
@@ -230,7 +230,7 @@ class WatchThread:
 
 
 def _may_matter(path: Path, folders: Collection[Path]) -> bool:
-    # Nothing hidden, no file of a kind that nobody reads.
+    # Nothing hidden, no file of an unknown kind.
     # Imported late: a server starts without what reads files.
     from jupyter_memory.ingest.discovery import is_never_wanted
     from jupyter_memory.ingest.readers.registry import known_readers, suffix_of

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from jupyter_memory.store.store import MemoryStore
 
-# Cells before the one that failed, in which its variables are looked for.
-_BEFORE = 25
 # How this session is called where only its own runs are meant: no kernel has such a name.
 _HERE = "this session"
 
@@ -73,7 +71,8 @@ class _LastError:
     @property
     def before(self) -> list[Run]:
         manager = self._shell.history_manager
-        cells = [] if manager is None else manager.input_hist_raw[: self._number][-_BEFORE:]
+        # Those in which the variables of the one that failed are looked for.
+        cells = [] if manager is None else manager.input_hist_raw[: self._number][-25:]
         now = datetime.now(UTC)
         return [Run(cell, now, _HERE, place, "ok") for place, cell in enumerate(cells) if cell]
 
@@ -204,7 +203,7 @@ class MemFix:
             # What ran just now mended no error yet, and a store that others write to would keep the cell waiting.
             found = self._found(self._session.store_at_once, 1)
         except (JupyterMemoryError, OSError):
-            # Nobody asked: a store that is away, locked or broken is told where somebody does.
+            # Nothing was asked for: a command reports a store that is away, locked or broken.
             return
         if found:
             note("You mended an error like this one before: %memfix shows how.")

@@ -92,7 +92,6 @@ _WATCHED = ("profile", "threshold", "embedder", "dimensions")
 _FEWEST = 5
 # Of a large set only the newest questions are measured, so that a change of settings stays quick.
 MOST = 50
-_TINY = 0.005
 
 
 def watch(settings: JupyterMemory) -> None:
@@ -148,14 +147,13 @@ def score(settings: JupyterMemory, **other: Any) -> tuple[float, int] | None:
 
 
 def _compare(before: tuple[float, int], after: tuple[float, int] | None, what: str, back: str) -> None:
-    if after is not None and after[0] < before[0] - _TINY:
+    if after is not None and after[0] < before[0] - 0.005:
         note(
             f"With {what} your golden set gets worse: nDCG@10 {after[0]:.2f} instead of {before[0]:.2f} over "
             f"{after[1]} questions. %memeval run compares; to go back: {back}"
         )
 
 
-_PACKAGE = "jupyter_memory"
 # The settings that a store is opened with; it reads the others each time.
 _OF_THE_STORE = ("space", "embedder", "dimensions", "busy_seconds", "idle_minutes")
 
@@ -272,7 +270,7 @@ class Session:
             return True
         while app is not None and not isinstance(app, InteractiveShellApp):
             app = app.parent
-        return app is not None and _PACKAGE in (*app.default_extensions, *app.extensions, *app.extra_extensions)
+        return app is not None and "jupyter_memory" in (*app.default_extensions, *app.extensions, *app.extra_extensions)
 
     def say(self, text: str) -> None:
         say(text)

@@ -28,7 +28,7 @@ _DESTROYING = {
     **dict.fromkeys(("delete", "remove", "rm"), "%memory forget ID"),
     "restore": "`jupyter-memory restore FILE` in a terminal, when no kernel uses the store",
 }
-# The help is read in windows 80 characters wide: a call that is longer than its column gets a line of its own.
+# The help is read in windows 80 characters wide: a call that is longer than its column gets its own line.
 _CALL_WIDTH, _SUMMARY_WIDTH = 31, 46
 
 

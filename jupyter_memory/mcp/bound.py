@@ -37,7 +37,6 @@ from jupyter_memory.types.report import Recent
 if TYPE_CHECKING:
     from jupyter_memory.store.store import MemoryStore
 
-_LONGEST_NAME = 40
 _STRANGE = re.compile(r"[^a-z0-9._-]+")
 
 
@@ -84,7 +83,7 @@ def client_name(given: str | None) -> str:
     ('claude-code', 'etc', 'unnamed')
     """
     name = _STRANGE.sub("-", (given or "").lower()).strip("-._")
-    return name[:_LONGEST_NAME].rstrip("-._") or "unnamed"
+    return name[:40].rstrip("-._") or "unnamed"
 
 
 def source_of(client: str) -> str:
@@ -118,7 +117,7 @@ class ToolError(JupyterMemoryError):
 
 
 def sentence(error: JupyterMemoryError) -> str:
-    """Return what a program is told of an error of the library."""
+    """Return what a program is shown of an error of the library."""
     if isinstance(error, ToolError):
         return str(error)
     if isinstance(error, QueryError) and error.unquoted:

@@ -74,7 +74,7 @@ async def _answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def _tools() -> Tools:
-    # Imported late: a server that nobody asks need load neither a store nor pydantic.
+    # Imported late: a server without calls need load neither a store nor pydantic.
     from jupyter_memory.interface.provider import StoreProvider
     from jupyter_memory.mcp.tools import Tools
 
@@ -83,5 +83,5 @@ def _tools() -> Tools:
 
 
 def _settings() -> JupyterMemory:
-    # What is wrong with the settings is told where the person sees it, not to an agent.
+    # What is wrong with the settings is shown to the person, not to an agent.
     return load_config(on_problem=lambda problem: None)

@@ -20,10 +20,8 @@ _Stretch = tuple[int, int]
 # What stands between two stretches, and what it costs with its line breaks.
 GAP = "\n[…]\n"
 _GAP_COST = 6
-# Tokens in which no block has room.
-_LEAST = 20
 # Characters of a block: about 100 tokens, unless its only line has more, up to three times as many.
-_BLOCK, _LONG_LINES = 400, 3
+_BLOCK = 400
 _WORD = re.compile(r"\w{2,}")
 # Words with equal beginnings are mostly forms of one.
 _BEGINNING = 6
@@ -63,7 +61,7 @@ def stretches(text: str, words: str, tokens: int, shown: Callable[[str], str]) -
             if cost <= left:
                 chosen.append((at, end))
                 left -= cost
-            elif not chosen or left < _LEAST:
+            elif not chosen or left < 20:
                 break
         if chosen:
             joined: list[_Stretch] = []
@@ -118,7 +116,7 @@ def _blocks(text: str, start: int, size: int) -> list[_Stretch]:
     blocks: list[_Stretch] = []
     at, stop = start, min(len(text), start + _SEARCHED)
     while at < stop:
-        end, longest = text.find("\n", at, stop) + 1 or stop, at + _LONG_LINES * size
+        end, longest = text.find("\n", at, stop) + 1 or stop, at + 3 * size
         if end > longest:
             end = text.rfind(" ", at + 1, longest) + 1 or longest
         if blocks and end - blocks[-1][0] <= size:
@@ -129,12 +127,10 @@ def _blocks(text: str, start: int, size: int) -> list[_Stretch]:
     return blocks
 
 
-# Tokens of the parts that have the words which are looked for. What is not longer is told whole.
+# Tokens of the parts that have the words which are looked for. What is not longer is shown whole.
 _AROUND = 900
-# What is told beside a text: all that names it, a short form of that, or its id alone.
+# What is shown beside a text: all that names it, a short form of that, or its id alone.
 _NAMED, _SHORT, _BARE = range(3)
-# Tokens of a text in which too little is said for so much beside it.
-_LITTLE = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +146,7 @@ class Part:
     most: int | None = None
 
     def shown(self, room: int) -> list[_Stretch]:
-        """Return the stretches that are told where there is room for so many tokens; none if nothing fits."""
+        """Return the stretches that are shown where there is room for so many tokens; none if nothing fits."""
         text, room = self.memory.text, max(0, room if self.most is None else min(room, self.most))
         if self.around is not None:
             return stretches(text, self.around, room, seen)
@@ -204,14 +200,14 @@ def get_result(parts: Sequence[Part], missing: Sequence[str], note: str | None, 
         return stated(made, max_tokens)
 
     for part in parts:
-        # The first text is told with less beside it, before little or nothing of it is told.
+        # The first text is shown with less beside it, before little or nothing of it is shown.
         for level in (_NAMED,) if read else (_NAMED, _SHORT, _BARE):
             length = len(part.memory.text)
             longest = {"start": length, "end": length, "length": length, "next_offset": length, "caution": CAUTION}
             largest = _read(part, [(length, length)], quotes, level).model_copy(update=longest)
             room = max_tokens - cost(answer([*read, largest]))
             shown = part.shown(room) if room >= 0 else []
-            if room >= _LITTLE or (shown and shown[-1][1] == length):
+            if room >= 60 or (shown and shown[-1][1] == length):
                 break
         if not shown:
             break

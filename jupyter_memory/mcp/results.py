@@ -208,7 +208,7 @@ def text_tokens(text: str) -> int:
 
 
 def cut_end(text: str, start: int, tokens: int, shown: Callable[[str], str]) -> int:
-    """Return where a text is cut that is told from ``start`` on in so many tokens: at a line's end, or a word's.
+    """Return where a text is cut that is shown from ``start`` on in so many tokens: at a line's end, or a word's.
 
     Where not even the first of them has room, it is cut within a word.
     """
@@ -226,12 +226,7 @@ def cut_end(text: str, start: int, tokens: int, shown: Callable[[str], str]) -> 
     return start + sum(1 for _ in takewhile(lambda cost: cost <= tokens, costs))
 
 
-# Answers whose next pages can be asked for; an agent seldom goes back further.
-_KEPT = 16
-_MOST_NOTICES, _LONGEST_NOTICE = 3, 200
 _SHORT, _SHORT_PATH, _SHORT_TITLE = 80, 80, 60
-# A text of so many tokens is told whole: to ask for it would cost more than its snippet saves.
-_SHORT_TEXT = 150
 # Levels of a hit, from everything to nothing: its whole text, its snippet, a short one, only what names it, nothing.
 _FULL, _SNIPPET, _SHORTENED, _NAMED, _GONE = range(5)
 
@@ -275,7 +270,7 @@ class Pages:
         self._kept: OrderedDict[str, Page] = OrderedDict()
 
     def first(self, answer: Answer, notices: tuple[str, ...], more: Callable[[], Answer] | None = None) -> Page:
-        """Keep an answer, with what is told of it, and return its first page."""
+        """Keep an answer with its notices, and return its first page."""
         time = answer.time_range if answer.query.temporal is not None else None
         told = None if time is None else "/".join((day or "..")[:10] for day in time)
         page = Page(
@@ -285,11 +280,7 @@ class Pages:
         return page
 
     def at(self, cursor: str) -> Page:
-        """Return the page that a cursor asks for.
-
-        Raises:
-            ToolError: it is unknown, or its answer is too old.
-        """
+        """Return the page that a cursor asks for."""
         token, _, start = cursor.partition(".")
         with self._lock:
             kept = self._kept.get(token)
@@ -311,7 +302,8 @@ class Pages:
     def _keep(self, page: Page) -> None:
         with self._lock:
             self._kept[page.token] = page
-            while len(self._kept) > _KEPT:
+            # An agent seldom goes back further.
+            while len(self._kept) > 16:
                 self._kept.popitem(last=False)
 
 
@@ -337,7 +329,7 @@ def page_result(
     first = _FULL if full else _SNIPPET
     levels = _GONE - first
     # Notices name tags and paths of the store.
-    note = " ".join(quotes.line(notice, _LONGEST_NOTICE) for notice in page.notices[:_MOST_NOTICES])
+    note = " ".join(quotes.line(notice, 200) for notice in page.notices[:3])
 
     def make(cuts: int) -> SearchResult:
         whole, part = divmod(cuts, len(found)) if found else (0, 0)
@@ -380,7 +372,8 @@ def place_of(memory: Memory, location: str, quotes: Quotes, *, short: bool = Fal
 
 def _hit(hit: Hit, level: int, tokens: int, quotes: Quotes) -> FoundMemory:
     named = place_of(hit.memory, hit.location, quotes, short=level >= _NAMED)
-    whole = level == _FULL or (level == _SNIPPET and tokens <= _SHORT_TEXT)
+    # A short text is shown whole: to ask for it would cost more than its snippet saves.
+    whole = level == _FULL or (level == _SNIPPET and tokens <= 150)
     said = hit.memory.text if whole else hit.snippet if level == _SNIPPET else hit.snippet[:_SHORT]
     if level < _NAMED and reads_like_instructions(said, hit.context):
         named["caution"] = CAUTION
@@ -399,8 +392,6 @@ def _hit(hit: Hit, level: int, tokens: int, quotes: Quotes) -> FoundMemory:
 
 
 _FIELDS = ("path", "title", "context", "date", "kind", "lang", "badges")
-# A shorter folder costs more than it saves.
-_SHORTEST_FOLDER = 8
 
 
 def apart(hits: Sequence[FoundMemory]) -> tuple[Shared | None, list[FoundMemory]]:
@@ -430,8 +421,9 @@ def _folder(paths: Sequence[str]) -> str:
     pairs = enumerate(zip(first, last, strict=False))
     same = next((place for place, (one, other) in pairs if one != other), len(first))
     folder = first[: max(first.rfind("/", 0, same), first.rfind("\\", 0, same)) + 1]
-    # A path that reads like instructions stands within borders, which are not to be taken apart.
-    return "" if len(folder) < _SHORTEST_FOLDER or folder.startswith("<stored-") else folder
+    # A short folder costs more than it saves, and a path that reads like instructions stands within borders, which are
+    # not to be taken apart.
+    return "" if len(folder) < 8 or folder.startswith("<stored-") else folder
 
 
 def status_result(facets: Mapping[str, Mapping[str, int]], bound: Bound) -> StatusResult:

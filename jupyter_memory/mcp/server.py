@@ -99,7 +99,7 @@ def server_of(tools: Tools) -> Server[None]:
 
 
 async def _in_thread(tools: Tools, work: Callable[[], _T]) -> _T:
-    # If nobody waits for it any more, interrupt what it reads.
+    # If the client no longer waits for it, interrupt what it reads.
     lock, thread = threading.Lock(), [0]
 
     def run() -> _T:

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _NOTHING = "Nothing here answers this."
-# What a person is told, and what a program is told instead: it knows no commands, and _NOTHING says the rest.
+# What a person is shown, and what a program is shown instead: it knows no commands, and _NOTHING says the rest.
 _INSTEAD = {
     UNANSWERED: "",
     NO_MATCH: "Try other words.",
@@ -163,7 +163,7 @@ class Tools:
                 log.info("a call was not noted: %s", type(error).__name__)
 
     def warm(self) -> None:
-        """Open the store and search it once, so that the first call need not wait; what fails then is told then."""
+        """Open the store and search it once, so that the first call need not wait; that call reports what fails."""
         try:
             # Any words will do: what they need to be looked up, the first question needs as well.
             self._part("").searches.hits("first question about prices", limit=USUAL_HITS)

@@ -450,7 +450,7 @@ class Related(_MemoryHandler):
 
 
 class RelatedTo(_MemoryHandler):
-    """POST: cells that are like one which somebody works on; nothing of it is noted."""
+    """POST: cells that are like the one being edited; nothing of it is noted."""
 
     @read
     async def post(self) -> None:

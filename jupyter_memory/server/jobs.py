@@ -1,4 +1,4 @@
-"""Indexing on request: one folder after the other in a thread of its own; jobs report progress and can be stopped."""
+"""Indexing on request: one folder after the other in a separate thread; jobs report progress and can be stopped."""
 
 from __future__ import annotations
 
@@ -103,11 +103,7 @@ class Jobs:
         return job
 
     def cancel(self, job_id: str) -> Job:
-        """Stop a job; what it has indexed stays. A finished job stays as it is.
-
-        Raises:
-            ClientError: there is no such job.
-        """
+        """Stop a job; what it has indexed stays. A finished job is unchanged."""
         with self._lock:
             job = self._jobs.get(job_id)
             if job is None:

@@ -55,9 +55,6 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-# Characters of the first line by which a cell is found again; people do not read longer lines.
-_BEGINS = 200
-
 _OUTSIDE = (
     "it lies outside the folder that this Lab shows. Index it with %memory index in a notebook, or allow such paths in "
     "jupyter_server_config.py: c.JupyterMemoryServer.allow_outside_root = True"
@@ -207,7 +204,7 @@ def place_of(
         "cell": cell if is_notebook and cell and not by_index else None,
         "index": int(cell[1:]) if by_index else None,
         "line": int(location) if memory.source and not is_notebook and location.isdecimal() else None,
-        "begins": memory.text.lstrip().split("\n", 1)[0][:_BEGINS],
+        "begins": memory.text.lstrip().split("\n", 1)[0][:200],
         "changed": path is not None and is_stale(memory),
         "pinned": memory.pinned,
         "lang": memory.lang,

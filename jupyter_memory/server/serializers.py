@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from jupyter_memory.types.report import Recent
     from jupyter_memory.types.search import Trace
 
-# How many lines of a list the debugger shows.
-_LISTED = 200
-
 
 class Serializer:
     """Turns the values of a store into JSON values, with the places where this Lab can open them."""
@@ -34,7 +31,7 @@ class Serializer:
         """Return an answer as ``IAnswer``."""
         places = [self.place(hit.memory, hit.location, hit.context, hit.freshness == "changed") for hit in answer.hits]
         hits = [
-            # A request is told nothing of the files outside the folder of this Lab.
+            # A request learns nothing of the files outside the folder of this Lab.
             hit if place["path"] is not None else replace(hit, freshness="unknown")
             for hit, place in zip(answer.hits, places, strict=True)
         ]
@@ -79,7 +76,7 @@ class Serializer:
         }
 
     def place(self, memory: Memory, location: str, context: str = "", changed: bool | None = None) -> dict[str, Any]:
-        """Return where a memory can be opened as ``IPlace``; its file is compared if nobody did so yet."""
+        """Return where a memory can be opened as ``IPlace``; its file is compared if that was not done yet."""
         is_stale = self._is_stale if changed is None else lambda memory: changed
         return place_of(memory, location, self._root, is_stale, context)
 
@@ -96,7 +93,7 @@ def lists(trace: Trace) -> dict[str, Any]:
     """Return the lists of a search as ``ILists``."""
     rankings = {"keyword": trace.keyword, "vector": trace.vector, "fused": trace.fused}
     return {
-        **{name: [asdict(one) for one in ranking[:_LISTED]] for name, ranking in rankings.items()},
+        **{name: [asdict(one) for one in ranking[:200]] for name, ranking in rankings.items()},
         "without": {memory_id: dict(ranks) for memory_id, ranks in trace.without.items()},
     }
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 _INDEX_SCHEMA = "https://jupyter-memory.readthedocs.io/events/index/v1"
 CHANGES = "https://jupyter-memory.readthedocs.io/events/changes/v1"
 _FILES = [Path(__file__).parent / "schemas" / name for name in ("event-index.yaml", "event-changes.yaml")]
-# Seconds between two events of one job whose state is the same.
-_BETWEEN = 0.25
 
 
 # Publishes events from any thread, in the loop of the server; events hold counts only.
@@ -45,7 +43,7 @@ class _EventPublisher:
     def job_changed(self, job: Job) -> None:
         now = monotonic()
         state, at = self._last.get(job.job_id, ("", 0.0))
-        if job.state == state and now - at < _BETWEEN:
+        if job.state == state and now - at < 0.25:
             return
         self._last[job.job_id] = (job.state, now)
         if job.is_over:
@@ -66,8 +64,6 @@ class _EventPublisher:
 
 # Seconds that a server which stops waits for the indexing that it stops.
 _GRACE = 2.0
-# Threads for changes, threads for what looks through a whole store or folder, and jobs that may wait.
-_WRITERS, _SCANNERS, _JOBS = 2, 2, 1_000
 # Raised when an older front end would misunderstand the server.
 API = 1
 
@@ -96,10 +92,10 @@ class Service:
         self.provider = StoreProvider(settings, root.folder)
         self.search_pool = Pool(threads, name="search")
         # Changes wait for other programs that write, and scans read a whole store or folder: no search waits for them.
-        self.write_pool = Pool(_WRITERS, name="change")
-        self.scan_pool = Pool(_SCANNERS, name="look")
+        self.write_pool = Pool(2, name="change")
+        self.scan_pool = Pool(2, name="look")
         # One thread: folders are indexed one after the other.
-        self.index_pool = Pool(1, waiting=_JOBS, name="index")
+        self.index_pool = Pool(1, waiting=1_000, name="index")
         self.events = _EventPublisher(events)
         self.jobs = Jobs(self.index_pool, self._index, self.events.job_changed, self.log_error)
         self.watcher = Watcher(self.provider, root, self.index_pool, self.log_error, self.events.files_changed)

@@ -468,8 +468,8 @@ _BOM = b"\xef\xbb\xbf"
 class ConfigChange:
     """A file as it is and as it is to be; None is a file that does not exist.
 
-    ``kept`` says that the copy beside the file is left as it is; ``restores``, that the file becomes what the copy is;
-    ``own_folder``, that the folder goes with the file where nothing else is in it.
+    ``kept`` says that the copy beside the file stays unchanged; ``restores``, that the file becomes what the copy is;
+    ``own_folder``, that the folder is deleted with the file if nothing else is in it.
     """
 
     path: Path
@@ -494,7 +494,7 @@ class ConfigChange:
         """Replace the file as a whole, after a copy of it was made; a link stays one.
 
         Raises:
-            ClientConfigError: the file cannot be written, or somebody changed it since it was read.
+            ClientConfigError: the file cannot be written, or was changed since it was read.
         """
         with _named(self.path):
             if read(self.path) != self.before:
@@ -537,11 +537,7 @@ def read(path: Path) -> bytes | None:
 
 
 def decoded(data: bytes | None) -> str:
-    """Return the text of a file, without the mark at its beginning; an absent file is empty.
-
-    Raises:
-        ClientConfigError: it is not UTF-8.
-    """
+    """Return the text of a file, without the mark at its beginning; an absent file is empty."""
     try:
         return (data or b"").removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError:

@@ -79,7 +79,7 @@ class Setting:
 
     @property
     def is_on(self) -> bool:
-        """Return whether the file turns it on, as far as that can be read."""
+        """Return whether the file turns it on; one that cannot be read does not."""
         return is_connected(self._shape, self.file)
 
     def turned_on(self) -> ConfigChange | None:
@@ -104,11 +104,7 @@ def is_connected(shape: Shape, path: Path) -> bool:
 
 
 def connection(shape: Shape, path: Path, entry: Any) -> ConfigChange | None:
-    """Return the change that puts an entry into a configuration, None where it says so already.
-
-    Raises:
-        ClientConfigError: the file cannot be read, or changed safely.
-    """
+    """Return the change that puts an entry into a configuration, None where it says so already."""
     before = read(path)
     after = _edited(path, before, lambda text: shape.with_entry(text, entry))
     if after == before:
@@ -166,7 +162,7 @@ def _skill_removed(folder: Path) -> ConfigChange | None:
     before = read(path)
     if before is None:
         return None
-    # A copy stays only of what somebody changed.
+    # A copy stays only of a changed skill.
     return ConfigChange(path, before, None, kept=before == _skill_text().encode("utf-8"), own_folder=True)
 
 
@@ -197,21 +193,21 @@ class Target(Protocol):
 
     @property
     def caution(self) -> str:
-        """Return what is told before the question."""
+        """Return what is shown before the question."""
 
     @property
     def done(self) -> str:
-        """Return what is told after it was connected."""
+        """Return what is shown after it was connected."""
 
     @property
     def removed(self) -> str:
-        """Return what is told after that was ended."""
+        """Return what is shown after that was ended."""
 
     def is_here(self) -> bool:
         """Return whether it seems to be installed."""
 
     def is_connected(self) -> bool:
-        """Return whether it is connected, as far as its file can be read."""
+        """Return whether it is connected; one whose file cannot be read is not."""
 
     def connection(self) -> list[ConfigChange]:
         """Return the changes that connect it, none where it is connected."""
@@ -318,7 +314,7 @@ class JupyterTarget:
 
 @dataclass(frozen=True, slots=True)
 class SkillTarget:
-    """A folder of skills that somebody named; nothing is connected by it."""
+    """A folder of skills by itself; nothing is connected by it."""
 
     folder: Path
     name: ClassVar[str] = ""

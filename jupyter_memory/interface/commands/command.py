@@ -96,7 +96,7 @@ class Command(Generic[F]):
     ``values`` are what a word can be, for completion: given words, or a kind of value such as ``"path"``. ``below``
     are the commands that follow its name, as in ``model use``; its own function handles any other word.
 
-    A command that ``destroys`` what nothing brings back is never what a person is asked to have meant: see ``nearest``.
+    A command that ``destroys`` something for good is never suggested for a misspelt name: see ``nearest_command``.
 
     Where the sides differ, ``notebook_words`` is the usage of a notebook, whose words the function checks itself;
     ``missing`` is the error for words that are missing; ``terminal_options`` and
@@ -221,7 +221,7 @@ class Front(Protocol):
 
     @property
     def is_loaded_at_start(self) -> bool:
-        """Return whether new kernels load the extension by themselves, as far as files and settings say."""
+        """Return whether new kernels load the extension by themselves, by files and settings."""
 
     def say(self, text: str) -> None:
         """Write what the command did."""

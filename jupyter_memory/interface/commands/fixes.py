@@ -15,8 +15,6 @@ from jupyter_memory.types import Fix, Run
 
 NOTHING_ALIKE = "No earlier error is like this one."
 _LONGEST_SHOWN = 3_000
-_LONGEST_ERROR = 120
-_LIMIT = 3
 # What a terminal pastes or a log holds; the reader looks at both ends of longer texts.
 _MOST_READ = 10_000_000
 
@@ -34,7 +32,7 @@ def fix(front: Front, call: Call) -> None:
             raise InputError(f"{name} cannot be read: {error.strerror}. Name a file that holds a traceback.") from None
     fixes = front.store.fixes
     run = fixes.run_of(text)
-    found = fixes.of_run(run, limit=call.values["limit"] or _LIMIT)
+    found = fixes.of_run(run, limit=call.values["limit"] or 3)
     if call.values["json"]:
         front.say(json_text([one.to_json() for one in found], indent=2))
     elif found:
@@ -70,7 +68,7 @@ def headline(fixes: Sequence[Fix]) -> str:
 
 def _found(fix: Fix) -> str:
     # A colon follows the error.
-    error = fit(fix.error, _LONGEST_ERROR).rstrip(" .:")
+    error = fit(fix.error, 120).rstrip(" .:")
     if fix.kind == "note":
         return f"A note of {_day(fix.mended)} mentions {error}"
     return f"{error}: a similar error on {_day(fix.failed)}{_place(fix.failed)} was fixed like this"

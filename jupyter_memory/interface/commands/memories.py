@@ -96,10 +96,6 @@ def _no_rank(what: str, results: int, rank: int) -> str:
     return f"{what} has {count_of(results, 'result') if results else 'no results'}, so there is no rank {rank}."
 
 
-# A tag may be a number of so many digits; any other is a rank.
-_A_YEAR = 4
-
-
 def open_(front: Front, call: Call) -> object:
     """Open the files of hits: a notebook at the cell, another file at the line.
 
@@ -249,7 +245,7 @@ def _picks_and_tag(words: Sequence[str]) -> tuple[Sequence[str], str]:
     ((['1-3', '5'], 'to do'), (['1'], '2026'), (['1', '2'], ''))
     """
     known = list(takewhile(lambda word: _is_rank(word) or _ID.fullmatch(word), words))
-    if len(known) == len(words) > 1 and known[-1].isdecimal() and len(known[-1]) == _A_YEAR:
+    if len(known) == len(words) > 1 and known[-1].isdecimal() and len(known[-1]) == 4:
         known.pop()
     return known, " ".join(words[len(known) :])
 
@@ -467,9 +463,6 @@ def _check_profile(name: str | None) -> None:
         profile_named(name)
 
 
-_ALL = 1_000_000  # more searches than a store keeps
-
-
 def forget(front: Front, call: Call) -> object:
     """Remove memories for good, from every table and index of the store.
 
@@ -500,7 +493,8 @@ def forget(front: Front, call: Call) -> object:
         chosen = forget_of(call.words, call.values, datetime.now(UTC))
     if call.values["searches"]:
         dry = call.values["dry_run"]
-        number = len(front.store.recent(_ALL)) if dry else front.store.forget_recent()
+        # More searches than a store keeps.
+        number = len(front.store.recent(1_000_000)) if dry else front.store.forget_recent()
         front.say(f"{'would forget' if dry else 'forgot'} {messages.count(number, 'search', 'searches')}")
         return None
     # The person may be looking at an earlier search.
@@ -517,7 +511,7 @@ def forget(front: Front, call: Call) -> object:
         loss, command = f"This would forget {what}", f"forget {call.source}"
         if not front.confirm(f"Forget {what}?", yes=call.values["yes"], command=command, loss=loss):
             return None
-    # What was counted, and not what fits by now: nobody was asked about the rest.
+    # What was counted, and not what fits by now: the question was about those alone.
     forgotten = front.store.forget(selection, now=call.values["now"])
     front.say(f"forgot {messages.count(forgotten)}")
     if forgotten and not call.values["now"] and (pending := front.store.undoable()):
