@@ -7,27 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.config import Setting
 from jupyter_memory.text.display import columns, fit, size
-from jupyter_memory.text.paths import StorePath
-from jupyter_memory.types import Answer, Filters, IndexReport, Memory, Selection
+from jupyter_memory.types import Filters, IndexReport, Memory, Selection
 from jupyter_memory.types.report import StoreSize, Undoable
+
+if TYPE_CHECKING:
+    from jupyter_memory.store.store import MemoryStore
 
 _LISTED = 20
 # Commands that the library names in its messages are words of %memory in a notebook, but for the note of %memadd.
 _COMMAND = re.compile(r"`(index|add|undo|status|forget --now|model (?:list|use|drop|remove)\b[^`]*)`")
 _AS_TYPED = {"index": "%memory index FOLDER", "add": "%memadd TEXT"}
-
-
-class _Named(Protocol):
-    path: StorePath
-    space: str
-
-
-class _Listed(Protocol):
-    def browsed(self, *, limit: int, filters: Filters) -> Answer: ...
 
 
 def count(number: int, thing: str = "memory", things: str = "memories") -> str:
@@ -87,7 +80,7 @@ def still_there(forgotten: int, sources: Sequence[str]) -> list[str]:
     return said
 
 
-def unforgotten(store: _Listed, chosen: Mapping[str, Any]) -> Sequence[str]:
+def unforgotten(store: MemoryStore, chosen: Mapping[str, Any]) -> Sequence[str]:
     """Return why nothing matches the arguments of ``forget``, such as a tag that no memory has."""
     filters = chosen["filters"] or Filters()
     if chosen["source"]:
@@ -95,7 +88,7 @@ def unforgotten(store: _Listed, chosen: Mapping[str, Any]) -> Sequence[str]:
     return store.browsed(limit=1, filters=filters).notices
 
 
-def selected(store: _Named, selection: Selection) -> str:
+def selected(store: MemoryStore, selection: Selection) -> str:
     """Return what forgetting would remove: ``12 memories (10 cell, 2 note; 1 pinned, 4 with tags)``."""
     if not selection.everything:
         return str(selection)

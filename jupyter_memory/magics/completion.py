@@ -51,9 +51,16 @@ class Completer:
         before = rest[: len(rest) - len(typed)].split()
         named = _NAMED.match(typed)
         if named is not None:
+            from jupyter_memory.search.query.parser import TIMES
+            from jupyter_memory.types import FACETS
+
+            if named["filter"] and (match[1] != "memsearch" or named["filter"] not in (*FACETS, *TIMES)):
+                return []
             # IPython splits after a colon and after an equals sign: the part before stays.
             typed = typed[named.end() :]
-            candidates = self._values_named(match[1], before, named, typed)
+            flag = named["flag"] or f"--{_SAME.get(named['filter'], named['filter'])}"
+            option = next((one for one in _grammar(match[1], before)[0] if flag in one.flags and one.metavar), None)
+            candidates = () if option is None else self._values(option.choices or option.name, typed)
         else:
             options, kinds = _grammar(match[1], before)
             option = next((one for one in options if before and before[-1] in one.flags), None)
@@ -68,16 +75,6 @@ class Completer:
         plain = [text[shared:] for text in candidates if text.startswith(typed)]
         quoted = [text for text in candidates if text.startswith(('"' + typed, "'" + typed))]
         return plain + (quoted if typed and not shared else [])
-
-    def _values_named(self, magic: str, before: Sequence[str], named: re.Match[str], typed: str) -> Collection[str]:
-        from jupyter_memory.search.query.parser import TIMES
-        from jupyter_memory.types import FACETS
-
-        if named["filter"] and (magic != "memsearch" or named["filter"] not in (*FACETS, *TIMES)):
-            return ()
-        flag = named["flag"] or f"--{_SAME.get(named['filter'], named['filter'])}"
-        option = next((one for one in _grammar(magic, before)[0] if flag in one.flags and one.metavar), None)
-        return () if option is None else self._values(option.choices or option.name, typed)
 
     def _values(self, kind: str | tuple[str, ...], typed: str) -> Collection[str]:
         match kind:

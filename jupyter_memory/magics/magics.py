@@ -112,34 +112,30 @@ class MemoryMagics(Magics):
             query, silent = self._query(parsed, cell, names)
             if said := switch_among(parsed.words, SEARCH):
                 note(said)
-            found: pd.DataFrame | MemoryExplorer | None = None
-            if parsed.values["widget"]:
-                found = self._explorer(query, parsed.values)
-            if found is None:
-                session, arguments = self.session, search_of(parsed.values, datetime.now(UTC))
-                if not query.strip() and parsed.values["var"] is None:
-                    answer = session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])
-                    session.latest = answer
-                else:
-                    answer = session.store.hits(query, **{"profile": session.settings.profile, **arguments})
-                    session.searched(answer)
-                found = as_frame(answer, "scan" if parsed.values["scan"] else "full")
+            widget, short = parsed.values["widget"], parsed.values["scan"]
+            if widget and short:
+                raise UsageError("--widget shows whole rows and --scan short ones: leave one of them out.")
+            if widget and not self.session.shell.has_trait("kernel"):
+                note("Sliders need a notebook; this is the result without them.")
+                widget = False
+
+            found: pd.DataFrame | MemoryExplorer
+            session = self.session
+            arguments = {"profile": session.settings.profile, **search_of(parsed.values, datetime.now(UTC))}
+            if widget:
+                # Imported late: a kernel without sliders need not wait for ipywidgets.
+                from jupyter_memory.widgets import explore
+
+                found = explore(session.store, query, **arguments)
+                session.searched(found.answer)
+            elif not query.strip() and parsed.values["var"] is None:
+                session.latest = session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])
+                found = as_frame(session.latest, "scan" if short else "full")
+            else:
+                answer = session.store.hits(query, **arguments)
+                session.searched(answer)
+                found = as_frame(answer, "scan" if short else "full")
         return None if silent else found
-
-    def _explorer(self, query: str, values: dict[str, Any]) -> MemoryExplorer | None:
-        # Where nothing can show them, write a note and return None.
-        if values["scan"]:
-            raise UsageError("--widget shows whole rows and --scan short ones: leave one of them out.")
-        if not self.session.shell.has_trait("kernel"):
-            note("Sliders need a notebook; this is the result without them.")
-            return None
-        # Imported late: a kernel without sliders need not wait for ipywidgets.
-        from jupyter_memory.widgets import explore
-
-        session, arguments = self.session, search_of(values, datetime.now(UTC))
-        explorer = explore(session.store, query, **{"profile": session.settings.profile, **arguments})
-        session.searched(explorer.answer)
-        return explorer
 
     def _query(self, line: Line, cell: str | None, known: Mapping[str, Any]) -> tuple[str, bool]:
         # From the line, the cell's body or a known variable.

@@ -95,7 +95,16 @@ def run(session: Session, call: Call) -> pd.DataFrame:
         raise UsageError("The golden set is empty. Search, then keep what was right: %memeval add RANK")
     from jupyter_memory.evaluation import golden
 
-    kept = _answerable(session, kept)
+    kept, lost = golden.answerable(session.store, kept)
+    if lost:
+        shown = ", ".join(f"“{fit(one.text, 40)}” ({one.id})" for one in lost[:5])
+        more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
+        number = f"{len(lost)} question{'s' if len(lost) > 1 else ''}"
+        said = f"The right answers of {number} are no longer here: {shown}{more}."
+        forgetting = f"%memeval forget {lost[0].id if len(lost) == 1 else 'ID…'}"
+        if not kept:
+            raise UsageError(f"{said} Nothing is left to measure: search, then %memeval add, or {forgetting}")
+        note(f"{said} They are left out. To keep other answers: search, then %memeval add; or {forgetting}")
     profiles, used = _profiles(session, call.values.get("profile") or ())
     store, settings = session.store, session.settings
     against = golden.baseline(store, kept, used)
@@ -140,23 +149,6 @@ def frame_of(runs: list[GoldenRun]) -> pd.DataFrame:
     ]
     frame = pd.DataFrame(rows).sort_values("ndcg@10", ascending=False, kind="stable", ignore_index=True)
     return frame.astype({"profile": "str", "model": "str"})
-
-
-def _answerable(session: Session, kept: list[GoldenQuestion]) -> list[GoldenQuestion]:
-    from jupyter_memory.evaluation import golden
-
-    left, lost = golden.answerable(session.store, kept)
-    if not lost:
-        return left
-    shown = ", ".join(f"“{fit(one.text, 40)}” ({one.id})" for one in lost[:5])
-    more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
-    number = f"{len(lost)} question{'s' if len(lost) > 1 else ''}"
-    said = f"The right answers of {number} are no longer here: {shown}{more}."
-    forget = f"%memeval forget {lost[0].id if len(lost) == 1 else 'ID…'}"
-    if not left:
-        raise UsageError(f"{said} Nothing is left to measure: search, then %memeval add, or {forget}")
-    note(f"{said} They are left out. To keep other answers: search, then %memeval add; or {forget}")
-    return left
 
 
 def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], Profile]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from jupyter_core.paths import jupyter_config_dir
 
@@ -169,51 +169,10 @@ def _skill_removed(folder: Path) -> ConfigChange | None:
 _SETTING = Setting("jupyter_mcp")
 
 
-class Target(Protocol):
-    """Something that can be connected.
-
-    ``connection`` and ``removal`` raise ``ClientConfigError`` where a file cannot be read, or changed safely.
-    """
-
-    @property
-    def name(self) -> str:
-        """Return what is typed for it."""
-
-    @property
-    def title(self) -> str:
-        """Return what it is called."""
-
-    @property
-    def file(self) -> Path:
-        """Return the file that is changed."""
-
-    @property
-    def reads(self) -> bool:
-        """Return whether it can read the memory afterwards."""
-
-    @property
-    def caution(self) -> str:
-        """Return what is shown before the question."""
-
-    @property
-    def done(self) -> str:
-        """Return what is shown after it was connected."""
-
-    @property
-    def removed(self) -> str:
-        """Return what is shown after that was ended."""
-
-    def is_here(self) -> bool:
-        """Return whether it seems to be installed."""
-
-    def is_connected(self) -> bool:
-        """Return whether it is connected; one whose file cannot be read is not."""
-
-    def connection(self) -> list[ConfigChange]:
-        """Return the changes that connect it, none where it is connected."""
-
-    def removal(self) -> list[ConfigChange]:
-        """Return the changes that end that, none where it is not connected."""
+# The three kinds of target have the same names: what is typed (`name`) and shown for one (`title`, `caution` before the
+# question, `done` and `removed` afterwards), the `file` that is changed, and whether it can read the memory afterwards
+# (`reads`). `connection` and `removal` return changes, none if there is nothing to do, and raise `ClientConfigError`
+# if a file cannot be read, or changed safely.
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,3 +298,6 @@ class SkillTarget:
 
     def removal(self) -> list[ConfigChange]:
         return list(filter(None, [_skill_removed(self.folder)]))
+
+
+Target = ClientTarget | JupyterTarget | SkillTarget
