@@ -187,11 +187,7 @@ class Recorder:
             changed()
 
     def start(self) -> None:
-        """Record from the next cell on.
-
-        Raises:
-            InputError: this system has no file locks, or the store is on a server, where others would read it.
-        """
+        """Record from the next cell on; refuse a system without file locks, and a store that others would read."""
         if self.is_on:
             return
         self._refuse_shared()

@@ -22,11 +22,7 @@ _PLUS = frozenset(["vi", "vim", "nvim", "gvim", "nano", "pico", "emacs", "emacsc
 
 
 def open_file(path: str, place: str) -> str:
-    """Open a file, or an address, at a place: the id of a cell or a line; return what to say.
-
-    Raises:
-        InputError: the file is gone, or the editor cannot be started.
-    """
+    """Open a file, or an address, at a place: the id of a cell or a line; return what to say."""
     if path.startswith(("https://", "http://")):
         return _browsed(path)
     if not Path(path).exists():

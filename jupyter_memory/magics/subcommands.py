@@ -40,11 +40,7 @@ class Subcommands(Generic[F]):
         self.commands = commands
 
     def run(self, front: F, source: str) -> Any:
-        """Run the subcommand that a line of the magic names.
-
-        Raises:
-            UsageError: there is no such subcommand, or its words do not fit.
-        """
+        """Run the subcommand that a line of the magic names."""
         commands = self.commands()
         name, _, rest = source.strip().partition(" ")
         if name.endswith(";"):

@@ -524,11 +524,7 @@ def backup_of(path: Path) -> Path:
 
 
 def read(path: Path) -> bytes | None:
-    """Return what a file holds, None if it does not exist.
-
-    Raises:
-        ClientConfigError: it cannot be read.
-    """
+    """Return what a file holds, None if it does not exist."""
     with _named(path):
         try:
             return path.read_bytes()

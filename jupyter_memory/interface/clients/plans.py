@@ -56,9 +56,6 @@ def command_of(store: StorePath | None, bounds: Bounds) -> tuple[str, list[str]]
 
     It is this Python by its whole path: what starts it may have another PATH, or none. ``-P`` keeps Python from
     importing modules of the folder in which it is started, which is the client's project.
-
-    Raises:
-        ClientConfigError: this Python does not know its own path.
     """
     if not sys.executable:
         raise ClientConfigError("This Python does not know where it is: run the command with its whole path.")

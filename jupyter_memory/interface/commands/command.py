@@ -78,11 +78,7 @@ class Call:
     source: str = ""
 
     def text(self, what: str) -> str:
-        """Return the words as one text; ``what`` names it in the error.
-
-        Raises:
-            WrongUsage: there are no words.
-        """
+        """Return the words as one text; ``what`` names it in the error if there are none."""
         text = " ".join(word.removeprefix(SHIELD) for word in self.words)
         if not text.strip():
             raise WrongUsage(f"{what} is missing.")
@@ -99,8 +95,7 @@ class Command(Generic[F]):
     A command that ``destroys`` something for good is never suggested for a misspelt name: see ``nearest_command``.
 
     Where the sides differ, ``notebook_words`` is the usage of a notebook, whose words the function checks itself;
-    ``missing`` is the error for words that are missing; ``terminal_options`` and
-    ``terminal_help`` are a terminal's.
+    ``missing`` is the error for words that are missing; ``terminal_options`` and ``terminal_help`` are a terminal's.
     """
 
     name: str
@@ -185,11 +180,7 @@ class Front(Protocol):
 
     @property
     def store(self) -> MemoryStore:
-        """Return the open store that the settings name.
-
-        Raises:
-            NoStore: the settings name a store that does not exist.
-        """
+        """Return the open store that the settings name; raise ``NoStore`` if it does not exist."""
 
     @property
     def store_to_fill(self) -> MemoryStore:

@@ -36,11 +36,6 @@ def picked(front: Front, words: Sequence[str]) -> list[Pick]:
     """Return the memories that words name, each once, in the order in which they were named.
 
     A word is a rank (``3``), a range (``1-3``), several of them (``1,3``) or an id.
-
-    Raises:
-        WrongUsage: a range runs backwards.
-        InputError: there are no such ranks, a word names nothing, or a memory is gone.
-        UnknownMemory: no memory has this id.
     """
     ids: dict[str, None] = {}
     for word in (part for given in words for part in given.split(",") if part):
