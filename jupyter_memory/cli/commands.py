@@ -16,7 +16,7 @@ from jupyter_memory.config import default_path, store_path
 from jupyter_memory.errors import ClientConfigError, JupyterMemoryError, MissingExtra
 from jupyter_memory.interface.clients import plans
 from jupyter_memory.interface.clients.client import CLIENTS, Places
-from jupyter_memory.interface.clients.config_files import ConfigChange, backup_of
+from jupyter_memory.interface.clients.config_files import backup_of
 from jupyter_memory.interface.clients.plans import ClientTarget, JupyterTarget, SkillTarget, Target
 from jupyter_memory.interface.commands.command import Argument, Call, Command, Front, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.options import Option, yes
@@ -28,8 +28,6 @@ _LEAVES = (
     "A client may send what it reads from the memory to the service that runs its model, so it may leave this machine. "
     "{history} Other stores stay closed to it. --path, --space and --read-only bound it further."
 )
-_HISTORY_WITHHELD = "The history of what you ran is withheld: --history allows it."
-_HISTORY_ALLOWED = "Because of --history, what you ran is among it."
 
 
 def connect(front: Front, call: Call) -> None:
@@ -42,7 +40,8 @@ def connect(front: Front, call: Call) -> None:
     chosen = wanted.targets() or _found(front, wanted)
     errors, written = [], []
     if not wanted.remove and any(target.reads for target in chosen):
-        history = _HISTORY_ALLOWED if wanted.bounds.history else _HISTORY_WITHHELD
+        withheld = "The history of what you ran is withheld: --history allows it."
+        history = "Because of --history, what you ran is among it." if wanted.bounds.history else withheld
         front.note(_LEAVES.format(history=history) + "\n")
     for target in chosen:
         try:
@@ -50,7 +49,16 @@ def connect(front: Front, call: Call) -> None:
         except ClientConfigError as error:
             errors.append(str(error))
     if not wanted.remove and any(isinstance(target, ClientTarget) for target in written):
-        _say_what_is_missing(front)
+        try:
+            found = version("mcp")
+        except PackageNotFoundError:
+            front.note("The server needs a package that is not installed here: pip install 'jupyter-memory[mcp]'")
+        else:
+            if found.startswith(("0.", "1.")):
+                front.note(
+                    f"The server needs version 2 of the package mcp, and {found} is installed here: pip install "
+                    "'jupyter-memory[mcp]', in an environment of its own if another program needs the older one."
+                )
     if errors:
         raise SeveralErrors(errors)
 
@@ -79,32 +87,36 @@ class _Wanted:
         folder = None if values["skill_to"] is None else absolute(values["skill_to"])
         switches = [values[name] for name in ("remove", "dry_run", "yes")]
         wanted = cls(call.words, values["skill"], folder, (*every, JupyterTarget()), bounds, *switches)
-        wanted._check(project)
+
+        known = [target.name for target in wanted.every]
+        if unknown := next((name for name in wanted.names if name not in known), None):
+            raise WrongUsage(f"There is no client {unknown!r}. There are: {', '.join(known)}.")
+        if JupyterTarget.name in wanted.names and (bounds != plans.Bounds() or project or wanted.skill):
+            raise WrongUsage(f"{JupyterTarget.name} is a setting, which takes none of the options for clients.")
+        if any(not given.strip() for given in (bounds.space, *bounds.paths) if given is not None):
+            raise WrongUsage("--space and --path need a name: the server would not start with an empty one.")
+        missing = [path for path in bounds.paths if is_missing(plans.full(path))]
+        if missing and not wanted.remove:
+            raise WrongUsage(f"--path: there is no file or folder {missing[0]!r}. Check its name.")
+        if wanted.yes and not (wanted.names or folder or wanted.remove):
+            raise WrongUsage("With --yes, name the clients: each of them can read the memory afterwards.")
         return wanted
 
     def targets(self) -> list[Target]:
         named = [target for name in self.names for target in self.every if target.name == name]
         return [*named, *([SkillTarget(self.skills_folder)] if self.skills_folder is not None else [])]
 
-    def _check(self, project: Path | None) -> None:
-        known = [target.name for target in self.every]
-        if unknown := next((name for name in self.names if name not in known), None):
-            raise WrongUsage(f"There is no client {unknown!r}. There are: {', '.join(known)}.")
-        if JupyterTarget.name in self.names and (self.bounds != plans.Bounds() or project or self.skill):
-            raise WrongUsage(f"{JupyterTarget.name} is a setting, which takes none of the options for clients.")
-        if any(not given.strip() for given in (self.bounds.space, *self.bounds.paths) if given is not None):
-            raise WrongUsage("--space and --path need a name: the server would not start with an empty one.")
-        missing = [path for path in self.bounds.paths if is_missing(plans.full(path))]
-        if missing and not self.remove:
-            raise WrongUsage(f"--path: there is no file or folder {missing[0]!r}. Check its name.")
-        if self.yes and not (self.names or self.skills_folder or self.remove):
-            raise WrongUsage("With --yes, name the clients: each of them can read the memory afterwards.")
-
 
 def _found(front: Front, wanted: _Wanted) -> list[Target]:
     here = [target for target in wanted.every if target.is_here()]
     connected = {target.name for target in here if target.is_connected()}
-    _list(front, here, connected)
+    if here:
+        rows = [("client", "", "memory", "file")]
+        for one in here:
+            rows.append((one.name, one.title, "connected" if one.name in connected else "-", str(one.file)))
+        front.say(columns(rows))
+    else:
+        front.note(f"No client is found here. These can be named: {', '.join(client.name for client in CLIENTS)}.")
     asked_about_all = wanted.skill and not wanted.remove
     left = [target for target in here if asked_about_all or (target.name in connected) == wanted.remove]
     if wanted.dry_run or wanted.remove or sys.stdin.isatty():
@@ -112,17 +124,6 @@ def _found(front: Front, wanted: _Wanted) -> list[Target]:
     if left:
         front.note("Name the clients to connect: jupyter-memory connect " + " ".join(target.name for target in left))
     return []
-
-
-def _list(front: Front, here: Sequence[Target], connected: set[str]) -> None:
-    if not here:
-        front.note(f"No client is found here. These can be named: {', '.join(client.name for client in CLIENTS)}.")
-        return
-    rows = [
-        (target.name, target.title, "connected" if target.name in connected else "-", str(target.file))
-        for target in here
-    ]
-    front.say(columns([("client", "", "memory", "file"), *rows]))
 
 
 def _carry_out(front: Front, target: Target, wanted: _Wanted) -> bool:
@@ -137,42 +138,19 @@ def _carry_out(front: Front, target: Target, wanted: _Wanted) -> bool:
     if wanted.dry_run:
         front.say(f"{target.title}: nothing was written (--dry-run).")
         return False
-    if not _agreed("Remove this?" if wanted.remove else "Write this?", wanted):
-        front.note(f"{target.title}: left as it is.")
-        return False
+    if not wanted.yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("There is nobody to ask, so nothing was written. Add --yes to do it.")
+        if not click.confirm(marked("Remove this?" if wanted.remove else "Write this?"), err=True):
+            front.note(f"{target.title}: left as it is.")
+            return False
     for change in changes:
         change.apply()
-        front.say(_report(change))
+        copy = backup_of(change.path)
+        before = f" (before: {copy})" if copy.exists() else ""
+        front.say(f"removed {change.path}" if change.after is None else f"wrote {change.path}{before}")
     front.say(f"{target.title}: {target.removed if wanted.remove else target.done}")
     return True
-
-
-def _agreed(question: str, wanted: _Wanted) -> bool:
-    if wanted.yes:
-        return True
-    if not sys.stdin.isatty():
-        raise click.UsageError("There is nobody to ask, so nothing was written. Add --yes to do it.")
-    return click.confirm(marked(question), err=True)
-
-
-def _report(change: ConfigChange) -> str:
-    if change.after is None:
-        return f"removed {change.path}"
-    copy = backup_of(change.path)
-    return f"wrote {change.path}" + (f" (before: {copy})" if copy.exists() else "")
-
-
-def _say_what_is_missing(front: Front) -> None:
-    try:
-        found = version("mcp")
-    except PackageNotFoundError:
-        front.note("The server needs a package that is not installed here: pip install 'jupyter-memory[mcp]'")
-        return
-    if found.startswith(("0.", "1.")):
-        front.note(
-            f"The server needs version 2 of the package mcp, and {found} is installed here: pip install "
-            "'jupyter-memory[mcp]', in an environment of its own if another program needs the older one."
-        )
 
 
 _OPTIONS = (
@@ -192,17 +170,28 @@ CONNECTING: Mapping[str, Command[Front]] = MappingProxyType(
     {"connect": Command("connect", connect, (Argument("CLIENT", many=True, required=False),), _OPTIONS)}
 )
 
-# The commands that measure rankings, which a terminal alone has: eval, bench.
-
 
 def eval_(front: Front, call: Call) -> None:
     """Measure profiles on judged sets: folders with corpus.jsonl, queries.jsonl and qrels.tsv."""
     out, profiles, by, baseline = (call.values[name] for name in ("json", "profile", "by", "baseline"))
+    work = None if call.values["work"] is None else Path(call.values["work"])
     _check_out(out)
     if call.values["strength"]:
         if profiles or by or baseline:
             raise WrongUsage("--strength measures the profile auto: leave out --profile, --by and --baseline.")
-        _eval_strength(front, call)
+        from jupyter_memory.evaluation.answerability import answerability
+        from jupyter_memory.evaluation.answerability import table as judged_table
+
+        judged = answerability(
+            [Path(word) for word in call.words],
+            call.values["embedder"],
+            notebooks=call.values["notebooks"],
+            files=call.values["files"],
+            work=work,
+            progress=True,
+        )
+        front.say(judged_table(judged))
+        _write(front, out, [row.to_json() for row in judged], "rows")
         return
     if len(call.values["notebooks"]) > 1:
         raise WrongUsage("Without --strength, --notebooks names one folder: measure the sets of another one by one.")
@@ -221,7 +210,7 @@ def eval_(front: Front, call: Call) -> None:
             call.values["embedder"],
             notebooks=next(iter(call.values["notebooks"]), None),
             files=call.values["files"],
-            work=_work(call),
+            work=work,
             by_type=by == "type",
             folds=call.values["folds"],
             baseline=baseline,
@@ -259,25 +248,6 @@ def bench(front: Front, call: Call) -> None:
         for one in outcomes
     ]
     _write(front, out, rows, "outcomes")
-
-
-def _eval_strength(front: Front, call: Call) -> None:
-    from jupyter_memory.evaluation.answerability import answerability, table
-
-    rows = answerability(
-        [Path(word) for word in call.words],
-        call.values["embedder"],
-        notebooks=call.values["notebooks"],
-        files=call.values["files"],
-        work=_work(call),
-        progress=True,
-    )
-    front.say(table(rows))
-    _write(front, call.values["json"], [row.to_json() for row in rows], "rows")
-
-
-def _work(call: Call) -> Path | None:
-    return None if call.values["work"] is None else Path(call.values["work"])
 
 
 def _check_out(out: Path | None) -> None:
@@ -335,11 +305,6 @@ MEASURING: Mapping[str, Command[Front]] = MappingProxyType(
     }
 )
 
-# The commands that start another door of the package, which a terminal alone has: mcp.
-
-# Doors do not import each other: like `python -m`, a command names the module that it starts.
-_MCP = "jupyter_memory.mcp.server"
-
 
 def mcp(front: Front, call: Call) -> None:
     """Serve the memory to an agent over standard input and output (MCP); the agent's configuration names this command.
@@ -347,7 +312,6 @@ def mcp(front: Front, call: Call) -> None:
     What an agent reads may leave this machine, with what it sends to its model. It sees no history and may store notes,
     unless options say otherwise.
     """
-
     try:
         found = version("mcp")
     except PackageNotFoundError:
@@ -357,8 +321,8 @@ def mcp(front: Front, call: Call) -> None:
             f"jupyter-memory mcp needs version 2 of the package mcp, and {found} is installed. "
             "Install jupyter-memory into an environment of its own: pip install 'jupyter-memory[mcp]'"
         )
-
-    import_module(_MCP).run(front.settings, **call.values)
+    # Doors do not import each other: like `python -m`, a command names the module that it starts.
+    import_module("jupyter_memory.mcp.server").run(front.settings, **call.values)
 
 
 _MCP_OPTIONS = (

@@ -5,9 +5,8 @@ from __future__ import annotations
 import codecs
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,10 @@ from jupyter_memory.cli.terminal import INTERRUPTED, Terminal
 from jupyter_memory.errors import JupyterMemoryError, QueryError
 from jupyter_memory.interface.commands import table
 from jupyter_memory.interface.commands.command import (
-    Argument,
     Call,
     Command,
     Front,
+    Halted,
     SeveralErrors,
     WrongUsage,
     nearest_command,
@@ -32,58 +31,67 @@ from jupyter_memory.interface.options import SHIELD, Option, is_option, refuse_u
 from jupyter_memory.interface.options import nearest as nearest_option
 from jupyter_memory.text.unicode import marked
 
-# Builds click commands from the rows of a table of commands.
 
-
-class Whole(click.IntRange):
-    """A whole number, by the name that a person knows it by."""
-
+class _Whole(click.IntRange):
     name = "whole number"
 
 
-def click_command(command: Command[Front]) -> click.Command:
-    """Return the command of click for a row: a group where it has commands below it."""
+# Builds the command of click for a row of a table of commands.
+def _click_command(command: Command[Front]) -> click.Command:
     help_text = command.terminal_help or command.summary
     if command.below:
         return Below(command.name, help=help_text, rows=offered(command.below, "terminal"))
     options = (*command.options, *command.terminal_options)
     names = [f"word{place}" for place in range(len(command.arguments))]
-    params: list[click.Parameter] = [*map(_argument, names, command.arguments), *map(_option, options)]
-    run = partial(_run, command.run, names)
+    params: list[click.Parameter] = []
+    for name, argument in zip(names, command.arguments, strict=True):
+        metavar = argument.name
+        if argument.kind == "word":
+            metavar = (metavar if argument.required else f"[{metavar}]") + "..." * argument.many
+        required = argument.required and argument.kind == "word"
+        nargs = -1 if argument.takes_all else 1
+        params.append(click.Argument([name], nargs=nargs, required=required, metavar=metavar))
+    params += map(_option, options)
+
+    def run(**values: Any) -> None:
+        words: list[str] = []
+        for name in names:
+            given = values.pop(name)
+            words += given if isinstance(given, tuple) else [given] if given is not None else []
+        terminal = click.get_current_context().find_object(Terminal)
+        assert terminal is not None
+        try:
+            command.run(terminal, Call(tuple(words), values))
+        except WrongUsage as error:
+            raise click.UsageError(str(error)) from None
+        except Halted as halted:
+            terminal.note(str(halted))
+            raise click.exceptions.Exit(INTERRUPTED) from None
+
     if any(argument.kind == "query" for argument in command.arguments):
         return Query(command.name, callback=run, params=params, help=help_text, table=options)
     return Plain(command.name, callback=run, params=params, help=help_text, table=options, missing=command.missing)
-
-
-def _run(run: Callable[[Front, Call], object], names: Sequence[str], /, **values: Any) -> None:
-    words: list[str] = []
-    for name in names:
-        given = values.pop(name)
-        words += given if isinstance(given, tuple) else [given] if given is not None else []
-    context = click.get_current_context()
-    terminal = context.find_object(Terminal)
-    assert terminal is not None
-    try:
-        run(terminal, Call(tuple(words), values))
-    except WrongUsage as error:
-        raise click.UsageError(str(error)) from None
-
-
-def _argument(name: str, argument: Argument) -> click.Argument:
-    metavar = argument.name
-    if argument.kind == "word":
-        metavar = (metavar if argument.required else f"[{metavar}]") + "..." * argument.many
-    required = argument.required and argument.kind == "word"
-    return click.Argument([name], nargs=-1 if argument.takes_all else 1, required=required, metavar=metavar)
 
 
 def _option(option: Option) -> click.Option:
     if not option.metavar:
         return click.Option([*option.flags, option.name], is_flag=True, help=option.help)
     default: dict[str, Any] = {"default": option.default, "show_default": True} if option.default else {}
+    kind: Any = None
+    if option.choices:
+        kind = click.Choice(option.choices, case_sensitive=False)
+    elif option.whole:
+        kind = _Whole(min=1)
+    elif option.path:
+        kind = click.Path(
+            path_type=Path,
+            exists=option.path == "folder",
+            file_okay=option.path == "file",
+            dir_okay=option.path == "folder",
+        )
     return click.Option(
         [*option.flags, option.name],
-        type=_type(option),
+        type=kind,
         metavar=option.metavar,
         multiple=option.many,
         help=option.help,
@@ -91,20 +99,8 @@ def _option(option: Option) -> click.Option:
     )
 
 
-def _type(option: Option) -> Any:
-    if option.choices:
-        return click.Choice(option.choices, case_sensitive=False)
-    if option.whole:
-        return Whole(min=1)
-    if option.path == "folder":
-        return click.Path(path_type=Path, exists=True, file_okay=False)
-    if option.path == "file":
-        return click.Path(path_type=Path, dir_okay=False)
-    return None
-
-
-def refuse_unknown(name: str, rows: Mapping[str, Command[Front]], ctx: click.Context) -> None:
-    """End with wrong usage where no command has this name; the guess at what was meant names none that destroys."""
+def _refuse_unknown(name: str, rows: Mapping[str, Command[Front]], ctx: click.Context) -> None:
+    # The guess at what was meant names no command that destroys something.
     if name not in rows and not name.startswith("-"):
         near = nearest_command(name, rows)
         guess = f"There are: {', '.join(rows)}." if near is None else f"Did you mean {near!r}?"
@@ -118,13 +114,12 @@ class Below(click.Group):
         super().__init__(*arguments, **more)
         self._rows = rows
         for row in rows.values():
-            self.add_command(click_command(row))
+            self.add_command(_click_command(row))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments begin with; for one that is misspelt, name the nearest."""
-        refuse_unknown(args[0], self._rows, ctx)
+        _refuse_unknown(args[0], self._rows, ctx)
         return super().resolve_command(ctx, args)
 
 
@@ -137,7 +132,7 @@ class Plain(click.Command):
         self._table = (*table, Option(("-h", "--help"), ""))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the options and the words; a guess at a misspelt option names none that destroys."""
+        # A guess at a misspelt option names none that destroys.
         try:
             return super().parse_args(ctx, args)
         except click.MissingParameter:
@@ -154,7 +149,7 @@ class Query(Plain):
     """A command whose words are a query: a dash before one leaves it out, as in ``groupby -pandas``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the options and the words; what looks like an option and is none is a word."""
+        # What looks like an option and is none is a word.
         valued = {flag for option in self._table if option.metavar for flag in option.flags}
         shielded, end = list(args), args.index("--") if "--" in args else len(args)
         for place, word in enumerate(args[:end]):
@@ -193,30 +188,27 @@ class Commands(click.Group):
     """The group of all commands, made from their rows when they are asked for; `head` may stop reading."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands, in the order in which a person meets them."""
         return list(commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of a name."""
         row = commands().get(cmd_name)
-        return None if row is None else click_command(row)
+        return None if row is None else _click_command(row)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what each command does in full: click cuts it off."""
+        # In full: click cuts off what each command does.
         with formatter.section("Commands"):
             formatter.write_dl([(name, row.terminal_help or row.summary) for name, row in commands().items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments begin with; for one that is misspelt, name the nearest."""
-        refuse_unknown(args[0], commands(), ctx)
+        _refuse_unknown(args[0], commands(), ctx)
         # The shell has taken the quotes away: what was quoted is one word here.
         refuse_unquoted_times(args[1 : args.index("--") if "--" in args else None], datetime.now(UTC))
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; where the reader of its output has stopped reading, end without an error."""
+        # Where the reader of its output has stopped reading, it ends without an error.
         try:
             result = super().invoke(ctx)
             if sys.stdout is not None:  # closed from the start: `>&-`

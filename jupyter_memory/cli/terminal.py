@@ -46,22 +46,33 @@ if TYPE_CHECKING:
     from jupyter_memory.text.display import WholeText
     from jupyter_memory.types import Memory
 
-# Hits as plain text for a terminal.
-
 _DOT = " · "
-_INDENT = 4
 
 
 def results(answer: Answer, cells: int, paint: Paint = unpainted) -> str:
     """Return the hits of a search in lines of at most so many cells; ``paint`` colours a text."""
-    now = datetime.now(UTC)
-    return listing([_entry(hit, cells, now) for hit in answer.hits], cells, paint)
+    now, home = datetime.now(UTC), str(Path("~").expanduser())
+    entries = []
+    for hit in answer.hits:
+        memory = hit.memory
+        about = [memory.id, _day(hit), *([fit(", ".join(memory.tags), cells // 3)] if memory.tags else [])]
+        if hit.freshness in ("changed", "gone"):
+            about.append(f"file {hit.freshness}")
+        if path := memory.source:
+            left = cells - 4 - sum(width(part) + len(_DOT) for part in about)
+            shown = f"~{path[len(home) :]}" if path != home and is_at_or_below(path, home) else path
+            about.insert(2, fit_end(shown + (f":{hit.location}" if hit.location else ""), left))
+        snippet, marks = hit.plain_snippet()
+        facts = (percent(hit.strength), age(memory.event_at, now))
+        title = without_file(hit.title, memory.source)
+        entries.append(Entry(str(hit.rank), title, snippet, marks, hit.badges, facts, _DOT.join(about)))
+    return listing(entries, cells, paint)
 
 
 def table(answer: Answer, cells: int) -> str:
     """Return memories, one per line: id, day, kind, tier, title."""
     rows = [(hit.memory.id, _day(hit), hit.memory.kind, hit.memory.tier, hit.title) for hit in answer.hits]
-    return "\n".join(fit_line(line, cells) for line in columns(rows).splitlines())
+    return "\n".join(_fit_line(line, cells) for line in columns(rows).splitlines())
 
 
 def scan(answer: Answer, cells: int) -> str:
@@ -76,44 +87,16 @@ def scan(answer: Answer, cells: int) -> str:
         )
         for hit in answer.hits
     ]
-    return "\n".join(fit_line(line, cells) for line in columns(rows).splitlines())
+    return "\n".join(_fit_line(line, cells) for line in columns(rows).splitlines())
 
 
-def fit_line(line: str, cells: int) -> str:
-    """Return a line of columns cut to so many cells, its inner spaces kept."""
+def _fit_line(line: str, cells: int) -> str:
+    # The inner spaces of a line of columns are kept.
     if width(line) <= cells:
         return line
     while width(line) > cells - 1:
         line = line[:-1]
     return line.rstrip() + "…"
-
-
-def _entry(hit: Hit, cells: int, now: datetime) -> Entry:
-    memory = hit.memory
-    snippet, marks = hit.plain_snippet()
-    facts = (percent(hit.strength), age(memory.event_at, now))
-    title = without_file(hit.title, memory.source)
-    return Entry(str(hit.rank), title, snippet, marks, hit.badges, facts, _about(hit, cells))
-
-
-def _about(hit: Hit, cells: int) -> str:
-    memory, room = hit.memory, cells - _INDENT
-    about = [memory.id, _day(hit), *([fit(", ".join(memory.tags), cells // 3)] if memory.tags else [])]
-    if hit.freshness in ("changed", "gone"):
-        about.append(f"file {hit.freshness}")
-    if memory.source:
-        left = room - sum(width(part) + len(_DOT) for part in about)
-        path = memory.source
-        home = str(Path("~").expanduser())
-        about.insert(
-            2,
-            fit_end(
-                ("~" + path[len(home) :] if path != home and is_at_or_below(path, home) else path)
-                + (f":{hit.location}" if hit.location else ""),
-                left,
-            ),
-        )
-    return _DOT.join(about)
 
 
 def _day(hit: Hit) -> str:
@@ -151,17 +134,11 @@ class Terminal:
 
     @property
     def store(self) -> MemoryStore:
-        """Return the open store that the settings name.
-
-        Raises:
-            NoStore: the settings name a store that does not exist.
-        """
         existing_path(self.settings, f"jupyter-memory{self._named} index FOLDER")
         return self.store_to_fill
 
     @property
     def store_to_fill(self) -> MemoryStore:
-        """Return the open store that the settings name; it is created if it does not exist."""
         if self._store is None:
             # Imported late: help, completion and wrong usage need not wait for it.
             from jupyter_memory.store.store import MemoryStore
@@ -177,12 +154,10 @@ class Terminal:
 
     @property
     def store_if_any(self) -> MemoryStore | None:
-        """Return the open store, None where there is none yet."""
         return self.store if has_store(self.settings) else None
 
     @property
     def shown(self) -> Shown | None:
-        """Return what ranks stand for: the last search of the command line, as the store's recent searches have it."""
         found = self.store.activity.last_search("command line")
         if found is None:
             return None
@@ -191,7 +166,6 @@ class Terminal:
 
     @property
     def no_results(self) -> str:
-        """Return what to say of a rank where no search is kept."""
         if not self.settings.log_searches:
             return "Ranks are not known, since the setting log_searches is off: name memories by their ids."
         if not self.store.activity.is_kept:
@@ -205,7 +179,6 @@ class Terminal:
 
     @property
     def progress(self) -> bool:
-        """Return whether standard error is a terminal, so that a progress bar is seen."""
         return sys.stderr.isatty()
 
     def close(self) -> None:
@@ -214,19 +187,15 @@ class Terminal:
             self._store.close()
 
     def say(self, text: str) -> None:
-        """Write what the command did to standard output."""
         click.echo(marked(text))
 
     def note(self, text: str) -> None:
-        """Write something worth knowing to standard error."""
         click.echo(marked(text), err=True)
 
     def hint(self, text: str) -> None:
-        """Write advice to standard error, so that standard output holds results alone."""
         self.note(text)
 
     def show_list(self, answer: Answer) -> None:
-        """Print memories, one a line."""
         for notice in answer.notices:
             self.note(notice)
         if answer.hits:
@@ -235,7 +204,6 @@ class Terminal:
             self.note("There is nothing to show.")
 
     def show_results(self, answer: Answer, *, short: bool) -> None:
-        """Print the results of a search, one a line if ``short``."""
         for notice in answer.notices:
             self.note(notice)
         if not answer.hits:
@@ -255,42 +223,34 @@ class Terminal:
             click.echo(shown)
 
     def show_text(self, text: WholeText) -> None:
-        """Print a whole text: in a terminal as its reader sees it, in a pipe as it is stored."""
         if _is_terminal(sys.stdout):
             self._page(text.shown)
         else:
             self.say(text)
 
     def open(self, memories: Sequence[Memory]) -> None:
-        """Open the files of memories, in JupyterLab or an editor."""
         for memory in memories:
             hit = self._hits.get(memory.id)
             self.say(open_file(memory.source, memory.place() if hit is None else line_of(hit)))
 
     def show_profile(self, profile: Profile) -> None:
-        """Print a profile's formula and a table of its constants."""
         from jupyter_memory.search.profiles.profile import constants
 
         self.say(f"{profile.name}: {profile.summary}\nscore = {profile.formula}\n")
         head = ("part", "name", "form", "constant", "value")
-        rows = [(one.part, one.name, one.form, one.constant, _as_text(one.value)) for one in constants(profile)]
-        self.say(columns([head, *rows]))
+        rows = [head]
+        for one in constants(profile):
+            value = f"{one.value:g}" if isinstance(one.value, float) else str(one.value)
+            rows.append((one.part, one.name, one.form, one.constant, value))
+        self.say(columns(rows))
 
     def command(self, text: str) -> str:
-        """Return a command as it is typed in a terminal."""
         return f"jupyter-memory {text}"
 
     def with_commands(self, text: str) -> str:
-        """Return a message as it is: its commands are those of a terminal."""
         return text
 
     def confirm(self, question: str, *, yes: bool, command: str, loss: str = "", plan: str = "") -> bool:
-        """Ask the person at the terminal; a program has to pass ``--yes``.
-
-        Raises:
-            UsageError: nobody can be asked.
-            Abort: the answer is no.
-        """
         if plan:
             self.note(plan)
         if yes:
@@ -300,21 +260,13 @@ class Terminal:
             raise click.UsageError(f"{nobody}. Add --yes to do it.")
         return click.confirm(marked(question), abort=True, err=True)
 
-    def interrupted(self, text: str) -> None:
-        """Say what an interrupted command leaves, and exit with 130."""
-        self.note(text)
-        raise click.exceptions.Exit(INTERRUPTED)
-
     def exit_with_error(self, text: str) -> None:
-        """End the program with exit code 1."""
         raise click.ClickException(text)
 
     def comparing(self, what: str, undo: str) -> nullcontext[None]:
-        """Compare nothing: only a notebook does."""
         return nullcontext()
 
     def embedder_differs(self, used: str) -> None:
-        """Say that the setting names another model, as the next program will follow it."""
         said, origin = self.settings.embedder, self.settings.origin("embedder")
         self.note(f"The setting embedder is still {said!r} ({origin}): make it 'auto' or {used!r}.")
 
@@ -325,7 +277,3 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 def _width() -> int:
     return max(40, min(120, shutil.get_terminal_size((100, 24)).columns))
-
-
-def _as_text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

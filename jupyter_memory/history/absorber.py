@@ -11,7 +11,7 @@ from threading import Event, Thread
 from time import monotonic, sleep
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.history.writer import ClosedJournals, Place, RecordingProblems, Writer
+from jupyter_memory.history.writer import Place, RecordingProblems, Writer
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.journal import Journal
 from jupyter_memory.storage.journal import runs as runs_in
@@ -70,29 +70,21 @@ class Absorber:
     def _work(self) -> None:
         pause = _EVERY
         while not self._is_last:
-            done = self._next_asked(pause)
-            if done is not None or self._is_due():
+            try:
+                done = self._asked.get(timeout=pause)
+            except Empty:
+                done = None
+            waiting = bool(self._journals.finished or self._journals.closed)
+            if done is None:
+                self._waits_since = (self._waits_since or monotonic()) if waiting else None
+            if done is not None or (waiting and self._is_quiet()):
                 pause = _EVERY if self._absorb(in_haste=done is not None) else min(2 * pause, _SELDOM)
             if done is not None:
                 done.set()
         self._absorb(in_haste=True)
-        for closed in self._journals.closed:
-            for journal in closed:
+        for _, journals in self._journals.closed:
+            for journal in journals:
                 journal.close()  # the next kernel takes it in
-
-    def _next_asked(self, pause: float) -> Event | None:
-        try:
-            return self._asked.get(timeout=pause)
-        except Empty:
-            return None
-
-    def _is_due(self) -> bool:
-        if not self._journals.finished and not self._journals.closed:
-            self._waits_since = None
-            return False
-        if self._waits_since is None:
-            self._waits_since = monotonic()
-        return self._is_quiet()
 
     def _is_quiet(self) -> bool:
         waited = 0.0 if self._waits_since is None else monotonic() - self._waits_since
@@ -102,11 +94,17 @@ class Absorber:
         try:
             if in_haste and self._writer.is_alive:
                 self._writer.catch_up(_ROTATION)
-            while (closed := self._next_journals()) is not None:
-                self._take(closed, in_haste=in_haste)
+            while True:
+                # The current ones are closed if they hold something.
+                if not self._journals.closed and self._journals.finished and self._writer.is_alive:
+                    self._writer.rotate(_ROTATION)
+                if not self._journals.closed:
+                    break
+                place, journals = self._journals.closed[0]
+                self._take(place, journals, in_haste=in_haste)
                 # First, so that a file that stays is not tried again for ever.
                 self._journals.closed.popleft()
-                for journal in closed:
+                for journal in journals:
                     if not journal.remove():
                         self._problems.leave(journal.path)
                 self._problems.stored()
@@ -119,33 +117,22 @@ class Absorber:
         self._waits_since = None
         return True
 
-    def _next_journals(self) -> ClosedJournals | None:
-        # The current ones are closed if they hold something.
-        if not self._journals.closed and self._journals.finished and self._writer.is_alive:
-            self._writer.rotate(_ROTATION)
-        return self._journals.closed[0] if self._journals.closed else None
-
-    def _take(self, closed: ClosedJournals, *, in_haste: bool) -> None:
+    def _take(self, place: Place, journals: Sequence[Journal], *, in_haste: bool) -> None:
         # What still goes on is in the next journals as well.
-        data = _content(closed)
+        data = _content(journals)
         ended = [run for run in runs_in(data) if self._is_last or run.outcome != "unknown"]
         if not ended:
             return
-        with self._opened(closed.place) as record:
-            for place, batch in enumerate(batches(ended, _TOGETHER)):
+        with self._opened(place) as record:
+            for number, batch in enumerate(batches(ended, _TOGETHER)):
                 # Between two batches, cells go first, unless somebody waits for what was run.
-                while place and not (in_haste or self._is_last or self._is_quiet() or not self._asked.empty()):
+                while number and not (in_haste or self._is_last or self._is_quiet() or not self._asked.empty()):
                     sleep(_QUIET / 10)
-                record(_kept(batch, closed, data))
-
-
-def _kept(runs: Sequence[Run], journals: Iterable[Journal], data: bytes) -> Sequence[Run]:
-    # Somebody may have cleared the history since they were read.
-    now = _content(journals)
-    if now == data:
-        return runs
-    kept = {(run.session, run.number) for run in runs_in(now)}
-    return [run for run in runs if (run.session, run.number) in kept]
+                # Somebody may have cleared the history since they were read.
+                if (now := _content(journals)) != data:
+                    kept = {(run.session, run.number) for run in runs_in(now)}
+                    batch = [run for run in batch if (run.session, run.number) in kept]
+                record(batch)
 
 
 def _content(journals: Iterable[Journal]) -> bytes:

@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Callable
 from traceback import FrameSummary, StackSummary, TracebackException, walk_tb
-from types import TracebackType
 
 from IPython.core.interactiveshell import ExecutionInfo, InteractiveShell
 
@@ -14,13 +13,11 @@ from jupyter_memory.types import RunError
 
 # Frames kept of a deep stack: where the cell called, and where it failed.
 _FIRST, _LAST = 5, 40
-# The frames in which IPython runs a cell, or a magic such as %run a script.
-_SHELL = "IPython."
 _FILE = re.compile(r'^(?P<indent>[ |]*)File "(?P<name>[^"\n]+)", line (?P<line>\d+)', re.MULTILINE)
 # What the compiler of a shell calls a file: ("Cell", "In[3]") if it is a cell.
-Naming = Callable[[str], tuple[str, str] | None]
+_Naming = Callable[[str], tuple[str, str] | None]
 # Whether lines of a file may be shown.
-Shown = Callable[[str], bool]
+_Shown = Callable[[str], bool]
 
 
 class Cells:
@@ -38,8 +35,12 @@ class Cells:
     def begin(self, info: ExecutionInfo, number: int) -> None:
         """Note that the code of a cell belongs to a run."""
         raw = info.raw_cell or ""
-        # IPython 9.0 does not tell it.
-        transformed = vars(info).get("transformed_cell") or self._transformed(raw)
+        transformed = vars(info).get("transformed_cell")  # IPython 9.0 does not tell it
+        if not transformed:
+            try:
+                transformed = str(self._shell.transform_cell(raw))  # type: ignore[no-untyped-call]
+            except Exception:  # noqa: BLE001  a transformer may raise anything: IPython says it, and the cell never runs
+                transformed = raw
         # Versions differ in whether the shell has counted the cell by now. The name holds a hash of the text as well.
         for count in (self._shell.execution_count - 1, self._shell.execution_count):
             self._numbers[self._shell.compile.get_code_name(raw, transformed, count)] = number
@@ -58,12 +59,6 @@ class Cells:
             return self._shell.compile.format_code_name(file) is None
         return number == running or number in self._kept
 
-    def _transformed(self, raw: str) -> str:
-        try:
-            return str(self._shell.transform_cell(raw))  # type: ignore[no-untyped-call]
-        except Exception:  # noqa: BLE001  a transformer may raise anything: IPython says it, and the cell never runs
-            return raw
-
 
 def last_shown() -> BaseException | None:
     """Return the exception whose traceback was shown last.
@@ -74,21 +69,28 @@ def last_shown() -> BaseException | None:
     return vars(sys).get("last_value")
 
 
-def failure(error: BaseException, naming: Naming, shown: Shown, *, ran: bool) -> RunError:
+def failure(error: BaseException, naming: _Naming, shown: _Shown, *, ran: bool) -> RunError:
     """Return the error of a run; ``ran`` is False where the cell could not even begin, as with a syntax error.
 
     Cells are named as IPython names them: Cell In[3]. Of files that may not be shown, their lines are left out.
     """
-    frames = _without_shell(error.__traceback__) if ran else None
+    frames = error.__traceback__ if ran else None
+    # IPython's own frames, in which it runs a cell, or a magic such as %run a script.
+    while frames is not None and str(frames.tb_frame.f_globals.get("__name__")).startswith("IPython."):
+        frames = frames.tb_next
     found = TracebackException(type(error), error, frames, limit=-_LAST, max_group_width=_LAST, compact=True)
     if frames is not None and len(found.stack) == _LAST:
         found.stack[:0] = StackSummary.extract(walk_tb(frames), limit=_FIRST)
     _hide(found, shown)
     text = _FILE.sub(lambda file: _named(file, naming), "".join(found.format()))
-    return RunError(type(error).__name__, _message(error), text)
+    try:
+        message = str(error)
+    except Exception as wrong:  # noqa: BLE001  the class of the error is the user's own, and may do anything
+        message = f"<no message: {type(wrong).__name__}>"
+    return RunError(type(error).__name__, message, text)
 
 
-def _hide(told: TracebackException, shown: Shown) -> None:
+def _hide(told: TracebackException, shown: _Shown) -> None:
     told.stack[:] = [
         one if shown(one.filename) else FrameSummary(one.filename, one.lineno, one.name, line="") for one in told.stack
     ]
@@ -97,19 +99,6 @@ def _hide(told: TracebackException, shown: Shown) -> None:
             _hide(other, shown)
 
 
-def _message(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception as wrong:  # noqa: BLE001  the class of the error is the user's own, and may do anything
-        return f"<no message: {type(wrong).__name__}>"
-
-
-def _without_shell(frames: TracebackType | None) -> TracebackType | None:
-    while frames is not None and str(frames.tb_frame.f_globals.get("__name__")).startswith(_SHELL):
-        frames = frames.tb_next
-    return frames
-
-
-def _named(file: re.Match[str], naming: Naming) -> str:
+def _named(file: re.Match[str], naming: _Naming) -> str:
     cell = naming(file["name"])
     return file[0] if cell is None else f"{file['indent']}{' '.join(cell)}, line {file['line']}"

@@ -6,7 +6,7 @@ import atexit
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -32,82 +32,70 @@ from jupyter_memory.types import Run
 if TYPE_CHECKING:
     from ipykernel.zmqshell import ZMQInteractiveShell
 
-# Where a kernel runs its cells: the notebook, the cell with its tags, the environment.
 
-# The server of Jupyter names the notebook in the kernel's environment, VS Code in a variable of the kernel.
-_OF_JUPYTER, _OF_VS_CODE = "JPY_SESSION_NAME", "__vsc_ipynb_file__"
-
-
-class KernelContext:
-    """What a shell knows of the place that its cells come from."""
-
+# What a shell knows of the place that its cells come from.
+class _KernelContext:
     def __init__(self, shell: InteractiveShell) -> None:
         self._shell = shell
-        self._kernel = _kernel_of(shell)
+        self._kernel: ZMQInteractiveShell | None = None
+        if shell.has_trait("kernel"):
+            with suppress(ImportError):
+                from ipykernel.zmqshell import ZMQInteractiveShell
+
+                self._kernel = shell if isinstance(shell, ZMQInteractiveShell) else None
 
     @property
     def notebook(self) -> str:
-        """Return what names the notebook, empty where nothing does; Jupyter names it once, as the kernel begins."""
-        named = self._shell.user_ns.get(_OF_VS_CODE)
-        return named if isinstance(named, str) else os.environ.get(_OF_JUPYTER, "")
-
-    def cell_id(self, info: ExecutionInfo) -> str:
-        """Return the id of a cell, empty where the front end sends none."""
-        return info.cell_id if isinstance(info.cell_id, str) else ""
+        # VS Code names it in a variable of the kernel; Jupyter once, as the kernel begins, in its environment.
+        named = self._shell.user_ns.get("__vsc_ipynb_file__")
+        return named if isinstance(named, str) else os.environ.get("JPY_SESSION_NAME", "")
 
     def tags(self) -> tuple[str, ...]:
-        """Return the tags of the cell that runs, where the front end sends them, as JupyterLab and Notebook do."""
+        # JupyterLab and Notebook send the tags of the cell that runs; other front ends may not.
         request = {} if self._kernel is None else self._kernel.parent_header
         metadata = request.get("metadata") if isinstance(request, Mapping) else None
         tags = (metadata if isinstance(metadata, Mapping) else {}).get("tags")
         return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
 
 
-def _kernel_of(shell: InteractiveShell) -> ZMQInteractiveShell | None:
-    if not shell.has_trait("kernel"):
-        return None
-    try:
-        from ipykernel.zmqshell import ZMQInteractiveShell
-    except ImportError:
-        return None
-    return shell if isinstance(shell, ZMQInteractiveShell) else None
-
-
-class NotebookFiles:
-    """The files of notebooks, which a kernel knows by the names that they had when it began.
-
-    Jupyter writes a notebook in place, so its file stays the same (device and inode) when it is saved and renamed. A
-    notebook that was moved to another folder is not looked for: its first name stays.
-    """
-
+# The files of notebooks, which a kernel knows by the names that they had when it began.
+#
+# Jupyter writes a notebook in place, so its file stays the same (device and inode) when it is saved and renamed. A
+# notebook that was moved to another folder is not looked for: its first name stays.
+class _NotebookFiles:
     def __init__(self) -> None:
         # The files by the names that kernels give them, and the names now by all earlier ones.
         self._known: dict[str, tuple[int, int] | None] = {}
         self._names: dict[str, str] = {}
 
     def file_of(self, notebook: str) -> str:
-        """Return the path of a notebook; empty where there is no such file, as for a console.
-
-        The disk is asked once for each: it may be a slow one, and cells wait for the answer.
-        """
+        # Empty for a console. The disk is asked once for each: it may be slow, and cells wait for the answer.
         if notebook not in self._known:
             self._known[notebook] = _identity(notebook)
         return self.current(notebook) if self._known[notebook] is not None else ""
 
     def follow(self) -> None:
-        """Look up the names that the notebooks have now; this asks the disk, so it is for a thread that may wait."""
+        # This asks the disk, so it is for a thread that may wait.
         for notebook, known in list(self._known.items()):
             name = self.current(notebook)
             if known is None:
                 continue
             if (now := _identity(name)) is not None:
                 self._known[notebook] = now
-            elif (renamed := _named_now(Path(name).parent, known)) is not None:
+                continue
+
+            try:
+                with os.scandir(Path(name).parent) as entries:
+                    # The inode of an entry is known without asking for each.
+                    found = [one.path for one in entries if one.name.endswith(".ipynb") and one.inode() == known[1]]
+            except OSError:
+                continue
+            renamed = next((path for path in found if _identity(path) == known), None)
+            if renamed is not None:
                 earlier = [one for one, last in self._names.items() if last == name]
                 self._names.update(dict.fromkeys((notebook, name, renamed, *earlier), renamed))
 
     def current(self, file: str) -> str:
-        """Return the name that a notebook has now, by any that it had."""
         return self._names.get(file, file)
 
 
@@ -117,16 +105,6 @@ def _identity(file: str) -> tuple[int, int] | None:
     except (OSError, ValueError):
         return None
     return (found.st_dev, found.st_ino) if found is not None and S_ISREG(found.st_mode) else None
-
-
-def _named_now(folder: Path, known: tuple[int, int]) -> str | None:
-    try:
-        with os.scandir(folder) as entries:
-            # The inode of an entry is known without asking for each.
-            found = [entry.path for entry in entries if entry.name.endswith(".ipynb") and entry.inode() == known[1]]
-    except OSError:
-        return None
-    return next((path for path in found if _identity(path) == known), None)
 
 
 def environment() -> str:
@@ -165,8 +143,8 @@ class Recorder:
         self._shell = shell
         self._settings = settings
         self._say = say
-        self._context = KernelContext(shell)
-        self._notebooks = NotebookFiles()
+        self._context = _KernelContext(shell)
+        self._notebooks = _NotebookFiles()
         self._cells = Cells(shell)
         self._session = token_hex(16)
         self._numbers = count(1)
@@ -209,18 +187,18 @@ class Recorder:
             changed()
 
     def start(self) -> None:
-        """Record from the next cell on.
-
-        Raises:
-            InputError: this system has no file locks, or the store is on a server, where others would read it.
-        """
+        """Record from the next cell on; refuse a system without file locks, and a store that others would read."""
         if self.is_on:
             return
         self._refuse_shared()
         if not CAN_RECORD:
             raise InputError("The history needs file locks, which this system does not have.")
-        self._writer = Writer(self._place, self._checked, self.problems)
-        self._absorber = Absorber(self._writer, self._opened, self._quiet, self.problems)
+        self._writer = Writer(
+            lambda: Place(store_path(self._settings), self._settings.space), self._checked, self.problems
+        )
+        self._absorber = Absorber(
+            self._writer, self._opened, lambda: 0.0 if self._running else monotonic() - self._quiet_since, self.problems
+        )
         self._shell.events.register("pre_run_cell", self._before)
         self._shell.events.register("post_run_cell", self._after)
         atexit.register(self.stop)
@@ -265,10 +243,28 @@ class Recorder:
             self._writer.rotate(_START)
 
     def _before(self, info: ExecutionInfo) -> None:
-        if not self.is_on:
+        writer = self._writer
+        if writer is None or not self.is_on or info.silent:
             return
         try:
-            self._begin(info)
+            if info.store_history:
+                run = Run(
+                    source=info.raw_cell or "",
+                    started=datetime.now(UTC),
+                    session=self._session,
+                    number=next(self._numbers),
+                    notebook=self._context.notebook,
+                    cell_id=info.cell_id if isinstance(info.cell_id, str) else "",
+                    environment=self._environment,
+                    space=self._settings.space,
+                )
+                self._cells.begin(info, run.number)
+                writer.begin(run, self._context.tags())
+                # Without the time of the note.
+                self._running.append(_Running(info, run, perf_counter(), last_shown()))
+            elif self._running:
+                # The body of %%capture, say: it belongs to the cell that runs it.
+                self._cells.begin(info, self._running[-1].run.number)
         except Exception as error:  # noqa: BLE001  IPython would print a traceback of ours in the person's cell
             self.problems.lose(f"noting a run failed with {type(error).__name__}")
 
@@ -281,29 +277,6 @@ class Recorder:
             self.problems.lose(f"noting how a run ended failed with {type(error).__name__}", 0)
         for news in self.problems.news():
             self._say(news)
-
-    def _begin(self, info: ExecutionInfo) -> None:
-        if self._writer is None or info.silent:
-            return
-        if not info.store_history:
-            if self._running:
-                # The body of %%capture, say: it belongs to the cell that runs it.
-                self._cells.begin(info, self._running[-1].run.number)
-            return
-        run = Run(
-            source=info.raw_cell or "",
-            started=datetime.now(UTC),
-            session=self._session,
-            number=next(self._numbers),
-            notebook=self._context.notebook,
-            cell_id=self._context.cell_id(info),
-            environment=self._environment,
-            space=self._settings.space,
-        )
-        self._cells.begin(info, run.number)
-        self._writer.begin(run, self._context.tags())
-        # Without the time of the note.
-        self._running.append(_Running(info, run, perf_counter(), last_shown()))
 
     def _end(self, result: ExecutionResult | None) -> None:
         if result is None or result.info is None:
@@ -335,9 +308,6 @@ class Recorder:
         told = failure(error, self._shell.compile.format_code_name, shown, ran=before is None)
         return replace(run, outcome="error", error=told)
 
-    def _quiet(self) -> float:
-        return 0.0 if self._running else monotonic() - self._quiet_since
-
     def _checked(self, run: Run, tags: Sequence[str]) -> Run | None:
         # Imported late: it takes a while, in which the kernel goes on.
         from jupyter_memory.ingest.run_rules import HistoryRules
@@ -347,9 +317,6 @@ class Recorder:
             return None
         self._cells.keep(run.number)
         return in_bounds(replace(run, notebook=self._notebooks.file_of(run.notebook)), redacting=self._settings.redact)
-
-    def _place(self) -> Place:
-        return Place(store_path(self._settings), self._settings.space)
 
     @contextmanager
     def _opened(self, place: Place) -> Iterator[Record]:

@@ -6,7 +6,7 @@ import errno
 import os
 import select
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,13 +17,10 @@ from time import monotonic
 from types import MappingProxyType
 from weakref import finalize
 
-from jupyter_memory.storage import journal
 from jupyter_memory.storage import journal as records
 from jupyter_memory.storage.journal import Journal
 from jupyter_memory.text.paths import StorePath
 from jupyter_memory.types import Run
-
-# The journals that a kernel writes at the moment: one in the memory of the machine, and its copy on the disk.
 
 # Bytes that may wait for a store that cannot be written, in memory and on the disk.
 _MOST_IN_MEMORY, _MOST_ON_DISK = 8_000_000, 64_000_000
@@ -37,28 +34,15 @@ class Place:
     space: str = ""
 
 
-@dataclass(frozen=True)
-class ClosedJournals:
-    """Journals that take no more, and where their runs belong."""
-
-    place: Place
-    journals: Sequence[Journal]
-
-    def __iter__(self) -> Iterator[Journal]:
-        return iter(self.journals)
-
-
-class JournalPair:
-    """The journals of one kernel, in memory and on the disk, and its runs that have not ended.
-
-    Threads share it: any of them writes to the memory, and one alone to the disk, which may take its time. ``finished``
-    counts the runs with an ending; ``closed`` has the journals before, to be emptied and removed by somebody else.
-    ``place`` says where the runs of new journals belong.
-    """
-
+# The journals of one kernel, in the memory of the machine and on the disk, and its runs that have not ended.
+#
+# Threads share it: any of them writes to the memory, and one alone to the disk, which may take its time. ``finished``
+# counts the runs with an ending; ``closed`` has the earlier journals with the place of their runs: the absorber empties
+# and removes them. ``place`` says where the runs of new journals belong.
+class _JournalPair:
     def __init__(self, place: Callable[[], Place]) -> None:
         self.finished = 0
-        self.closed: deque[ClosedJournals] = deque()
+        self.closed: deque[tuple[Place, list[Journal]]] = deque()
         self._next_place = place
         self._place = place()
         self._lock = Lock()
@@ -69,7 +53,6 @@ class JournalPair:
 
     @property
     def has_memory(self) -> bool:
-        """Return whether there is room in memory, and nobody removed the file there."""
         memory = self._memory
         try:
             return memory is not None and not memory.is_gone and memory.size < _MOST_IN_MEMORY
@@ -77,17 +60,14 @@ class JournalPair:
             return False
 
     def begun(self, number: int) -> Run | None:
-        """Return a run that goes on, by its number."""
         return self._open.get(number)
 
     def begin(self, run: Run, record: bytes) -> bool:
-        """Note the beginning of a run in memory; return whether that was possible."""
         with self._lock:
             self._open[run.number] = run
             return self._in_memory(record)
 
     def end(self, run: Run, record: bytes) -> bool:
-        """Note the ending of a run in memory; return whether that was possible."""
         with self._lock:
             self.finished += 1
             self._open[run.number] = run
@@ -97,11 +77,6 @@ class JournalPair:
             return False
 
     def copy(self, record: bytes) -> None:
-        """Write a record to the disk, in the one thread that does.
-
-        Raises:
-            OSError: the disk does not take it.
-        """
         if self._disk is None or self._disk.is_gone:
             deleted, self._disk = self._disk, self._filled(Journal.on_disk(self._place.store), self._runs())
             if deleted is not None:
@@ -111,16 +86,11 @@ class JournalPair:
         self._disk.write(record)
 
     def discard(self, number: int) -> None:
-        """Forget a run that goes on: no journal took its beginning."""
         with self._lock:
             self._open.pop(number, None)
 
     def rotate(self) -> None:
-        """Begin new journals with the runs that go on, and close those before; in the thread that writes to the disk.
-
-        Raises:
-            OSError: the disk takes no new one; then the one before goes on as well.
-        """
+        # In the thread that writes to the disk. If the disk takes no new journal, the earlier ones go on.
         place = self._next_place()
         disk = self._filled(Journal.on_disk(place.store), self._runs())
         memory = None
@@ -134,7 +104,6 @@ class JournalPair:
             self._open = {number: run for number, run in self._open.items() if run.outcome == "unknown"}
 
     def close(self) -> None:
-        """Close the journals, to be emptied by somebody else."""
         with self._lock:
             self._close()
 
@@ -143,7 +112,7 @@ class JournalPair:
         self._memory = self._disk = None
         self.finished = 0
         if written:
-            self.closed.append(ClosedJournals(self._place, written))
+            self.closed.append((self._place, written))
 
     def _runs(self) -> list[Run]:
         with self._lock:
@@ -169,11 +138,8 @@ class JournalPair:
         return journal
 
 
-# Counts the runs that were lost, by reason, and reports each new problem once.
-
-
 class RecordingProblems:
-    """The runs of one kernel that were lost, and those that have to wait.
+    """The runs of one kernel that were lost, and those that have to wait: each new problem is reported once.
 
     Threads report them; the kernel says them after a cell, where its user looks.
     """
@@ -236,15 +202,9 @@ class RecordingProblems:
             self._news.append(notice)
 
 
-# Wakes a thread that waits.
-#
 # A lock of Python wakes a thread while the caller still holds the interpreter, so on a busy machine both can stall for
 # milliseconds. Writing to a pipe releases the interpreter first.
-
-
-class WakeupPipe:
-    """A pipe that one thread writes to, to wake another one that waits; it is closed when neither has it any more."""
-
+class _WakeupPipe:
     def __init__(self) -> None:
         self._read_end, self._write_end = os.pipe()
         os.set_blocking(self._read_end, False)
@@ -255,12 +215,10 @@ class WakeupPipe:
         finalize(self, _close, self._read_end, self._write_end).atexit = False
 
     def wake(self) -> None:
-        """Wake the thread that waits, or that waits next."""
         with suppress(BlockingIOError):  # the pipe is full, so the other thread will wake anyway
             os.write(self._write_end, b"\0")
 
     def wait(self, seconds: float | None = None) -> None:
-        """Wait until another thread wakes this one, for so many seconds at most."""
         if self._poll.poll(None if seconds is None else 1000 * seconds):
             with suppress(BlockingIOError):  # another thread was faster
                 os.read(self._read_end, 4096)
@@ -271,10 +229,6 @@ def _close(*descriptors: int) -> None:
         os.close(descriptor)
 
 
-# A note goes into a file in the memory of the machine at once, and from there to the disk in a thread of its own: the
-# first survives the kernel, the second the machine as well. Where there is no such file, and for long cells, whose
-# secrets take a while to be found, the cell waits a moment for the thread.
-
 # Seconds that a cell waits for its note: hundreds of times what a healthy disk takes, and too short to be noticed.
 _PATIENCE = 0.05
 # Characters of a cell that is noted without the thread: its secrets are found in less than a millisecond.
@@ -283,7 +237,6 @@ _LONG = 10_000
 _SOON = 0.02
 # Notes that may wait for a slow disk: minutes of work, or a second of a loop that runs cells.
 _ROOM = 1_000
-_BLANK = Run("", datetime.fromtimestamp(0, UTC), "", 0)
 # Returns a run without secrets and in bounds; None for one that is not remembered.
 Checked = Callable[[Run, Sequence[str]], Run | None]
 # Takes a record to the disk, and is told whether the memory has it; returns whether it is anywhere.
@@ -291,19 +244,21 @@ _Copy = Callable[[bytes, bool], bool]
 
 
 class Writer:
-    """Writes the journals of one kernel.
+    """Writes the journals of one kernel; ``excluded`` counts the runs that are never remembered.
 
-    ``excluded`` counts the runs that are never remembered.
+    A note goes into a file in the memory of the machine at once, and from there to the disk in a separate thread: the
+    first survives the kernel, the second the machine as well. Where there is no such file, and for long cells, whose
+    secrets take a while to be found, the cell waits a moment for the thread.
     """
 
     def __init__(self, place: Callable[[], Place], checked: Checked, problems: RecordingProblems) -> None:
         self.noted = self.excluded = 0
-        self.journals = JournalPair(place)
+        self.journals = _JournalPair(place)
         self._place = place
         self._checked = checked
         self._problems = problems
         self._queue: deque[Callable[[], object] | None] = deque()
-        self._work_arrived, self._note_taken = WakeupPipe(), WakeupPipe()
+        self._work_arrived, self._note_taken = _WakeupPipe(), _WakeupPipe()
         self._in_haste = False
         # The number of the last run that the thread was asked to note, and of the last one that it dealt with.
         self._wanted = self._done = 0
@@ -317,7 +272,12 @@ class Writer:
 
     def open(self, patience: float) -> bool:
         """Make the journals, and load what notes need; return whether that was done within so many seconds."""
-        return self._done_within(self._prepare, patience)
+
+        def prepare() -> None:
+            self._checked(Run("", datetime.fromtimestamp(0, UTC), "", 0), ())
+            self.journals.rotate()
+
+        return self._done_within(prepare, patience)
 
     def begin(self, run: Run, tags: Sequence[str]) -> None:
         """Note a run that is about to begin, so that the note outlives this process."""
@@ -369,11 +329,11 @@ class Writer:
         if kept is None:
             self.excluded += 1
             return
-        record = journal.note(kept)
+        record = records.note(kept)
         if not copy(record, self.journals.begin(kept, record)):
             self.journals.discard(run.number)
-            return
-        self.noted += 1
+        else:
+            self.noted += 1
 
     def _note_end(self, run: Run, copy: _Copy) -> None:
         begun = self.journals.begun(run.number)
@@ -382,7 +342,7 @@ class Writer:
         ended = replace(begun, outcome=run.outcome, seconds=run.seconds)
         checked = None if run.error is None else self._checked(replace(ended, error=run.error), ())
         ended = ended if checked is None else replace(ended, error=checked.error)
-        record = journal.ending(ended)
+        record = records.ending(ended)
         copy(record, self.journals.end(ended, record))
 
     def _later(self, record: bytes, in_memory: bool) -> bool:
@@ -427,23 +387,18 @@ class Writer:
         return done.wait(patience)
 
     def _work(self) -> None:
-        while (work := self._next()) is not None:
+        while True:
+            if not self._queue:
+                self._in_haste = False
+                while not self._queue:
+                    self._work_arrived.wait()
+                until = monotonic() + _SOON
+                while not self._in_haste and (left := until - monotonic()) > 0:
+                    self._work_arrived.wait(left)
+            if (work := self._queue.popleft()) is None:
+                break
             work()
         self.journals.close()
-
-    def _next(self) -> Callable[[], object] | None:
-        if not self._queue:
-            self._in_haste = False
-            while not self._queue:
-                self._work_arrived.wait()
-            until = monotonic() + _SOON
-            while not self._in_haste and (left := until - monotonic()) > 0:
-                self._work_arrived.wait(left)
-        return self._queue.popleft()
-
-    def _prepare(self) -> None:
-        self._checked(_BLANK, ())
-        self.journals.rotate()
 
     def _tried(self, work: Callable[[], None]) -> None:
         try:

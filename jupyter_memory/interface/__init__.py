@@ -9,7 +9,7 @@ __getattr__, __dir__, __all__ = exports(
         "clients.config_files": "ConfigChange backup_of",
         "clients.plans": "ClientTarget JupyterTarget SkillTarget Target",
         "commands.command": (
-            "F Argument Call Command Front SeveralErrors Shown WrongUsage nearest_command offered usage"
+            "F Argument Call Command Front Halted SeveralErrors Shown WrongUsage nearest_command offered usage"
         ),
         "commands.fixes": "NOTHING_ALIKE headline nothing_found",
         "messages": "as_typed",

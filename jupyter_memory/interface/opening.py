@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import webbrowser
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,39 +15,39 @@ from urllib.parse import quote
 from jupyter_memory.errors import InputError
 from jupyter_memory.types import Hit
 
-# How editors are told a line, by the name of their program.
+# How editors take a line, by the name of their program.
 _COLON = frozenset(["subl", "zed", "hx", "helix", "atom", "lapce"])
 _GOTO = frozenset(["code", "code-insiders", "codium", "cursor", "windsurf", "positron"])
 _PLUS = frozenset(["vi", "vim", "nvim", "gvim", "nano", "pico", "emacs", "emacsclient", "kak", "micro", "joe", "gedit"])
 
 
 def open_file(path: str, place: str) -> str:
-    """Open a file, or an address, at a place: the id of a cell or a line; return what to say.
-
-    Raises:
-        InputError: the file is gone, or the editor cannot be started.
-    """
+    """Open a file, or an address, at a place: the id of a cell or a line; return what to say."""
     if path.startswith(("https://", "http://")):
         return _browsed(path)
     if not Path(path).exists():
         raise InputError(f"{path} no longer exists, so it cannot be opened. Its text is still in the store.")
-    if path.lower().endswith(".ipynb") and (address := in_lab(path, place, _servers())):
-        return _browsed(address)
+    if path.lower().endswith(".ipynb"):
+        # Only this command asks for servers, and the extra `lab` brings them.
+        with suppress(ImportError):
+            from jupyter_server.serverapp import list_running_servers
+
+            if address := in_lab(path, place, list(list_running_servers())):
+                return _browsed(address)
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     where = f"{path}:{place}" if place else path
     if not editor:
         return f"{where}\nTo open it in an editor, name one in the variable EDITOR; JupyterLab opens it while it runs."
-    command = editing(editor, path, place)
+    command = _editing(editor, path, place)
     try:
         subprocess.run(command, check=False)  # noqa: S603  the user's own editor
     except OSError as error:
         raise InputError(f"The editor {command[0]} cannot be started: {error.strerror}. Set EDITOR.") from None
-
     return f"opened {where}"
 
 
 def line_of(hit: Hit) -> str:
-    """Return where a hit is in its file: the line with the words that matched, as far as the file still has it."""
+    """Return where a hit is in its file: the line with the words that matched, if the file still has it."""
     text, start = hit.memory.text, hit.span[0]
     said = text[text.rfind("\n", 0, start) + 1 :].partition("\n")[0].strip()
     if not (hit.location.isdecimal() and said):
@@ -76,15 +77,19 @@ def in_lab(path: str, place: str, servers: Iterable[Mapping[str, Any]]) -> str:
     return ""
 
 
-def editing(editor: str, path: str, place: str) -> list[str]:
+def _editing(editor: str, path: str, place: str) -> list[str]:
     """Return the command that opens a file in an editor, at a line if the editor is known and the place is one.
 
-    >>> editing("code --wait", "a.py", "12"), editing("vim", "a.py", "12")
+    >>> _editing("code --wait", "a.py", "12"), _editing("vim", "a.py", "12")
     (['code', '--wait', '--goto', 'a.py:12'], ['vim', '+12', 'a.py'])
-    >>> editing("ed", "a.py", "12"), editing("vim", "a.md", "c-1")
+    >>> _editing("ed", "a.py", "12"), _editing("vim", "a.md", "c-1")
     (['ed', 'a.py'], ['vim', 'a.md'])
     """
-    command = _words(editor)
+    # A backslash is part of a path on Windows, and quotes hold blanks together.
+    if os.name == "nt" or "\\" in editor:
+        command = [word.strip('"') for word in shlex.split(editor, posix=False)]
+    else:
+        command = shlex.split(editor)
     if not place.isdecimal():
         return [*command, path]
     name = Path(command[0].replace("\\", "/")).name.lower().removesuffix(".exe").removesuffix(".cmd")
@@ -95,21 +100,5 @@ def editing(editor: str, path: str, place: str) -> list[str]:
     return [*command, f"+{place}", path] if name in _PLUS else [*command, path]
 
 
-def _words(editor: str) -> list[str]:
-    # A backslash is part of a path on Windows, and quotes hold blanks together.
-    if os.name == "nt" or "\\" in editor:
-        return [word.strip('"') for word in shlex.split(editor, posix=False)]
-    return shlex.split(editor)
-
-
 def _browsed(address: str) -> str:
     return f"opened {address}" if webbrowser.open(address) else f"{address}\nNo browser was found to open it."
-
-
-def _servers() -> list[dict[str, Any]]:
-    try:
-        # Imported late: only this command asks for servers, and the extra `lab` brings them.
-        from jupyter_server.serverapp import list_running_servers
-    except ImportError:
-        return []
-    return list(list_running_servers())

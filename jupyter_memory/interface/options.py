@@ -76,10 +76,7 @@ WHOLE_JSON = Option(("--json",), "the whole answer as JSON")
 TOML = Option(("--toml",), "as a file to change and to search with: -p ./mine.toml")
 UPDATE = Option(("--update",), "let memories whose ids are known become what the folder says")
 IN_SPACE = Option(("--space",), "only this space", "SPACE")
-COPY = (
-    IN_SPACE,
-    Option(("--update",), "overwrite memories that the other store has under the same id"),
-)
+COPY = (IN_SPACE, Option(("--update",), "overwrite memories that the other store has under the same id"))
 OVERWRITE = Option(("--overwrite",), "replace the store that is there", destroys=True)
 
 _TIMES = frozenset(["--since", "--until", "--on", "--event-at"])
@@ -100,12 +97,7 @@ FORGET = (
 REMOVE = Option(("--remove",), "take the tag off")
 FROM = Option(("--from",), "a folder that has the model's files; nothing is fetched", "PATH")
 DIMS = Option(("--dims",), "length of the vectors, such as 256", "N", whole=True)
-MODEL = (
-    FROM,
-    DIMS,
-    yes("do not ask before a model is fetched or removed"),
-    Option(("--json",), "the list as JSON"),
-)
+MODEL = (FROM, DIMS, yes("do not ask before a model is fetched or removed"), Option(("--json",), "the list as JSON"))
 OFF = Option(("--off",), "no longer watch these folders; what was indexed stays")
 HISTORY = (
     Option(("--always",), "on or off for every kernel that loads the extension, too"),
@@ -130,25 +122,23 @@ def filters_of(values: Mapping[str, Any], now: datetime) -> Filters:
     Raises:
         QueryError: a time cannot be read, ``--on`` meets ``--since`` or ``--until``, or they leave no time between.
     """
-    since, until = _times(values, now)
+    since, until, on = (values.get(name) for name in ("since", "until", "on"))
+    start: datetime | None
+    end: datetime | None
+    if on is not None:
+        if since is not None or until is not None:
+            raise QueryError("--on names the whole period: leave out --since and --until.")
+        start, end = _read("--on", on, lambda: parse_day(on, now))
+    else:
+        start = None if since is None else _moment("--since", since, now)
+        end = None if until is None else _moment("--until", until, now, end=True)
+        if start is not None and end is not None and start >= end:
+            raise QueryError(f"Nothing lies between --since {since} and --until {until}: change one of them.")
     facets: dict[str, Any] = {
         option.name: tuple(dict.fromkeys(as_tuple(values.get(option.name)))) for option in FILTERS if option.many
     }
     facets["tag"] = _tags(values)
-    return Filters(**facets, since=since, until=until)
-
-
-def _times(values: Mapping[str, Any], now: datetime) -> tuple[datetime | None, datetime | None]:
-    since, until, on = (values.get(name) for name in ("since", "until", "on"))
-    if on is not None:
-        if since is not None or until is not None:
-            raise QueryError("--on names the whole period: leave out --since and --until.")
-        return _read("--on", on, lambda: parse_day(on, now))
-    start = None if since is None else _moment("--since", since, now)
-    end = None if until is None else _moment("--until", until, now, end=True)
-    if start is not None and end is not None and start >= end:
-        raise QueryError(f"Nothing lies between --since {since} and --until {until}: change one of them.")
-    return start, end
+    return Filters(**facets, since=start, until=end)
 
 
 def search_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:

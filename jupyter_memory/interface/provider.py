@@ -56,7 +56,13 @@ class StoreProvider:
             if self._store is None and not self._closed:
                 if not create and not self.exists:
                     raise NoStore(f"There is no store at {self.path} yet. Index a folder or add a note to make it.")
-                self._store = self._opened()
+                # Imported late: this loads NumPy and SQLite, and a server without requests need not wait for them.
+                from jupyter_memory.store.store import MemoryStore
+
+                chosen, space = self.settings, self.settings.space or None
+                self._store = MemoryStore(
+                    self.path, chosen.embedder, chosen.profile, space, settings=chosen, folder=self._folder
+                )
             store = self._store
         if store is None or self._closed:
             if store is not None:
@@ -81,17 +87,6 @@ class StoreProvider:
             finally:
                 self._lock.release()
 
-    def _opened(self) -> MemoryStore:
-        # Imported late: this loads NumPy and SQLite, and a server without requests need not wait for them.
-        from jupyter_memory.store.store import MemoryStore
-
-        chosen = self.settings
-        return MemoryStore(
-            self.path, chosen.embedder, chosen.profile, chosen.space or None, settings=chosen, folder=self._folder
-        )
-
-
-# Loads the extension in every new kernel, through a file in the startup folder of an IPython profile.
 
 FILE_NAME = "90-jupyter-memory.py"
 

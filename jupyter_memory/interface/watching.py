@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -19,8 +19,6 @@ from jupyter_memory.text.paths import StorePath, called_before, make_private
 
 if TYPE_CHECKING:
     from jupyter_memory.store.store import MemoryStore
-
-# Changes of files, as JupyterLab or the file system reports them, and how a store follows them.
 
 # Changed paths of a folder from which on the folder is looked through at once, as after a checkout.
 _MANY = 50
@@ -45,48 +43,42 @@ def apply_changes(
     made = 0
     # Lab names files by the folder that a link leads to; they may be known by the name of the link.
     names = [folder.path for folder in store.folders()]
-    changes = [_as_known(change, names) for change in changes]
+    changes = [
+        Change(called_before(one.path, names), None if one.old is None else called_before(one.old, names))
+        for one in changes
+    ]
     for change in changes:
         if change.old is not None:
             made += _try(partial(store.rename, change.old, change.path), problems)
     # After the renaming: a folder that is watched may have moved itself.
     watched = [Path(folder.path) for folder in store.folders() if folder.watched]
-    touched = _touched([change.path for change in changes], watched)
+    touched: dict[Path, Path] = {}
+    for path in (change.path for change in changes):
+        above = next((folder for folder in watched if path.is_relative_to(folder)), None)
+        below = {folder: folder for folder in watched if folder.is_relative_to(path)}
+        touched |= below if above is None else {path: above}
+    # Where very many of a folder changed, the folder takes their place.
+    counts = Counter(touched.values())
+    places = {folder if counts[folder] > _MANY else path: folder for path, folder in touched.items()}
     # What is there first: a file that was renamed is found under its new name before the old one is forgotten.
-    for path, folder in sorted(_summed_up(touched).items(), key=lambda place: not os.path.lexists(place[0])):
+    for path, folder in sorted(places.items(), key=lambda place: not os.path.lexists(place[0])):
         made += _try(partial(_look_at, store, path, folder, ignore), problems)
     return made
-
-
-def _as_known(change: Change, names: Sequence[str]) -> Change:
-    old = None if change.old is None else called_before(change.old, names)
-    return Change(called_before(change.path, names), old)
 
 
 def _look_at(store: MemoryStore, path: Path, folder: Path, ignore: Sequence[str]) -> int:
     if not path.exists():
         # Saved a moment ago it may be gone already, or have another name.
         return store.forget_gone(path)
+    # Imported late: the server starts without what reads files.
+    from jupyter_memory.ingest.discovery import is_wanted
+
     # A store in a folder that is watched changes whenever a change is noted.
-    if (isinstance(store.path, Path) and path.samefile(store.path)) or not _is_wanted(path, folder, ignore):
+    is_store = isinstance(store.path, Path) and path.samefile(store.path)
+    if is_store or not is_wanted(path, folder, ignore=ignore):
         return 0
     report = store.index(path, progress=False)
     return report.files + report.forgotten + report.moved
-
-
-def _touched(paths: Sequence[Path], watched: Sequence[Path]) -> dict[Path, Path]:
-    touched: dict[Path, Path] = {}
-    for path in paths:
-        above = next((folder for folder in watched if path.is_relative_to(folder)), None)
-        below = {folder: folder for folder in watched if folder.is_relative_to(path)}
-        touched |= below if above is None else {path: above}
-    return touched
-
-
-def _summed_up(touched: Mapping[Path, Path]) -> dict[Path, Path]:
-    # Where very many of a folder changed, the folder takes their place.
-    counts = Counter(touched.values())
-    return {folder if counts[folder] > _MANY else path: folder for path, folder in touched.items()}
 
 
 def _try(step: Callable[[], int], problems: list[Exception]) -> int:
@@ -97,15 +89,8 @@ def _try(step: Callable[[], int], problems: list[Exception]) -> int:
         return 0
 
 
-def _is_wanted(path: Path, folder: Path, ignore: Sequence[str]) -> bool:
-    # Imported late: the server starts without what reads files.
-    from jupyter_memory.ingest.discovery import is_wanted
-
-    return is_wanted(path, folder, ignore=ignore)
-
-
-# One process at a time does so for a store: it holds a lock beside the store, which the system releases when the
-# process ends. Any other process waits for the lock and reads meanwhile.
+# One process at a time follows the folders of a store: it holds a lock beside the store, which the system releases when
+# the process ends. Other processes wait for the lock.
 
 # Milliseconds of quiet after which changes are applied, and after which they are applied in any case.
 _QUIET, _LONGEST = 200, 2_000
@@ -149,7 +134,6 @@ class FolderWatch:
             with _lease(self._store().path) as held:
                 if held:
                     self.waits = False
-
                     store = self._store()
                     while not stop.is_set() and self._store() is store:
                         folders = self._folders(store)
@@ -192,7 +176,15 @@ class FolderWatch:
             ):
                 yield {path for _, path in changes}
         except (OSError, RuntimeError) as error:
-            raise InputError(_why_not(error)) from None
+            if any(word in str(error).lower() for word in ("limit", "space")):
+                raise InputError(
+                    "The system watches no more folders. Watch a smaller folder, raise the limit (sudo sysctl "
+                    "fs.inotify.max_user_watches=524288), or set WATCHFILES_FORCE_POLLING=1."
+                ) from None
+            raise InputError(
+                f"The folders cannot be watched here ({type(error).__name__}). Set WATCHFILES_FORCE_POLLING=1 to look "
+                "at them again and again instead."
+            ) from None
 
     def _apply(self, store: MemoryStore, changes: list[Change]) -> None:
         if not changes:
@@ -238,7 +230,7 @@ class WatchThread:
 
 
 def _may_matter(path: Path, folders: Collection[Path]) -> bool:
-    # Nothing hidden, no file of a kind that nobody reads.
+    # Nothing hidden, no file of an unknown kind.
     # Imported late: a server starts without what reads files.
     from jupyter_memory.ingest.discovery import is_never_wanted
     from jupyter_memory.ingest.readers.registry import known_readers, suffix_of
@@ -268,15 +260,3 @@ def _lease(store: StorePath) -> Iterator[bool]:
         yield True
     finally:
         lock.release()
-
-
-def _why_not(error: Exception) -> str:
-    if "limit" in str(error).lower() or "space" in str(error).lower():
-        return (
-            "The system watches no more folders. Watch a smaller folder, raise the limit (sudo sysctl "
-            "fs.inotify.max_user_watches=524288), or set WATCHFILES_FORCE_POLLING=1."
-        )
-    return (
-        f"The folders cannot be watched here ({type(error).__name__}). Set WATCHFILES_FORCE_POLLING=1 to look at them "
-        "again and again instead."
-    )

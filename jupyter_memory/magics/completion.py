@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from glob import escape, glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,42 +51,40 @@ class Completer:
         before = rest[: len(rest) - len(typed)].split()
         named = _NAMED.match(typed)
         if named is not None:
+            from jupyter_memory.search.query.parser import TIMES
+            from jupyter_memory.types import FACETS
+
+            if named["filter"] and (match[1] != "memsearch" or named["filter"] not in (*FACETS, *TIMES)):
+                return []
             # IPython splits after a colon and after an equals sign: the part before stays.
             typed = typed[named.end() :]
-            candidates = self._values_named(match[1], before, named, typed)
+            flag = named["flag"] or f"--{_SAME.get(named['filter'], named['filter'])}"
+            option = next((one for one in _grammar(match[1], before)[0] if flag in one.flags and one.metavar), None)
+            candidates = () if option is None else self._values(option.choices or option.name, typed)
         else:
-            candidates = self._candidates(match[1], before, typed)
+            options, kinds = _grammar(match[1], before)
+            option = next((one for one in options if before and before[-1] in one.flags), None)
+            if option is not None and option.metavar:
+                candidates = self._values(option.choices or option.name, typed)
+            elif typed.startswith("-"):
+                candidates = [flag for one in options for flag in one.flags]
+            else:
+                candidates = [text for kind in kinds for text in self._values(kind, typed)]
         # IPython may have split what is one word here, and replaces only the second part.
         shared = len(typed) - len(token) if typed.endswith(token) else 0
         plain = [text[shared:] for text in candidates if text.startswith(typed)]
         quoted = [text for text in candidates if text.startswith(('"' + typed, "'" + typed))]
         return plain + (quoted if typed and not shared else [])
 
-    def _candidates(self, magic: str, before: Sequence[str], typed: str) -> Collection[str]:
-        options, kinds = _grammar(magic, before)
-        option = next((one for one in options if before and before[-1] in one.flags), None)
-        if option is not None and option.metavar:
-            return self._values(option.choices or option.name, typed)
-        if typed.startswith("-"):
-            return [flag for one in options for flag in one.flags]
-        return [text for kind in kinds for text in self._values(kind, typed)]
-
-    def _values_named(self, magic: str, before: Sequence[str], named: re.Match[str], typed: str) -> Collection[str]:
-        from jupyter_memory.search.query.parser import TIMES
-        from jupyter_memory.types import FACETS
-
-        if named["filter"] and (magic != "memsearch" or named["filter"] not in (*FACETS, *TIMES)):
-            return ()
-        flag = named["flag"] or f"--{_SAME.get(named['filter'], named['filter'])}"
-        option = next((one for one in _grammar(magic, before)[0] if flag in one.flags and one.metavar), None)
-        return () if option is None else self._values(option.choices or option.name, typed)
-
     def _values(self, kind: str | tuple[str, ...], typed: str) -> Collection[str]:
         match kind:
             case tuple():
                 return kind
             case "tag":
-                return [f'"{tag}"' if " " in tag else tag for tag in self._tags()]
+                # Completing tags must not create the store.
+                with suppress(JupyterMemoryError):
+                    tags = self.session.store.tags() if has_store(self.session.settings) else []
+                    return [f'"{tag}"' if " " in tag else tag for tag in tags]
             case "profile":
                 from jupyter_memory.search.profiles import PROFILES
 
@@ -102,15 +101,6 @@ class Completer:
                 names = self.session.shell.user_ns.items()
                 return [name for name, value in names if isinstance(value, str) and not name.startswith("_")]
         return ()
-
-    def _tags(self) -> list[str]:
-        # Completing tags must not create the store.
-        if not has_store(self.session.settings):
-            return []
-        try:
-            return self.session.store.tags()
-        except JupyterMemoryError:
-            return []
 
 
 def _last_word(line: str) -> str:

@@ -18,7 +18,7 @@ from jupyter_memory.magics.memfix import FIX_PARSER, MemFix
 from jupyter_memory.magics.parsing import Line, LineParser, without_semicolon
 from jupyter_memory.magics.session import Session, as_frame, note, one_line_errors, say
 from jupyter_memory.magics.subcommands import MEMORY, MEMORY_HELP
-from jupyter_memory.types import Answer, Memory
+from jupyter_memory.types import Memory
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ IN_A_NOTEBOOK = (
     Option(("--widget",), "a slider for every weight of the profile, and a table that follows them"),
 )
 
-SEARCH_PARSER = LineParser(
+_SEARCH_PARSER = LineParser(
     "memsearch",
     """Search what you wrote, ran or saved, by meaning and by exact words; the result is a DataFrame.
 
@@ -52,7 +52,7 @@ SEARCH_PARSER = LineParser(
     (*SEARCH, *IN_A_NOTEBOOK),
     "query",
 )
-ADD_PARSER = LineParser(
+_ADD_PARSER = LineParser(
     "memadd",
     """Remember a text; secrets in it are redacted before it is stored.
 
@@ -70,17 +70,9 @@ ADD_PARSER = LineParser(
 )
 
 
-class Remembered(str):
-    """The line that says what was remembered; ``memory`` is the memory."""
-
+# The line that says what was remembered.
+class _Remembered(str):
     memory: Memory
-
-    @classmethod
-    def of(cls, memory: Memory, began: datetime) -> Remembered:
-        """Return the line for a memory that was to be remembered from then on."""
-        line = cls(messages.remembered(memory, began))
-        line.memory = memory
-        return line
 
     def __repr__(self) -> str:
         return str(self)
@@ -106,42 +98,44 @@ class MemoryMagics(Magics):
     @no_var_expand
     @needs_local_scope
     @line_cell_magic
-    @_documented(SEARCH_PARSER.help)
+    @_documented(_SEARCH_PARSER.help)
     def memsearch(
         self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None
     ) -> pd.DataFrame | MemoryExplorer | None:
         with one_line_errors():
-            if SEARCH_PARSER.is_call_for_help(line):
-                say(SEARCH_PARSER.help)
+            if _SEARCH_PARSER.is_call_for_help(line):
+                say(_SEARCH_PARSER.help)
                 return None
-            parsed = SEARCH_PARSER.parse(line)
+            parsed = _SEARCH_PARSER.parse(line)
             names = ChainMap(dict(local_ns or {}), self.session.shell.user_ns)
             self.session.note_unexpanded(line, names, "To search for the value of a variable, use --var NAME.")
             query, silent = self._query(parsed, cell, names)
             if said := switch_among(parsed.words, SEARCH):
                 note(said)
-            found: pd.DataFrame | MemoryExplorer | None = None
-            if parsed.values["widget"]:
-                found = self._explorer(query, parsed.values)
-            if found is None:
-                answer = self._answer(query, parsed.values)
-                found = as_frame(answer, "scan" if parsed.values["scan"] else "full")
+            widget, short = parsed.values["widget"], parsed.values["scan"]
+            if widget and short:
+                raise UsageError("--widget shows whole rows and --scan short ones: leave one of them out.")
+            if widget and not self.session.shell.has_trait("kernel"):
+                note("Sliders need a notebook; this is the result without them.")
+                widget = False
+
+            found: pd.DataFrame | MemoryExplorer
+            session = self.session
+            arguments = {"profile": session.settings.profile, **search_of(parsed.values, datetime.now(UTC))}
+            if widget:
+                # Imported late: a kernel without sliders need not wait for ipywidgets.
+                from jupyter_memory.widgets import explore
+
+                found = explore(session.store, query, **arguments)
+                session.searched(found.answer)
+            elif not query.strip() and parsed.values["var"] is None:
+                session.latest = session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])
+                found = as_frame(session.latest, "scan" if short else "full")
+            else:
+                answer = session.store.hits(query, **arguments)
+                session.searched(answer)
+                found = as_frame(answer, "scan" if short else "full")
         return None if silent else found
-
-    def _explorer(self, query: str, values: dict[str, Any]) -> MemoryExplorer | None:
-        # Where nothing can show them, write a note and return None.
-        if values["scan"]:
-            raise UsageError("--widget shows whole rows and --scan short ones: leave one of them out.")
-        if not self.session.shell.has_trait("kernel"):
-            note("Sliders need a notebook; this is the result without them.")
-            return None
-        # Imported late: a kernel without sliders need not wait for ipywidgets.
-        from jupyter_memory.widgets import explore
-
-        session, arguments = self.session, search_of(values, datetime.now(UTC))
-        explorer = explore(session.store, query, **{"profile": session.settings.profile, **arguments})
-        session.searched(explorer.answer)
-        return explorer
 
     def _query(self, line: Line, cell: str | None, known: Mapping[str, Any]) -> tuple[str, bool]:
         # From the line, the cell's body or a known variable.
@@ -160,24 +154,15 @@ class MemoryMagics(Magics):
             raise UsageError(f"--var takes a variable that holds text; {name} is of type {type(value).__name__}.")
         return value, line.silent
 
-    def _answer(self, query: str, values: dict[str, Any]) -> Answer:
-        session, arguments = self.session, search_of(values, datetime.now(UTC))
-        if not query.strip() and values["var"] is None:
-            session.latest = session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])
-            return session.latest
-        answer = session.store.hits(query, **{"profile": session.settings.profile, **arguments})
-        session.searched(answer)
-        return answer
-
     @no_var_expand
     @line_cell_magic
-    @_documented(ADD_PARSER.help)
-    def memadd(self, line: str, cell: str | None = None) -> Remembered | None:
+    @_documented(_ADD_PARSER.help)
+    def memadd(self, line: str, cell: str | None = None) -> _Remembered | None:
         with one_line_errors():
-            if ADD_PARSER.is_call_for_help(line):
-                say(ADD_PARSER.help)
+            if _ADD_PARSER.is_call_for_help(line):
+                say(_ADD_PARSER.help)
                 return None
-            parsed = ADD_PARSER.parse(line)
+            parsed = _ADD_PARSER.parse(line)
             if cell is not None and parsed.words:
                 raise UsageError(f"The text belongs below the line of %%memadd; for a title write: --title {line}")
             text = parsed.text if cell is None else cell.strip("\n")
@@ -189,7 +174,9 @@ class MemoryMagics(Magics):
             memory = self.session.store_to_fill.add(text, **memory_of(parsed.values, datetime.now(UTC)))
             if parsed.values["pin"]:
                 memory = self.session.store_to_fill.pin(memory.id)
-        return None if parsed.silent else Remembered.of(memory, began)
+            said = _Remembered(messages.remembered(memory, began))
+            said.memory = memory
+        return None if parsed.silent else said
 
     @no_var_expand
     @line_magic

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 
     from jupyter_memory.evaluation.golden import GoldenQuestion, GoldenRun
     from jupyter_memory.search.profiles import Profile
-
-_SHOWN = 5  # questions that are named
 
 _RUN = (
     Option(
@@ -96,8 +93,30 @@ def run(session: Session, call: Call) -> pd.DataFrame:
     kept = _kept(session)
     if not kept:
         raise UsageError("The golden set is empty. Search, then keep what was right: %memeval add RANK")
-    session.measured = _runs(session, _answerable(session, kept), call.values)
-    return frame_of(session.measured)
+    from jupyter_memory.evaluation import golden
+
+    kept, lost = golden.answerable(session.store, kept)
+    if lost:
+        shown = ", ".join(f"“{fit(one.text, 40)}” ({one.id})" for one in lost[:5])
+        more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
+        number = f"{len(lost)} question{'s' if len(lost) > 1 else ''}"
+        said = f"The right answers of {number} are no longer here: {shown}{more}."
+        forgetting = f"%memeval forget {lost[0].id if len(lost) == 1 else 'ID…'}"
+        if not kept:
+            raise UsageError(f"{said} Nothing is left to measure: search, then %memeval add, or {forgetting}")
+        note(f"{said} They are left out. To keep other answers: search, then %memeval add; or {forgetting}")
+    profiles, used = _profiles(session, call.values.get("profile") or ())
+    store, settings = session.store, session.settings
+    against = golden.baseline(store, kept, used)
+    runs = [golden.run(store, kept, profiles, against)]
+    named = call.values.get("model")
+    dims = call.values.get("dims") or ([None] if named else [])
+    for name in named or ["static" if runs[0].model == "words alone" else runs[0].model.split()[0]]:
+        for one in dims:
+            with golden.other_model(store, name, one, settings) as other:
+                runs.append(golden.run(other, kept, profiles, against))
+    session.measured = runs
+    return frame_of(runs)
 
 
 def plot(session: Session, call: Call) -> Any:
@@ -132,39 +151,6 @@ def frame_of(runs: list[GoldenRun]) -> pd.DataFrame:
     return frame.astype({"profile": "str", "model": "str"})
 
 
-def _answerable(session: Session, kept: list[GoldenQuestion]) -> list[GoldenQuestion]:
-    from jupyter_memory.evaluation import golden
-
-    left, lost = golden.answerable(session.store, kept)
-    if not lost:
-        return left
-    shown = ", ".join(f"“{fit(one.text, 40)}” ({one.id})" for one in lost[:_SHOWN])
-    more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
-    number = f"{len(lost)} question{'s' if len(lost) > 1 else ''}"
-    said = f"The right answers of {number} are no longer here: {shown}{more}."
-    forget = f"%memeval forget {lost[0].id if len(lost) == 1 else 'ID…'}"
-    if not left:
-        raise UsageError(f"{said} Nothing is left to measure: search, then %memeval add, or {forget}")
-    note(f"{said} They are left out. To keep other answers: search, then %memeval add; or {forget}")
-    return left
-
-
-def _runs(session: Session, kept: list[GoldenQuestion], values: Mapping[str, Any]) -> list[GoldenRun]:
-    from jupyter_memory.evaluation import golden
-
-    profiles, used = _profiles(session, values.get("profile") or ())
-    store, settings = session.store, session.settings
-    against = golden.baseline(store, kept, used)
-    runs = [golden.run(store, kept, profiles, against)]
-    models = values.get("model") or (["static"] if runs[0].model == "words alone" else [runs[0].model.split()[0]])
-    dims = values.get("dims") or ([None] if values.get("model") else [])
-    for name in models:
-        for one in dims:
-            with golden.other_model(store, name, one, settings) as other:
-                runs.append(golden.run(other, kept, profiles, against))
-    return runs
-
-
 def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], Profile]:
     from jupyter_memory.evaluation.runner import arms
     from jupyter_memory.search.profiles import PROFILES
@@ -196,12 +182,7 @@ COMMANDS = (
     Command("run", run, options=_RUN),
     Command("plot", plot),
     Command("list", list_),
-    Command(
-        "forget",
-        forget,
-        notebook_words="ID… | all",
-        destroys=True,
-    ),
+    Command("forget", forget, notebook_words="ID… | all", destroys=True),
 )
 MEMEVAL: Subcommands[Session] = Subcommands("memeval", lambda: {one.name: one for one in COMMANDS})
 MEMEVAL_HELP = f"""Compare ways of ranking on questions of your own.

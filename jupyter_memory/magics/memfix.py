@@ -26,13 +26,8 @@ if TYPE_CHECKING:
 
     from jupyter_memory.store.store import MemoryStore
 
-# The last exception of a shell: the cell that raised it, and the cells before it.
-
-# Cells before the one that failed, in which its variables are looked for.
-_BEFORE = 25
 # How this session is called where only its own runs are meant: no kernel has such a name.
 _HERE = "this session"
-Hint = Callable[[], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +38,9 @@ class _Running:
     shown: BaseException | None
 
 
-class LastError:
-    """Keeps the last exception that a cell of a shell raised or showed; ``hint`` is called after each."""
-
-    def __init__(self, shell: InteractiveShell, hint: Hint) -> None:
+# Keeps the last exception that a cell of a shell raised or showed; ``hint`` is called after each.
+class _LastError:
+    def __init__(self, shell: InteractiveShell, hint: Callable[[], None]) -> None:
         self._shell = shell
         self._hint = hint
         self._source = ""
@@ -58,7 +52,6 @@ class LastError:
         shell.events.register("post_run_cell", self._after)
 
     def stop(self) -> None:
-        """Keep no more exceptions."""
         for event, callback in (("pre_run_cell", self._before), ("post_run_cell", self._after)):
             if callback in self._shell.events.callbacks[event]:
                 self._shell.events.unregister(event, callback)
@@ -67,7 +60,6 @@ class LastError:
 
     @property
     def run(self) -> Run | None:
-        """Return the run that failed last, with its error; None if none did since the magics were loaded."""
         raised = self._raised
         if raised is None:
             return None
@@ -78,9 +70,9 @@ class LastError:
 
     @property
     def before(self) -> list[Run]:
-        """Return the cells that ran before the one that failed, in their order."""
         manager = self._shell.history_manager
-        cells = [] if manager is None else manager.input_hist_raw[: self._number][-_BEFORE:]
+        # Those in which the variables of the one that failed are looked for.
+        cells = [] if manager is None else manager.input_hist_raw[: self._number][-25:]
         now = datetime.now(UTC)
         return [Run(cell, now, _HERE, place, "ok") for place, cell in enumerate(cells) if cell]
 
@@ -88,7 +80,16 @@ class LastError:
         self._running.append(_Running(info, get_ident(), datetime.now(UTC), last_shown()))
 
     def _after(self, result: ExecutionResult | None) -> None:
-        ended = self._ended(result)
+        info = None if result is None else result.info
+        if info is None:
+            ended = next(reversed(self._running), None)
+        else:
+            same = [one for one in self._running if one.info is info]
+            # After a fault outside of the cell's code, IPython makes up another description of the cell.
+            alike = [one for one in self._running if one.info.raw_cell == info.raw_cell]
+            ended = next(reversed(same or alike), None)
+        if ended is not None:
+            self._running.remove(ended)
         # Without a result, the shell is about to pass on an error of the event loop. What a cell runs, such as the body
         # of %%capture, belongs to that cell, which sees that its error was shown.
         if result is None or any(one.thread == get_ident() for one in self._running):
@@ -100,21 +101,9 @@ class LastError:
         if raised is None or isinstance(raised, UsageError | JupyterMemoryError):
             return
         self._raised, self._number = raised, result.execution_count or 0
-        self._source = "" if result.info is None else str(result.info.raw_cell)
+        self._source = "" if info is None else str(info.raw_cell)
         self._began = datetime.now(UTC) if ended is None else ended.began
         self._hint()
-
-    def _ended(self, result: ExecutionResult | None) -> _Running | None:
-        info = None if result is None else result.info
-        if info is None:
-            return self._running.pop() if self._running else None
-        same = [one for one in self._running if one.info is info]
-        # After a fault outside of the cell's code, IPython makes up another description of the cell.
-        alike = [one for one in self._running if one.info.raw_cell == info.raw_cell]
-        ended = next(reversed(same or alike), None)
-        if ended is not None:
-            self._running.remove(ended)
-        return ended
 
 
 FIX = (
@@ -146,7 +135,7 @@ class MemFix:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.last_error = LastError(session.shell, self._hint)
+        self.last_error = _LastError(session.shell, self._hint)
         self._shown: list[Fix] = []
 
     def run(self, source: str) -> pd.DataFrame | None:
@@ -160,20 +149,13 @@ class MemFix:
         if (rank := line.values["insert"]) is not None:
             fixes = self._shown or self._found(self._session.store_if_any, max(rank, _LIMIT))
             if not 1 <= rank <= len(fixes):
-                raise UsageError(
-                    f"There is no fix {rank}. "
-                    + (
-                        ("There is one fix." if len(fixes) == 1 else f"There are fixes 1 to {len(fixes)}.")
-                        if fixes
-                        else NOTHING_ALIKE
-                    )
-                )
+                there = "There is one fix." if len(fixes) == 1 else f"There are fixes 1 to {len(fixes)}."
+                raise UsageError(f"There is no fix {rank}. {there if fixes else NOTHING_ALIKE}")
             fix = fixes[rank - 1]
             if fix.kind == "note":
                 raise UsageError(f"Fix {rank} is a note, not code: %memfix shows its text.")
             self._session.shell.set_next_input(fix.mended.source)
             self._session.store.note_access(fix.mended.memory_id)
-
             return None
         limit = line.values["limit"]
         if limit is not None and limit < 1:
@@ -187,7 +169,14 @@ class MemFix:
 
         self._shown = self._found(self._session.store_if_any, limit)
         if not self._shown:
-            self._say_nothing_found()
+            possible, run = self._session.store_if_any, self._failed
+            say(nothing_found(run, [] if possible is None else possible.fixes.similar(run, self.last_error.before)))
+            is_interrupted = run.error is not None and run.error.is_interruption
+            if not is_interrupted and (possible is None or not possible.history.status().runs):
+                note(
+                    "The history is empty, so only saved notebooks and notes were searched. To fill it: "
+                    "%memory history on"
+                )
             return None
         store = self._session.store_at_once
         self._session.last = self._session.ranked = self._session.latest = store.fixes.answer(self._shown)
@@ -205,16 +194,6 @@ class MemFix:
             raise UsageError("No cell has failed yet: %memfix looks up the last exception of this notebook.")
         return run
 
-    def _say_nothing_found(self) -> None:
-        store, run = self._session.store_if_any, self._failed
-        similar = [] if store is None else store.fixes.similar(run, self.last_error.before)
-        say(nothing_found(run, similar))
-        is_interrupted = run.error is not None and run.error.is_interruption
-        if not is_interrupted and (store is None or not store.history.status().runs):
-            note(
-                "The history is empty, so only saved notebooks and notes were searched. To fill it: %memory history on"
-            )
-
     def _hint(self) -> None:
         self._shown = []
         settings = self._session.settings
@@ -224,7 +203,7 @@ class MemFix:
             # What ran just now mended no error yet, and a store that others write to would keep the cell waiting.
             found = self._found(self._session.store_at_once, 1)
         except (JupyterMemoryError, OSError):
-            # Nobody asked: a store that is away, locked or broken is told where somebody does.
+            # Nothing was asked for: a command reports a store that is away, locked or broken.
             return
         if found:
             note("You mended an error like this one before: %memfix shows how.")

@@ -62,7 +62,14 @@ class Line:
     @property
     def query(self) -> str:
         """Return the words as a query, in which text in single or double quotes is a phrase in double quotes."""
-        return self._joined([_as_phrase(self._shown(word)) for word in self.words])
+        pieces = []
+        for word in map(self._shown, self.words):
+            match = _WHOLE_QUOTED.match(word)
+            if match is not None and '"' not in match[2]:
+                pieces.append(f'"{match[2]}"')
+            else:
+                pieces.append(unquote(word) if match and match[1] == "'" else word)
+        return self._joined(pieces)
 
     @property
     def arguments(self) -> list[str]:
@@ -91,7 +98,17 @@ class LineParser:
         self._parser.allow_abbrev = not any(option.destroys for option in options)
         self._parser.add_argument("words", nargs="*", metavar=words)
         for option in options:
-            self._parser.add_argument(*option.flags, **_as_argument(option))
+            if not option.metavar:
+                self._parser.add_argument(*option.flags, action="store_true", help=option.help)
+                continue
+            self._parser.add_argument(
+                *option.flags,
+                action="append" if option.many else "store",
+                type=_whole_number if option.whole else _one_of(option.choices) if option.choices else _value,
+                metavar=option.metavar,
+                dest=option.name,
+                help=option.help,
+            )
 
     @property
     def help(self) -> str:
@@ -111,22 +128,21 @@ class LineParser:
         """
         source, silent = without_semicolon(source)
         source = _QUESTION_MARK.sub(r"\1", source)
-        pieces = _split(source)
-        before, after = self._at_dashes(pieces)
+        pieces = [Word.at(match) for match in _PIECE.finditer(source)]
+        for piece in pieces:
+            opened = _UNCLOSED.match(piece)
+            if opened and not _WHOLE_QUOTED.match(piece[opened.end() - 1 :]):
+                raise UsageError(f"A quote is opened and not closed: {piece}. Close it, or leave it out.")
+
+        before, after = pieces, []
+        for i, piece in enumerate(pieces):
+            if piece == "--" and not self._parser.parse_intermixed_args(list(map(self._shielded, pieces[:i]))).words:
+                before, after = pieces[:i], pieces[i + 1 :]
+                break
         refuse_unquoted_times(before, datetime.now(UTC))
         parsed = vars(self._parser.parse_intermixed_args([self._shielded(piece) for piece in before]))
         words = (*parsed.pop("words"), *after)
         return Line(source, words, parsed, silent)
-
-    def _at_dashes(self, pieces: list[Word]) -> tuple[list[Word], list[Word]]:
-        for i, piece in enumerate(pieces):
-            if piece == "--" and not self._has_words(pieces[:i]):
-                return pieces[:i], pieces[i + 1 :]
-        return pieces, []
-
-    def _has_words(self, pieces: Sequence[Word]) -> bool:
-        shielded = [self._shielded(piece) for piece in pieces]
-        return bool(self._parser.parse_intermixed_args(shielded).words)
 
     def _shielded(self, piece: Word) -> str:
         if not piece.startswith("-") or is_option(piece, self._options):
@@ -150,18 +166,6 @@ def keep_questions(lines: list[str]) -> list[str]:
     if lines and lines[0].lstrip().startswith("%%"):
         return lines
     return [_SILENCED_ASSIGNMENT.sub(r"\1\n", _QUESTION.sub(r"\1 \2", line)) for line in lines]
-
-
-def _as_argument(option: Option) -> dict[str, Any]:
-    if not option.metavar:
-        return {"action": "store_true", "help": option.help}
-    return {
-        "action": "append" if option.many else "store",
-        "type": _whole_number if option.whole else _one_of(option.choices) if option.choices else _value,
-        "metavar": option.metavar,
-        "dest": option.name,
-        "help": option.help,
-    }
 
 
 def unexpanded(source: str, variables: Container[str]) -> str:
@@ -190,13 +194,6 @@ def unquote(text: str) -> str:
     return match[2] if match else str(text)
 
 
-def _as_phrase(word: str) -> str:
-    match = _WHOLE_QUOTED.match(word)
-    if match is None or '"' in match[2]:
-        return unquote(word) if match and match[1] == "'" else word
-    return f'"{match[2]}"'
-
-
 def _value(text: str) -> str:
     return unquote(text.removeprefix(SHIELD))
 
@@ -220,12 +217,3 @@ def _one_of(choices: Sequence[str]) -> Callable[[str], str]:
         return value
 
     return chosen
-
-
-def _split(source: str) -> list[Word]:
-    pieces = [Word.at(match) for match in _PIECE.finditer(source)]
-    for piece in pieces:
-        opened = _UNCLOSED.match(piece)
-        if opened and not _WHOLE_QUOTED.match(piece[opened.end() - 1 :]):
-            raise UsageError(f"A quote is opened and not closed: {piece}. Close it, or leave it out.")
-    return pieces

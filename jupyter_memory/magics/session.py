@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from jupyter_memory.store.store import MemoryStore
     from jupyter_memory.types import Answer, Memory
 
-# The output of the magics: results, notes, and errors in one line.
-
 
 def say(text: str) -> None:
     """Write what a magic did, where ``print`` would."""
@@ -90,13 +88,10 @@ def one_line_errors() -> Iterator[None]:
         raise UsageError(marked(f"{error.strerror or error}{where}")) from None
 
 
-# Notes when a change of settings makes the answers to a person's golden set worse.
-
-WATCHED = ("profile", "threshold", "embedder", "dimensions")
-FEWEST = 5
+_WATCHED = ("profile", "threshold", "embedder", "dimensions")
+_FEWEST = 5
 # Of a large set only the newest questions are measured, so that a change of settings stays quick.
 MOST = 50
-_TINY = 0.005
 
 
 def watch(settings: JupyterMemory) -> None:
@@ -112,7 +107,7 @@ def watch(settings: JupyterMemory) -> None:
                 f"%config JupyterMemory.{change.name} = {change.old!r}",
             )
 
-    settings.observe(changed, names=list(WATCHED))
+    settings.observe(changed, names=list(_WATCHED))
 
 
 @contextmanager
@@ -134,32 +129,31 @@ def score(settings: JupyterMemory, **other: Any) -> tuple[float, int] | None:
     path = store_path(settings)
     try:
         kept = load(golden_path(companion(path)))[-MOST:]
-        if len(kept) < FEWEST or not has_store(settings):
+        if len(kept) < _FEWEST or not has_store(settings):
             return None
         # Imported late: most changes of settings have nothing to measure.
         from jupyter_memory.evaluation import golden
         from jupyter_memory.search.profiles import profile_named
         from jupyter_memory.store.store import MemoryStore
 
-        values = {name: getattr(settings, name) for name in (*WATCHED, *golden.SETTINGS)} | other
+        values = {name: getattr(settings, name) for name in (*_WATCHED, *golden.SETTINGS)} | other
         tried = JupyterMemory(**values)
         profile = profile_named(tried.profile)
         with MemoryStore(path, tried.embedder, space=tried.space or None, settings=tried) as store:
             kept, _ = golden.answerable(store, kept)
-            return (golden.score(store, kept, profile), len(kept)) if len(kept) >= FEWEST else None
+            return (golden.score(store, kept, profile), len(kept)) if len(kept) >= _FEWEST else None
     except (JupyterMemoryError, OSError):
         return None  # the search that uses a wrong setting reports it
 
 
 def _compare(before: tuple[float, int], after: tuple[float, int] | None, what: str, back: str) -> None:
-    if after is not None and after[0] < before[0] - _TINY:
+    if after is not None and after[0] < before[0] - 0.005:
         note(
             f"With {what} your golden set gets worse: nDCG@10 {after[0]:.2f} instead of {before[0]:.2f} over "
             f"{after[1]} questions. %memeval run compares; to go back: {back}"
         )
 
 
-_PACKAGE = "jupyter_memory"
 # The settings that a store is opened with; it reads the others each time.
 _OF_THE_STORE = ("space", "embedder", "dimensions", "busy_seconds", "idle_minutes")
 
@@ -190,11 +184,6 @@ class Session:
 
     @property
     def store(self) -> MemoryStore:
-        """Return the open store that the settings name.
-
-        Raises:
-            NoStore: the settings name a store that does not exist.
-        """
         # A search finds what ran just before it.
         self.recorder.flush()
         return self._caught_up
@@ -211,7 +200,6 @@ class Session:
 
     @property
     def store_to_fill(self) -> MemoryStore:
-        """Return the open store that the settings name; it is created if it does not exist."""
         settings = self.settings
         wanted = (store_path(settings), *(getattr(settings, name) for name in _OF_THE_STORE))
         if self._store is None or self._store.closed or self._store.replaced or wanted != self._opened_with:
@@ -230,7 +218,6 @@ class Session:
 
     @property
     def store_if_any(self) -> MemoryStore | None:
-        """Return the open store, None where there is none yet."""
         # What was recorded first makes the store.
         self.recorder.flush()
         return self._caught_up if has_store(self.settings) else None
@@ -243,7 +230,6 @@ class Session:
 
     @property
     def shown(self) -> Shown | None:
-        """Return what ranks stand for: the last results, of a search or a list."""
         latest = self.latest
         if latest is None:
             return None
@@ -253,7 +239,6 @@ class Session:
 
     @property
     def no_results(self) -> str:
-        """Return what to say of a rank where nothing was shown yet."""
         return "There is no search yet, so no ranks: run %memsearch first, or name a memory by its id."
 
     def searched(self, answer: Answer) -> None:
@@ -275,48 +260,39 @@ class Session:
 
     @property
     def startup_folder(self) -> Path | None:
-        """Return the startup folder of the shell's IPython profile, None if the shell has no profile."""
         folder = self.shell.profile_dir
         return None if folder is None else Path(folder.startup_dir)
 
     @property
     def is_loaded_at_start(self) -> bool:
-        """Return whether new kernels load the extension: by the file of `autoload`, or as an extension of the app."""
         folder, app = self.startup_folder, self.shell.parent
         if folder is not None and provider.is_on(folder):
             return True
         while app is not None and not isinstance(app, InteractiveShellApp):
             app = app.parent
-        return app is not None and _PACKAGE in (*app.default_extensions, *app.extensions, *app.extra_extensions)
+        return app is not None and "jupyter_memory" in (*app.default_extensions, *app.extensions, *app.extra_extensions)
 
     def say(self, text: str) -> None:
-        """Write what a magic did."""
         say(text)
 
     def note(self, text: str) -> None:
-        """Write a note to standard error."""
         note(text)
 
     def hint(self, text: str) -> None:
-        """Write advice below the result."""
         self.say(text)
 
     def show_list(self, answer: Answer) -> pd.DataFrame:
-        """Return memories as a DataFrame."""
         self.latest = answer
         return as_frame(answer)
 
     def show_results(self, answer: Answer, *, short: bool) -> pd.DataFrame:
-        """Return the results of a search as a DataFrame, with few columns if ``short``."""
         self.ranked = self.latest = answer
         return as_frame(answer, "scan" if short else "full")
 
     def show_text(self, text: WholeText) -> WholeText:
-        """Return a whole text, which a notebook shows as what it is."""
         return text
 
     def open(self, memories: Sequence[Memory]) -> Links | None:
-        """Return links to the files of memories; a terminal, which cannot show them, opens the files."""
         hits = {} if self.latest is None else {hit.memory.id: hit.location for hit in self.latest.hits}
         if self.shell.has_trait("kernel"):
             return Links(memories, hits)
@@ -328,7 +304,6 @@ class Session:
         return None
 
     def show_profile(self, profile: Profile) -> pd.DataFrame:
-        """Write a profile's formula, and return every constant: columns part, name, form, constant, value."""
         import pandas as pd
 
         from jupyter_memory.search.profiles.profile import constants
@@ -344,19 +319,12 @@ class Session:
         return frame
 
     def command(self, text: str) -> str:
-        """Return a command as it is typed in a notebook."""
         return f"%memory {text}"
 
     def with_commands(self, text: str) -> str:
-        """Return a message with its commands as magics."""
         return messages.as_typed(text)
 
     def confirm(self, question: str, *, yes: bool, command: str, loss: str = "", plan: str = "") -> bool:
-        """Ask the person at the notebook; where nobody can be asked, say how to agree beforehand.
-
-        Raises:
-            WrongUsage: memories would be lost, and nobody can be asked.
-        """
         if plan:
             self.say(plan)
         if yes:
@@ -375,19 +343,13 @@ class Session:
         self.say("Nothing was done.")
         return False
 
-    def interrupted(self, text: str) -> None:
-        """Say what an interrupted command leaves."""
-        self.say(text)
-
     def exit_with_error(self, text: str) -> None:
-        """Do nothing: a notebook has no exit code, and all has been said."""
+        pass  # a notebook has no exit code, and all has been said
 
     def comparing(self, what: str, undo: str) -> AbstractContextManager[None]:
-        """Compare the golden set before and after a change of the model."""
         return watched(self.settings, what, undo)
 
     def embedder_differs(self, used: str) -> None:
-        """Search with the model of the store in this session, whatever the setting names."""
         was = f"{self.settings.embedder!r} ({self.settings.origin('embedder')})"
         self.settings.embedder = "auto"
         self.note(f"The setting embedder was {was}: for this session it is 'auto'; change it there to keep that.")

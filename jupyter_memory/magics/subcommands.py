@@ -12,11 +12,10 @@ from typing import Any, Generic
 from IPython.core.error import UsageError
 
 from jupyter_memory.interface.commands import table
-from jupyter_memory.interface.commands.command import Call, Command, F, Front, nearest_command, offered
-from jupyter_memory.magics.parsing import Line, LineParser
+from jupyter_memory.interface.commands.command import Call, Command, F, Front, Halted, nearest_command, offered
+from jupyter_memory.magics.parsing import LineParser
 from jupyter_memory.magics.session import say
 
-_HELP = ("?", "??", "-h", "--help")
 # Names that people try, and what to type instead.
 _ELSEWHERE = {
     **dict.fromkeys(("search", "find", "ask", "query"), "%memsearch WORDS"),
@@ -29,7 +28,7 @@ _DESTROYING = {
     **dict.fromkeys(("delete", "remove", "rm"), "%memory forget ID"),
     "restore": "`jupyter-memory restore FILE` in a terminal, when no kernel uses the store",
 }
-# The help is read in windows 80 characters wide: a call that is longer than its column gets a line of its own.
+# The help is read in windows 80 characters wide: a call that is longer than its column gets its own line.
 _CALL_WIDTH, _SUMMARY_WIDTH = 31, 46
 
 
@@ -41,16 +40,12 @@ class Subcommands(Generic[F]):
         self.commands = commands
 
     def run(self, front: F, source: str) -> Any:
-        """Run the subcommand that a line of the magic names.
-
-        Raises:
-            UsageError: there is no such subcommand, or its words do not fit.
-        """
+        """Run the subcommand that a line of the magic names."""
         commands = self.commands()
         name, _, rest = source.strip().partition(" ")
         if name.endswith(";"):
             name, rest = name.rstrip(";"), ";"
-        if name in ("", "help", *_HELP):
+        if name in ("", "help", "?", "??", "-h", "--help"):
             return say(self.overview())
         if name not in commands and name.rstrip("?") in commands:
             name, rest = name.rstrip("?"), "?"
@@ -61,8 +56,19 @@ class Subcommands(Generic[F]):
         if parser.is_call_for_help(rest):
             return say(parser.help)
         line = parser.parse(rest)
-        chosen, call = self._called(command, line)
-        result = chosen.run(front, call)
+        words = tuple(line.arguments)
+        chosen = offered(command.below, "notebook").get(words[0], command) if words else command
+        if chosen is not command:
+            words = words[1:]
+        if chosen.has_too_few(len(words)):
+            raise UsageError(chosen.missing or f"%{self.magic} {name} is followed by {chosen.words}.")
+        if chosen.has_too_many(len(words)):
+            takes = command.words or "nothing but options"
+            raise UsageError(command.missing or f"%{self.magic} {name} takes {takes}; there is: {line.text}")
+        try:
+            result = chosen.run(front, Call(words, line.values, line.source.strip()))
+        except Halted as halted:
+            return say(str(halted))
         return None if line.silent else result
 
     def overview(self) -> str:
@@ -76,19 +82,6 @@ class Subcommands(Generic[F]):
                 call = ""
             lines += [f"{left:{_CALL_WIDTH}}  {right}" for left, right in zip_longest([call], summary, fillvalue="")]
         return "\n".join(lines) + f"\n\n`%{self.magic} NAME --help` shows its help."
-
-    def _called(self, command: Command[F], line: Line) -> tuple[Command[F], Call]:
-        words = tuple(line.arguments)
-        chosen = offered(command.below, "notebook").get(words[0], command) if words else command
-        if chosen is not command:
-            words = words[1:]
-        if chosen.has_too_few(len(words)):
-            raise UsageError(chosen.missing or f"%{self.magic} {command.name} is followed by {chosen.words}.")
-        if chosen.has_too_many(len(words)):
-            takes = command.words or "nothing but options"
-            there = f"%{self.magic} {command.name} takes {takes}; there is: {line.text}"
-            raise UsageError(command.missing or there)
-        return chosen, Call(words, line.values, line.source.strip())
 
     def _guess(self, name: str) -> str:
         # No guess names a command that destroys something.

@@ -13,7 +13,8 @@ from jupyter_memory.mcp.bound import ToolError
 from jupyter_memory.text.moments import moment
 from jupyter_memory.types import Filters
 
-# JSON schemas as short as they can be: an agent pays for the list of tools before it has asked anything.
+# Keys that a schema need not have: an agent pays for the list of tools before it has asked anything.
+_UNSAID = ("title", "$defs", "maxLength", "minLength", "maxItems", "minItems")
 
 
 def lean(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,7 +41,13 @@ def _lean(part: Any, definitions: Mapping[str, Any]) -> Any:
             return _lean(
                 {**chosen[0], **{key: part[key] for key in part if key not in ("anyOf", "default")}}, definitions
             )
-    kept = {key: value for key, value in part.items() if not _is_said(key, value)}
+    kept = {
+        key: value
+        for key, value in part.items()
+        if key not in _UNSAID
+        and not (key == "default" and value in ("", [], None))
+        and not (key == "additionalProperties" and value is False)
+    }
     if "properties" in kept:
         kept.pop("description", None)  # of the class, for those who read the source
     # The names of properties are no keywords: a property may be called title.
@@ -52,15 +59,8 @@ def _lean(part: Any, definitions: Mapping[str, Any]) -> Any:
     }
 
 
-def _is_said(key: str, value: Any) -> bool:
-    if key in ("title", "$defs", "maxLength", "minLength", "maxItems", "minItems"):
-        return True
-    return (key == "default" and value in ("", [], None)) or (key == "additionalProperties" and value is False)
-
-
 LEAST_TOKENS, MOST_TOKENS, USUAL_TOKENS = 200, 50_000, 2_000
 USUAL_HITS, MOST_HITS, MOST_IDS = 10, 50, 20
-_LONGEST_TEXT = 50_000
 
 _A = TypeVar("_A", bound="Arguments")
 
@@ -71,9 +71,7 @@ def _several(value: Any) -> Any:
 
 Several = Annotated[list[Annotated[str, Field(max_length=1_000)]], BeforeValidator(_several), Field(max_length=50)]
 Ids = Annotated[
-    list[Annotated[str, Field(max_length=100)]],
-    BeforeValidator(_several),
-    Field(min_length=1, max_length=MOST_IDS),
+    list[Annotated[str, Field(max_length=100)]], BeforeValidator(_several), Field(min_length=1, max_length=MOST_IDS)
 ]
 MaxTokens = Annotated[int, Field(ge=LEAST_TOKENS, le=MOST_TOKENS, description="of the whole answer")]
 Limit = Annotated[int, Field(ge=1, le=MOST_HITS)]
@@ -99,7 +97,15 @@ class Arguments(BaseModel):
         try:
             return cls.model_validate(given or {})
         except ValidationError as error:
-            raise ToolError(_told(cls, error)) from None
+            first = error.errors(include_input=False, include_url=False)[0]
+        filters = FilterArguments.model_fields
+        path = [part for part in first["loc"] if isinstance(part, str)]
+        if first["type"] == "extra_forbidden":
+            known = filters if len(path) > 1 else cls.model_fields
+            raise ToolError(f"There is an argument that is not known. Known: {', '.join(known) or 'none'}.")
+        field = ".".join(dict.fromkeys(part for part in path if part in cls.model_fields or part in filters))
+        said = _RULES.get(first["type"], "it cannot be used").format(**first.get("ctx", {}))
+        raise ToolError(f"{field or 'arguments'}: {said}.")
 
 
 class FilterArguments(Arguments):
@@ -166,7 +172,7 @@ class RelatedArguments(Arguments):
 class RememberArguments(Arguments):
     """What memory_remember is asked with."""
 
-    text: str = Field(min_length=1, max_length=_LONGEST_TEXT)
+    text: str = Field(min_length=1, max_length=50_000)
     title: str = Field("", max_length=200)
     tags: Annotated[list[Annotated[str, Field(min_length=1, max_length=50)]], BeforeValidator(_several)] = Field(
         [], max_length=10
@@ -190,18 +196,6 @@ def _time(name: str, written: str | None, now: datetime) -> datetime | None:
         raise ToolError(f"filters.{name}: it cannot be read as a time. Write 2026-03-01, or: last week.") from None
 
 
-def _told(model: type[Arguments], error: ValidationError) -> str:
-    first = error.errors(include_input=False, include_url=False)[0]
-    path = [part for part in first["loc"] if isinstance(part, str)]
-    if first["type"] == "extra_forbidden":
-        holder = FilterArguments if len(path) > 1 else model
-        return f"There is an argument that is not known. Known: {', '.join(holder.model_fields) or 'none'}."
-    field = ".".join(dict.fromkeys(part for part in path if part in model.model_fields or part in _FILTERS))
-    said = _RULES.get(first["type"], "it cannot be used").format(**first.get("ctx", {}))
-    return f"{field or 'arguments'}: {said}."
-
-
-_FILTERS = FilterArguments.model_fields
 # By the type of pydantic's error; what was sent is in none of them.
 _RULES = {
     "missing": "it is missing",

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -37,8 +37,6 @@ from jupyter_memory.types.report import Recent
 if TYPE_CHECKING:
     from jupyter_memory.store.store import MemoryStore
 
-UNNAMED = "unnamed"
-_LONGEST_NAME = 40
 _STRANGE = re.compile(r"[^a-z0-9._-]+")
 
 
@@ -85,15 +83,13 @@ def client_name(given: str | None) -> str:
     ('claude-code', 'etc', 'unnamed')
     """
     name = _STRANGE.sub("-", (given or "").lower()).strip("-._")
-    return name[:_LONGEST_NAME].rstrip("-._") or UNNAMED
+    return name[:40].rstrip("-._") or "unnamed"
 
 
 def source_of(client: str) -> str:
     """Return the source of the notes that a client stores, by which they are known as its own."""
     return f"mcp://{client}"
 
-
-# Errors as a connected program may read them: what happened and what to do, never a text from the store.
 
 NOT_HERE = "No memory that this client may see has {}: it may have been forgotten. Search again."
 _PERSON = "Ask the person to run `jupyter-memory doctor`"
@@ -121,15 +117,13 @@ class ToolError(JupyterMemoryError):
 
 
 def sentence(error: JupyterMemoryError) -> str:
-    """Return what a program is told of an error of the library."""
+    """Return what a program is shown of an error of the library."""
     if isinstance(error, ToolError):
         return str(error)
     if isinstance(error, QueryError) and error.unquoted:
         return error.unquoted
     return next((said for kind, said in _SENTENCES if isinstance(error, kind)), UNEXPECTED)
 
-
-# How often a program may write: so many times in a minute, and in an hour.
 
 # Seconds, and how many writes they may see: no agent has that much to say, but one in a loop has.
 LIMITS = ((60.0, 20), (3600.0, 200))
@@ -150,15 +144,6 @@ class WriteLimit:
         Raises:
             ToolError: there were too many; it says when there may be another one.
         """
-        taken = self._take()
-        try:
-            yield
-        except BaseException:
-            with self._lock:
-                self._times.remove(taken)
-            raise
-
-    def _take(self) -> float:
         with self._lock:
             now, times = self._clock(), list(self._times)
             for seconds, most in LIMITS:
@@ -169,14 +154,12 @@ class WriteLimit:
                         f"Nothing was changed: at most {most} changes in {every}. Try again in {round(wait) + 1} s."
                     )
             self._times.append(now)
-            return now
-
-
-# The record of what connected programs called, among the recent searches of a store.
-
-_LONGEST = 500
-# Calls that wait for a busy store; more are not expected while another program holds its lock.
-_WAITING = 1_000
+        try:
+            yield
+        except BaseException:
+            with self._lock:
+                self._times.remove(now)
+            raise
 
 
 @dataclass(slots=True)
@@ -189,27 +172,23 @@ class Call:
     shown: list[str] = field(default_factory=list)
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
-    @property
-    def noted(self) -> Recent:
-        """Return the call as it is noted."""
-        return Recent(
-            uuid4().hex, self.about[:_LONGEST], "auto", self.at, "mcp", len(self.shown), self.client, self.tool
-        )
-
 
 class CallLog:
     """Notes every call in the store; what a busy store does not take waits for the next call."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: deque[tuple[Recent, list[str]]] = deque(maxlen=_WAITING)
+        # More are not expected while another program holds the lock of the store.
+        self._waiting: deque[tuple[Recent, list[str]]] = deque(maxlen=1_000)
 
     def note(self, store: MemoryStore, call: Call) -> None:
         """Note a call, and those before it that the store was too busy for."""
-        self._waiting.append((call.noted, list(call.shown)))
+        shown = list(call.shown)
+        noted = Recent(uuid4().hex, call.about[:500], "auto", call.at, "mcp", len(shown), call.client, call.tool)
+        self._waiting.append((noted, shown))
         with self._lock:
             while self._waiting:
                 noted, shown = self._waiting[0]
-                if not store.note_call(replace(noted), shown):
+                if not store.note_call(noted, shown):
                     return
                 self._waiting.popleft()

@@ -16,7 +16,6 @@ from jupyter_memory.mcp.bound import Bound, ToolError
 if TYPE_CHECKING:
     from jupyter_memory.mcp.tools import Tools
 
-_CLIENT = "jupyter"
 _OFF = "This memory is closed to agents in Jupyter. The person opens it with `jupyter-memory connect jupyter`."
 
 
@@ -50,12 +49,7 @@ async def memory_get(
     return await _answer("memory_get", {"ids": ids, "around": around, "offset": offset, "max_tokens": max_tokens})
 
 
-async def memory_related(
-    id: str,
-    limit: int = 5,
-    max_tokens: int = 2_000,
-    cursor: str | None = None,
-) -> dict[str, Any]:
+async def memory_related(id: str, limit: int = 5, max_tokens: int = 2_000, cursor: str | None = None) -> dict[str, Any]:
     """Find memories like one."""
     return await _answer("memory_related", {"id": id, "limit": limit, "max_tokens": max_tokens, "cursor": cursor})
 
@@ -66,22 +60,21 @@ async def memory_status() -> dict[str, Any]:
 
 
 async def _answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    return await asyncio.to_thread(_answered, name, arguments)
+    def answer() -> dict[str, Any]:
+        # Switching it off counts at once, though the functions stay listed until Jupyter is started anew.
+        if not _settings().jupyter_mcp:
+            raise ToolError(_OFF)
+        outcome = _tools().call(name, arguments, "jupyter")
+        if outcome.result is None:
+            raise ToolError(outcome.error)
+        return outcome.result.values()
 
-
-def _answered(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    # Switching it off counts at once, though the functions stay listed until Jupyter is started anew.
-    if not _settings().jupyter_mcp:
-        raise ToolError(_OFF)
-    outcome = _tools().call(name, arguments, _CLIENT)
-    if outcome.result is None:
-        raise ToolError(outcome.error)
-    return outcome.result.values()
+    return await asyncio.to_thread(answer)
 
 
 @cache
 def _tools() -> Tools:
-    # Imported late: a server that nobody asks need load neither a store nor pydantic.
+    # Imported late: a server without calls need load neither a store nor pydantic.
     from jupyter_memory.interface.provider import StoreProvider
     from jupyter_memory.mcp.tools import Tools
 
@@ -90,5 +83,5 @@ def _tools() -> Tools:
 
 
 def _settings() -> JupyterMemory:
-    # What is wrong with the settings is told where the person sees it, not to an agent.
+    # What is wrong with the settings is shown to the person, not to an agent.
     return load_config(on_problem=lambda problem: None)

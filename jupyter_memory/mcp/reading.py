@@ -16,16 +16,12 @@ from jupyter_memory.text.identifiers import bigrams
 from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.types import Memory
 
-# Which stretches of a long text have most of some words: an answer is often in more than one place of a page.
-
-Stretch = tuple[int, int]
+_Stretch = tuple[int, int]
 # What stands between two stretches, and what it costs with its line breaks.
 GAP = "\n[…]\n"
 _GAP_COST = 6
-# Tokens in which no block has room.
-_LEAST = 20
 # Characters of a block: about 100 tokens, unless its only line has more, up to three times as many.
-_BLOCK, _LONG_LINES = 400, 3
+_BLOCK = 400
 _WORD = re.compile(r"\w{2,}")
 # Words with equal beginnings are mostly forms of one.
 _BEGINNING = 6
@@ -36,11 +32,12 @@ _SEARCHED = 400_000
 _WINDOW, _MOST_PLACES = 400, 2_000
 
 
-def stretches(text: str, words: str, tokens: int, shown: Callable[[str], str]) -> list[Stretch]:
+def stretches(text: str, words: str, tokens: int, shown: Callable[[str], str]) -> list[_Stretch]:
     """Return the stretches of a text that have most of these words, in their order, with so many tokens at most.
 
     A text that has the words as they are written has one stretch, around them. Of any other, blocks of lines are
-    taken: those with the most words, where rarer ones count more, and where words are near by as well.
+    taken, since an answer is often in more than one place: those with the most words, where rarer ones count more, and
+    where words are near by as well.
     """
     if (at := _written(text, words)) >= 0:
         start = text.rfind("\n", 0, max(0, at - _LEAD) if at > _LEAD else at) + 1
@@ -49,33 +46,31 @@ def stretches(text: str, words: str, tokens: int, shown: Callable[[str], str]) -
     start = _searched_from(text, asked)
     for size in (_BLOCK, _BLOCK // 4):
         blocks = _blocks(text, start, size)
-        worth = _worth([_beginnings(text[start:end].lower()) & asked for start, end in blocks])
+        held = [_beginnings(text[at:end].lower()) & asked for at, end in blocks]
+        counts = Counter(word for words in held for word in words)
+        own = [sum(log(1 + len(blocks) / counts[word]) for word in words) for words in held]
+        beside = [max(own[max(0, at - 1) : at] + own[at + 1 : at + 2], default=0.0) for at in range(len(blocks))]
+        worth = [mine + other / 2 for mine, other in zip(own, beside, strict=True)]
         places = sorted(range(len(blocks)), key=lambda place: (-worth[place], place))
         best = [blocks[place] for place in places if worth[place]]
-        if chosen := _chosen(text, best, tokens, shown):
-            return _joined(sorted(chosen))
+
+        chosen: list[_Stretch] = []
+        left = tokens
+        for at, end in best:
+            cost = text_tokens(shown(text[at:end])) + _GAP_COST
+            if cost <= left:
+                chosen.append((at, end))
+                left -= cost
+            elif not chosen or left < 20:
+                break
+        if chosen:
+            joined: list[_Stretch] = []
+            for at, end in sorted(chosen):
+                if joined and joined[-1][1] == at:
+                    at = joined.pop()[0]
+                joined.append((at, end))
+            return joined
     return _cut(text, best[0][0], tokens, shown) if best else []
-
-
-def _chosen(text: str, best: Sequence[Stretch], tokens: int, shown: Callable[[str], str]) -> list[Stretch]:
-    chosen: list[Stretch] = []
-    for start, end in best:
-        cost = text_tokens(shown(text[start:end])) + _GAP_COST
-        if cost <= tokens:
-            chosen.append((start, end))
-            tokens -= cost
-        elif not chosen or tokens < _LEAST:
-            break
-    return chosen
-
-
-def has_any(text: str, words: str) -> bool:
-    """Return whether a text has any of these words.
-
-    >>> has_any("first line\\nsecond line", "Seconds"), has_any("first line", "λλ")
-    (True, False)
-    """
-    return not _asked(words).isdisjoint(_beginnings(text.lower())) or _written(text, words) >= 0
 
 
 def _written(text: str, words: str) -> int:
@@ -95,7 +90,7 @@ def _beginnings(words: str) -> frozenset[str]:
 _STOPPED = frozenset(word[:_BEGINNING] for word in STOP_WORDS)
 
 
-def _cut(text: str, start: int, tokens: int, shown: Callable[[str], str]) -> list[Stretch]:
+def _cut(text: str, start: int, tokens: int, shown: Callable[[str], str]) -> list[_Stretch]:
     end = cut_end(text, start, tokens, shown)
     return [(start, end)] if end > start else []
 
@@ -116,12 +111,14 @@ def _searched_from(text: str, asked: frozenset[str]) -> int:
     return max(0, best_at - _SEARCHED // 2)
 
 
-def _blocks(text: str, start: int, size: int) -> list[Stretch]:
+def _blocks(text: str, start: int, size: int) -> list[_Stretch]:
     # Only a line that is very long is cut, between words.
-    blocks: list[Stretch] = []
+    blocks: list[_Stretch] = []
     at, stop = start, min(len(text), start + _SEARCHED)
     while at < stop:
-        end = _line_end(text, at, stop, _LONG_LINES * size)
+        end, longest = text.find("\n", at, stop) + 1 or stop, at + 3 * size
+        if end > longest:
+            end = text.rfind(" ", at + 1, longest) + 1 or longest
         if blocks and end - blocks[-1][0] <= size:
             blocks[-1] = (blocks[-1][0], end)
         else:
@@ -130,38 +127,10 @@ def _blocks(text: str, start: int, size: int) -> list[Stretch]:
     return blocks
 
 
-def _line_end(text: str, at: int, stop: int, longest: int) -> int:
-    end = text.find("\n", at, stop) + 1 or stop
-    if end - at <= longest:
-        return end
-    return text.rfind(" ", at + 1, at + longest) + 1 or at + longest
-
-
-def _worth(held: Sequence[frozenset[str]]) -> list[float]:
-    blocks = len(held)
-    counts = Counter(word for words in held for word in words)
-    own = [sum(log(1 + blocks / counts[word]) for word in words) for words in held]
-    beside = [max(own[max(0, place - 1) : place] + own[place + 1 : place + 2], default=0.0) for place in range(blocks)]
-    return [mine + other / 2 for mine, other in zip(own, beside, strict=True)]
-
-
-def _joined(chosen: Sequence[Stretch]) -> list[Stretch]:
-    found: list[Stretch] = []
-    for start, end in chosen:
-        if found and found[-1][1] == start:
-            found[-1] = (found[-1][0], end)
-        else:
-            found.append((start, end))
-    return found
-
-
-# Tokens of the parts that have the words which are looked for. What is not longer is told whole.
+# Tokens of the parts that have the words which are looked for. What is not longer is shown whole.
 _AROUND = 900
-# What is told beside a text: all that names it, a short form of that, or its id alone.
+# What is shown beside a text: all that names it, a short form of that, or its id alone.
 _NAMED, _SHORT, _BARE = range(3)
-# Tokens of a text in which too little is said for so much beside it.
-_LITTLE = 60
-_NOTHING_AROUND = "Some texts do not have the words of around: they are shown from their beginning."
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +145,8 @@ class Part:
     around: str | None = None
     most: int | None = None
 
-    def shown(self, room: int) -> list[Stretch]:
-        """Return the stretches that are told where there is room for so many tokens; none if nothing fits."""
+    def shown(self, room: int) -> list[_Stretch]:
+        """Return the stretches that are shown where there is room for so many tokens; none if nothing fits."""
         text, room = self.memory.text, max(0, room if self.most is None else min(room, self.most))
         if self.around is not None:
             return stretches(text, self.around, room, seen)
@@ -199,12 +168,17 @@ def parts_of(memories: Sequence[Memory], around: str | None, offset: int) -> tup
         return [Part(memory, offset) for memory in memories], None
     # What is short enough is whole: its beginning says as much as the words.
     long = [memory for memory in memories if text_cost(memory.text) > _AROUND]
-    without = [memory for memory in long if not has_any(memory.text, around)]
+    without = [
+        memory
+        for memory in long
+        if _asked(around).isdisjoint(_beginnings(memory.text.lower())) and _written(memory.text, around) < 0
+    ]
     parts = [
         Part(memory, around=None if memory in without else around, most=_AROUND) if memory in long else Part(memory)
         for memory in memories
     ]
-    return parts, _NOTHING_AROUND if without else None
+    note = "Some texts do not have the words of around: they are shown from their beginning." if without else None
+    return parts, note
 
 
 def get_result(parts: Sequence[Part], missing: Sequence[str], note: str | None, max_tokens: int) -> GetResult:
@@ -226,16 +200,19 @@ def get_result(parts: Sequence[Part], missing: Sequence[str], note: str | None, 
         return stated(made, max_tokens)
 
     for part in parts:
-        # The first text is told with less beside it, before little or nothing of it is told.
+        # The first text is shown with less beside it, before little or nothing of it is shown.
         for level in (_NAMED,) if read else (_NAMED, _SHORT, _BARE):
-            room = max_tokens - cost(answer([*read, _largest(part, quotes, level)]))
+            length = len(part.memory.text)
+            longest = {"start": length, "end": length, "length": length, "next_offset": length, "caution": CAUTION}
+            largest = _read(part, [(length, length)], quotes, level).model_copy(update=longest)
+            room = max_tokens - cost(answer([*read, largest]))
             shown = part.shown(room) if room >= 0 else []
-            if room >= _LITTLE or (shown and shown[-1][1] == len(part.memory.text)):
+            if room >= 60 or (shown and shown[-1][1] == length):
                 break
         if not shown:
             break
         read.append(_read(part, shown, quotes, level))
-        if part.most is None and shown[-1][1] < len(part.memory.text):
+        if part.most is None and shown[-1][1] < length:
             break
     whole = answer(read)
     needed = cost(whole)
@@ -244,7 +221,7 @@ def get_result(parts: Sequence[Part], missing: Sequence[str], note: str | None, 
     return stated(whole, needed)
 
 
-def _read(part: Part, shown: Sequence[Stretch], quotes: Quotes, level: int) -> ReadMemory:
+def _read(part: Part, shown: Sequence[_Stretch], quotes: Quotes, level: int) -> ReadMemory:
     memory = part.memory
     said = GAP.join(memory.text[start:end].rstrip("\n") for start, end in shown[:-1])
     start, end = shown[-1]
@@ -254,17 +231,8 @@ def _read(part: Part, shown: Sequence[Stretch], quotes: Quotes, level: int) -> R
         named = {name: value for name, value in named.items() if name in ("id", "caution")}
     if reads_like_instructions(text):
         named["caution"] = CAUTION
-    extent = _extent(shown[0][0], shown[-1][1], part) if len(text) < len(memory.text) else {}
+    extent: dict[str, object] = {}
+    if len(text) < (length := len(memory.text)):
+        following = end if part.around is None and end < length else None
+        extent = {"start": shown[0][0], "end": end, "length": length, "next_offset": following}
     return ReadMemory.model_validate({**named, "text": quotes.text(text), **extent})
-
-
-def _extent(start: int, end: int, part: Part) -> dict[str, object]:
-    length = len(part.memory.text)
-    goes_on = part.around is None and end < length
-    return {"start": start, "end": end, "length": length, "next_offset": end if goes_on else None}
-
-
-def _largest(part: Part, quotes: Quotes, level: int) -> ReadMemory:
-    length = len(part.memory.text)
-    longest = {"start": length, "end": length, "length": length, "next_offset": length, "caution": CAUTION}
-    return _read(part, [(length, length)], quotes, level).model_copy(update=longest)

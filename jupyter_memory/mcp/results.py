@@ -9,9 +9,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain, takewhile
+from itertools import takewhile
 from math import isnan
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -142,15 +142,6 @@ class StatusResult(Result):
     tokens: int
 
 
-# Answers within a number of tokens: what is cut first, and what the answer says that it costs.
-
-
-class Counted(Protocol):
-    """An answer that states its tokens."""
-
-    tokens: int
-
-
 _R = TypeVar("_R", bound=Result)
 # A text is cut at the ends of such pieces: of a line, or of a word in a long line.
 _LONGEST_PIECE = 120
@@ -172,6 +163,11 @@ def cost(answer: Result) -> int:
 def stated(answer: _R, tokens: int) -> _R:
     """Return an answer that states its tokens: at least what it costs with the number in it."""
     return answer.model_copy(update={"tokens": tokens})
+
+
+def priced(answer: _R, most: int) -> _R:
+    """Return an answer that states its tokens, ``most`` at most."""
+    return stated(answer, cost(stated(answer, most)))
 
 
 def fitted(make: Callable[[int], _R], cuts: int, max_tokens: int) -> _R:
@@ -212,7 +208,7 @@ def text_tokens(text: str) -> int:
 
 
 def cut_end(text: str, start: int, tokens: int, shown: Callable[[str], str]) -> int:
-    """Return where a text is cut that is told from ``start`` on in so many tokens: at a line's end, or a word's.
+    """Return where a text is cut that is shown from ``start`` on in so many tokens: at a line's end, or a word's.
 
     Where not even the first of them has room, it is cut within a word.
     """
@@ -230,17 +226,9 @@ def cut_end(text: str, start: int, tokens: int, shown: Callable[[str], str]) -> 
     return start + sum(1 for _ in takewhile(lambda cost: cost <= tokens, costs))
 
 
-# Hits on their way to a program: pages of an answer, each within its tokens, best first.
-
-# Answers whose next pages can be asked for; an agent seldom goes back further.
-_KEPT = 16
-_MOST_NOTICES, _LONGEST_NOTICE = 3, 200
 _SHORT, _SHORT_PATH, _SHORT_TITLE = 80, 80, 60
-# A text of so many tokens is told whole: to ask for it would cost more than its snippet saves.
-_SHORT_TEXT = 150
 # Levels of a hit, from everything to nothing: its whole text, its snippet, a short one, only what names it, nothing.
 _FULL, _SNIPPET, _SHORTENED, _NAMED, _GONE = range(5)
-_TIMED_OUT = "cursor: it is unknown, or its answer is too old. Search again without it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +270,7 @@ class Pages:
         self._kept: OrderedDict[str, Page] = OrderedDict()
 
     def first(self, answer: Answer, notices: tuple[str, ...], more: Callable[[], Answer] | None = None) -> Page:
-        """Keep an answer, with what is told of it, and return its first page."""
+        """Keep an answer with its notices, and return its first page."""
         time = answer.time_range if answer.query.temporal is not None else None
         told = None if time is None else "/".join((day or "..")[:10] for day in time)
         page = Page(
@@ -292,18 +280,14 @@ class Pages:
         return page
 
     def at(self, cursor: str) -> Page:
-        """Return the page that a cursor asks for.
-
-        Raises:
-            ToolError: it is unknown, or its answer is too old.
-        """
+        """Return the page that a cursor asks for."""
         token, _, start = cursor.partition(".")
         with self._lock:
             kept = self._kept.get(token)
         if kept is None or not (
             start.isascii() and start.isdecimal() and len(start) < 6 and int(start) <= len(kept.hits)
         ):
-            raise ToolError(_TIMED_OUT)
+            raise ToolError("cursor: it is unknown, or its answer is too old. Search again without it.")
         if kept.more is not None:
             kept = kept.extended()
             self._keep(kept)
@@ -318,7 +302,8 @@ class Pages:
     def _keep(self, page: Page) -> None:
         with self._lock:
             self._kept[page.token] = page
-            while len(self._kept) > _KEPT:
+            # An agent seldom goes back further.
+            while len(self._kept) > 16:
                 self._kept.popitem(last=False)
 
 
@@ -334,13 +319,17 @@ def page_result(
     rows = [(place, hit) for place, hit in enumerate(page.hits) if place >= page.start and hit.memory.id in there]
     shown, rest = rows[:limit], rows[limit:]
     found = [replace(hit, memory=there[hit.memory.id]) for _, hit in shown]
-    texts = list(chain(page.notices, *map(_texts, found)))
+    texts = list(page.notices)
+    for hit in found:
+        memory = hit.memory
+        texts += [memory.text, memory.title, memory.source, memory.location, memory.lang, hit.context, hit.snippet]
+        texts += memory.tags
     quotes = page.quotes if page.quotes is not None and page.quotes.fit(texts) else quotes_for(texts)
     tokens = [text_cost(hit.memory.text) for hit in found]
     first = _FULL if full else _SNIPPET
     levels = _GONE - first
     # Notices name tags and paths of the store.
-    note = " ".join(quotes.line(notice, _LONGEST_NOTICE) for notice in page.notices[:_MOST_NOTICES])
+    note = " ".join(quotes.line(notice, 200) for notice in page.notices[:3])
 
     def make(cuts: int) -> SearchResult:
         whole, part = divmod(cuts, len(found)) if found else (0, 0)
@@ -381,23 +370,10 @@ def place_of(memory: Memory, location: str, quotes: Quotes, *, short: bool = Fal
     }
 
 
-def _texts(hit: Hit) -> tuple[str, ...]:
-    memory = hit.memory
-    return (
-        memory.text,
-        memory.title,
-        memory.source,
-        memory.location,
-        memory.lang,
-        hit.context,
-        hit.snippet,
-        *memory.tags,
-    )
-
-
 def _hit(hit: Hit, level: int, tokens: int, quotes: Quotes) -> FoundMemory:
     named = place_of(hit.memory, hit.location, quotes, short=level >= _NAMED)
-    whole = level == _FULL or (level == _SNIPPET and tokens <= _SHORT_TEXT)
+    # A short text is shown whole: to ask for it would cost more than its snippet saves.
+    whole = level == _FULL or (level == _SNIPPET and tokens <= 150)
     said = hit.memory.text if whole else hit.snippet if level == _SNIPPET else hit.snippet[:_SHORT]
     if level < _NAMED and reads_like_instructions(said, hit.context):
         named["caution"] = CAUTION
@@ -416,8 +392,6 @@ def _hit(hit: Hit, level: int, tokens: int, quotes: Quotes) -> FoundMemory:
 
 
 _FIELDS = ("path", "title", "context", "date", "kind", "lang", "badges")
-# A shorter folder costs more than it saves.
-_SHORTEST_FOLDER = 8
 
 
 def apart(hits: Sequence[FoundMemory]) -> tuple[Shared | None, list[FoundMemory]]:
@@ -447,40 +421,26 @@ def _folder(paths: Sequence[str]) -> str:
     pairs = enumerate(zip(first, last, strict=False))
     same = next((place for place, (one, other) in pairs if one != other), len(first))
     folder = first[: max(first.rfind("/", 0, same), first.rfind("\\", 0, same)) + 1]
-    # A path that reads like instructions stands within borders, which are not to be taken apart.
-    return "" if len(folder) < _SHORTEST_FOLDER or folder.startswith("<stored-") else folder
+    # A short folder costs more than it saves, and a path that reads like instructions stands within borders, which are
+    # not to be taken apart.
+    return "" if len(folder) < 8 or folder.startswith("<stored-") else folder
 
 
-# What a client is told of the part of a store that it may see: counts, its bounds, what it may do.
-
-Facets = Mapping[str, Mapping[str, int]]
-_STATUS_NAMED = 20
-
-
-def status_result(facets: Facets, bound: Bound) -> StatusResult:
+def status_result(facets: Mapping[str, Mapping[str, int]], bound: Bound) -> StatusResult:
     """Return counts of what a client may see, and what it may do."""
     quotes = quotes_for((*facets["tag"], *facets["lang"], bound.space, *bound.paths))
-    tags = list(facets["tag"].items())[:_STATUS_NAMED]
+    tags, languages = (list(facets[name].items())[:20] for name in ("tag", "lang"))
+    space = [f"space {bound.space}"] if bound.space else []
+    paths = [f"path {path}{' (nothing is there now)' if is_missing(path) else ''}" for path in bound.paths]
+    writing = "yes; forgets anything here" if bound.forgetting_any else "yes; forgets its own notes"
     result = StatusResult(
         memories=sum(facets["kind"].values()),
         kinds=dict(facets["kind"]),
-        languages={quotes.line(name, 40): count for name, count in list(facets["lang"].items())[:_STATUS_NAMED]},
+        languages={quotes.line(name, 40): count for name, count in languages},
         tags=[f"{quotes.line(tag, 50)} {count}" for tag, count in tags],
-        bounds=_bounds(bound),
-        writing=_writing(bound),
+        bounds=[*space, *paths, "with what was run" if bound.history else "without what was run"],
+        writing=writing if bound.writing else "no",
         rule=quotes.rule,
         tokens=0,
     )
-    return stated(result, cost(stated(result, 9_999)))
-
-
-def _bounds(bound: Bound) -> list[str]:
-    said = [f"space {bound.space}"] if bound.space else []
-    said += [f"path {path}{' (nothing is there now)' if is_missing(path) else ''}" for path in bound.paths]
-    return [*said, "with what was run" if bound.history else "without what was run"]
-
-
-def _writing(bound: Bound) -> str:
-    if not bound.writing:
-        return "no"
-    return "yes; forgets anything here" if bound.forgetting_any else "yes; forgets its own notes"
+    return priced(result, 9_999)

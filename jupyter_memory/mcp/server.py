@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from importlib.metadata import version
 from typing import Any, TypeVar
 
@@ -31,7 +30,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.interface.provider import StoreProvider
 from jupyter_memory.mcp.bound import Bound, bounded_path, client_name
 from jupyter_memory.mcp.results import serialized
-from jupyter_memory.mcp.tools import Outcome, Tool, Tools
+from jupyter_memory.mcp.tools import Tools
 from jupyter_memory.text.paths import is_missing
 
 NAME = "jupyter-memory"
@@ -62,13 +61,32 @@ def server_of(tools: Tools) -> Server[None]:
                 await to_thread.run_sync(tools.provider.close)
 
     async def list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(tools=[listed(tool) for tool in tools.offered])
+        return ListToolsResult(
+            tools=[
+                ListedTool(
+                    name=tool.name,
+                    description=tool.about,
+                    input_schema=tool.arguments.input_schema(),
+                    output_schema=tool.result.output_schema(),
+                    annotations=ToolAnnotations(
+                        read_only_hint=not tool.writes,
+                        destructive_hint=tool.name == "memory_forget" if tool.writes else None,
+                        open_world_hint=False,
+                    ),
+                )
+                for tool in tools.offered
+            ]
+        )
 
     async def call_tool(context: _Context, called: CallToolRequestParams) -> CallToolResult:
         params = context.session.client_params
         client = client_name(params.client_info.name if params is not None else None)
         outcome = await _in_thread(tools, lambda: tools.call(called.name, called.arguments, client))
-        return _result(outcome)
+        if outcome.result is None:
+            return CallToolResult(content=[TextContent(text=outcome.error)], is_error=True)
+        # The same twice, as the protocol has it: programs show a model one of the two.
+        content = TextContent(text=serialized(outcome.result))
+        return CallToolResult(content=[content], structured_content=outcome.result.values())
 
     return Server(
         NAME,
@@ -80,31 +98,8 @@ def server_of(tools: Tools) -> Server[None]:
     )
 
 
-def listed(tool: Tool) -> ListedTool:
-    """Return a tool as programs are told of it."""
-    return ListedTool(
-        name=tool.name,
-        description=tool.about,
-        input_schema=tool.arguments.input_schema(),
-        output_schema=tool.result.output_schema(),
-        annotations=ToolAnnotations(
-            read_only_hint=not tool.writes,
-            destructive_hint=tool.name == "memory_forget" if tool.writes else None,
-            open_world_hint=False,
-        ),
-    )
-
-
-def _result(outcome: Outcome) -> CallToolResult:
-    if outcome.result is None:
-        return CallToolResult(content=[TextContent(text=outcome.error)], is_error=True)
-    # The same twice, as the protocol has it: programs show a model one of the two.
-    content = TextContent(text=serialized(outcome.result))
-    return CallToolResult(content=[content], structured_content=outcome.result.values())
-
-
 async def _in_thread(tools: Tools, work: Callable[[], _T]) -> _T:
-    # If nobody waits for it any more, interrupt what it reads.
+    # If the client no longer waits for it, interrupt what it reads.
     lock, thread = threading.Lock(), [0]
 
     def run() -> _T:
@@ -124,12 +119,7 @@ async def _in_thread(tools: Tools, work: Callable[[], _T]) -> _T:
         raise
 
 
-# The command `jupyter-memory mcp`: its options as a bound, then the server over standard input and output.
-
 log = logging.getLogger(__name__)
-
-# Seconds that a call waits for another program that writes: an agent can do something else meanwhile.
-_PATIENCE = 5.0
 
 
 def run(
@@ -141,13 +131,16 @@ def run(
     history: bool = False,
     forget_any: bool = False,
 ) -> None:
-    """Serve the store of the settings, within what the options allow, until the agent leaves.
+    """Serve the store of the settings over standard input and output, within what the options allow.
+
+    Nothing but the protocol is written to the output. It ends when the agent leaves.
 
     Raises:
         InputError: a path or the space is empty, or a path cannot be one.
     """
     if space is not None and not space.strip():
         raise InputError("--space is empty. Name the space, or leave the option out.")
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="jupyter-memory: %(message)s")
     bound = Bound(
         space=settings.space if space is None else space,
         paths=tuple(map(bounded_path, path)),
@@ -155,24 +148,19 @@ def run(
         writing=not read_only,
         forgetting_any=forget_any,
     )
-    serve(settings, bound)
-
-
-def serve(settings: JupyterMemory, bound: Bound) -> None:
-    """Answer one program over standard input and output; nothing but the protocol is written to the output."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="jupyter-memory: %(message)s")
     for missing in filter(is_missing, bound.paths):
         # Its memories are still there, and a disk may be away for a while; but it may also be mistyped.
         log.warning("there is no file or folder %s: is --path right?", missing)
-    settings.busy_seconds = min(settings.busy_seconds, _PATIENCE)
+    # A call does not wait long for another program that writes: an agent can do something else meanwhile.
+    settings.busy_seconds = min(settings.busy_seconds, 5.0)
     folder = bound.paths[0] if len(bound.paths) == 1 and "://" not in bound.paths[0] else None
+    server = server_of(Tools(StoreProvider(settings, folder), bound))
+
+    async def answer() -> None:
+        async with stdio_server() as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
     try:
-        anyio.run(partial(_serve, Tools(StoreProvider(settings, folder), bound)))
+        anyio.run(answer)
     except* BrokenPipeError:
         log.info("the program left before its last answer")
-
-
-async def _serve(tools: Tools) -> None:
-    server = server_of(tools)
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())

@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.mcp import results
 from jupyter_memory.mcp.arguments import (
     MOST_HITS,
     USUAL_HITS,
@@ -44,6 +43,7 @@ from jupyter_memory.mcp.results import (
     SearchResult,
     StatusResult,
     page_result,
+    priced,
     status_result,
 )
 from jupyter_memory.types import Filters, Memory
@@ -56,10 +56,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Any words will do: what they need to be looked up, the first question needs as well.
-_FIRST = "first question about prices"
 _NOTHING = "Nothing here answers this."
-# What a person is told, and what a program is told instead: it knows no commands, and _NOTHING says the rest.
+# What a person is shown, and what a program is shown instead: it knows no commands, and _NOTHING says the rest.
 _INSTEAD = {
     UNANSWERED: "",
     NO_MATCH: "Try other words.",
@@ -132,7 +130,7 @@ class Tools:
             "memory_related": self._related,
             "memory_remember": self._remember,
             "memory_forget": self._forget,
-            "memory_status": self._status,
+            "memory_status": lambda _, call: status_result(self._part(call.client).searches.facets(), self.bound),
         }
 
     @property
@@ -159,12 +157,16 @@ class Tools:
                 log.error("%s in %s\n%s", type(error).__name__, name, place)
             return Outcome(error=UNEXPECTED)
         finally:
-            self._note(call)
+            try:
+                self._log.note(self.provider.store(), call)
+            except (JupyterMemoryError, OSError) as error:
+                log.info("a call was not noted: %s", type(error).__name__)
 
     def warm(self) -> None:
-        """Open the store and search it once, so that the first call need not wait; what fails then is told then."""
+        """Open the store and search it once, so that the first call need not wait; that call reports what fails."""
         try:
-            self._part("").searches.hits(_FIRST, limit=USUAL_HITS)
+            # Any words will do: what they need to be looked up, the first question needs as well.
+            self._part("").searches.hits("first question about prices", limit=USUAL_HITS)
         except (JupyterMemoryError, OSError) as error:
             log.info("not warmed: %s", type(error).__name__)
 
@@ -178,21 +180,17 @@ class Tools:
         elif not asked.query.strip():
             raise ToolError("query: it is empty. Give words, a question, or a filter such as kind:note.")
         else:
-            page = self._found(asked.query, asked, call)
+            chosen = asked.filters.filters() if asked.filters is not None else None
+            search = partial(self._part(call.client).searches.hits, asked.query, filters=chosen)
+            answer = search(limit=_one_more(asked.limit))
+            if answer.hits and answer.verdict != "none":
+                notices = () if answer.verdict == "strong" else answer.notices
+                page = self._pages.first(answer, notices, partial(search, limit=MOST_HITS))
+            else:
+                # No filler: what is nearest to a question that nothing answers would only be paid for.
+                said = (_INSTEAD.get(notice, notice) for notice in answer.notices)
+                page = self._pages.first(replace(answer, hits=()), (_NOTHING, *filter(None, said)))
         return self._page(page, asked.limit, asked.mode == "full", asked.max_tokens, call)
-
-    def _found(self, query: str, asked: SearchArguments, call: Call) -> Page:
-        chosen = asked.filters.filters() if asked.filters is not None else None
-        search = partial(self._part(call.client).searches.hits, query, filters=chosen)
-        answer = search(limit=_one_more(asked.limit))
-        if answer.verdict == "none":
-            # No filler: what is nearest to a question that nothing answers would only be paid for.
-            answer = replace(answer, hits=())
-        if answer.hits:
-            notices = () if answer.verdict == "strong" else answer.notices
-            return self._pages.first(answer, notices, partial(search, limit=MOST_HITS))
-        said = (_INSTEAD.get(notice, notice) for notice in answer.notices)
-        return self._pages.first(answer, (_NOTHING, *filter(None, said)))
 
     def _related(self, asked: RelatedArguments, call: Call) -> SearchResult:
         if asked.cursor is not None:
@@ -243,8 +241,7 @@ class Tools:
             )
         call.shown.append(memory.id)
         hidden = redact(f"{asked.title}\n{asked.text}")[1] if self.provider.settings.redact else 0
-        result = RememberResult(id=memory.id, redacted=hidden, tokens=0)
-        return results.stated(result, results.cost(results.stated(result, 999)))
+        return priced(RememberResult(id=memory.id, redacted=hidden, tokens=0), 999)
 
     def _forget(self, asked: ForgetArguments, call: Call) -> ForgetResult:
         memories = self._seen(asked.ids, call.client, all_of=True)
@@ -255,11 +252,7 @@ class Tools:
             )
         with self._limit.one_write():
             forgotten = self.provider.store().forget([memory.id for memory in memories])
-        result = ForgetResult(forgotten=forgotten, tokens=0)
-        return results.stated(result, results.cost(results.stated(result, 999)))
-
-    def _status(self, asked: StatusArguments, call: Call) -> StatusResult:
-        return status_result(self._part(call.client).searches.facets(), self.bound)
+        return priced(ForgetResult(forgotten=forgotten, tokens=0), 999)
 
     def _seen(self, ids: Sequence[str], client: str, *, all_of: bool = False) -> list[Memory]:
         part = self._part(client)
@@ -277,12 +270,6 @@ class Tools:
             within = store.memories.bound(self.bound.filters(client))
             known = self._parts[client] = _Part(store, within, store.part(within))
         return known
-
-    def _note(self, call: Call) -> None:
-        try:
-            self._log.note(self.provider.store(), call)
-        except (JupyterMemoryError, OSError) as error:
-            log.info("a call was not noted: %s", type(error).__name__)
 
 
 def _one_more(limit: int) -> int:

@@ -20,7 +20,6 @@ from jupyter_memory.text.paths import plain_path
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
-    from jupyter_server.services.contents.manager import ContentsManager
 
 
 class JupyterMemoryServer(Configurable):  # type: ignore[misc,unused-ignore]
@@ -53,10 +52,6 @@ class JupyterMemoryServer(Configurable):  # type: ignore[misc,unused-ignore]
         return root
 
 
-# The name of the service among the settings of the web application.
-SETTING = "jupyter_memory_service"
-
-
 def load(server: ServerApp) -> Service:
     """Add the routes to a server, and return what they share."""
     problems: list[str] = []
@@ -64,7 +59,14 @@ def load(server: ServerApp) -> Service:
     for problem in problems:
         server.log.warning("jupyter-memory: %s", problem)
     limits = JupyterMemoryServer(parent=server)
-    root = replace(root_of(server.contents_manager, limits.root), outside=limits.allow_outside_root)
+    manager = server.contents_manager
+    # Every contents manager has a root_dir, by default "/", but only for this one it is a folder. The settings name one
+    # for a manager that does not know its own.
+    folder = limits.root or (manager.root_dir if isinstance(manager, FileContentsManager) else "")
+    root = Root(None, outside=limits.allow_outside_root)
+    if os.path.isdir(folder):  # noqa: PTH112  a folder without permission is none
+        # Links are followed: kernels run in the folder that they lead to, and index it by that name.
+        root = replace(root, folder=str(plain_path(Path(folder).resolve())), hidden=bool(manager.allow_hidden))
     service = Service(
         settings,
         root,
@@ -75,20 +77,7 @@ def load(server: ServerApp) -> Service:
         problems=problems,
     )
     web_app: Any = server.web_app
-    web_app.settings[SETTING] = service
+    web_app.settings["jupyter_memory_service"] = service
     web_app.add_handlers(".*$", routes(web_app.settings["base_url"], service))
     atexit.register(service.close)
     return service
-
-
-def root_of(manager: ContentsManager, named: str = "") -> Root:
-    """Return the folder that a contents manager shows; one that keeps its files elsewhere shows none.
-
-    ``named`` is the folder by the settings, for a manager that does not know its own. Links are followed: kernels
-    run in the folder that they lead to, and index it by that name.
-    """
-    # Every contents manager has a root_dir, by default "/", but only for this one it is a folder.
-    folder = named or (manager.root_dir if isinstance(manager, FileContentsManager) else "")
-    if not os.path.isdir(folder):  # noqa: PTH112  a folder without permission is none
-        return Root(None)
-    return Root(str(plain_path(Path(folder).resolve())), hidden=bool(manager.allow_hidden))

@@ -31,17 +31,16 @@ from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types.memory import MOST_THUMBNAILS
 
 if TYPE_CHECKING:
-    from jupyter_memory.server.locations import Root
     from jupyter_memory.store.store import MemoryStore
     from jupyter_memory.types import Memory
     from jupyter_memory.types.memory import Thumbnail
 
-RESOURCE = "jupyter_memory:store"
+_RESOURCE = "jupyter_memory:store"
 # Bytes of a body that the loop of the server reads itself: some milliseconds at most.
 _AT_ONCE = 16 * 1024
 
-Result = TypeVar("Result")
-_Handler = TypeVar("_Handler", bound="MemoryHandler")
+_Result = TypeVar("_Result")
+_Handler = TypeVar("_Handler", bound="_MemoryHandler")
 _Verb = Callable[[_Handler], Awaitable[None]]
 _Guarded = Callable[..., Awaitable[None] | None]
 
@@ -64,33 +63,24 @@ def write(verb: _Verb[_Handler]) -> _Guarded:
 
 def _guarded(verb: _Verb[_Handler], action: str) -> _Guarded:
     # Both arguments are given: left out, the decorator keeps those of the first request that it sees.
-    return web.authenticated(authorized(action, RESOURCE)(verb))
+    return web.authenticated(authorized(action, _RESOURCE)(verb))
 
 
-class MemoryHandler(APIHandler):
-    """A route of the memory."""
-
-    auth_resource = RESOURCE
+class _MemoryHandler(APIHandler):
+    auth_resource = _RESOURCE
 
     def initialize(self, service: Service) -> None:
-        """Take what the handlers share."""
         self.service = service
         self.stoppable = True
         self._ticket: Ticket | None = None
 
     async def prepare(self, **options: Any) -> None:
-        """Refuse users that the settings leave out."""
         await super().prepare(**options)
         only, user = self.service.only_user, self.current_user
         if only and user is not None and user.username != only:
             raise ClientError(403, "This memory is another user's: the server's setting only_user says so.", "OnlyUser")
 
     async def body(self, schema: str) -> dict[str, Any]:
-        """Return the body of the request, checked against a schema; in a thread of the usual pool, if that takes long.
-
-        Raises:
-            ClientError: 400, naming the field that is wrong; 413, it is too large.
-        """
         raw = self.request.body
         if len(raw) <= _AT_ONCE:
             return validated(schema, raw)
@@ -104,21 +94,19 @@ class MemoryHandler(APIHandler):
     async def reply(
         self, call: Callable[[MemoryStore], Any], *, create: bool = False, pool: Pool | None = None
     ) -> None:
-        """Answer with the result of a call that takes the open store, as ``reply_with`` does."""
         await self.reply_with(lambda: call(self.service.provider.store(create=create)), pool)
 
     async def reply_with(self, call: Callable[[], Any], pool: Pool | None = None) -> None:
-        """Answer with the result of a call in a thread of ``pool``, by default the one for searches or for changes."""
         answer = await self.result(lambda: json_text(call(), allow_nan=False), pool)
         if answer is not None:
             self.finish(answer)
 
-    async def result(self, call: Callable[[], Result], pool: Pool | None = None) -> Result | None:
-        """Return the result of a call in such a thread; None if the client did not wait for it."""
+    async def result(self, call: Callable[[], _Result], pool: Pool | None = None) -> _Result | None:
+        # None if the client did not wait for it.
         self.service.events.loop = asyncio.get_running_loop()
         ticket = self._ticket = Ticket(call)
         try:
-            found: Result = await (pool or self._usual_pool).run(ticket)
+            found: _Result = await (pool or self._usual_pool).run(ticket)
         except asyncio.CancelledError:
             if not ticket.dropped:
                 raise
@@ -130,13 +118,12 @@ class MemoryHandler(APIHandler):
         return None if ticket.dropped else found
 
     def on_connection_close(self) -> None:
-        """Stop what the client does not wait for any more: typing on makes a search useless."""
+        # Typing on makes a search useless.
         if self._ticket is not None and self.stoppable:
             self._ticket.drop(self.service.provider.interrupt)
         super().on_connection_close()
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
-        """Write an error as ``{message, reason}``."""
         error = kwargs.get("exc_info", (None, None, None))[1]
         phrase = responses.get(status_code, "Unknown error")
         if isinstance(error, ClientError):
@@ -153,76 +140,84 @@ class MemoryHandler(APIHandler):
         value: BaseException | None,
         tb: TracebackType | None,
     ) -> None:
-        """Log where something went wrong, without what the exception says: it may quote the user."""
         if isinstance(value, web.HTTPError):
             return  # the line of the request says it
         if value is not None:
             self.service.log_error(value)
 
 
-# Information about the memory itself: status, profiles, models, doctor.
-
-
-class Status(MemoryHandler):
+class Status(_MemoryHandler):
     """GET: what the store holds and what is going on; polled, so it neither loads a model nor looks at folders."""
 
     _track_activity = False
 
     @read
     async def get(self) -> None:
-        """Answer with ``IStatus``, also where the store cannot be opened."""
-        await self.reply_with(lambda: status(self.service))
+        await self.reply_with(lambda: _status(self.service))
         # Not before: the panel waits for its status, not for what other programs do.
         self.service.follow_folders()
 
 
-class Profiles(MemoryHandler):
+class Profiles(_MemoryHandler):
     """GET: the ways of ranking."""
 
     @read
     async def get(self) -> None:
-        """Answer with the profiles, including the one that the settings name."""
-        await self.reply_with(lambda: {"profiles": profiles(self.service.settings.profile)})
+        def profiles() -> dict[str, Any]:
+            from jupyter_memory.search.profiles import PROFILES, profile_named
+
+            known = list(PROFILES.values())
+            default = profile_named(self.service.settings.profile)
+            if default.name not in PROFILES:
+                known.append(default)
+            return {"profiles": [serializers.profile(one, default.name) for one in known]}
+
+        await self.reply_with(profiles)
 
 
-class Models(MemoryHandler):
+class Models(_MemoryHandler):
     """GET: the models that have a name."""
 
     @read
     async def get(self) -> None:
-        """Answer with the models, whether they are here, and which is in use."""
-        await self.reply_with(lambda: {"models": models(self.service)})
+        def models() -> dict[str, Any]:
+            from jupyter_memory.interface.models import listed
+
+            try:
+                stats = self.service.provider.store().stats()
+            except JupyterMemoryError:
+                stats = None
+            folder = models_folder(self.service.settings)
+            return {"models": [serializers.model(one) for one in listed(folder, stats)]}
+
+        await self.reply_with(models)
 
 
-class Doctor(MemoryHandler):
+class Doctor(_MemoryHandler):
     """GET: what is wrong with the store."""
 
     @read
     async def get(self) -> None:
-        """Answer with sentences about problems and their cures; none if all is well."""
         # The whole file is read: that may take long.
         await self.reply(lambda store: {"problems": store.doctor()}, pool=self.service.scan_pool)
 
 
-class Sizes(MemoryHandler):
+class Sizes(_MemoryHandler):
     """GET: what the bytes of the store are for."""
 
     @read
     async def get(self) -> None:
-        """Answer with the bytes by kind, which add up to ``bytes``, and with the budget."""
-        # The whole file is looked at.
+        def sizes(store: MemoryStore) -> dict[str, Any]:
+            stats = store.stats(sizes=True)
+            return {name: stats[name] for name in ("bytes", "held", "budget", "sizes")}
+
         await self.reply(sizes, pool=self.service.scan_pool)
 
 
-ABOUT = {"sizes": Sizes, "status": Status, "profiles": Profiles, "models": Models, "doctor": Doctor}
-
-
-def status(service: Service) -> dict[str, Any]:
-    """Return ``IStatus``; the notices say why a store cannot be opened."""
+def _status(service: Service) -> dict[str, Any]:
     store, notices = None, list(service.problems)
     try:
         store = service.provider.store()
-
         stats = store.stats()
         said = {
             "store": {name: stats[name] for name in ("memories", "files", "bytes", "read_only")},
@@ -238,18 +233,11 @@ def status(service: Service) -> dict[str, Any]:
     # Another model may be in use since.
     offered = [service.offer] if service.offer and said.get("model") == "static" else []
     path = service.provider.path
-    empty = {
-        "path": str(path),
-        "exists": service.provider.exists,
-        "memories": 0,
-        "files": 0,
-        "bytes": 0,
-        "read_only": False,
-    }
+    empty = {"memories": 0, "files": 0, "bytes": 0, "read_only": False}
     return {
         "version": version("jupyter-memory"),
         "api": API,
-        "store": {**empty, **said.get("store", {})},
+        "store": {"path": str(path), "exists": service.provider.exists, **empty, **said.get("store", {})},
         "model": said.get("model"),
         "folders": said.get("folders", []),
         "jobs": service.jobs.listed(),
@@ -260,43 +248,11 @@ def status(service: Service) -> dict[str, Any]:
     }
 
 
-def profiles(chosen: str) -> list[dict[str, Any]]:
-    """Return the profiles that come with the package, and the one that the settings name if it is in a file."""
-    from jupyter_memory.search.profiles import PROFILES, profile_named
-
-    known = list(PROFILES.values())
-    default = profile_named(chosen)
-    if default.name not in PROFILES:
-        known.append(default)
-    return [serializers.profile(one, default.name) for one in known]
-
-
-def models(service: Service) -> list[dict[str, Any]]:
-    """Return the models that have a name."""
-    from jupyter_memory.interface.models import listed
-
-    try:
-        stats = service.provider.store().stats()
-    except JupyterMemoryError:
-        stats = None
-    return [serializers.model(one) for one in listed(models_folder(service.settings), stats)]
-
-
-def sizes(store: MemoryStore) -> dict[str, Any]:
-    """Return ``ISizes``."""
-    stats = store.stats(sizes=True)
-    return {name: stats[name] for name in ("bytes", "held", "budget", "sizes")}
-
-
-# Indexing: jobs, and the folders that were indexed or are watched.
-
-
-class Index(MemoryHandler):
+class Index(_MemoryHandler):
     """POST: index a folder or a file, after what is being indexed already."""
 
     @write
     async def post(self) -> None:
-        """Answer with ``IJob``, which waits or runs."""
         body = await self.body("index-request")
 
         def begin() -> dict[str, Any]:
@@ -308,28 +264,25 @@ class Index(MemoryHandler):
         await self.reply_with(begin)
 
 
-class Jobs(MemoryHandler):
+class Jobs(_MemoryHandler):
     """GET: the jobs, polled; POST: stop one."""
 
     _track_activity = False
 
     @read
     async def get(self) -> None:
-        """Answer with the jobs, the newest first."""
         self.finish({"jobs": self.service.jobs.listed()})
 
     @write
     async def post(self) -> None:
-        """Answer with the job, which stops at its next file."""
         self.finish(self.service.jobs.cancel((await self.body("jobs-request"))["job_id"]).to_json())
 
 
-class Folders(MemoryHandler):
+class Folders(_MemoryHandler):
     """GET: the folders, compared with what is on the disk; POST: watch one, or remove it with its memories."""
 
     @read
     async def get(self) -> None:
-        """Answer with the folders, ``changed`` counted."""
         # One after the other: looking through large folders must not keep the searches waiting.
         await self.reply_with(
             lambda: {"folders": serializers.folders(self.service.provider.store(), self.service.root)},
@@ -338,7 +291,6 @@ class Folders(MemoryHandler):
 
     @write
     async def post(self) -> None:
-        """Answer with the folders as they are now."""
         body = await self.body("folders-request")
         path = typed(body["path"])
         if not path.is_absolute():
@@ -350,7 +302,10 @@ class Folders(MemoryHandler):
         def change(store: MemoryStore) -> dict[str, Any]:
             try:
                 if body.get("remove"):
-                    check_count(_held(store, str(path)), body.get("count"))
+                    held = next((one.memories for one in store.folders() if one.path == str(path)), None)
+                    if held is None:
+                        held = len(store.selection(source=str(path), filters={"kind": ["file", "cell"]}))
+                    check_count(held, body.get("count"))
                     store.remove_folder(path)
                 elif "watched" in body:
                     store.watch(path, body["watched"])
@@ -367,71 +322,53 @@ class Folders(MemoryHandler):
             await self.reply(change)
 
 
-def _held(store: MemoryStore, path: str) -> int:
-    listed = {one.path: one.memories for one in store.folders()}
-    return listed[path] if path in listed else len(store.selection(source=path, filters={"kind": ["file", "cell"]}))
-
-
-FOLDERS = {"index": Index, "jobs": Jobs, "folders": Folders}
-
-# One memory at a time: read in full, remembered, changed, pinned; and several forgotten.
-
-
-class ItemHandler(MemoryHandler):
-    """A route that answers with a memory in full."""
-
+class _ItemHandler(_MemoryHandler):
     async def reply_item(self, call: Callable[[MemoryStore], Memory], *, create: bool = False) -> None:
-        """Answer with the memory that a call gives, as ``IItem``."""
         await self.reply(lambda store: Serializer(store, self.service.root).item(call(store)), create=create)
 
 
-class Item(ItemHandler):
+class Item(_ItemHandler):
     """POST: a memory in full."""
 
     @read
     async def post(self) -> None:
-        """Answer a memory's id with ``IItem``."""
         wanted = (await self.body("item-request"))["memory_id"]
         await self.reply_item(lambda store: store.get(wanted))
 
 
-class Access(MemoryHandler):
+class Access(_MemoryHandler):
     """POST: a person opened, inserted or copied a memory, or read it in full."""
 
     @write
     async def post(self) -> None:
-        """Answer whether it was counted: not in a busy or read-only store, nor where searches are not noted."""
         used = (await self.body("access-request"))["memory_id"]
         await self.reply(lambda store: {"recorded": store.note_access(used)})
 
 
-class Add(ItemHandler):
+class Add(_ItemHandler):
     """POST: remember a text."""
 
     @write
     async def post(self) -> None:
-        """Answer with the memory; a text that is known already comes back with the new tags."""
         body = await self.body("add-request")
         await self.reply_item(lambda store: store.add_many([body], progress=False)[0], create=True)
 
 
-class Update(ItemHandler):
+class Update(_ItemHandler):
     """POST: change title, text or tags of a memory."""
 
     @write
     async def post(self) -> None:
-        """Answer with the memory as it is now."""
         changes = await self.body("update-request")
         changed = changes.pop("memory_id", "")
         await self.reply_item(lambda store: store.update(changed, **changes))
 
 
-class Pin(ItemHandler):
+class Pin(_ItemHandler):
     """POST: pin a memory, or take its pin off."""
 
     @write
     async def post(self) -> None:
-        """Answer with the memory as it is now."""
         body = await self.body("pin-request")
 
         def pin(store: MemoryStore) -> Memory:
@@ -440,12 +377,11 @@ class Pin(ItemHandler):
         await self.reply_item(pin)
 
 
-class Forget(MemoryHandler):
+class Forget(_MemoryHandler):
     """POST: remove memories for good; those of a source only with their number."""
 
     @write
     async def post(self) -> None:
-        """Answer with how many went."""
         body = await self.body("forget-request")
         if not {"memory_ids", "source"} & set(body):
             raise invalid("", "Give one of memory_ids and source")
@@ -460,23 +396,15 @@ class Forget(MemoryHandler):
         await self.reply(forget)
 
 
-MEMORIES = {"item": Item, "access": Access, "add": Add, "update": Update, "pin": Pin, "forget": Forget}
-
-# The queries of the panel: search, explain, related, related-to, browse; the log of searches, feedback on a hit.
-
-_RECENT = 20
-
-
-class Search(MemoryHandler):
+class Search(_MemoryHandler):
     """POST: the best memories for a query; stopped when the client goes away."""
 
     @read
     async def post(self) -> None:
-        """Answer ``ISearch`` with ``IAnswer``."""
         body = await self.body("search-request")
 
         def search() -> dict[str, Any]:
-            chosen = search_arguments(body, self.service.settings.profile)
+            chosen = _search_arguments(body, self.service.settings.profile)
             store = self.service.provider.store()
             serializer = Serializer(store, self.service.root)
             if body.get("lists"):
@@ -492,136 +420,96 @@ class Search(MemoryHandler):
         await self.reply_with(search)
 
 
-class Explain(MemoryHandler):
+class Explain(_MemoryHandler):
     """POST: why a memory is where it is for a query."""
 
     @read
     async def post(self) -> None:
-        """Answer ``ISearch`` with a memory's id with ``IExplanation``."""
         body = await self.body("explain-request")
 
         def explain() -> dict[str, Any]:
-            chosen = search_arguments(body, self.service.settings.profile)
+            chosen = _search_arguments(body, self.service.settings.profile)
             store = self.service.provider.store()
-            explanation = store.explain(body["query"], body["memory_id"], **chosen)
-            return Serializer(store, self.service.root).explanation(explanation)
+            return store.explain(body["query"], body["memory_id"], **chosen).to_json()
 
         await self.reply_with(explain)
 
 
-class Related(MemoryHandler):
+class Related(_MemoryHandler):
     """POST: memories that are like a memory."""
 
     @read
     async def post(self) -> None:
-        """Answer with ``IAnswer``, without the memory itself."""
         body = await self.body("related-request")
 
         def related(store: MemoryStore) -> dict[str, Any]:
-            answer = store.related(body["memory_id"], **search_arguments(body, self.service.settings.profile))
+            answer = store.related(body["memory_id"], **_search_arguments(body, self.service.settings.profile))
             return Serializer(store, self.service.root).answer(answer)
 
         await self.reply(related)
 
 
-class RelatedTo(MemoryHandler):
-    """POST: cells that are like one which somebody works on; nothing of it is noted."""
+class RelatedTo(_MemoryHandler):
+    """POST: cells that are like the one being edited; nothing of it is noted."""
 
     @read
     async def post(self) -> None:
-        """Answer with ``IAnswer``, without the cells of the notebook that is open."""
         body = await self.body("related-to-request")
 
         def related_to(store: MemoryStore) -> dict[str, Any]:
-            chosen = search_arguments(body, self.service.settings.profile)
-            chosen["filters"] = _elsewhere(chosen.get("filters"), self.service.root, body.get("path", ""))
-            return Serializer(store, self.service.root).answer(store.related_to(body["text"], **chosen))
+            from jupyter_memory.types import Filters
+
+            chosen = _search_arguments(body, self.service.settings.profile)
+            root, path = self.service.root, body.get("path", "")
+            # Where Lab shows no folder of this machine, no file that was indexed is open in it.
+            here = (str(root.within(path)),) if path and root.folder is not None else ()
+            chosen["filters"] = {**(chosen.get("filters") or {}), "also": Filters(kind=("cell",), not_path=here)}
+            return Serializer(store, root).answer(store.related_to(body["text"], **chosen))
 
         await self.reply(related_to)
 
 
-class Browse(MemoryHandler):
+class Browse(_MemoryHandler):
     """POST: memories without a query."""
 
     @read
     async def post(self) -> None:
-        """Answer with ``IAnswer``, its scores null."""
         body = await self.body("browse-request")
 
         def browse(store: MemoryStore) -> dict[str, Any]:
-            answer = store.browsed(**search_arguments(body, self.service.settings.profile))
+            answer = store.browsed(**_search_arguments(body, self.service.settings.profile))
             return Serializer(store, self.service.root).answer(answer)
 
         await self.reply(browse)
 
 
-class Recent(MemoryHandler):
+class Recent(_MemoryHandler):
     """POST: the searches made a while ago, here and by magics; DELETE: forget them."""
 
     @read
     async def post(self) -> None:
-        """Answer with the searches, the newest first."""
-        limit = (await self.body("recent-request")).get("limit", _RECENT)
+        limit = (await self.body("recent-request")).get("limit", 20)
         await self.reply(lambda store: {"searches": [recent(one) for one in store.recent(limit)]})
 
     @write
     async def delete(self) -> None:
-        """Answer with how many were forgotten."""
         await self.reply(lambda store: {"removed": store.forget_recent()})
 
 
-class Feedback(MemoryHandler):
+class Feedback(_MemoryHandler):
     """POST: a hit was accepted or dismissed."""
 
     @write
     async def post(self) -> None:
-        """Answer whether it is recorded, in the store alone: not where searches are not noted."""
         body = await self.body("feedback-request")
-
-        def record(store: MemoryStore) -> dict[str, Any]:
-            return {"recorded": store.feedback(**body)}
-
-        await self.reply(record)
+        await self.reply(lambda store: {"recorded": store.feedback(**body)})
 
 
-SEARCH = {
-    "search": Search,
-    "explain": Explain,
-    "related": Related,
-    "related-to": RelatedTo,
-    "browse": Browse,
-    "recent": Recent,
-    "feedback": Feedback,
-}
-
-
-def search_arguments(body: Mapping[str, Any], default: str) -> dict[str, Any]:
-    """Return the keyword arguments of ``MemoryStore`` for the body of a query; ``default`` is the settings' profile.
-
-    Raises:
-        ClientError: a time cannot be read, or there is no such profile; the field is named.
-    """
+def _search_arguments(body: Mapping[str, Any], default: str) -> dict[str, Any]:
     from jupyter_memory.search.profiles import PROFILES
-
-    chosen = {name: body[name] for name in ("limit", "profile", "filters", "prefix", "time") if name in body}
-    chosen |= _times(body)
-    # A profile may also be a file; over the network only the one that the settings chose.
-    if chosen.get("profile", default) not in (*PROFILES, default):
-        raise invalid("profile", f"there is none of this name. Known: {', '.join(PROFILES)}")
-    return chosen
-
-
-def _elsewhere(given: Mapping[str, Any] | None, root: Root, path: str) -> dict[str, Any]:
-    from jupyter_memory.types import Filters
-
-    # Where Lab shows no folder of this machine, no file that was indexed is open in it.
-    here = [str(root.within(path))] if path and root.folder is not None else []
-    return {**(given or {}), "also": Filters(kind=("cell",), not_path=tuple(here))}
-
-
-def _times(body: Mapping[str, Any]) -> dict[str, datetime]:
     from jupyter_memory.text.moments import moment
 
+    chosen = {name: body[name] for name in ("limit", "profile", "filters", "prefix", "time") if name in body}
     now, bounds = datetime.now(UTC), {}
     for name in ("since", "until"):
         try:
@@ -632,17 +520,13 @@ def _times(body: Mapping[str, Any]) -> dict[str, datetime]:
             bounds[name] = at
     if len(bounds) == 2 and bounds["since"] >= bounds["until"]:
         raise invalid("until", "it must be later than since")
-    return bounds
+    # A profile may also be a file; over the network only the one that the settings chose.
+    if chosen.get("profile", default) not in (*PROFILES, default):
+        raise invalid("profile", f"there is none of this name. Known: {', '.join(PROFILES)}")
+    return {**chosen, **bounds}
 
 
-# The pictures of memories, one at a time, for the panel and for the results that it shows in a notebook.
-
-# Whatever a store says: a browser must never take a picture for a page.
-_MEDIA_TYPES = ("image/webp", "image/png")
-_LONGEST_ID = 64
-
-
-class Picture(MemoryHandler):
+class Picture(_MemoryHandler):
     """GET: a picture of a memory, ``thumbnail?memory_id=…&place=0``."""
 
     # A list of results asks for many of them: that is no sign of somebody at work.
@@ -650,14 +534,21 @@ class Picture(MemoryHandler):
 
     @read
     async def get(self) -> None:
-        """Answer with the bytes of a thumbnail, or 404."""
         memory_id = self.get_query_argument("memory_id", "")
         place = self.get_query_argument("place", "0")
-        if not 0 < len(memory_id) <= _LONGEST_ID:
+        if not 0 < len(memory_id) <= 64:
             raise invalid("memory_id", "it must be the id of a memory")
         if place not in map(str, range(MOST_THUMBNAILS)):
             raise invalid("place", f"it must be a whole number from 0 to {MOST_THUMBNAILS - 1}")
-        found = await self.result(lambda: self._found(memory_id, int(place)))
+
+        def picture() -> Thumbnail:
+            found = self.service.provider.store().thumbnail(memory_id, int(place))
+            # Whatever a store says: a browser must never take a picture for a page.
+            if found is None or found.media_type not in ("image/webp", "image/png"):
+                raise ClientError(404, "This memory has no such picture: it may have been forgotten.", "NoPicture")
+            return found
+
+        found = await self.result(picture)
         if found is not None:
             # No cache keeps what may be forgotten in the store.
             self.set_header("Cache-Control", "private, no-store")
@@ -665,23 +556,36 @@ class Picture(MemoryHandler):
             self.set_header("Cross-Origin-Resource-Policy", "same-origin")
             self.finish(found.image, set_content_type=found.media_type)
 
-    def _found(self, memory_id: str, place: int) -> Thumbnail:
-        found = self.service.provider.store().thumbnail(memory_id, place)
-        if found is None or found.media_type not in _MEDIA_TYPES:
-            raise ClientError(404, "This memory has no such picture: it may have been forgotten.", "NoPicture")
-        return found
 
-
-THUMBNAILS = {"thumbnail": Picture}
-
-# The routes below ``jupyter-memory/``, a file a subject.
-
-ROUTES = {**ABOUT, **SEARCH, **MEMORIES, **FOLDERS, **THUMBNAILS}
+_ROUTES = {
+    "sizes": Sizes,
+    "status": Status,
+    "profiles": Profiles,
+    "models": Models,
+    "doctor": Doctor,
+    "search": Search,
+    "explain": Explain,
+    "related": Related,
+    "related-to": RelatedTo,
+    "browse": Browse,
+    "recent": Recent,
+    "feedback": Feedback,
+    "item": Item,
+    "access": Access,
+    "add": Add,
+    "update": Update,
+    "pin": Pin,
+    "forget": Forget,
+    "index": Index,
+    "jobs": Jobs,
+    "folders": Folders,
+    "thumbnail": Picture,
+}
 
 
 def routes(base_url: str, service: Service) -> list[tuple[str, type, dict[str, Any]]]:
     """Return the handlers with their addresses, as tornado takes them."""
     return [
         (url_path_join(re.escape(base_url), "jupyter-memory", name), handler, {"service": service})
-        for name, handler in ROUTES.items()
+        for name, handler in _ROUTES.items()
     ]

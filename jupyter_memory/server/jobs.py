@@ -1,4 +1,4 @@
-"""Indexing on request: one folder after the other in a thread of its own; jobs report progress and can be stopped."""
+"""Indexing on request: one folder after the other in a separate thread; jobs report progress and can be stopped."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Progress = Callable[[int, "int | None"], None]
 _KEPT, _NAMED = 20, 500
 
 
-class Stopped(Exception):
-    """Raised in the middle of indexing, because the job is to stop."""
+class _Stopped(Exception):
+    pass
 
 
 @dataclass(slots=True)
@@ -103,11 +103,7 @@ class Jobs:
         return job
 
     def cancel(self, job_id: str) -> Job:
-        """Stop a job; what it has indexed stays. A finished job stays as it is.
-
-        Raises:
-            ClientError: there is no such job.
-        """
+        """Stop a job; what it has indexed stays. A finished job is unchanged."""
         with self._lock:
             job = self._jobs.get(job_id)
             if job is None:
@@ -147,30 +143,30 @@ class Jobs:
                 return
             job.state = "running"
         self._notify(job)
-        state, summary = self._outcome(job)
-        with self._lock:
-            job.state, job.summary = state, summary
-        self._notify(job)
 
-    def _outcome(self, job: Job) -> tuple[State, str]:
         def progress(done: int, total: int | None) -> None:
             job.done, job.total = done, total
             if job.stopping:
-                raise Stopped
+                raise _Stopped
             self._notify(job)
 
+        state: State = "failed"
         try:
             report = self._index(job, progress)
-        except Stopped:
-            return "cancelled", f"Stopped at file {job.done:,} of {job.total or 0:,}; what was indexed stays."
+        except _Stopped:
+            state, summary = "cancelled", f"Stopped at file {job.done:,} of {job.total or 0:,}; what was indexed stays."
         except JupyterMemoryError as error:
-            return "failed", str(error)
+            summary = str(error)
         except Exception as error:  # noqa: BLE001  nothing above a thread would report it
             self._log(error)
-            return "failed", "Something went wrong in the server; its log says where."
-        job.failed, job.skipped = _first(report.failed), _first(report.skipped)
-        left = f" Left out: {report.kinds_left_out}." if report.left_out else ""
-        return "done", f"{str(report).splitlines()[0]}.{left}"
+            summary = "Something went wrong in the server; its log says where."
+        else:
+            job.failed, job.skipped = _first(report.failed), _first(report.skipped)
+            left = f" Left out: {report.kinds_left_out}." if report.left_out else ""
+            state, summary = "done", f"{str(report).splitlines()[0]}.{left}"
+        with self._lock:
+            job.state, job.summary = state, summary
+        self._notify(job)
 
 
 def _first(pairs: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

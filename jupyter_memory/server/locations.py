@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from jupyter_memory.text.paths import StorePath
     from jupyter_memory.types import Memory
     from jupyter_memory.types.report import HistoryStatus
-
-# What the panel is told of the history: the runs of one text, and whether kernels record theirs.
 
 
 def run_of(memory: Memory) -> dict[str, Any]:
@@ -55,9 +54,6 @@ def history(store: StorePath, held: HistoryStatus | None) -> dict[str, Any]:
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
-
-# Characters of the first line by which a cell is found again; people do not read longer lines.
-_BEGINS = 200
 
 _OUTSIDE = (
     "it lies outside the folder that this Lab shows. Index it with %memory index in a notebook, or allow such paths in "
@@ -115,8 +111,14 @@ class Root:
             if relative is None and not self.outside:
                 raise invalid("path", _OUTSIDE)
             found = plain_path(given) if relative is None else Path(self.folder or "", relative)
-        if not self.hidden and self._is_hidden(found):
-            raise invalid("path", _HIDDEN)
+        if not self.hidden:
+            top = self.folder if self.folder is not None and found.is_relative_to(self.folder) else found.anchor
+            try:
+                hidden = _has_hidden_name(found.relative_to(top)) or is_hidden(found, top)
+            except OSError:  # there can be nothing at such a path
+                hidden = False
+            if hidden:
+                raise invalid("path", _HIDDEN)
         return normal(found)
 
     def admits(self, path: str) -> bool:
@@ -152,15 +154,6 @@ class Root:
                 continue
         return None
 
-    def _is_hidden(self, path: Path) -> bool:
-        top = self.folder if self.folder is not None and path.is_relative_to(self.folder) else path.anchor
-        if _has_hidden_name(path.relative_to(top)):
-            return True
-        try:
-            return bool(is_hidden(path, top))
-        except OSError:  # there can be nothing at such a path
-            return False
-
 
 def _has_hidden_name(relative: PurePath) -> bool:
     return any(part.startswith(".") for part in relative.parts)
@@ -190,8 +183,14 @@ def place_of(
     ``context`` has the headings of the hit, ``Prices > Cleaning``.
     """
     source, cell = memory.source, memory.location
+    noted = memory.metadata.get("from")
     if not source:
-        source, cell = _remembered_from(memory, root)
+        cell = ""
+        # Where a note was remembered.
+        if isinstance(noted, Mapping) and isinstance(noted.get("path"), str) and noted["path"]:
+            with suppress(ClientError):
+                source = str(root.within(noted["path"]))
+                cell = _text(noted.get("cell"))
     path, closed = root.contents_path(source)
     if memory.kind == "history" and not source:
         closed = "The kernel did not know its notebook, or it is gone."
@@ -205,21 +204,10 @@ def place_of(
         "cell": cell if is_notebook and cell and not by_index else None,
         "index": int(cell[1:]) if by_index else None,
         "line": int(location) if memory.source and not is_notebook and location.isdecimal() else None,
-        "begins": memory.text.lstrip().split("\n", 1)[0][:_BEGINS],
+        "begins": memory.text.lstrip().split("\n", 1)[0][:200],
         "changed": path is not None and is_stale(memory),
         "pinned": memory.pinned,
         "lang": memory.lang,
         "context": context,
         **told,
     }
-
-
-def _remembered_from(memory: Memory, root: Root) -> tuple[str, str]:
-    place = memory.metadata.get("from")
-    path, cell = (place.get("path"), place.get("cell")) if isinstance(place, Mapping) else (None, None)
-    if not isinstance(path, str) or not path:
-        return "", ""
-    try:
-        return str(root.within(path)), cell if isinstance(cell, str) else ""
-    except ClientError:
-        return "", ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.server.locations import Root, place_of
@@ -13,13 +14,9 @@ if TYPE_CHECKING:
 
     from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.store import MemoryStore
-    from jupyter_memory.types import Answer, Explanation, Memory, Query
+    from jupyter_memory.types import Answer, Memory
     from jupyter_memory.types.report import Recent
     from jupyter_memory.types.search import Trace
-
-FACETS = ("kind", "lang", "tier", "tag")
-# How many lines of a list the debugger shows.
-_LISTED = 200
 
 
 class Serializer:
@@ -37,27 +34,32 @@ class Serializer:
 
         places = [self.place(hit.memory, hit.location, hit.context, hit.freshness == "changed") for hit in answer.hits]
         hits = [
-            # A request is told nothing of the files outside the folder of this Lab.
+            # A request learns nothing of the files outside the folder of this Lab.
             hit if place["path"] is not None else replace(hit, freshness="unknown")
             for hit, place in zip(answer.hits, places, strict=True)
         ]
+        # Imported late, as it loads NumPy: a server without requests need not wait for it.
+        from jupyter_memory.store.searching import changes_notice
+
         # The panel says below the results which files changed.
         notices = tuple(one for one in answer.notices if one != changes_notice(answer.hits))
+        strength, temporal = answer.strength, answer.query.temporal
+        if temporal is None or temporal.sessions is not None:
+            time_read = None
+        else:
+            since, until = _iso(temporal.since), _iso(temporal.until)
+            time_read = {"phrase": temporal.phrase, "since": since, "until": until, "sure": temporal.sure}
         return {
             **replace(answer, hits=tuple(hits), notices=notices).to_json(),
             "query_id": answer.query_id,
             "profile": answer.profile,
-            "strength": _number(answer.strength),
-            "time_read": _time_read(answer.query),
+            "strength": None if isnan(strength) else strength,
+            "time_read": time_read,
             "timings": dict(answer.timings),
             "terms": list(answer.terms),
-            "facets": _facets(answer),
+            "facets": {facet: dict(answer.facets.get(facet, {})) for facet in ("kind", "lang", "tier", "tag")},
             "places": places,
         }
-
-    def explanation(self, explanation: Explanation) -> dict[str, Any]:
-        """Return an explanation as ``IExplanation``."""
-        return explanation.to_json()
 
     def item(self, memory: Memory) -> dict[str, Any]:
         """Return a memory in full as ``IItem``."""
@@ -77,7 +79,7 @@ class Serializer:
         }
 
     def place(self, memory: Memory, location: str, context: str = "", changed: bool | None = None) -> dict[str, Any]:
-        """Return where a memory can be opened as ``IPlace``; its file is compared if nobody did so yet."""
+        """Return where a memory can be opened as ``IPlace``; its file is compared if that was not done yet."""
         is_stale = self._is_stale if changed is None else lambda memory: changed
         return place_of(memory, location, self._root, is_stale, context)
 
@@ -94,7 +96,7 @@ def lists(trace: Trace) -> dict[str, Any]:
     """Return the lists of a search as ``ILists``."""
     rankings = {"keyword": trace.keyword, "vector": trace.vector, "fused": trace.fused}
     return {
-        **{name: [asdict(one) for one in ranking[:_LISTED]] for name, ranking in rankings.items()},
+        **{name: [asdict(one) for one in ranking[:200]] for name, ranking in rankings.items()},
         "without": {memory_id: dict(ranks) for memory_id, ranks in trace.without.items()},
     }
 
@@ -157,25 +159,5 @@ def model(listed: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _facets(answer: Answer) -> dict[str, dict[str, int]]:
-    return {facet: dict(answer.facets.get(facet, {})) for facet in FACETS}
-
-
-def _time_read(query: Query) -> dict[str, Any] | None:
-    temporal = query.temporal
-    if temporal is None or temporal.sessions is not None:
-        return None
-    return {
-        "phrase": temporal.phrase,
-        "since": _iso(temporal.since),
-        "until": _iso(temporal.until),
-        "sure": temporal.sure,
-    }
-
-
 def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
-
-
-def _number(value: float) -> float | None:
-    return None if value != value else value

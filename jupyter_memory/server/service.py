@@ -25,18 +25,13 @@ if TYPE_CHECKING:
 
     from jupyter_memory.types import IndexReport
 
-# Publishes the progress of jobs and changes of files as events of the server; events hold counts only.
-
-INDEX_SCHEMA = "https://jupyter-memory.readthedocs.io/events/index/v1"
+_INDEX_SCHEMA = "https://jupyter-memory.readthedocs.io/events/index/v1"
 CHANGES = "https://jupyter-memory.readthedocs.io/events/changes/v1"
 _FILES = [Path(__file__).parent / "schemas" / name for name in ("event-index.yaml", "event-changes.yaml")]
-# Seconds between two events of one job whose state is the same.
-_BETWEEN = 0.25
 
 
-class EventPublisher:
-    """Publishes events from any thread, in the loop of the server."""
-
+# Publishes events from any thread, in the loop of the server; events hold counts only.
+class _EventPublisher:
     def __init__(self, events: EventLogger | None) -> None:
         self._events = events
         self._last: dict[str, tuple[str, float]] = {}
@@ -46,36 +41,29 @@ class EventPublisher:
                 events.register_event_schema(file)
 
     def job_changed(self, job: Job) -> None:
-        """Publish how far a job is: each change of its state, its counts up to four times a second."""
         now = monotonic()
         state, at = self._last.get(job.job_id, ("", 0.0))
-        if job.state == state and now - at < _BETWEEN:
+        if job.state == state and now - at < 0.25:
             return
         self._last[job.job_id] = (job.state, now)
         if job.is_over:
             del self._last[job.job_id]
-        self._publish(INDEX_SCHEMA, {"job_id": job.job_id, "phase": job.state, "done": job.done, "total": job.total})
+        self._publish(_INDEX_SCHEMA, {"job_id": job.job_id, "phase": job.state, "done": job.done, "total": job.total})
 
     def files_changed(self, changes: int) -> None:
-        """Publish that the store holds changes of files that the server was notified of."""
         self._publish(CHANGES, {"changes": changes})
 
     def _publish(self, schema: str, data: dict[str, object]) -> None:
-        if self._events is None or self.loop is None or self.loop.is_closed():
+        events = self._events
+        if events is None or self.loop is None or self.loop.is_closed():
             return
         # Listeners are tasks of the loop: an event can only be made there.
         with suppress(RuntimeError):  # it was closed this moment
-            self.loop.call_soon_threadsafe(lambda: self._emit(schema, data))
-
-    def _emit(self, schema: str, data: dict[str, object]) -> None:
-        if self._events is not None:
-            self._events.emit(schema_id=schema, data=data)
+            self.loop.call_soon_threadsafe(lambda: events.emit(schema_id=schema, data=data))
 
 
 # Seconds that a server which stops waits for the indexing that it stops.
 _GRACE = 2.0
-# Threads for changes, threads for what looks through a whole store or folder, and jobs that may wait.
-_WRITERS, _SCANNERS, _JOBS = 2, 2, 1_000
 # Raised when an older front end would misunderstand the server.
 API = 1
 
@@ -104,11 +92,11 @@ class Service:
         self.provider = StoreProvider(settings, root.folder)
         self.search_pool = Pool(threads, name="search")
         # Changes wait for other programs that write, and scans read a whole store or folder: no search waits for them.
-        self.write_pool = Pool(_WRITERS, name="change")
-        self.scan_pool = Pool(_SCANNERS, name="look")
+        self.write_pool = Pool(2, name="change")
+        self.scan_pool = Pool(2, name="look")
         # One thread: folders are indexed one after the other.
-        self.index_pool = Pool(1, waiting=_JOBS, name="index")
-        self.events = EventPublisher(events)
+        self.index_pool = Pool(1, waiting=1_000, name="index")
+        self.events = _EventPublisher(events)
         self.jobs = Jobs(self.index_pool, self._index, self.events.job_changed, self.log_error)
         self.watcher = Watcher(self.provider, root, self.index_pool, self.log_error, self.events.files_changed)
         # Follows what other programs do to the files, from the first request on.

@@ -9,11 +9,9 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any
 
 from jupyter_memory.server.validation import ClientError
-
-Result = TypeVar("Result")
 
 
 class Ticket:
@@ -82,7 +80,7 @@ class Pool:
         """Return what a call gives.
 
         Raises:
-            ClientError: too many calls are waiting already.
+            ClientError: too many calls are waiting, or the pool was closed.
             CancelledError: it was dropped.
         """
         self.put(ticket)
@@ -92,11 +90,7 @@ class Pool:
             raise asyncio.CancelledError from None
 
     def put(self, ticket: Ticket) -> None:
-        """Put a call into the line.
-
-        Raises:
-            ClientError: too many calls are waiting already, or the pool was closed.
-        """
+        """Put a call into the line; raise ``ClientError`` as ``run`` does."""
         with self._lock:
             if self._closed:
                 raise _stopping()
@@ -163,10 +157,6 @@ class Pool:
                     self._unclaimed -= 1
                 else:
                     self._idle += 1
-
-
-def _busy() -> ClientError:
-    return ClientError(503, "The memory is busy: too many requests are waiting. Try again in a moment.", "Busy")
 
 
 def _stopping() -> ClientError:

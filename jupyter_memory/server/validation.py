@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from jsonschema import Draft7Validator
     from jsonschema.exceptions import ValidationError
 
-# Errors as a client may see them: an HTTP status and a sentence, never the user's own text.
-
 # The class of an error, the HTTP status, and its sentence where the error's own may quote what was sent.
 _ANSWERS: tuple[tuple[type[JupyterMemoryError], int, str], ...] = (
     (UnknownMemory, 404, "No memory has this id: it may have been forgotten. Search again."),
@@ -119,7 +117,7 @@ def validated(name: str, body: bytes) -> dict[str, Any]:
         given = json.loads(body, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
         raise invalid("", "The body is not JSON") from None
-    errors = sorted(validator(name).iter_errors(given), key=lambda error: list(map(str, error.absolute_path)))
+    errors = sorted(_validator(name).iter_errors(given), key=lambda error: list(map(str, error.absolute_path)))
     if errors:
         raise invalid(*_described(errors[0]))
     valid: dict[str, Any] = given
@@ -127,29 +125,22 @@ def validated(name: str, body: bytes) -> dict[str, Any]:
 
 
 @cache
-def validator(name: str) -> Draft7Validator:
-    """Return what checks values against the schema of that name, such as ``answer`` or ``search-request``."""
+def _validator(name: str) -> Draft7Validator:
     # Imported late: the server starts without it.
     from jsonschema import Draft7Validator
-
-    return Draft7Validator(_schema(name), registry=_registry())
-
-
-@cache
-def _schema(name: str) -> Mapping[str, Any]:
-    schema: Mapping[str, Any] = json.loads(SCHEMAS.joinpath(f"{name}.json").read_text(encoding="utf-8"))
-    return schema
-
-
-@cache
-def _registry() -> Any:
     from referencing import Registry, Resource
     from referencing.jsonschema import DRAFT7
 
     def found(address: str) -> Resource[Any]:
         return Resource.from_contents(_schema(address.rpartition("/")[2].removesuffix(".json")), DRAFT7)
 
-    return Registry(retrieve=found)  # type: ignore[call-arg]
+    return Draft7Validator(_schema(name), registry=Registry(retrieve=found))  # type: ignore[call-arg]
+
+
+@cache
+def _schema(name: str) -> Mapping[str, Any]:
+    schema: Mapping[str, Any] = json.loads(SCHEMAS.joinpath(f"{name}.json").read_text(encoding="utf-8"))
+    return schema
 
 
 def _refuse(constant: str) -> float:
@@ -173,15 +164,11 @@ def _described(error: ValidationError) -> tuple[str, str]:
         return field, f"There is a field that is not known. Known: {', '.join(error.schema['properties'])}"
     if not field and rule == "type":
         return "", "The body must be a JSON object"
-    return field, _rule(str(rule), wanted, error.schema)
-
-
-def _rule(rule: str, wanted: Any, schema: Mapping[str, Any]) -> str:
     if rule == "type":
         kinds = [wanted] if isinstance(wanted, str) else wanted
-        return f"it must be {' or '.join(_TYPES.get(kind, kind) for kind in kinds)}"
+        return field, f"it must be {' or '.join(_TYPES.get(kind, kind) for kind in kinds)}"
     if rule in ("enum", "const"):
-        return f"it must be one of {', '.join(map(json.dumps, wanted if rule == 'enum' else [wanted]))}"
+        return field, f"it must be one of {', '.join(map(json.dumps, wanted if rule == 'enum' else [wanted]))}"
     words = {
         "minLength": "it is empty",
         "maxLength": f"it is longer than {wanted} characters",
@@ -189,7 +176,7 @@ def _rule(rule: str, wanted: Any, schema: Mapping[str, Any]) -> str:
         "maxItems": f"it holds more than {wanted} values",
         "minimum": f"it must be {wanted} or more",
         "maximum": f"it must be {wanted} or less",
-        "minProperties": f"The body says too little: give one of {', '.join(schema.get('properties', ()))}",
+        "minProperties": f"The body says too little: give one of {', '.join(error.schema.get('properties', ()))}",
         "not": f"Give one of {' and '.join(wanted['required'] if rule == 'not' else ())}, not both",
     }
-    return words.get(rule, "it cannot be used")
+    return field, words.get(str(rule), "it cannot be used")

@@ -49,9 +49,11 @@ class Watcher:
 
     async def on_event(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
         """Take an event of the contents manager."""
-        change = self._change(data)
-        if change is None:
+        action = data["action"]
+        if self._root.folder is None or action not in ("save", "upload", "copy", "delete", "rename"):
             return
+        path = self._root.within(data["path"])
+        change = Change(path, self._root.within(data["source_path"])) if action == "rename" else Change(path)
         loop = asyncio.get_running_loop()
         if self._timer is not None:
             self._timer.cancel()
@@ -65,17 +67,6 @@ class Watcher:
         if self._timer is not None:
             self._timer.cancel()
         self._changes = []
-
-    def _change(self, data: dict[str, Any]) -> Change | None:
-        folder, action = self._root.folder, data["action"]
-        if folder is None:
-            return None
-        path = self._root.within(data["path"])
-        if action in ("save", "upload", "copy", "delete"):
-            return Change(path)
-        if action == "rename":
-            return Change(path, self._root.within(data["source_path"]))
-        return None
 
     def _submit(self) -> None:
         changes, self._changes, self._timer = self._changes, [], None

@@ -26,60 +26,40 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 
 
+# A member of an object, or an item of an array (without a name): where it begins, and where its value stands.
 @dataclass(frozen=True, slots=True)
-class Child:
-    """A member of an object, or an item of an array (without a name): where it begins, and where its value stands."""
-
+class _Child:
     name: str | None
     begin: int
     value_begin: int
     end: int
 
 
+# A JSON text with two copies of the same length, so that a place in one is the place in the others.
+#
+# ``bare`` has blanks in place of comments; ``strict`` has blanks in place of trailing commas too.
 @dataclass(frozen=True, slots=True)
-class JsonText:
-    """A JSON text with two copies of the same length, so that a place in one is the place in the others.
-
-    ``bare`` has blanks in place of comments; ``strict`` has blanks in place of trailing commas too.
-    """
-
+class _JsonText:
     text: str
     bare: str
     strict: str
 
     @classmethod
-    def read(cls, text: str, *, comments: bool) -> JsonText:
-        """Return the text with its copies; without ``comments`` it has to be strict JSON."""
+    def read(cls, text: str, *, comments: bool) -> _JsonText:
         if not comments:
             return cls(text, text, text)
         bare = _COMMENT.sub(lambda found: found[1] or re.sub(r"[^\r\n]", " ", found[0]), text)
         return cls(text, bare, _TRAILING_COMMA.sub(lambda found: found[1] or " ", bare))
 
     def value(self) -> Any:
-        """Return what the text says; an empty one says ``{}``.
-
-        Raises:
-            JSONDecodeError: it is not JSON.
-        """
         return json.loads(self.strict) if self.strict.strip() else {}
 
     def root(self) -> int:
-        """Return where the whole value begins."""
         return self._skip(0)
 
-    def children(self, begin: int) -> list[Child]:
-        """Return the parts of the object or array that begins at a place."""
-        return list(self._children(begin))
-
-    def end(self, begin: int) -> int:
-        """Return where the value that begins at a place ends."""
-        return _DECODER.raw_decode(self.strict, begin)[1]
-
-    def comma(self, begin: int, end: int) -> int:
-        """Return where the comma between two places stands, -1 if there is none; none inside a comment counts."""
-        return self.bare.find(",", begin, end)
-
-    def _children(self, begin: int) -> Iterator[Child]:
+    def children(self, begin: int) -> list[_Child]:
+        # The parts of the object or array that begins at a place.
+        children: list[_Child] = []
         named = self.strict[begin] == "{"
         place = self._skip(begin + 1)
         while self.strict[place] not in "}]":
@@ -88,10 +68,18 @@ class JsonText:
                 name, place = _DECODER.raw_decode(self.strict, place)
                 place = self._skip(self._skip(place) + 1)
             end = self.end(place)
-            yield Child(name, start, place, end)
+            children.append(_Child(name, start, place, end))
             place = self._skip(end)
             if self.strict[place] == ",":
                 place = self._skip(place + 1)
+        return children
+
+    def end(self, begin: int) -> int:
+        return _DECODER.raw_decode(self.strict, begin)[1]
+
+    def comma(self, begin: int, end: int) -> int:
+        # -1 if there is none; a comma inside a comment does not count.
+        return self.bare.find(",", begin, end)
 
     def _skip(self, place: int) -> int:
         found = _SPACE.match(self.strict, place)
@@ -104,13 +92,16 @@ class JsonText:
 _REST_OF_LINE = re.compile(r"(?:[ \t]*+(?://[^\r\n]*+|/\*[^\r\n]*?\*/))++(?=[ \t]*+\r?\n)")
 
 
-def added(json_text: JsonText, container: int, name: str | None, value: Any) -> str:
-    """Return the text with a last part more in the object or array that begins at a place."""
+# A last part more in the object or array that begins at a place.
+def _added(json_text: _JsonText, container: int, name: str | None, value: Any) -> str:
     text, children, end = json_text.text, json_text.children(container), json_text.end(container)
     style = _Style(text)
     outer = _line_indent(text, container)
-    indent = _indent(text, children[-1].begin) if children else outer + style.unit
-    if style.compact or indent is None:
+    indent = outer + style.unit
+    if children:
+        first = children[-1].begin
+        indent = text[text.rfind("\n", 0, first) + 1 : first]
+    if style.compact or indent.strip():
         # All on one line, or at least what is there already.
         part = _ON_ONE_LINE.part(name, value, "")
         return _put(text, children[-1].end if children else container + 1, (", " if children else "") + part)
@@ -126,15 +117,13 @@ def added(json_text: JsonText, container: int, name: str | None, value: Any) -> 
     return _put(_put(text, _after_comments(json_text, last), part), last, ",")
 
 
-def replaced(json_text: JsonText, child: Child, value: Any) -> str:
-    """Return the text with another value of a part."""
+def _replaced(json_text: _JsonText, child: _Child, value: Any) -> str:
     old, indent = json_text.text[child.value_begin : child.end], _line_indent(json_text.text, child.begin)
     style = _Style(json_text.text) if "\n" in old else _ON_ONE_LINE
     return json_text.text[: child.value_begin] + style.value(value, indent) + json_text.text[child.end :]
 
 
-def removed(json_text: JsonText, container: int, child: Child) -> str:
-    """Return the text without a part of the object or array that begins at a place."""
+def _removed(json_text: _JsonText, container: int, child: _Child) -> str:
     text, children, end = json_text.text, json_text.children(container), json_text.end(container)
     place = children.index(child)
     begin = len(text[: child.begin].rstrip())
@@ -175,17 +164,12 @@ def _put(text: str, place: int, more: str) -> str:
     return text[:place] + more + text[place:]
 
 
-def _indent(text: str, place: int) -> str | None:
-    before = text[text.rfind("\n", 0, place) + 1 : place]
-    return before if not before.strip() else None
-
-
 def _line_indent(text: str, place: int) -> str:
     line = text[text.rfind("\n", 0, place) + 1 : place]
     return line[: len(line) - len(line.lstrip())]
 
 
-def _after_comments(json_text: JsonText, place: int) -> int:
+def _after_comments(json_text: _JsonText, place: int) -> int:
     if json_text.bare == json_text.text:
         return place
     found = _REST_OF_LINE.match(json_text.text, place)
@@ -196,15 +180,10 @@ def _after_comments(json_text: JsonText, place: int) -> int:
 #
 # The parser says whether a line begins a statement: it does where the lines before it are valid TOML by themselves.
 
-KeyPath = tuple[str, ...]
+_KeyPath = tuple[str, ...]
 
 
-def parsed(text: str) -> dict[str, Any]:
-    """Return what a text says.
-
-    Raises:
-        ClientConfigError: it is not TOML.
-    """
+def _parsed_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -213,8 +192,7 @@ def parsed(text: str) -> dict[str, Any]:
         raise ClientConfigError(f"it is not valid TOML {where}") from None
 
 
-def value_at(value: Any, path: Sequence[str]) -> Any:
-    """Return what stands at a path of keys, None where nothing does."""
+def _value_at(value: Any, path: Sequence[str]) -> Any:
     for key in path:
         if not isinstance(value, Mapping) or key not in value:
             return None
@@ -222,47 +200,7 @@ def value_at(value: Any, path: Sequence[str]) -> Any:
     return value
 
 
-def with_table(text: str, path: KeyPath, values: Mapping[str, Any]) -> str:
-    """Return the text in which a table has these values, and keeps its others.
-
-    Raises:
-        ClientConfigError: the text is not TOML, or holds the table in a form that cannot be changed safely.
-    """
-    before, newline = parsed(text), "\r\n" if "\r\n" in text else "\n"
-    if not isinstance(before.get(path[0], {}), Mapping):
-        raise ClientConfigError(f"its {path[0]} is no table")
-    written = [f"{key} = {json.dumps(value, ensure_ascii=False)}{newline}" for key, value in values.items()]
-    lines = text.splitlines(keepends=True)
-    found = next((span for span in _tables(lines, path) if span[2] == path), None)
-    if found is None:
-        gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
-        after = text + gap + f"[{'.'.join(path)}]{newline}" + "".join(written)
-    else:
-        begin, end, _ = found
-        kept = [
-            line for line in _statements(lines[begin + 1 : end]) if not bool(tomllib.loads(line).keys() & values.keys())
-        ]
-        after = "".join([*lines[: begin + 1], *written, *kept, *lines[end:]])
-    return _checked_toml(after, before, path, {**(value_at(before, path) or {}), **values})
-
-
-def without_table(text: str, path: KeyPath) -> str:
-    """Return the text without a table and the tables below it.
-
-    Raises:
-        ClientConfigError: the text is not TOML, or holds the table in a form that cannot be removed safely.
-    """
-    before, lines = parsed(text), text.splitlines(keepends=True)
-    if value_at(before, path) is None:
-        return text
-    for begin, end, _ in reversed(list(_tables(lines, path))):
-        # The blank line before it was put there with it.
-        start = begin - 1 if begin and not lines[begin - 1].strip() else begin
-        del lines[start:end]
-    return _checked_toml("".join(lines), before, path, None)
-
-
-def _tables(lines: list[str], path: KeyPath) -> Iterator[tuple[int, int, KeyPath]]:
+def _tables(lines: list[str], path: _KeyPath) -> Iterator[tuple[int, int, _KeyPath]]:
     heads = [(place, name) for place, line in enumerate(lines) if (name := _header(line)) and _is_whole(lines[:place])]
     for number, (begin, name) in enumerate(heads):
         end = heads[number + 1][0] if number + 1 < len(heads) else len(lines)
@@ -273,7 +211,7 @@ def _tables(lines: list[str], path: KeyPath) -> Iterator[tuple[int, int, KeyPath
             yield begin, end, name
 
 
-def _header(line: str) -> KeyPath | None:
+def _header(line: str) -> _KeyPath | None:
     if not line.lstrip().startswith("["):
         return None
     try:
@@ -287,15 +225,6 @@ def _header(line: str) -> KeyPath | None:
     return tuple(names)
 
 
-def _statements(lines: list[str]) -> Iterator[str]:
-    # A line, or the lines over which a value goes on.
-    begin = 0
-    for end in range(1, len(lines) + 1):
-        if _is_whole(lines[begin:end]):
-            yield "".join(lines[begin:end])
-            begin = end
-
-
 def _is_whole(lines: list[str]) -> bool:
     try:
         tomllib.loads("".join(lines))
@@ -304,7 +233,7 @@ def _is_whole(lines: list[str]) -> bool:
     return True
 
 
-def _checked_toml(after: str, before: Mapping[str, Any], path: KeyPath, table: Mapping[str, Any] | None) -> str:
+def _checked_toml(after: str, before: Mapping[str, Any], path: _KeyPath, table: Mapping[str, Any] | None) -> str:
     expected = deepcopy(dict(before))
     inner = expected
     for key in path[:-1]:
@@ -321,7 +250,7 @@ def _checked_toml(after: str, before: Mapping[str, Any], path: KeyPath, table: M
     return after
 
 
-def _without_empty(value: dict[str, Any], path: KeyPath) -> dict[str, Any]:
+def _without_empty(value: dict[str, Any], path: _KeyPath) -> dict[str, Any]:
     return {key: inner for key, inner in value.items() if not (key == path[0] and inner == {})}
 
 
@@ -338,15 +267,12 @@ class Shape(Protocol):
 
     def entry_of(self, text: str) -> Any:
         """Return our entry, None where there is none."""
-        ...
 
     def with_entry(self, text: str, entry: Any) -> str:
         """Return the text with our entry; what the entry had besides stays in it."""
-        ...
 
     def without_entry(self, text: str) -> str:
         """Return the text without our entry."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,43 +284,40 @@ class JsonMember:
     comments: bool = False
 
     def entry_of(self, text: str) -> Any:
-        """Return our entry, None where there is none."""
         found = _value(_parsed(text, comments=self.comments))
         for key in self.keys:
             found = _object(found.get(key, {}), key)
         return found.get(self.name)
 
     def with_entry(self, text: str, entry: Any) -> str:
-        """Return the text with our entry; what the entry had besides stays in it."""
         old = self.entry_of(text)
         new = {**old, **entry} if isinstance(old, Mapping) and isinstance(entry, Mapping) else entry
         text = text if text.strip() else "{}\n"
-        after = self._changed(_parsed(text, comments=self.comments), new)
+        parsed = _parsed(text, comments=self.comments)
+        container, missing = self._container(parsed)
+        child = _member(parsed, container, self.name)
+        if missing:
+            inner = new
+            for key in (self.name, *reversed(missing[1:])):
+                inner = {key: inner}
+            after = _added(parsed, container, missing[0], inner)
+        elif child is None:
+            after = _added(parsed, container, self.name, new)
+        else:
+            after = _replaced(parsed, child, new)
         return _checked(after, self._expected(text, new), comments=self.comments)
 
     def without_entry(self, text: str) -> str:
-        """Return the text without our entry."""
         if self.entry_of(text) is None:
             return text
         parsed = _parsed(text, comments=self.comments)
         container, _ = self._container(parsed)
         child = _member(parsed, container, self.name)
         assert child is not None
-        after = removed(parsed, container, child)
+        after = _removed(parsed, container, child)
         return _checked(after, self._expected(text, None), comments=self.comments)
 
-    def _changed(self, parsed: JsonText, entry: Any) -> str:
-        container, missing = self._container(parsed)
-        if missing:
-            for key in (self.name, *reversed(missing[1:])):
-                entry = {key: entry}
-            return added(parsed, container, missing[0], entry)
-        child = _member(parsed, container, self.name)
-        if child is None:
-            return added(parsed, container, self.name, entry)
-        return replaced(parsed, child, entry)
-
-    def _container(self, parsed: JsonText) -> tuple[int, tuple[str, ...]]:
+    def _container(self, parsed: _JsonText) -> tuple[int, tuple[str, ...]]:
         place = parsed.root()
         for count, key in enumerate(self.keys):
             child = _member(parsed, place, key)
@@ -421,35 +344,32 @@ class JsonItem:
     key: str = "mcp_servers"
 
     def entry_of(self, text: str) -> Any:
-        """Return our entry, None where there is none."""
         items = self._items(text)
         place = _place(items)
         return None if place is None else items[place]
 
     def with_entry(self, text: str, entry: Any) -> str:
-        """Return the text with our entry; what the entry had besides stays in it."""
         items = self._items(text)
         parsed, place = _parsed(text if text.strip() else "{}\n", comments=False), _place(items)
         new = {"name": NAME, **(items[place] if place is not None else {}), **entry}
         array = _member(parsed, parsed.root(), self.key)
         if array is None:
-            after = added(parsed, parsed.root(), self.key, [new])
+            after = _added(parsed, parsed.root(), self.key, [new])
         elif place is None:
-            after = added(parsed, array.value_begin, None, new)
+            after = _added(parsed, array.value_begin, None, new)
         else:
-            after = replaced(parsed, parsed.children(array.value_begin)[place], new)
+            after = _replaced(parsed, parsed.children(array.value_begin)[place], new)
         items = [*items, new] if place is None else [*items[:place], new, *items[place + 1 :]]
         return _checked(after, {**parsed.value(), self.key: items}, comments=False)
 
     def without_entry(self, text: str) -> str:
-        """Return the text without our entry."""
         items = self._items(text)
         parsed, place = _parsed(text, comments=False), _place(items)
         if place is None:
             return text
         array = _member(parsed, parsed.root(), self.key)
         assert array is not None
-        after = removed(parsed, array.value_begin, parsed.children(array.value_begin)[place])
+        after = _removed(parsed, array.value_begin, parsed.children(array.value_begin)[place])
         return _checked(after, {**parsed.value(), self.key: items[:place] + items[place + 1 :]}, comments=False)
 
     def _items(self, text: str) -> list[Any]:
@@ -466,20 +386,44 @@ class TomlTable:
     path: tuple[str, ...] = ("mcp_servers", NAME)
 
     def entry_of(self, text: str) -> Any:
-        """Return our entry, None where there is none."""
-        return value_at(parsed(text), self.path)
+        return _value_at(_parsed_toml(text), self.path)
 
     def with_entry(self, text: str, entry: Any) -> str:
-        """Return the text with our entry; what the entry had besides stays in it."""
-        return with_table(text, self.path, entry)
+        before, newline = _parsed_toml(text), "\r\n" if "\r\n" in text else "\n"
+        if not isinstance(before.get(self.path[0], {}), Mapping):
+            raise ClientConfigError(f"its {self.path[0]} is no table")
+        written = [f"{key} = {json.dumps(value, ensure_ascii=False)}{newline}" for key, value in entry.items()]
+        lines = text.splitlines(keepends=True)
+        found = next((span for span in _tables(lines, self.path) if span[2] == self.path), None)
+        if found is None:
+            gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
+            after = text + gap + f"[{'.'.join(self.path)}]{newline}" + "".join(written)
+        else:
+            begin, end, _ = found
+            kept, statement = [], ""
+            for line in lines[begin + 1 : end]:
+                statement += line
+                # A value may go on over several lines.
+                if _is_whole([statement]):
+                    if not tomllib.loads(statement).keys() & entry.keys():
+                        kept.append(statement)
+                    statement = ""
+            after = "".join([*lines[: begin + 1], *written, *kept, *lines[end:]])
+        return _checked_toml(after, before, self.path, {**(_value_at(before, self.path) or {}), **entry})
 
     def without_entry(self, text: str) -> str:
-        """Return the text without our entry."""
-        return without_table(text, self.path)
+        before, lines = _parsed_toml(text), text.splitlines(keepends=True)
+        if _value_at(before, self.path) is None:
+            return text
+        for begin, end, _ in reversed(list(_tables(lines, self.path))):
+            # The blank line before it was put there with it.
+            start = begin - 1 if begin and not lines[begin - 1].strip() else begin
+            del lines[start:end]
+        return _checked_toml("".join(lines), before, self.path, None)
 
 
-def _parsed(text: str, *, comments: bool) -> JsonText:
-    parsed = JsonText.read(text, comments=comments)
+def _parsed(text: str, *, comments: bool) -> _JsonText:
+    parsed = _JsonText.read(text, comments=comments)
     try:
         parsed.value()
     except json.JSONDecodeError as error:
@@ -490,7 +434,7 @@ def _parsed(text: str, *, comments: bool) -> JsonText:
     return parsed
 
 
-def _value(parsed: JsonText) -> dict[str, Any]:
+def _value(parsed: _JsonText) -> dict[str, Any]:
     return _object(parsed.value(), "")
 
 
@@ -504,31 +448,28 @@ def _place(items: list[Any]) -> int | None:
     return next((place for place, one in enumerate(items) if isinstance(one, dict) and one.get("name") == NAME), None)
 
 
-def _member(parsed: JsonText, container: int, name: str) -> Child | None:
+def _member(parsed: _JsonText, container: int, name: str) -> _Child | None:
     # Of members with the same name, the last one counts, as for every reader of JSON.
     return next((child for child in reversed(parsed.children(container)) if child.name == name), None)
 
 
 def _checked(after: str, expected: Any, *, comments: bool) -> str:
-    if JsonText.read(after, comments=comments).value() != expected:
+    if _JsonText.read(after, comments=comments).value() != expected:
         raise ClientConfigError("it is written in a way that this command cannot change safely")
     return after
 
 
 # Reading, showing and replacing the files of other programs, with a copy of what was there.
 
-BACKUP = ".jupyter-memory.bak"
 _BOM = b"\xef\xbb\xbf"
-# What is shown of a line: programs write files whose whole content is one line.
-_LONGEST_LINE = 300
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigChange:
     """A file as it is and as it is to be; None is a file that does not exist.
 
-    ``kept`` says that the copy beside the file is left as it is; ``restores``, that the file becomes what the copy is;
-    ``own_folder``, that the folder goes with the file where nothing else is in it.
+    ``kept`` says that the copy beside the file stays unchanged; ``restores``, that the file becomes what the copy is;
+    ``own_folder``, that the folder is deleted with the file if nothing else is in it.
     """
 
     path: Path
@@ -546,13 +487,14 @@ class ConfigChange:
         old, new = (str(self.path) if side is not None else os.devnull for side in (self.before, self.after))
         lines = unified_diff(_lines(self.before), _lines(self.after), old, new, n=2, lineterm="")
         text, _ = redact("\n".join(lines))
-        return "\n".join(_cut(line) for line in text.split("\n"))
+        # Programs write files whose whole content is one line.
+        return "\n".join(line if len(line) <= 300 else f"{line[:300]} …" for line in text.split("\n"))
 
     def apply(self) -> None:
         """Replace the file as a whole, after a copy of it was made; a link stays one.
 
         Raises:
-            ClientConfigError: the file cannot be written, or somebody changed it since it was read.
+            ClientConfigError: the file cannot be written, or was changed since it was read.
         """
         with _named(self.path):
             if read(self.path) != self.before:
@@ -578,15 +520,11 @@ class ConfigChange:
 def backup_of(path: Path) -> Path:
     """Return the file that keeps a copy of another, beside it."""
     target = Path(os.path.realpath(path))
-    return target.with_name(target.name + BACKUP)
+    return target.with_name(target.name + ".jupyter-memory.bak")
 
 
 def read(path: Path) -> bytes | None:
-    """Return what a file holds, None if it does not exist.
-
-    Raises:
-        ClientConfigError: it cannot be read.
-    """
+    """Return what a file holds, None if it does not exist."""
     with _named(path):
         try:
             return path.read_bytes()
@@ -595,11 +533,7 @@ def read(path: Path) -> bytes | None:
 
 
 def decoded(data: bytes | None) -> str:
-    """Return the text of a file, without the mark at its beginning; an absent file is empty.
-
-    Raises:
-        ClientConfigError: it is not UTF-8.
-    """
+    """Return the text of a file, without the mark at its beginning; an absent file is empty."""
     try:
         return (data or b"").removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError:
@@ -609,10 +543,6 @@ def decoded(data: bytes | None) -> str:
 def encoded(text: str, before: bytes | None) -> bytes:
     """Return a text as the file that held ``before`` is to hold it."""
     return (_BOM if (before or b"").startswith(_BOM) else b"") + text.encode("utf-8")
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + " …"
 
 
 def _lines(data: bytes | None) -> list[str]:

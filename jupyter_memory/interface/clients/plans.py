@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from jupyter_core.paths import jupyter_config_dir
 
@@ -56,9 +56,6 @@ def command_of(store: StorePath | None, bounds: Bounds) -> tuple[str, list[str]]
 
     It is this Python by its whole path: what starts it may have another PATH, or none. ``-P`` keeps Python from
     importing modules of the folder in which it is started, which is the client's project.
-
-    Raises:
-        ClientConfigError: this Python does not know its own path.
     """
     if not sys.executable:
         raise ClientConfigError("This Python does not know where it is: run the command with its whole path.")
@@ -79,7 +76,7 @@ class Setting:
 
     @property
     def is_on(self) -> bool:
-        """Return whether the file turns it on, as far as that can be read."""
+        """Return whether the file turns it on; one that cannot be read does not."""
         return is_connected(self._shape, self.file)
 
     def turned_on(self) -> ConfigChange | None:
@@ -88,24 +85,11 @@ class Setting:
 
     def turned_off(self) -> ConfigChange | None:
         """Return the change that takes it out of the file, None where it is not there."""
-        return disconnection(self._shape, self.file)
+        return _disconnection(self._shape, self.file)
 
     @property
     def _shape(self) -> Shape:
         return JsonMember(("JupyterMemory",), self.name)
-
-
-def config_file(client: Client, places: Places, project: Path | None) -> Path:
-    """Return the file that is changed: the user's, or a project's.
-
-    Raises:
-        ClientConfigError: the client has no file for a project.
-    """
-    if project is None:
-        return client.file(places)
-    if not client.project_file:
-        raise ClientConfigError(f"{client.title} has one configuration for all projects: leave out --project.")
-    return project / client.project_file
 
 
 def is_connected(shape: Shape, path: Path) -> bool:
@@ -117,11 +101,7 @@ def is_connected(shape: Shape, path: Path) -> bool:
 
 
 def connection(shape: Shape, path: Path, entry: Any) -> ConfigChange | None:
-    """Return the change that puts an entry into a configuration, None where it says so already.
-
-    Raises:
-        ClientConfigError: the file cannot be read, or changed safely.
-    """
+    """Return the change that puts an entry into a configuration, None where it says so already."""
     before = read(path)
     after = _edited(path, before, lambda text: shape.with_entry(text, entry))
     if after == before:
@@ -129,14 +109,8 @@ def connection(shape: Shape, path: Path, entry: Any) -> ConfigChange | None:
     return ConfigChange(path, before, after, kept=_is_but_for_us(shape, path, before))
 
 
-def disconnection(shape: Shape, path: Path) -> ConfigChange | None:
-    """Return the change that takes our entry out of a configuration, None where there is none.
-
-    Where nothing but the entry came since, the file becomes what it was, to the last byte.
-
-    Raises:
-        ClientConfigError: the file cannot be read, or changed safely.
-    """
+def _disconnection(shape: Shape, path: Path) -> ConfigChange | None:
+    # Where nothing but the entry came since, the file becomes what it was, to the last byte.
     before = read(path)
     after = _edited(path, before, shape.without_entry)
     if before is None or after == before:
@@ -166,101 +140,36 @@ def _edited(path: Path, before: bytes | None, edit: Callable[[str], str]) -> byt
     raise ClientConfigError(f"{path} was left as it is: {reason}. Mend it, then try again.")
 
 
-def skill_text() -> str:
-    """Return the skill that tells an agent when to search."""
+def _skill_text() -> str:
     return (files(__package__) / "SKILL.md").read_text(encoding="utf-8")
 
 
-def skill_file(folder: Path) -> Path:
-    """Return where the skill goes in a folder of skills."""
+def _skill_file(folder: Path) -> Path:
     return folder / NAME / "SKILL.md"
 
 
-def skills_folder(client: Client, places: Places, project: Path | None) -> Path | None:
-    """Return the folder of a client's skills, None if it has none."""
-    if project is not None:
-        return project / client.project_skills if client.project_skills else None
-    return None if client.skills is None else client.skills(places)
-
-
-def skill_written(folder: Path) -> ConfigChange | None:
-    """Return the change that writes the skill into a folder of skills, None where it is there."""
-    path, after = skill_file(folder), skill_text().encode("utf-8")
+def _skill_written(folder: Path) -> ConfigChange | None:
+    path, after = _skill_file(folder), _skill_text().encode("utf-8")
     before = read(path)
     return None if before == after else ConfigChange(path, before, after)
 
 
-def skill_removed(folder: Path) -> ConfigChange | None:
-    """Return the change that removes the skill from a folder of skills, None where there is none."""
-    path = skill_file(folder)
+def _skill_removed(folder: Path) -> ConfigChange | None:
+    path = _skill_file(folder)
     before = read(path)
     if before is None:
         return None
-    # A copy stays only of what somebody changed.
-    return ConfigChange(path, before, None, kept=before == skill_text().encode("utf-8"), own_folder=True)
+    # A copy stays only of a changed skill.
+    return ConfigChange(path, before, None, kept=before == _skill_text().encode("utf-8"), own_folder=True)
 
-
-# What can be connected: a client with its skill, the tools inside Jupyter, or a folder of skills alone.
 
 _SETTING = Setting("jupyter_mcp")
 
 
-class Target(Protocol):
-    """Something that can be connected.
-
-    ``connection`` and ``removal`` raise ``ClientConfigError`` where a file cannot be read, or changed safely.
-    """
-
-    @property
-    def name(self) -> str:
-        """Return what is typed for it."""
-        ...
-
-    @property
-    def title(self) -> str:
-        """Return what it is called."""
-        ...
-
-    @property
-    def file(self) -> Path:
-        """Return the file that is changed."""
-        ...
-
-    @property
-    def reads(self) -> bool:
-        """Return whether it can read the memory afterwards."""
-        ...
-
-    @property
-    def caution(self) -> str:
-        """Return what is told before the question."""
-        ...
-
-    @property
-    def done(self) -> str:
-        """Return what is told after it was connected."""
-        ...
-
-    @property
-    def removed(self) -> str:
-        """Return what is told after that was ended."""
-        ...
-
-    def is_here(self) -> bool:
-        """Return whether it seems to be installed."""
-        ...
-
-    def is_connected(self) -> bool:
-        """Return whether it is connected, as far as its file can be read."""
-        ...
-
-    def connection(self) -> list[ConfigChange]:
-        """Return the changes that connect it, none where it is connected."""
-        ...
-
-    def removal(self) -> list[ConfigChange]:
-        """Return the changes that end that, none where it is not connected."""
-        ...
+# The three kinds of target have the same names: what is typed (`name`) and shown for one (`title`, `caution` before the
+# question, `done` and `removed` afterwards), the `file` that is changed, and whether it can read the memory afterwards
+# (`reads`). `connection` and `removal` return changes, none if there is nothing to do, and raise `ClientConfigError`
+# if a file cannot be read, or changed safely.
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,60 +185,56 @@ class ClientTarget:
 
     @property
     def name(self) -> str:
-        """Return the name by which the client is typed."""
         return self.client.name
 
     @property
     def title(self) -> str:
-        """Return the name of the client."""
         return self.client.title
 
     @property
     def file(self) -> Path:
-        """Return its configuration: the user's, or the project's."""
-        return config_file(self.client, self.places, self.project)
+        if self.project is None:
+            return self.client.file(self.places)
+        if not self.client.project_file:
+            raise ClientConfigError(f"{self.title} has one configuration for all projects: leave out --project.")
+        return self.project / self.client.project_file
 
     @property
     def caution(self) -> str:
-        """Return that there is no folder for the skill that was asked for."""
         if not self.with_skill or self._skills() is not None:
             return ""
         return f"{self.title} has no folder of skills: write the skill with --skill-to FOLDER."
 
     @property
     def done(self) -> str:
-        """Return what to do for the change to count."""
         return f"connected. {self.client.then}"
 
     @property
     def removed(self) -> str:
-        """Return what to do for the removal to count."""
         return "no longer connected. If it runs, it keeps its server until it is restarted."
 
     def is_here(self) -> bool:
-        """Return whether it seems to be installed, and has a file of the kind that is asked for."""
         return self.client.is_here(self.places) and (self.project is None or bool(self.client.project_file))
 
     def is_connected(self) -> bool:
-        """Return whether its configuration names our server."""
         return is_connected(self.client.shape, self.file)
 
     def connection(self) -> list[ConfigChange]:
-        """Return the changes of its configuration, and of its skill if that is asked for."""
         skills = self._skills()
         entry = connection(self.client.shape, self.file, self.client.entry(*self.command))
-        skill = skill_written(skills) if self.with_skill and skills is not None else None
-        return [change for change in (entry, skill) if change is not None]
+        skill = _skill_written(skills) if self.with_skill and skills is not None else None
+        return list(filter(None, [entry, skill]))
 
     def removal(self) -> list[ConfigChange]:
-        """Return the changes that take out the entry and the skill."""
         skills = self._skills()
-        entry = disconnection(self.client.shape, self.file)
-        skill = None if skills is None else skill_removed(skills)
-        return [change for change in (entry, skill) if change is not None]
+        entry = _disconnection(self.client.shape, self.file)
+        skill = None if skills is None else _skill_removed(skills)
+        return list(filter(None, [entry, skill]))
 
     def _skills(self) -> Path | None:
-        return skills_folder(self.client, self.places, self.project)
+        if self.project is not None:
+            return self.project / self.client.project_skills if self.client.project_skills else None
+        return self.places.at(self.client.skills) if self.client.skills else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,31 +253,24 @@ class JupyterTarget:
 
     @property
     def file(self) -> Path:
-        """Return our own file of settings."""
         return _SETTING.file
 
     def is_here(self) -> bool:
-        """Return whether there is something to offer the tools, or they are on."""
         return find_spec("jupyter_server_mcp") is not None or self.is_connected()
 
     def is_connected(self) -> bool:
-        """Return whether the setting is in the file, and on."""
         return _SETTING.is_on
 
     def connection(self) -> list[ConfigChange]:
-        """Return the change that switches it on."""
-        change = _SETTING.turned_on()
-        return [] if change is None else [change]
+        return list(filter(None, [_SETTING.turned_on()]))
 
     def removal(self) -> list[ConfigChange]:
-        """Return the change that takes the setting away."""
-        change = _SETTING.turned_off()
-        return [] if change is None else [change]
+        return list(filter(None, [_SETTING.turned_off()]))
 
 
 @dataclass(frozen=True, slots=True)
 class SkillTarget:
-    """A folder of skills that somebody named; nothing is connected by it."""
+    """A folder of skills by itself; nothing is connected by it."""
 
     folder: Path
     name: ClassVar[str] = ""
@@ -384,23 +282,19 @@ class SkillTarget:
 
     @property
     def file(self) -> Path:
-        """Return the file of the skill."""
-        return skill_file(self.folder)
+        return _skill_file(self.folder)
 
     def is_here(self) -> bool:
-        """Return whether the folder is there."""
         return self.folder.is_dir()
 
     def is_connected(self) -> bool:
-        """Return whether the skill is in it."""
         return self.file.exists()
 
     def connection(self) -> list[ConfigChange]:
-        """Return the change that writes the skill."""
-        change = skill_written(self.folder)
-        return [] if change is None else [change]
+        return list(filter(None, [_skill_written(self.folder)]))
 
     def removal(self) -> list[ConfigChange]:
-        """Return the change that removes it."""
-        change = skill_removed(self.folder)
-        return [] if change is None else [change]
+        return list(filter(None, [_skill_removed(self.folder)]))
+
+
+Target = ClientTarget | JupyterTarget | SkillTarget

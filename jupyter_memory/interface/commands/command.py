@@ -38,6 +38,10 @@ class SeveralErrors(JupyterMemoryError):
         self.errors = errors
 
 
+class Halted(Exception):
+    """A command was interrupted; the text says what it leaves."""
+
+
 @contextmanager
 def usage() -> Iterator[None]:
     """Raise ``WrongUsage`` for an option that cannot be read or names a profile that does not exist."""
@@ -74,11 +78,7 @@ class Call:
     source: str = ""
 
     def text(self, what: str) -> str:
-        """Return the words as one text; ``what`` names it in the error.
-
-        Raises:
-            WrongUsage: there are no words.
-        """
+        """Return the words as one text; ``what`` names it in the error if there are none."""
         text = " ".join(word.removeprefix(SHIELD) for word in self.words)
         if not text.strip():
             raise WrongUsage(f"{what} is missing.")
@@ -92,11 +92,10 @@ class Command(Generic[F]):
     ``values`` are what a word can be, for completion: given words, or a kind of value such as ``"path"``. ``below``
     are the commands that follow its name, as in ``model use``; its own function handles any other word.
 
-    A command that ``destroys`` what nothing brings back is never what a person is asked to have meant: see ``nearest``.
+    A command that ``destroys`` something for good is never suggested for a misspelt name: see ``nearest_command``.
 
     Where the sides differ, ``notebook_words`` is the usage of a notebook, whose words the function checks itself;
-    ``missing`` is the error for words that are missing; ``terminal_options`` and
-    ``terminal_help`` are a terminal's.
+    ``missing`` is the error for words that are missing; ``terminal_options`` and ``terminal_help`` are a terminal's.
     """
 
     name: str
@@ -151,9 +150,6 @@ def offered(commands: Sequence[Command[F]], side: Side) -> dict[str, Command[F]]
     return {one.name: one for one in commands if one.offered in ("both", side)}
 
 
-# What a command may ask of the place where it was typed: a notebook or a terminal.
-
-
 @dataclass(frozen=True, slots=True)
 class Shown:
     """Results that ranks stand for: the ids of their memories in order, and what was asked, if anything was.
@@ -172,110 +168,81 @@ class Front(Protocol):
     """A notebook or a terminal, as a command sees it.
 
     ``greets`` decides whether a new store names the model it takes; ``problems`` are what was wrong with the settings.
+    ``last`` is the answer of the last search, ``ranked`` the last results of a search or of `related`; a terminal has
+    neither.
     """
 
     settings: JupyterMemory
     problems: list[str]
     greets: bool
+    last: Answer | None
+    ranked: Answer | None
 
     @property
     def store(self) -> MemoryStore:
-        """Return the open store that the settings name.
-
-        Raises:
-            NoStore: the settings name a store that does not exist.
-        """
-        ...
+        """Return the open store that the settings name; raise ``NoStore`` if it does not exist."""
 
     @property
     def store_to_fill(self) -> MemoryStore:
         """Return the open store that the settings name; it is created if it does not exist."""
-        ...
 
     @property
     def store_if_any(self) -> MemoryStore | None:
         """Return the open store, None where there is none yet."""
-        ...
-
-    @property
-    def last(self) -> Answer | None:
-        """Return the answer of the last search; None in a terminal."""
-        ...
-
-    @property
-    def ranked(self) -> Answer | None:
-        """Return the last results that were ranked, by a search or by `related`; None in a terminal."""
-        ...
 
     @property
     def shown(self) -> Shown | None:
         """Return what ranks stand for: the last results here, in a terminal the last search that the store keeps."""
-        ...
 
     @property
     def no_results(self) -> str:
         """Return what to say of a rank where nothing was shown yet."""
-        ...
 
     @property
     def recorder(self) -> Recorder | None:
         """Return what records the runs of this kernel; None in a terminal."""
-        ...
 
     @property
     def progress(self) -> bool:
         """Return whether progress bars are shown."""
-        ...
 
     @property
     def startup_folder(self) -> Path | None:
         """Return the folder of files that IPython runs when it starts; None where there is none."""
-        ...
 
     @property
     def is_loaded_at_start(self) -> bool:
-        """Return whether new kernels load the extension by themselves, as far as files and settings say."""
-        ...
+        """Return whether new kernels load the extension by themselves, by files and settings."""
 
     def say(self, text: str) -> None:
         """Write what the command did."""
-        ...
 
     def note(self, text: str) -> None:
         """Write something worth knowing to standard error."""
-        ...
 
     def hint(self, text: str) -> None:
         """Write advice that belongs to the result: below it in a notebook, to standard error in a terminal."""
-        ...
 
     def show_list(self, answer: Answer) -> object:
         """Show memories that were listed without a query; a notebook returns a DataFrame."""
-        ...
 
     def show_results(self, answer: Answer, *, short: bool) -> object:
         """Show the results of a search; a notebook returns a DataFrame."""
-        ...
 
     def show_text(self, text: WholeText) -> object:
         """Show a whole text; a notebook returns it."""
-        ...
 
     def open(self, memories: Sequence[Memory]) -> object:
         """Open the files of memories; a notebook returns links."""
-        ...
 
     def show_profile(self, profile: Profile) -> object:
         """Show every constant of a profile; a notebook returns a DataFrame."""
-        ...
 
     def command(self, text: str) -> str:
         """Return a command as it is typed here: ``%memory pin ID`` or ``jupyter-memory pin ID``."""
-        ...
 
     def with_commands(self, text: str) -> str:
         """Return a message in which commands in backticks are written as they are typed here."""
-        ...
 
     def confirm(self, question: str, *, yes: bool, command: str, loss: str = "", plan: str = "") -> bool:
         """Show the ``plan`` and ask the person; return whether the command may go on, always with ``yes``.
@@ -283,20 +250,12 @@ class Front(Protocol):
         ``loss`` describes memories that would be lost for good: where nobody can be asked about that, it is an error.
         ``command`` is the line that, with ``--yes`` added, does the same without a question.
         """
-        ...
-
-    def interrupted(self, text: str) -> None:
-        """Say what an interrupted command leaves; a terminal exits with code 130."""
-        ...
 
     def exit_with_error(self, text: str) -> None:
         """End a program with exit code 1 and this error; a notebook has no exit code and does nothing."""
-        ...
 
     def comparing(self, what: str, undo: str) -> AbstractContextManager[None]:
         """Compare the golden set before and after a change, and note if the change makes it worse."""
-        ...
 
     def embedder_differs(self, used: str) -> None:
         """Handle a setting ``embedder`` that names another model than the one that the store uses now."""
-        ...

@@ -15,34 +15,35 @@ from jupyter_memory.types import Fix, Run
 
 NOTHING_ALIKE = "No earlier error is like this one."
 _LONGEST_SHOWN = 3_000
-_LONGEST_ERROR = 120
-_LIMIT = 3
 # What a terminal pastes or a log holds; the reader looks at both ends of longer texts.
 _MOST_READ = 10_000_000
 
 
 def fix(front: Front, call: Call) -> None:
     """Show how an error was mended before: the one of a traceback in a file, or on standard input with - or nothing."""
-    text = _traceback(call.words[0] if call.words else "-")
+    name = call.words[0] if call.words else "-"
+    if name == "-":
+        text = sys.stdin.read(_MOST_READ)
+    else:
+        try:
+            with Path(name).expanduser().open(encoding="utf-8", errors="replace") as file:
+                text = file.read(_MOST_READ)
+        except OSError as error:
+            raise InputError(f"{name} cannot be read: {error.strerror}. Name a file that holds a traceback.") from None
     fixes = front.store.fixes
     run = fixes.run_of(text)
-    found = fixes.of_run(run, limit=call.values["limit"] or _LIMIT)
+    found = fixes.of_run(run, limit=call.values["limit"] or 3)
     if call.values["json"]:
         front.say(json_text([one.to_json() for one in found], indent=2))
     elif found:
-        front.say(all_in_words(found))
+        said = []
+        for rank, one in enumerate(found, start=1):
+            code = one.diff or one.mended.source
+            cut = code if len(code) <= _LONGEST_SHOWN else code[:_LONGEST_SHOWN] + "\n…"
+            said.append(f"{rank}. {_found(one)}:\n\n{indent(cut, '    ')}")
+        front.say("\n\n".join(said))
     else:
         front.note(nothing_found(run, fixes.similar(run)))
-
-
-def _traceback(name: str) -> str:
-    if name == "-":
-        return sys.stdin.read(_MOST_READ)
-    try:
-        with Path(name).expanduser().open(encoding="utf-8", errors="replace") as file:
-            return file.read(_MOST_READ)
-    except OSError as error:
-        raise InputError(f"{name} cannot be read: {error.strerror}. Name a file that holds a traceback.") from None
 
 
 def nothing_found(run: Run, similar: Sequence[Run]) -> str:
@@ -65,26 +66,12 @@ def headline(fixes: Sequence[Fix]) -> str:
     return f"{_found(fixes[0])}{more}:"
 
 
-def all_in_words(fixes: Sequence[Fix]) -> str:
-    """Return every fix in words, numbered."""
-    return "\n\n".join(f"{rank}. {_told(fix)}" for rank, fix in enumerate(fixes, start=1))
-
-
-def _told(fix: Fix) -> str:
-    return f"{_found(fix)}:\n\n{_shown(fix.diff or fix.mended.source)}"
-
-
 def _found(fix: Fix) -> str:
     # A colon follows the error.
-    error = fit(fix.error, _LONGEST_ERROR).rstrip(" .:")
+    error = fit(fix.error, 120).rstrip(" .:")
     if fix.kind == "note":
         return f"A note of {_day(fix.mended)} mentions {error}"
     return f"{error}: a similar error on {_day(fix.failed)}{_place(fix.failed)} was fixed like this"
-
-
-def _shown(text: str) -> str:
-    cut = text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "\n…"
-    return indent(cut, "    ")
 
 
 def _day(run: Run) -> str:

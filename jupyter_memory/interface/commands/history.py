@@ -75,8 +75,13 @@ def off(front: Front, call: Call) -> None:
 def status(front: Front, call: Call) -> None:
     """Show whether runs are recorded, how many are remembered, and what was lost."""
     held = None if (store := front.store_if_any) is None else store.history.status()
-    rows = [
-        *(_of_kernel(front.recorder) if front.recorder is not None else ()),
+    rows = []
+    if (recorder := front.recorder) is not None:
+        noted, left_out = count(recorder.noted, "run", "runs"), f"{recorder.excluded:,} left out"
+        rows.append(("this kernel", f"on: {noted} noted, {left_out}" if recorder.is_on else "off"))
+        lost = [(why, number) for why, number in recorder.problems.lost.items() if number]
+        rows += [("lost", f"{count(number, 'run', 'runs')}: {why}") for why, number in lost]
+    rows += [
         ("new kernels", "on" if load_config(on_problem=lambda problem: None).history else "off"),
         ("recording now", count(0 if store is None else store.stats()["history"]["recording"], "kernel", "kernels")),
         ("remembered", "no runs" if held is None else str(held)),
@@ -124,14 +129,6 @@ def _recorder(front: Front) -> Recorder:
     if recorder is None:
         raise WrongUsage("Only a kernel records what it runs: type %memory history on in a notebook.")
     return recorder
-
-
-def _of_kernel(recorder: Recorder) -> list[tuple[str, str]]:
-    noted, left_out = count(recorder.noted, "run", "runs"), f"{recorder.excluded:,} left out"
-    lost = [
-        ("lost", f"{count(number, 'run', 'runs')}: {why}") for why, number in recorder.problems.lost.items() if number
-    ]
-    return [("this kernel", f"on: {noted} noted, {left_out}" if recorder.is_on else "off"), *lost]
 
 
 def _of_ipython() -> Path | None:

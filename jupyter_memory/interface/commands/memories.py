@@ -11,14 +11,12 @@ from itertools import takewhile
 
 from jupyter_memory.errors import InputError, UnknownMemory
 from jupyter_memory.interface import messages
-from jupyter_memory.interface.commands.command import Call, Front, SeveralErrors, WrongUsage, usage
+from jupyter_memory.interface.commands.command import Call, Front, Halted, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget
 from jupyter_memory.text.display import WholeText, count_of
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer, Memory, Selection
-
-# The memories that are named to a command: by their ranks in the last results, by ranges of ranks, or by their ids.
 
 # An id may consist of digits; a rank is shorter.
 _RANKS = re.compile(r"(?P<first>\d{1,15})(?:[-–](?P<last>\d{1,15}))?")
@@ -38,40 +36,32 @@ def picked(front: Front, words: Sequence[str]) -> list[Pick]:
     """Return the memories that words name, each once, in the order in which they were named.
 
     A word is a rank (``3``), a range (``1-3``), several of them (``1,3``) or an id.
-
-    Raises:
-        WrongUsage: a range runs backwards.
-        InputError: there are no such ranks, a word names nothing, or a memory is gone.
-        UnknownMemory: no memory has this id.
     """
     ids: dict[str, None] = {}
     for word in (part for given in words for part in given.split(",") if part):
         ranks = _RANKS.fullmatch(word)
         ids |= dict.fromkeys([word] if ranks is None else _at(front, ranks))
-    shown = () if front.shown is None else front.shown.ids
-    return [Pick(_memory(front, one, shown), shown.index(one) + 1 if one in shown else None) for one in ids]
+    shown, picks = () if front.shown is None else front.shown.ids, []
+    for one in ids:
+        rank = shown.index(one) + 1 if one in shown else None
+        try:
+            picks.append(Pick(front.store.get(one), rank))
+        except UnknownMemory:
+            if rank is not None:
+                raise InputError(
+                    f"Rank {rank} of the last results ({one}) is gone: it was forgotten, or its file has changed. "
+                    "Search again."
+                ) from None
+            if _ID.fullmatch(one):
+                raise
+            raise InputError(f"{one!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
+    return picks
 
 
-def typed_ids(front: Front, call: Call, what: str) -> tuple[str, ...]:
-    """Return the ids that were typed; a rank is refused, since the person may be looking at an earlier search."""
-    for word in call.words:
-        if is_rank(word) and front.shown is not None:
-            [first, *_] = picked(front, [word])
-            meant = messages.named(first.memory, f"Rank {first.rank} of the last results is")
-            command = front.command(f"{what} {first.memory.id}")
-            raise WrongUsage(f"{word} is a rank, and an id is needed. {meant}: {command}")
-    return call.words
-
-
-def names_hits(word: str) -> bool:
-    """Return whether a word names ranks, or looks like the id of a memory."""
-    return is_rank(word) or _ID.fullmatch(word) is not None
-
-
-def is_rank(word: str) -> bool:
+def _is_rank(word: str) -> bool:
     """Return whether a word names ranks, rather than a memory by its id.
 
-    >>> is_rank("3"), is_rank("1-3"), is_rank("1,2"), is_rank("3f2a9c1b2d4e5f60"), is_rank("1234567890123456")
+    >>> _is_rank("3"), _is_rank("1-3"), _is_rank("1,2"), _is_rank("3f2a9c1b2d4e5f60"), _is_rank("1234567890123456")
     (True, True, True, False, False)
     """
     parts = [part for part in word.split(",") if part]
@@ -88,38 +78,17 @@ def _at(front: Front, ranks: re.Match[str]) -> Iterator[str]:
         raise WrongUsage(f"{ranks[0]} runs backwards: write {last}-{first}.")
     for rank in (first, last):
         if not 1 <= rank <= len(shown.ids):
-            raise InputError(no_rank(shown.what, len(shown.ids), rank))
+            raise InputError(_no_rank(shown.what, len(shown.ids), rank))
     yield from shown.ids[first - 1 : last]
 
 
-def no_rank(what: str, results: int, rank: int) -> str:
+def _no_rank(what: str, results: int, rank: int) -> str:
     """Return the message that so many results have no such rank; ``what`` names them at its beginning.
 
-    >>> no_rank("The last search", 0, 1), no_rank("This search", 1, 3)
+    >>> _no_rank("The last search", 0, 1), _no_rank("This search", 1, 3)
     ('The last search has no results, so there is no rank 1.', 'This search has 1 result, so there is no rank 3.')
     """
     return f"{what} has {count_of(results, 'result') if results else 'no results'}, so there is no rank {rank}."
-
-
-def _memory(front: Front, memory_id: str, shown: Sequence[str]) -> Memory:
-    try:
-        return front.store.get(memory_id)
-    except UnknownMemory:
-        if memory_id not in shown:
-            if _ID.fullmatch(memory_id):
-                raise
-            raise InputError(f"{memory_id!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
-        rank = shown.index(memory_id) + 1
-        raise InputError(
-            f"Rank {rank} of the last results ({memory_id}) is gone: it was forgotten, or its file has changed. "
-            "Search again."
-        ) from None
-
-
-# The commands about single hits: open, text, tag, related, good, bad.
-
-# A tag may be a number of so many digits; any other is a rank.
-_A_YEAR = 4
 
 
 def open_(front: Front, call: Call) -> object:
@@ -133,11 +102,10 @@ def open_(front: Front, call: Call) -> object:
         %memory open 3
         %memory open 1 3f2a9c1b2d4e5f60
     """
-    return open_picks(front, picked(front, call.words))
+    return _open_picks(front, picked(front, call.words))
 
 
-def open_picks(front: Front, picks: Sequence[Pick]) -> object:
-    """Open the files of memories that were picked, unless one of them is in no file."""
+def _open_picks(front: Front, picks: Sequence[Pick]) -> object:
     for pick in picks:
         if not pick.memory.source:
             named, text = messages.named(pick.memory, ""), front.command(f"text {pick.memory.id}")
@@ -164,7 +132,15 @@ def text(front: Front, call: Call) -> object:
         front.store.note_access(pick.memory.id)
     if len(picks) == 1:
         return front.show_text(_whole(picks[0].memory))
-    return front.show_text(WholeText.joined([(_heading(pick), _whole(pick.memory)) for pick in picks]))
+    texts = []
+    for pick in picks:
+        memory = pick.memory
+        place = f" · {memory.source}:{memory.place()}" if memory.source and memory.place() else f" · {memory.source}"
+        rank = "" if pick.rank is None else f"{pick.rank}  "
+        size = count_of(memory.token_estimate, "token")
+        heading = f"── {rank}{memory.title or memory.id}{place if memory.source else ''} · {size}"
+        texts.append((heading, _whole(memory)))
+    return front.show_text(WholeText.joined(texts))
 
 
 def tag(front: Front, call: Call) -> None:
@@ -182,8 +158,21 @@ def tag(front: Front, call: Call) -> None:
     tags = tuple(dict.fromkeys(part.strip() for part in given.split(",") if part.strip()))
     if not words or not tags:
         raise WrongUsage(f"Name the hits, and then the tag: {front.command('tag 3 decision')}")
-    for pick in picked(front, words):
-        front.say(_untagged(front, pick.memory, tags) if call.values["remove"] else _tagged(front, pick.memory, tags))
+    unwanted = {one.casefold() for one in tags}
+    named = f"{'tag' if len(tags) == 1 else 'tags'} {', '.join(tags)}"
+    for memory in (pick.memory for pick in picked(front, words)):
+        if call.values["remove"]:
+            left = [one for one in memory.tags if one.casefold() not in unwanted]
+            changed = [one for one in memory.tags if one not in left]
+            held = f"; it has {', '.join(memory.tags)}" if memory.tags else "; it has none"
+            said = f"no longer tagged {', '.join(changed)}:" if changed else f"lacks the {named}{held}:"
+        else:
+            changed = [one for one in tags if one not in memory.tags]
+            left = [*memory.tags, *changed]
+            said = f"tagged {', '.join(changed)}:" if changed else f"has the {named} already:"
+        if changed:
+            front.store.update(memory.id, tags=left)
+        front.say(messages.named(memory, said))
 
 
 def related(front: Front, call: Call) -> object:
@@ -250,49 +239,14 @@ def _picks_and_tag(words: Sequence[str]) -> tuple[Sequence[str], str]:
     >>> _picks_and_tag(["1-3", "5", "to", "do"]), _picks_and_tag(["1", "2026"]), _picks_and_tag(["1", "2"])
     ((['1-3', '5'], 'to do'), (['1'], '2026'), (['1', '2'], ''))
     """
-    known = list(takewhile(names_hits, words))
-    if len(known) == len(words) > 1 and known[-1].isdecimal() and len(known[-1]) == _A_YEAR:
+    known = list(takewhile(lambda word: _is_rank(word) or _ID.fullmatch(word), words))
+    if len(known) == len(words) > 1 and known[-1].isdecimal() and len(known[-1]) == 4:
         known.pop()
     return known, " ".join(words[len(known) :])
 
 
-def _tagged(front: Front, memory: Memory, tags: Sequence[str]) -> str:
-    fresh = [one for one in tags if one not in memory.tags]
-    if not fresh:
-        return messages.named(memory, f"has the {_tags(tags)} already:")
-    front.store.update(memory.id, tags=[*memory.tags, *fresh])
-    return messages.named(memory, f"tagged {', '.join(fresh)}:")
-
-
-def _untagged(front: Front, memory: Memory, tags: Sequence[str]) -> str:
-    unwanted = {one.casefold() for one in tags}
-    left = [one for one in memory.tags if one.casefold() not in unwanted]
-    gone = [one for one in memory.tags if one not in left]
-    if not gone:
-        held = f"; it has {', '.join(memory.tags)}" if memory.tags else "; it has none"
-        return messages.named(memory, f"lacks the {_tags(tags)}{held}:")
-    front.store.update(memory.id, tags=left)
-    return messages.named(memory, f"no longer tagged {', '.join(gone)}:")
-
-
 def _whole(memory: Memory) -> WholeText:
     return WholeText.of(memory.text, memory.kind, memory.lang)
-
-
-def _tags(tags: Sequence[str]) -> str:
-    return f"{'tag' if len(tags) == 1 else 'tags'} {', '.join(tags)}"
-
-
-def _heading(pick: Pick) -> str:
-    memory = pick.memory
-    place = f" · {memory.source}:{memory.place()}" if memory.source and memory.place() else f" · {memory.source}"
-    rank = "" if pick.rank is None else f"{pick.rank}  "
-    size = count_of(memory.token_estimate, "token")
-    return f"── {rank}{memory.title or memory.id}{place if memory.source else ''} · {size}"
-
-
-# Results of a search for a prompt: as many as its budget may have room for.
-IN_CONTEXT = 20
 
 
 def add(front: Front, call: Call) -> None:
@@ -322,8 +276,7 @@ def index(front: Front, call: Call) -> None:
     wrong = []
     for path in call.words:
         try:
-            if not _index(front, path, retry=call.values["retry"]):
-                return
+            _index(front, path, retry=call.values["retry"])
         except InputError as error:
             wrong.append(str(error))  # the others are indexed all the same: `index *` names whatever is there
     if offer := front.store_to_fill.model_offer():
@@ -347,8 +300,7 @@ def update(front: Front, call: Call) -> None:
             front.note(f"{folder.path} is not there now, so it is left as it is.")
             continue
         front.say(folder.path)
-        if not _index(front, folder.path, retry=call.values["retry"]):
-            return
+        _index(front, folder.path, retry=call.values["retry"])
 
 
 def search(front: Front, call: Call) -> None:
@@ -369,7 +321,8 @@ def search(front: Front, call: Call) -> None:
     if said := switch_among(call.words, SEARCH):
         front.note(said)
     if tokens is not None:
-        arguments.setdefault("limit", IN_CONTEXT)
+        # As many as the budget of a prompt may have room for.
+        arguments.setdefault("limit", 20)
     answer = front.store.hits(query, **arguments)
     front.store.note_search(answer, "command line")
     if tokens is not None:
@@ -380,8 +333,8 @@ def search(front: Front, call: Call) -> None:
         front.show_results(answer, short=call.values["scan"])
     if rank is not None:
         if rank > len(answer.hits):
-            raise InputError(no_rank("This search", len(answer.hits), rank))
-        open_picks(front, [Pick(answer.hits[rank - 1].memory, rank)])
+            raise InputError(_no_rank("This search", len(answer.hits), rank))
+        _open_picks(front, [Pick(answer.hits[rank - 1].memory, rank)])
 
 
 def list_(front: Front, call: Call) -> object:
@@ -418,15 +371,17 @@ def explain(front: Front, call: Call) -> None:
         rank = int(words[0])
         ranked = front.ranked or _last(front)
         if not 1 <= rank <= len(ranked.hits):
-            raise WrongUsage(no_rank("The last search", len(ranked.hits), rank))
-        why = front.store.explain_in(*(ranked, ranked.hits[rank - 1].memory.id))
+            raise WrongUsage(_no_rank("The last search", len(ranked.hits), rank))
+        why = front.store.explain_in(ranked, ranked.hits[rank - 1].memory.id)
     elif len(words) >= 2:
         profile = call.values.get("profile")
         with usage():
             _check_profile(profile)
         # Without quotes, the query is all but the last word.
         query = words[0] if len(words) == 2 else " ".join(words[:-1])
-        why = front.store.explain(query, _id_of(front, words[-1]), profile=profile or front.settings.profile)
+        word = words[-1]
+        memory_id = picked(front, [word])[0].memory.id if word.isdecimal() and _is_rank(word) else word
+        why = front.store.explain(query, memory_id, profile=profile or front.settings.profile)
     else:
         raise WrongUsage('Name a rank of the last search, or a query and an id: %memory explain "prices" ID')
     if call.values.get("json"):
@@ -473,14 +428,14 @@ def unpin(front: Front, call: Call) -> None:
         front.say(messages.named(front.store.unpin(pick.memory.id), "unpinned"))
 
 
-def _index(front: Front, path: str, *, retry: bool) -> bool:
+def _index(front: Front, path: str, *, retry: bool) -> None:
     try:
         report = front.store_to_fill.index(path, progress=front.progress, retry=retry)
     except KeyboardInterrupt:
-        front.interrupted(messages.interrupted(front.store_to_fill.stats()))
-        return False
+        stats = front.store_to_fill.stats()
+        held = f"{messages.count(stats['memories'])} of {messages.count(stats['files'], 'file', 'files')} and notes"
+        raise Halted(f"Interrupted: the store holds {held}. Run the same again to go on from here.") from None
     front.say(messages.indexed(report))
-    return True
 
 
 def _tokens(word: str) -> int:
@@ -496,20 +451,11 @@ def _last(front: Front) -> Answer:
     return front.last
 
 
-def _id_of(front: Front, word: str) -> str:
-    return picked(front, [word])[0].memory.id if word.isdecimal() and is_rank(word) else word
-
-
 def _check_profile(name: str | None) -> None:
     from jupyter_memory.search.profiles import profile_named
 
     if name is not None:
         profile_named(name)
-
-
-# The commands forget and undo: memories go for good, or come back within a time.
-
-_ALL = 1_000_000  # more searches than a store keeps
 
 
 def forget(front: Front, call: Call) -> object:
@@ -541,9 +487,17 @@ def forget(front: Front, call: Call) -> object:
     with usage():
         chosen = forget_of(call.words, call.values, datetime.now(UTC))
     if call.values["searches"]:
-        _forget_searches(front, only_counted=call.values["dry_run"])
+        dry = call.values["dry_run"]
+        # More searches than a store keeps.
+        number = len(front.store.recent(1_000_000)) if dry else front.store.forget_recent()
+        front.say(f"{'would forget' if dry else 'forgot'} {messages.count(number, 'search', 'searches')}")
         return None
-    typed_ids(front, call, "forget")
+    # The person may be looking at an earlier search.
+    if front.shown is not None and (word := next(filter(_is_rank, call.words), None)):
+        [first, *_] = picked(front, [word])
+        meant = messages.named(first.memory, f"Rank {first.rank} of the last results is")
+        command = front.command(f"forget {first.memory.id}")
+        raise WrongUsage(f"{word} is a rank, and an id is needed. {meant}: {command}")
     selection = front.store.selection(**chosen)
     if call.values["dry_run"]:
         return _show_selection(front, selection)
@@ -552,7 +506,7 @@ def forget(front: Front, call: Call) -> object:
         loss, command = f"This would forget {what}", f"forget {call.source}"
         if not front.confirm(f"Forget {what}?", yes=call.values["yes"], command=command, loss=loss):
             return None
-    # What was counted, and not what fits by now: nobody was asked about the rest.
+    # What was counted, and not what fits by now: the question was about those alone.
     forgotten = front.store.forget(selection, now=call.values["now"])
     front.say(f"forgot {messages.count(forgotten)}")
     if forgotten and not call.values["now"] and (pending := front.store.undoable()):
@@ -562,12 +516,6 @@ def forget(front: Front, call: Call) -> object:
     for said in messages.still_there(forgotten, chosen["source"] or ()):
         front.hint(said)
     return None
-
-
-def _forget_searches(front: Front, *, only_counted: bool) -> None:
-    number = len(front.store.recent(_ALL)) if only_counted else front.store.forget_recent()
-    said = "would forget" if only_counted else "forgot"
-    front.say(f"{said} {messages.count(number, 'search', 'searches')}")
 
 
 def _show_selection(front: Front, selection: Selection) -> object:

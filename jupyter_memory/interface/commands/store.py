@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, get_args
 from jupyter_memory.config import load_config, models_folder, settings, store_path
 from jupyter_memory.errors import InputError, NoStore, UnknownProfile
 from jupyter_memory.interface import messages, provider
-from jupyter_memory.interface.commands.command import Call, Front, WrongUsage, usage
+from jupyter_memory.interface.commands.command import Call, Front, Halted, WrongUsage, usage
 from jupyter_memory.interface.watching import FolderWatch, WatchThread
 from jupyter_memory.text.display import columns, count_of
 from jupyter_memory.text.paths import StorePath, may_exist, store_at
@@ -25,7 +25,6 @@ from jupyter_memory.text.unicode import json_text
 if TYPE_CHECKING:
     from jupyter_memory.embedders.download.cache import CachedModel
     from jupyter_memory.interface.models import Wanted
-    from jupyter_memory.search.profiles import Profile
     from jupyter_memory.storage.writing import Team
     from jupyter_memory.store.store import MemoryStore
 
@@ -167,8 +166,7 @@ def copy(front: Front, call: Call) -> None:
         try:
             report = store.copy_to(target, update=call.values["update"], progress=front.progress)
         except KeyboardInterrupt:
-            front.interrupted("Interrupted: what was copied stays. Type the same again to go on from here.")
-            return
+            raise Halted("Interrupted: what was copied stays. Type the same again to go on from here.") from None
     front.say(str(report))
     if report.without_vectors:
         front.hint(
@@ -176,8 +174,6 @@ def copy(front: Front, call: Call) -> None:
             "its model: `model use NAME`"
         )
 
-
-# The commands about profiles: how results are ranked, every number of it, and another way for this session.
 
 PROFILES_USAGE = "Name one profile: %memory profile auto, or %memory profile show auto"
 
@@ -206,25 +202,31 @@ def profile(front: Front, call: Call) -> None:
 
 def list_profiles(front: Front, call: Call) -> None:
     """Show the profiles; a star marks the one that the settings choose."""
-    from jupyter_memory.search.profiles import PROFILES
+    from jupyter_memory.search.profiles import PROFILES, profile_named
 
     active = front.settings.profile
     rows = [("*" if name == active else " ", name, one.summary) for name, one in PROFILES.items()]
     if active not in PROFILES:
-        rows.append(("*", active, _summary(active)))
+        try:
+            summary = profile_named(active).summary
+        except (UnknownProfile, InputError) as error:
+            summary = str(error)
+        rows.append(("*", active, summary))
     front.say(columns(rows))
 
 
 def show(front: Front, call: Call) -> object:
     """Show a profile by name, or one in a TOML file: its formula and every constant."""
-    from jupyter_memory.search.profiles import profile_named
+    from jupyter_memory.search.profiles import PROFILES, profile_named
 
     if len(call.words) > 1:
         raise WrongUsage(PROFILES_USAGE)
     with usage():
         chosen = profile_named(call.words[0] if call.words else front.settings.profile)
     if call.values.get("toml"):
-        front.say(_as_new_file(chosen).rstrip("\n"))
+        # A file may not have the name of a profile that comes with the package.
+        named = chosen.replace(name=f"my-{chosen.name}") if chosen.name in PROFILES else chosen
+        front.say(named.to_toml().rstrip("\n"))
     elif call.values.get("json"):
         from jupyter_memory.search.profiles.profile import constants
 
@@ -232,11 +234,8 @@ def show(front: Front, call: Call) -> object:
             {"part": one.part, "name": one.name, "form": one.form, "constant": one.constant, "value": one.value}
             for one in constants(chosen)
         ]
-        front.say(
-            json_text(
-                {"name": chosen.name, "summary": chosen.summary, "formula": chosen.formula, "constants": rows}, indent=2
-            )
-        )
+        about = {"name": chosen.name, "summary": chosen.summary, "formula": chosen.formula, "constants": rows}
+        front.say(json_text(about, indent=2))
     else:
         return front.show_profile(chosen)
     return None
@@ -255,25 +254,6 @@ def save(front: Front, call: Call) -> None:
     profile_named(str(file))
     front.say(f"{chosen.name} is written to {file}. Change it, and search with it: %memory profile {file}")
 
-
-def _as_new_file(profile: Profile) -> str:
-    # A file may not have the name of a profile that comes with the package.
-    from jupyter_memory.search.profiles import PROFILES
-
-    named = profile.replace(name=f"my-{profile.name}") if profile.name in PROFILES else profile
-    return named.to_toml()
-
-
-def _summary(name: str) -> str:
-    from jupyter_memory.search.profiles import profile_named
-
-    try:
-        return profile_named(name).summary
-    except (UnknownProfile, InputError) as error:
-        return str(error)
-
-
-# The commands about models: model list, model use, model drop, model remove.
 
 MODELS_USAGE = "%memory model is followed by nothing, list, use NAME, drop, drop NAME or remove NAME."
 
@@ -321,8 +301,8 @@ def use(front: Front, call: Call) -> None:
         return
     front.greets = False
     with front.comparing(f"the model {wanted.name}", "%memory model use NAME, with the one before"):
-        switched = _said(front, lambda: models.switch(front.store_to_fill, wanted, folder, progress=front.progress))
-        if switched and front.settings.embedder not in ("auto", name, wanted.name):
+        _say(front, lambda: models.switch(front.store_to_fill, wanted, folder, progress=front.progress))
+        if front.settings.embedder not in ("auto", name, wanted.name):
             front.embedder_differs(name)
 
 
@@ -337,11 +317,11 @@ def _brought(front: Front, call: Call, wanted: Wanted, cached: CachedModel) -> b
         plan = models.plan(cached) if to_fetch else lacking
         if not front.confirm(question, yes=call.values["yes"], command=f"model {call.source}", plan=plan):
             return False
-    if lacking and not _said(front, lambda: models.install(cached, to_fetch=to_fetch)):
-        return False
-    if path is None and not to_fetch:
-        return True
-    return _said(front, lambda: models.get(cached, path, progress=front.progress, dimensions=wanted.dimensions))
+    if lacking:
+        _say(front, lambda: models.install(cached, to_fetch=to_fetch))
+    if path is not None or to_fetch:
+        _say(front, lambda: models.get(cached, path, progress=front.progress, dimensions=wanted.dimensions))
+    return True
 
 
 def drop(front: Front, call: Call) -> None:
@@ -369,17 +349,12 @@ def remove(front: Front, call: Call) -> None:
         front.say(models.remove(cached))
 
 
-def _said(front: Front, act: Callable[[], str]) -> bool:
-    # If it is interrupted, say how to go on and return False.
+def _say(front: Front, act: Callable[[], str]) -> None:
     try:
         front.say(front.with_commands(act()))
     except KeyboardInterrupt:
-        front.interrupted("Interrupted: the store searches as before. Type the same again to go on from here.")
-        return False
-    return True
+        raise Halted("Interrupted: the store searches as before. Type the same again to go on from here.") from None
 
-
-# The commands about who may read and write a store on a server, which a terminal alone has: team.
 
 TEAM_USAGE = "team is followed by grant, revoke, list or distribute."
 
@@ -444,8 +419,6 @@ def _of(space: str | None) -> str:
     return "every space" if space is None else f"the space {space!r}" if space else "what is in no space"
 
 
-# The command watch: folders that the store follows while other programs change them.
-
 # The thread of each store that this process follows, by the store's path.
 _threads: dict[StorePath, WatchThread] = {}
 
@@ -467,7 +440,9 @@ def in_terminal(front: Front, call: Call) -> None:
         FolderWatch(
             lambda: front.store,
             ignore=front.settings.ignore,
-            applied=lambda made: _report(front, made),
+            applied=lambda made: front.say(
+                f"{datetime.now().astimezone():%H:%M:%S}  {count_of(made, 'change')} remembered"
+            ),
             say=front.note,
             problem=lambda error: front.note(str(error)),
         ).run(Event())
@@ -492,14 +467,23 @@ def in_notebook(front: Front, call: Call) -> None:
         return
     _begin(front, call)
     store = front.store
-    if call.words:
-        _start(front, store.path)
-    folders = _watched(store)
     thread = _threads.get(store.path)
+    if call.words and (thread is None or not thread.runs):
+        thread = _threads[store.path] = WatchThread(FolderWatch(lambda: front.store, ignore=front.settings.ignore))
+        atexit.register(thread.close)
+    folders = _watched(store)
     if not folders:
         front.say("No folder is watched. `%memory watch ~/notebooks` indexes one and keeps it up to date.")
         return
-    front.say("\n".join([*folders, _state(thread)]))
+    if thread is None:
+        state = "This kernel does not follow them; JupyterLab's server does while it runs."
+    elif thread.error is not None:
+        state = f"This kernel no longer follows them: {thread.error}"
+    elif thread.watch.waits:
+        state = "Another process follows them; this kernel takes over when that ends."
+    else:
+        state = "This kernel follows them until it ends."
+    front.say("\n".join([*folders, state]))
 
 
 def _begin(front: Front, call: Call) -> None:
@@ -519,25 +503,5 @@ def _unwatch(front: Front, call: Call) -> None:
     front.say(f"no longer watched: {', '.join(call.words)}; what was indexed stays")
 
 
-def _start(front: Front, path: StorePath) -> None:
-    if (thread := _threads.get(path)) is None or not thread.runs:
-        _threads[path] = WatchThread(FolderWatch(lambda: front.store, ignore=front.settings.ignore))
-        atexit.register(_threads[path].close)
-
-
-def _report(front: Front, made: int) -> None:
-    front.say(f"{datetime.now().astimezone():%H:%M:%S}  {count_of(made, 'change')} remembered")
-
-
 def _watched(store: MemoryStore) -> list[str]:
     return [folder.path for folder in store.folders() if folder.watched]
-
-
-def _state(thread: WatchThread | None) -> str:
-    if thread is None:
-        return "This kernel does not follow them; JupyterLab's server does while it runs."
-    if thread.error is not None:
-        return f"This kernel no longer follows them: {thread.error}"
-    if thread.watch.waits:
-        return "Another process follows them; this kernel takes over when that ends."
-    return "This kernel follows them until it ends."

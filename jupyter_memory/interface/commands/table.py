@@ -126,12 +126,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         below=(
             Command("list", store.list_profiles, offered="terminal"),
             Command(
-                "show",
-                store.show,
-                (_NAME,),
-                values="profile",
-                notebook_words="[NAME]",
-                terminal_options=(JSON, TOML),
+                "show", store.show, (_NAME,), values="profile", notebook_words="[NAME]", terminal_options=(JSON, TOML)
             ),
             Command(
                 "save",
@@ -193,11 +188,7 @@ COMMANDS: tuple[Command[Front], ...] = (
     ),
     Command("config", store.config, offered="notebook"),
     Command(
-        "autoload",
-        store.autoload,
-        values=("on", "off", "status"),
-        offered="notebook",
-        notebook_words="on|off|status",
+        "autoload", store.autoload, values=("on", "off", "status"), offered="notebook", notebook_words="on|off|status"
     ),
     Command("doctor", store.doctor),
     Command(
