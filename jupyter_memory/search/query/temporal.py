@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, tzinfo
+from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Literal
 
@@ -25,7 +25,7 @@ from jupyter_memory.text.dates import (
 )
 from jupyter_memory.types import Sessions, TemporalExpression
 
-# What stands around a time in a query, and tells whether it is one.
+# The words around a time in a query, which tell whether it is one.
 
 Follows = Literal["nothing", "function", "of", "noun"]
 
@@ -77,8 +77,7 @@ def ready(text: str) -> str:
     return text
 
 
-def what_follows(text: str, end: int) -> Follows:
-    """Return what stands after a time: nothing (or a mark), a function word, ``of``, or another word, as a noun."""
+def _what_follows(text: str, end: int) -> Follows:
     if text.startswith(("'s", "’s"), end):
         match = _WORD.match(text, end + 2)
         return "noun" if match else "nothing"
@@ -91,28 +90,6 @@ def what_follows(text: str, end: int) -> Follows:
     return "function" if word in _FUNCTION else "noun"
 
 
-def is_about_time_itself(text: str) -> bool:
-    """Return whether a query asks how to compute with times rather than what was there at one."""
-    return bool(_TECHNICAL.search(text)) and not _PERSON.search(text)
-
-
-def share_of_one_time(text: str) -> float:
-    """Return how certain it is that a query means one time of those that recur.
-
-    "What did I plot in winter" means one winter, "why is demand higher in winter" means all of them.
-    """
-    if _USUALLY.search(text):
-        return 0.3
-    if _ONCE.search(text):
-        return 1.0
-    return 0.3 if _GENERAL.search(text) else 0.6
-
-
-def is_compared(text: str, place: int) -> bool:
-    """Return whether what begins at a place is compared: "the difference between winter and summer"."""
-    return bool(_COMPARED.search(text[:place]))
-
-
 # Sessions that a query names: "in our second session", "20 sessions ago", "over sessions 2 through 4".
 
 _IN_SESSION = r"(?:(?:in|on|at|during|over|from|of|within|across|throughout) )?"
@@ -122,8 +99,7 @@ _END = r"(?![\w(/\\=$%]|[-.:]\w)"
 Reader = Callable[[re.Match[str]], Sessions | None]
 
 
-def named_sessions(text: str, place: int) -> TemporalExpression | None:
-    """Return the sessions that are named from a place of a text on; the phrase is left to the caller."""
+def _named_sessions(text: str, place: int) -> TemporalExpression | None:
     for pattern, sure, read in _compiled():
         match = pattern.match(text, place)
         sessions = read(match) if match else None
@@ -250,17 +226,6 @@ _DAYS_AFTER = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Range:
-    start: int
-    end: int
-    since: datetime | None
-    until: datetime | None
-    target: datetime | None
-    unit: str
-    sure: float
-
-
 def temporal_expression(text: str, now: datetime) -> TemporalExpression | None:
     """Return the time or the sessions that a text names, None where it names none.
 
@@ -270,55 +235,43 @@ def temporal_expression(text: str, now: datetime) -> TemporalExpression | None:
     """
     if len(text) > _LONGEST or not _TRIGGER.search(text):
         return None
-    found = [one for one in temporal_expressions(text, now) if one.sure >= LEAST_SURE]
-    return max(found, key=lambda one: (one.sure, one.start)) if found else None
-
-
-def temporal_expressions(text: str, now: datetime) -> list[TemporalExpression]:
-    """Return every time that a text names, in its order, however sure; none overlaps another."""
     readable, zone, local = ready(text), zone_of(now), wall_clock(now)
-    doubt = 0.5 if is_about_time_itself(readable) else 1.0
+    doubt = 0.5 if _TECHNICAL.search(readable) and not _PERSON.search(readable) else 1.0
     found: list[TemporalExpression] = []
     end = 0
     for match in _WORD_START.finditer(readable):
-        if match.start() < end:
+        place = match.start()
+        if place < end:
             continue
-        one = named_sessions(readable, match.start()) or _timed(readable, match.start(), local, zone)
-        if one is not None:
-            end = one.end
-            sure = round(one.sure * (1.0 if one.sessions else doubt), 3)
-            found.append(replace(one, phrase=text[one.start : one.end], sure=sure))
-    return found
-
-
-def _timed(text: str, place: int, local: datetime, zone: tzinfo | None) -> TemporalExpression | None:
-    for read in (_span, _one_sided, _named):
-        ranged = read(text, place, local)
-        if ranged is not None:
-            break
-    else:
-        return None
-    try:
-        since, until, target = (
-            None if moment is None else to_utc(moment, zone) for moment in (ranged.since, ranged.until, ranged.target)
+        one = _named_sessions(readable, place)
+        certain = 1.0 if one else doubt
+        one = (
+            one or _span(readable, place, local) or _one_sided(readable, place, local) or _named(readable, place, local)
         )
-    except (ValueError, OverflowError):
-        return None
-    if since is not None and until is not None and since >= until:
-        return None
-    return TemporalExpression(ranged.start, ranged.end, "", ranged.sure, since, until, target, ranged.unit)
+        if one is None:
+            continue
+        try:
+            moments = (one.since, one.until, one.target)
+            since, until, target = (None if moment is None else to_utc(moment, zone) for moment in moments)
+        except (ValueError, OverflowError):
+            continue
+        if since is None or until is None or since < until:
+            end, phrase, sure = one.end, text[one.start : one.end], round(one.sure * certain, 3)
+            found.append(replace(one, phrase=phrase, sure=sure, since=since, until=until, target=target))
+    sure_enough = [one for one in found if one.sure >= LEAST_SURE]
+    return max(sure_enough, key=lambda one: (one.sure, one.start), default=None)
 
 
-def _span(text: str, place: int, local: datetime) -> _Range | None:
+def _span(text: str, place: int, local: datetime) -> TemporalExpression | None:
     opening = _SPAN.match(text, place)
     begins = opening.end() if opening else place
     for first, second in _pairs(text, place, begins, local):
         joined = opening is not None and opening["in"] is None
         if not joined and not (second.alone and first.alone) and opening is None:
             continue
-        if what_follows(text, second.end) == "noun" and not (first.alone or second.alone):
+        if _what_follows(text, second.end) == "noun" and not (first.alone or second.alone):
             continue
-        if first.recurring and second.recurring and is_compared(text, place):
+        if first.recurring and second.recurring and _COMPARED.search(text[:place]):
             continue
         first, second = _in_order(first, second)
         if first.period.start >= second.period.end:
@@ -326,7 +279,7 @@ def _span(text: str, place: int, local: datetime) -> _Range | None:
         period = Period(first.period.start, second.period.end)
         middle = period.start + (period.end - period.start) / 2
         sure = min(_certainty(text, first), _certainty(text, second)) * (1.0 if joined else 0.9)
-        return _Range(place, second.end, *period, middle, unit_of(period.end - period.start), sure)
+        return TemporalExpression(place, second.end, "", sure, *period, middle, unit_of(period.end - period.start))
     return None
 
 
@@ -376,15 +329,22 @@ def _in_order(first: Named, second: Named) -> tuple[Named, Named]:
 
 
 def _certainty(text: str, named: Named) -> float:
-    return named.sure * (share_of_one_time(text) if named.recurring else 1.0)
+    if not named.recurring:
+        return named.sure
+    # "What did I plot in winter" means one winter, "why is demand higher in winter" means all of them.
+    if _USUALLY.search(text):
+        return named.sure * 0.3
+    if _ONCE.search(text):
+        return named.sure
+    return named.sure * (0.3 if _GENERAL.search(text) else 0.6)
 
 
-def _one_sided(text: str, place: int, local: datetime) -> _Range | None:
+def _one_sided(text: str, place: int, local: datetime) -> TemporalExpression | None:
     side = _SIDE.match(text, place)
     named = None if side is None else named_at(text, side.end(), local)
     if side is None or named is None:
         return None
-    follows = what_follows(text, named.end)
+    follows = _what_follows(text, named.end)
     # "before spring cleaning", "after the fall of Rome"
     if (follows == "noun" and not named.alone) or (follows == "of" and named.unit != "day"):
         return None
@@ -402,16 +362,16 @@ def _one_sided(text: str, place: int, local: datetime) -> _Range | None:
     target = None if since is None or since >= latest else since + (latest - since) / 2
     unit = "" if since is None else unit_of(max(latest - since, timedelta(0)))
     sure = named.sure if side["since"] else 0.9 * _certainty(text, named)
-    return _Range(place, named.end, since, until, target, unit, sure)
+    return TemporalExpression(place, named.end, "", sure, since, until, target, unit)
 
 
-def _named(text: str, place: int, local: datetime) -> _Range | None:
+def _named(text: str, place: int, local: datetime) -> TemporalExpression | None:
     preposition = _IN.match(text, place)
     begins = preposition.end() if preposition else place
     named = named_at(text, begins, local)
     if named is None:
         return None
-    follows = what_follows(text, named.end)
+    follows = _what_follows(text, named.end)
     sure = _certainty(text, named)
     if follows == "noun":
         # "in March madness", "last month number": the noun is what is meant. A question may begin with its time.
@@ -428,12 +388,7 @@ def _named(text: str, place: int, local: datetime) -> _Range | None:
     since, until = named.period.start - early, named.period.end + late
     if until == local:
         until = whole("day", local).end
-    return _Range(place, named.end, since, until, named.target, named.unit, sure)
-
-
-def without(text: str, found: TemporalExpression) -> str:
-    """Return a text without the words of its anchor."""
-    return " ".join(f"{text[: found.start]} {text[found.end :]}".split())
+    return TemporalExpression(place, named.end, "", sure, since, until, named.target, named.unit)
 
 
 def notice_of(found: TemporalExpression, *, empty: bool = False) -> str:
@@ -441,16 +396,15 @@ def notice_of(found: TemporalExpression, *, empty: bool = False) -> str:
 
     ``empty`` says that the store has nothing from then.
     """
-    read = "sessions" if found.sessions is not None else _days(found.since, found.until)
+    first, last = ("" if end is None else f"{end.astimezone():%Y-%m-%d %H:%M}" for end in (found.since, found.until))
+    first = first.removesuffix(" 00:00")
+    if found.until is not None and last.endswith(" 00:00"):
+        last = f"{found.until.astimezone() - timedelta(seconds=1):%Y-%m-%d}"
+    if found.sessions is not None:
+        read = "sessions"
+    elif first and last:
+        read = first if first == last else f"{first} … {last}"
+    else:
+        read = f"from {first} on" if first else f"up to {last}"
     but = ", but nothing here is from then" if empty else ""
     return f"Read “{found.phrase}” as {read}{but}. Quote the words to search for them instead."
-
-
-def _days(since: datetime | None, until: datetime | None) -> str:
-    first, last = ("" if end is None else f"{end.astimezone():%Y-%m-%d %H:%M}" for end in (since, until))
-    first = first.removesuffix(" 00:00")
-    if until is not None and last.endswith(" 00:00"):
-        last = f"{until.astimezone() - timedelta(seconds=1):%Y-%m-%d}"
-    if not first or not last:
-        return f"from {first} on" if first else f"up to {last}"
-    return first if first == last else f"{first} … {last}"
