@@ -14,7 +14,7 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders import base as checked
 from jupyter_memory.errors import EmbedderError, InputError, StoreError
 from jupyter_memory.search.confidence import strength_of, strengths, verdict
-from jupyter_memory.search.context import Samples, VectorQuery, completes, vector_query
+from jupyter_memory.search.context import Samples, VectorQuery, completes
 from jupyter_memory.search.explanation import (
     Missed,
     all_reasons,
@@ -37,8 +37,6 @@ from jupyter_memory.storage.writing import SearchStorage, Storage
 from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.types import Answer, Explanation, Filters, Hit, Memory, Query, Trace
 from jupyter_memory.types.protocols import Embedder, Term, Vectors
-
-# Searches as they ran, with all their candidates: kept to explain a hit, and weighed anew without another search.
 
 # Searches that can still be asked about as they were, each a pool of some hundred memories.
 _KEPT = 8
@@ -281,7 +279,15 @@ class SearchEngine:
                 best = next(one for one in result.ranked if one.candidate.key == result.duplicates[key])
                 why = why_duplicate(best.candidate.memory, best.rank)
             else:
-                why = why_not(memory, _missed(run, key), query.filters, run.profile)
+                asked = run.vector_query
+                missed = Missed(
+                    filtered=bool(query.filters) and key not in run.snapshot.keys(query.filters),
+                    bm25=run.snapshot.keyword_scores(query.terms, run.profile.columns, [key]).get(key),
+                    cosine=None if asked is None else run.snapshot.cosines(asked.model, asked.vector, [key]).get(key),
+                    threshold=None if asked is None else asked.threshold,
+                    fetched=run.profile.fetch(query.limit),
+                )
+                why = why_not(memory, missed, query.filters, run.profile)
             return Explanation(memory, query.text, profile, None, None, why)
 
     def close(self) -> None:
@@ -315,11 +321,17 @@ class SearchEngine:
     def _search(
         self, snapshot: Snapshot, request: SearchRequest, vector: Vectors | None, exclude: int | None = None
     ) -> Run:
-        asked = vector_query(snapshot, vector, request.embedder, _threshold(request))
+        asked, embedder = None, request.embedder
+        if embedder is not None and vector is not None:
+            # If another program switched the model a moment ago, the old vectors are still complete.
+            model = snapshot.model(embedder.fingerprint)
+            threshold = embedder.threshold if request.threshold is None else request.threshold
+            if model is not None:
+                asked = VectorQuery(vector, model, threshold if request.profile.threshold else None)
         result = search(request.query, request.profile, snapshot, self._samples, asked, exclude)
-        said = unsearched(request.query.text, result.query, request.embedder, by_meaning=asked is not None)
-        embedder = "" if request.embedder is None else request.embedder.name
-        return Run(snapshot, request.profile, result, asked, embedder, (*request.notices, *said, *result.notices))
+        said = unsearched(request.query.text, result.query, embedder, by_meaning=asked is not None)
+        name = "" if embedder is None else embedder.name
+        return Run(snapshot, request.profile, result, asked, name, (*request.notices, *said, *result.notices))
 
     def _answer(self, run: Run, begun: float, *, with_strength: bool = True) -> Answer:
         ranked = perf_counter()
@@ -371,28 +383,9 @@ def _embedded(
         return replace(request, notices=(*request.notices, str(error))), None
 
 
-def _threshold(request: SearchRequest) -> float | None:
-    if not request.profile.threshold or request.embedder is None:
-        return None
-    return request.embedder.threshold if request.threshold is None else request.threshold
-
-
-def _missed(run: Run, key: int) -> Missed:
-    snapshot, query, asked = run.snapshot, run.result.query, run.vector_query
-    return Missed(
-        filtered=bool(query.filters) and key not in snapshot.keys(query.filters),
-        bm25=snapshot.keyword_scores(query.terms, run.profile.columns, [key]).get(key),
-        cosine=None if asked is None else snapshot.cosines(asked.model, asked.vector, [key]).get(key),
-        threshold=None if asked is None else asked.threshold,
-        fetched=run.profile.fetch(query.limit),
-    )
-
-
 def _facets(snapshot: Snapshot, filters: Filters) -> dict[str, Mapping[str, int]]:
     return {facet: in_order(found) for facet, found in snapshot.facet_counts(filters).items()}
 
-
-# The vector of a query: from the store if it was asked before, else from the embedder.
 
 # Vectors that wait to be written: more only while the store is busy, and then the oldest are dropped.
 _WAITING = 32

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import nan
 from statistics import fmean
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.embedders.tokenizer import token_vectors, tokens
 from jupyter_memory.runtime import one_core
-from jupyter_memory.search.context import Background, SearchContext, TokenTable
+from jupyter_memory.search.context import Background, SearchContext
 from jupyter_memory.search.signals.weights import HUBNESS, semantic_evidence
 from jupyter_memory.text.code import EVERYDAY, PYTHON, language
 from jupyter_memory.types import Candidate, Query
@@ -95,6 +95,12 @@ Tokens = NDArray[np.integer]
 Floats = NDArray[np.float32]
 
 
+class TokenTable(Protocol):
+    """Gives the unit vectors of tokens, ``(n, dimensions)``."""
+
+    def __getitem__(self, ids: Tokens, /) -> Floats: ...
+
+
 @dataclass(frozen=True, slots=True)
 class MaxSim:
     """MaxSim of the candidates that a retriever ranks among its first ``depth``; no value for the others.
@@ -118,7 +124,7 @@ class MaxSim:
             asked,
             rarity(sample.token_counts[asked], sample.chunks),
             [context.tokens[one.chunk].different for one in chosen],
-            context.token_table,
+            token_vectors(),
             sample.typical_length,
             written_in(query, asked, chosen),
         )
