@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 
@@ -116,12 +116,10 @@ def ranks_without(scored: Scored, profile: Profile, keys: Collection[int]) -> di
     whole = contributions(scored, profile)
     for term in whole.contributions:
         left = {name: values for name, values in whole.contributions.items() if name != term}
-
         fused = replace(whole, contributions=left)
         for process in profile.steps:
             fused = process(fused)
         totals = fused.totals()
-
         ordered = sorted(totals, key=lambda key: (-totals[key], *age[key]))
         ranks = {key: rank for rank, key in enumerate(ordered, start=1)}
         for key in keys & ranks.keys():
@@ -148,9 +146,7 @@ def _listed(memory: Memory, rank: int, score: float) -> Listed:
     return Listed(memory.id, memory.title, rank, score, begins)
 
 
-# Why a hit ranks where it does, in sentences: what gave it its points, the most important first.
-
-# As many lines as one reads at a glance; the others are there for whoever asks for all.
+# As many lines as one reads at a glance.
 LINES = 5
 # A signal is named by its `label`, which follows "for": "0.03 for its tier". A signal without a label is named by its
 # name. A new signal needs no entry in these tables, which hold what a label alone cannot say.
@@ -237,9 +233,10 @@ def why_here(
     shown = counted if len(counted) <= room else counted[: room - 1]
     told += [f"{points:.6f} for {labels.get(name, name)} ({_place(name, seen)})." for name, seen, points in shown]
     if rest := counted[len(shown) :]:
+        number = _NUMBERS[len(rest)] if len(rest) < len(_NUMBERS) else str(len(rest))
         left = round(hit.score, 6) - sum(points for *_, points in shown)
         names = ", ".join(name for name, *_ in rest)
-        told.append(f"{left:.6f} for {_number(len(rest))} smaller terms ({names}).")
+        told.append(f"{left:.6f} for {number} smaller terms ({names}).")
     return tuple(told)
 
 
@@ -261,7 +258,17 @@ def all_reasons(
         f"{points:.6f} for {labels.get(name, name)} ({_place(name, seen)}, {_value(name, seen.value)})."
         for name, seen, points in counted
     ]
-    told += _idle(hit, [seen for _, seen, _ in counted])
+    # What a term shows under its own name is not told twice.
+    told_of = {(seen.value, seen.rank) for _, seen, _ in counted}
+    for name, seen in hit.signals.items():
+        if round(seen.contribution, 6) or (seen.value, seen.rank) in told_of:
+            continue
+        if isnan(seen.value):
+            told.append(f"Nothing for {name}: {_NO_VALUE.get(name, 'it has no value for this memory')}.")
+        elif not seen.value and name in _ZERO:
+            told.append(f"Nothing for {name}: {_ZERO[name]}.")
+        else:
+            told.append(f"Nothing for {name} ({_value(name, seen.value)}).")
     if without and pool > 1:
         told.append(_without(hit.rank, without))
     return tuple(told)
@@ -298,20 +305,6 @@ def _value(name: str, value: float) -> str:
     return _VALUES.get(name, "value {shown}").format(shown=shown)
 
 
-def _idle(hit: Hit, counted: list[Evidence]) -> Iterator[str]:
-    # What a term shows under its own name is not told twice.
-    shown = {(seen.value, seen.rank) for seen in counted}
-    for name, seen in hit.signals.items():
-        if round(seen.contribution, 6) or (seen.value, seen.rank) in shown:
-            continue
-        if isnan(seen.value):
-            yield f"Nothing for {name}: {_NO_VALUE.get(name, 'it has no value for this memory')}."
-        elif not seen.value and name in _ZERO:
-            yield f"Nothing for {name}: {_ZERO[name]}."
-        else:
-            yield f"Nothing for {name} ({_value(name, seen.value)})."
-
-
 def _without(rank: int, without: Mapping[str, int]) -> str:
     """Return the rank without the points of each term that changes it, the largest difference first.
 
@@ -325,10 +318,6 @@ def _without(rank: int, without: Mapping[str, int]) -> str:
         return f"Without any one of these, its rank would still be {rank}."
     others = "".join(f"; without {term}, {without[term]}" for term in moved[1:])
     return f"Without {moved[0]}, its rank would be {without[moved[0]]}{others}."
-
-
-def _number(number: int) -> str:
-    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
 
 
 def _ordinal(number: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 from math import log
@@ -20,10 +20,8 @@ from jupyter_memory.text.code import (
     syntax_tree,
     words_of,
 )
-from jupyter_memory.text.errors import Frame, Raised, Signature, fixed, quoted, read_traceback, signature
+from jupyter_memory.text.errors import Raised, Signature, fixed, quoted, read_traceback, signature
 from jupyter_memory.types import Fix, Run, RunError
-
-# A failed run as the lookup compares it: its error's signature, and what the code that failed does.
 
 # Earlier runs of a session in which the variables of a failed statement are looked for.
 EARLIER = 25
@@ -78,29 +76,21 @@ def failure(run: Run, before: Sequence[Run], trees: Trees) -> Failure:
     else:
         earlier = [one for part in modules for one in part.body]
         above = [one for one in module.body if one.lineno < statement.lineno]
-        code, made = features(own_nodes(statement)), origins(statement, [*earlier, *above], _quoted(error.message))
+        held = [re.split(r"[/\\\\]", one)[-1] for one in quoted(error.message) if _WORD.search(one)]
+        named = frozenset(_WORD.findall(one)[0] for one in held)
+        code, made = features(own_nodes(statement)), origins(statement, [*earlier, *above], named)
     own = frozenset(word.lower() for word in words.own)
     return Failure(run, signature(error.name, error.message, raised, words), code, made, own)
 
 
-def _quoted(message: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(re.split(r"[/\\\\]", one)[-1])[0] for one in quoted(message) if _WORD.search(one))
-
-
 def _line(source: str, raised: Raised | None) -> int | None:
     lines = source.split("\n")
-    for frame in _cells(raised):
-        if frame.line and frame.line <= len(lines) and frame.source in lines[frame.line - 1]:
-            return frame.line
+    for one in (raised, *raised.before) if raised else ():
+        for frame in one.frames:
+            if frame.is_cell and frame.line and frame.line <= len(lines) and frame.source in lines[frame.line - 1]:
+                return frame.line
     return None
 
-
-def _cells(raised: Raised | None) -> Iterator[Frame]:
-    for one in (raised, *raised.before) if raised else ():
-        yield from (frame for frame in one.frames if frame.is_cell)
-
-
-# What mended a failed run: a later run of its session that did its work, or changed what it worked on.
 
 # Runs after a failed one among which its fix is looked for.
 AFTER = 10
@@ -122,31 +112,27 @@ def fixing_runs(failed: Run, after: Sequence[Run], trees: Trees) -> list[Run]:
     A run that did not fail counts by how much of the failed source it has, and by whether it changes what that uses.
     A source that ran again as it was tells nothing: what changed before it is the fix.
     """
-    later = list(islice(after, AFTER))
-    scores = {place: _score(failed, run, trees) for place, run in enumerate(later) if run.outcome == "ok"}
+    later, same = list(islice(after, AFTER)), failed.source.strip()
+    mine = Counter(_ANY_WORD.findall(failed.source[:_LONGEST_LIKENED]))
+    scores = {}
+    for place, run in enumerate(later):
+        if run.outcome == "ok":
+            its = Counter(_ANY_WORD.findall(run.source[:_LONGEST_LIKENED]))
+            same_cell = bool(failed.cell_id) and failed.cell_id == run.cell_id
+            shared = (mine & its).total() / mine.total() if mine else 1.0
+            scores[place] = shared + _CHANGES * _changes(run, failed, trees) + _SAME_CELL * same_cell
     relevant = [place for place, score in scores.items() if score >= _LEAST]
     relevant.sort(key=lambda place: _STEP * place - scores[place])
-    found = (_changing(failed, later[: place + 1], trees) for place in relevant)
-    return list({run.number: run for run in found if run is not None}.values())
-
-
-def _changing(failed: Run, until: Sequence[Run], trees: Trees) -> Run | None:
-    # If that is the failed source itself, the last one that changed anything for it.
-    same = failed.source.strip()
-    if until[-1].source.strip() != same:
-        return until[-1]
-    others = (run for run in reversed(until) if run.outcome == "ok" and run.source.strip() != same)
-    return next((run for run in others if _changes(run, failed, trees)), None)
-
-
-def _score(failed: Run, later: Run, trees: Trees) -> float:
-    same_cell = bool(failed.cell_id) and failed.cell_id == later.cell_id
-    mine, its = (Counter(_ANY_WORD.findall(run.source[:_LONGEST_LIKENED])) for run in (failed, later))
-    return (
-        ((mine & its).total() / mine.total() if mine else 1.0)
-        + _CHANGES * _changes(later, failed, trees)
-        + _SAME_CELL * same_cell
-    )
+    found: dict[int, Run] = {}
+    for place in relevant:
+        mended: Run | None = later[place]
+        if later[place].source.strip() == same:
+            # If it is the failed source itself, the last one that changed anything for it.
+            others = (run for run in reversed(later[:place]) if run.outcome == "ok" and run.source.strip() != same)
+            mended = next((run for run in others if _changes(run, failed, trees)), None)
+        if mended is not None:
+            found[mended.number] = mended
+    return list(found.values())
 
 
 def _changes(run: Run, failed: Run, trees: Trees) -> bool:
@@ -154,8 +140,6 @@ def _changes(run: Run, failed: Run, trees: Trees) -> bool:
     changed = changed_names(ast.walk(module)) if module is not None else frozenset[str]()
     return not changed.isdisjoint(_ANY_WORD.findall(failed.source[:_LONGEST_LIKENED]))
 
-
-# How alike two failures are.
 
 Weigh = Callable[[Iterable[str]], float]
 
@@ -323,17 +307,18 @@ class KnownErrors:
 
         The best fix of each comes first, then the second best. What mended several errors is shown once.
         """
+        lists: list[list[Fix]] = []
+        for strength, failed in _alike(compared, weights):
+            if len(lists) >= limit:
+                break
+            # An error that was never mended takes no place.
+            if mended := fixing_runs(failed, self._around(failed)[1], self._trees)[:2]:
+                lists.append([Fix(failed, run, round(strength / at, 3)) for at, run in enumerate(mended, start=1)])
         found: dict[str, Fix] = {}
-        # An error that was never mended takes no place.
-        lists = filter(None, (self._fixes(run, strength) for strength, run in _alike(compared, weights)))
-        for fix in chain.from_iterable(zip_longest(*islice(lists, limit))):
+        for fix in chain.from_iterable(zip_longest(*lists)):
             if fix is not None:
                 found.setdefault(fix.mended.source.strip(), fix)
         return list(islice(found.values(), limit))
-
-    def _fixes(self, failed: Run, strength: float) -> list[Fix]:
-        mended = fixing_runs(failed, self._around(failed)[1], self._trees)
-        return [Fix(failed, run, round(strength / place, 3)) for place, run in enumerate(mended[:2], start=1)]
 
 
 def _alike(compared: Iterable[tuple[Parts, Run]], weights: Weights) -> list[tuple[float, Run]]:

@@ -170,8 +170,6 @@ class Ranked(NamedTuple):
         return {name: place for name, place in places if place is not None}
 
 
-# Post-processing: what depends on all candidates together, such as leaving out duplicates.
-
 Shingles = frozenset[tuple[str, ...]]
 # What two long texts say is known from their beginnings.
 _LONGEST = 2_000
@@ -262,15 +260,19 @@ class DeduplicateFiles:
             name = stems[one.memory.source]
             if shared[name] > 1:
                 said = shingles(one.memory.text)
-                same = next((other for other, its in kept[name] if self._same(one, said, other, its)), None)
+                same = next(
+                    (
+                        other
+                        for other, its in kept[name]
+                        if other.memory.source != one.memory.source and are_alike(said, its, self.share)
+                    ),
+                    None,
+                )
                 if same is None:
                     kept[name].append((one, said))
                 else:
                     duplicates[one.key] = same.key
         return replace(fused, duplicates=duplicates) if len(duplicates) > len(fused.duplicates) else fused
-
-    def _same(self, one: Candidate, said: Shingles, other: Candidate, its: Shingles) -> bool:
-        return one.memory.source != other.memory.source and are_alike(said, its, self.share)
 
     def __str__(self) -> str:
         return "only the best of duplicates in copied notebooks and files is kept, the original before its copies"

@@ -6,7 +6,7 @@ The profiles `memini` and `memini-rrf` are made of the same terms, signals and n
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
@@ -153,7 +153,9 @@ def rerank(
     """
     moment = datetime.now(UTC) if now is None else now.astimezone(UTC)
     best = max((one.score for one in results), default=0.0)
-    copies = _copies(results)
+    sources: dict[str, set[str]] = defaultdict(set)
+    for result in results:
+        sources[normalised(result.memory.text)].add(result.memory.source)
     named = (anchor or anchor_in)(query, moment) if query and boost > 0 else None
 
     def score(one: InList) -> float:
@@ -161,7 +163,7 @@ def rerank(
         relevant = one.score / best if best > 0 else one.score
         fresh = recency(memory.event_at, moment)
         value = weights.relevance * relevant + weights.recency * fresh + weights.importance * importance(memory)
-        value += weights.quality * quality(memory, copies[normalised(memory.text)], fresh)
+        value += weights.quality * quality(memory, len(sources[normalised(memory.text)]) - 1, fresh)
         if named is not None:
             value += boost * closeness(days_between(moment, memory.event_at), named.days, named.tolerance)
         return value
@@ -194,22 +196,10 @@ def _sum(
         for place, one in enumerate(one_list):
             memories.setdefault(one.memory.id, one.memory)
             values.setdefault(one.memory.id, value_of(place, one))
-        for id_, value in _contributions(term_of(number), values).items():
-            totals[id_] = totals.get(id_, 0.0) + value
+        ids = list(values)
+        for at, value in term_of(number).contributions(Ranking(dict(enumerate(values.values())))).items():
+            totals[ids[at]] = totals.get(ids[at], 0.0) + value
     return _first(_best_first([Scored(memories[id_], total) for id_, total in totals.items()]), limit)
-
-
-def _contributions(term: Term, values: Mapping[str, float]) -> dict[str, float]:
-    ids = list(values)
-    made = term.contributions(Ranking(dict(enumerate(values.values()))))
-    return {ids[number]: value for number, value in made.items()}
-
-
-def _copies(results: Sequence[InList]) -> dict[str, int]:
-    sources: dict[str, set[str]] = defaultdict(set)
-    for one in results:
-        sources[normalised(one.memory.text)].add(one.memory.source)
-    return {content: len(found) - 1 for content, found in sources.items()}
 
 
 def _best_first(results: list[Scored]) -> list[Scored]:

@@ -61,12 +61,9 @@ from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types.protocols import Term
 
-# Writes a profile as a TOML file.
-
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 # The parts of a profile that are a table by name, or a list of tables.
 NAMED, LISTED = ("terms", "keyword_only", "signals"), ("steps",)
-
 
 _TERMS = {one.__name__: one for one in (MinMax, ReciprocalRank, ReciprocalValue, Weighted)}
 # The classes that a file can name.
@@ -115,12 +112,7 @@ def _encoded(part: Any, key: str) -> dict[str, Any]:
 
 
 def _table(head: str, values: Mapping[str, Any]) -> str:
-    return "\n".join([head, *_lines(values)])
-
-
-def _lines(values: Mapping[str, Any]) -> Iterator[str]:
-    for name, value in values.items():
-        yield f"{_key(name)} = {_value(value)}"
+    return "\n".join([head, *(f"{_key(name)} = {_value(value)}" for name, value in values.items())])
 
 
 def _key(name: str) -> str:
@@ -294,23 +286,16 @@ def _of_part(part: str, value: Any) -> Iterator[Constant]:
         yield Constant(part, name, form, constant, getattr(value, constant))
 
 
-# The profiles: named recipes that say which evidence counts and how much.
-
-
-def _covalence_terms() -> tuple[Term, ...]:
-    return (
+covalence = Profile(
+    name="covalence",
+    summary="Five signals by reciprocal ranks: meaning, words, tier, title, recency.",
+    terms=(
         ReciprocalRank("vector", 0.90),
         ReciprocalRank("keyword", 0.90),
         ReciprocalValue("tier", 0.18),
         Weighted("title", 0.009),
         Weighted("recency", 0.0033),
-    )
-
-
-covalence = Profile(
-    name="covalence",
-    summary="Five signals by reciprocal ranks: meaning, words, tier, title, recency.",
-    terms=_covalence_terms(),
+    ),
     columns=MappingProxyType({"title": 5.0, "text": 1.0}),
     signals=(Tier(), Title(), Recency()),
     threshold=True,
@@ -437,8 +422,6 @@ memini_rrf = memini.replace(
 PROFILES: Mapping[str, Profile] = MappingProxyType(
     {profile.name: profile for profile in (auto, covalence, vault, trovella, memini, memini_rrf)}
 )
-
-# A profile that leans on one of its terms by how often its hits were what people looked for.
 
 # Fewer verdicts than these say nothing yet.
 LEAST = 30

@@ -56,9 +56,6 @@ class Cosine:
         return {one.key: nan if one.cosine is None else max(0.0, one.cosine) for one in context}
 
 
-# How much the words of the query and of a memory weigh together: the cosine of their TF-IDF vectors.
-
-
 @dataclass(frozen=True, slots=True)
 class TfIdf:
     """TF-IDF cosine over title, text, context and tags of the chunk that speaks for a memory.
@@ -74,7 +71,9 @@ class TfIdf:
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         corpus = context.corpus
-        asked = Counter(corpus.words(" ".join(_telling(query.text))))
+        words = query.text.split()
+        telling = [word for word in words if word.lower() not in STOP_WORDS] or words
+        asked = Counter(corpus.words(" ".join(telling)))
         held = {word for word, chunks in corpus.frequencies(asked).items() if chunks}
         if not held:
             return dict.fromkeys((one.key for one in context), nan)
@@ -108,8 +107,6 @@ def _telling(text: str) -> list[str]:
     words = text.split()
     return [word for word in words if word.lower() not in STOP_WORDS] or words
 
-
-# The title of a memory against the words of the query.
 
 _EDGES = re.compile(r"^\W+|\W+$")
 
@@ -162,11 +159,8 @@ class TitleMatch:
         return {one.key: context.name_words.title(one.memory.title) for one in notes}
 
 
-# Scores cells below the others by how much of the query their own text lacks: headings lend their words to all below.
-#
 # A cell is also found by the words of its notebook's title, of the headings above it and of the Markdown just before
-# it.
-# Filler is full of such borrowed words and holds few of its own.
+# it. Filler is full of such borrowed words and holds few of its own.
 
 # A longer cell is judged by its beginning.
 LONGEST = 2_400
@@ -203,7 +197,11 @@ class OwnWords:
         whole = sum(tell for _, tell in tells)
         if not whole:
             return {}
-        found = {one.key: -((_lacking(_plain(one.memory.text[:LONGEST]), tells) / whole) ** 2) for one in cells}
+        found = {}
+        for one in cells:
+            text = _plain(one.memory.text[:LONGEST])
+            lacking = sum(tell for roots, tell in tells if not any(root in text for root in roots))
+            found[one.key] = -((lacking / whole) ** 2)
         best = max(found.values())
         return {key: value - best for key, value in found.items()}
 
@@ -233,10 +231,6 @@ def _root(stem: str) -> str:
     stem = _plain(stem)
     return stem[:-1] if len(stem) > 3 and stem[-1] in "eiy" else stem
 
-
-# Names in code: what a memory defines, what its file is called, and names in its path such as those of tests.
-#
-# What is in a test, or was put aside, seldom answers.
 
 # By where a name is defined: at the top level, as a variable, within a class or a function.
 _LEVELS = (1.0, 0.8, 0.6)
@@ -268,7 +262,6 @@ class Defines:
         return found
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
-        """Return which definition a candidate was judged by."""
         definitions = context.candidates.definitions.get(candidate.key, Definitions())
         matches = _matches(_named(query.text), definitions)
         return max(((value, f"its definition of `{name}`") for value, name in matches), default=(0.0, self.label))[1]
@@ -277,18 +270,10 @@ class Defines:
 def _named(text: str) -> Mapping[str, float]:
     words = words_of(text)
     if len(words) == 1:
-        return {_last(words[0]): 1.0}
-    return {_last(word): _IN_A_SENTENCE for word in words if _is_name(word)}
-
-
-def _is_name(word: str) -> bool:
-    if word.lower() in STOP_WORDS:
-        return False
-    return "." in word or "_" in word.strip("_") or word != word.lower()
-
-
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]
+        return {words[0].rpartition(".")[2]: 1.0}
+    words = [word for word in words if word.lower() not in STOP_WORDS]
+    names = [one for one in words if "." in one or "_" in one.strip("_") or one != one.lower()]
+    return {name.rpartition(".")[2]: _IN_A_SENTENCE for name in names}
 
 
 def _matches(named: Mapping[str, float], definitions: Definitions) -> Iterator[tuple[float, str]]:
@@ -332,7 +317,6 @@ class DefinedNames:
         return {key: value - usual for key, value in found.items()}
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
-        """Return which name a candidate was judged by."""
         definitions = context.candidates.definitions.get(candidate.key, Definitions())
         _, name = context.name_words.best(_names(definitions))
         return f"its definition of `{name}`" if name else self.label
@@ -358,12 +342,12 @@ class FileStem:
     name: str = "file_stem"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        return {one.key: _value(one.memory.source, context) for one in context if one.memory.kind == "file"}
-
-
-def _value(source: str, context: SearchContext) -> float:
-    _, folder, stem = names_in(source)
-    return min(1.0, context.name_words.cover(stem) + _FOLDER * context.name_words.cover(folder))
+        found, cover = {}, context.name_words.cover
+        for one in context:
+            if one.memory.kind == "file":
+                _, folder, stem = names_in(one.memory.source)
+                found[one.key] = min(1.0, cover(stem) + _FOLDER * cover(folder))
+        return found
 
 
 _ASIDE = re.compile(r"__init__|__main__|tests?|test_.*|.*_test|conftest|v\d+|deprecated|_?compat|legacy", re.IGNORECASE)
@@ -389,7 +373,6 @@ class Aside:
         }
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
-        """Return which name in its path a candidate was judged by."""
         name = _beside(candidate.memory.source, context)
         return f"`{name}` in its path" if name else self.label
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isnan, log
@@ -14,7 +14,7 @@ from jupyter_memory.search.fusion import normalised
 from jupyter_memory.search.query.temporal import TOLERANCE_DAYS
 from jupyter_memory.search.signals.semantic import semantic_margins
 from jupyter_memory.search.signals.weights import SEMANTIC_MARGIN, WORDS
-from jupyter_memory.types import Candidate, Filters, Memory, Query
+from jupyter_memory.types import Candidate, Memory, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,6 @@ class Tier:
         return {candidate.key: float(_TIERS[candidate.memory.tier]) for candidate in context}
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
-        """Return where a candidate comes from."""
         return _REASONS[candidate.memory.tier]
 
 
@@ -68,7 +67,6 @@ class Severity:
         return {candidate.key: _VALUES[candidate.memory.severity] for candidate in context}
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
-        """Return how severe a candidate is."""
         return f"being marked as {candidate.memory.severity}"
 
 
@@ -99,16 +97,8 @@ class Tags:
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         wanted = {tag.casefold() for tag in query.tags}
-        return {
-            candidate.key: _jaccard(wanted, {tag.casefold() for tag in candidate.memory.tags}) for candidate in context
-        }
-
-
-def _jaccard(one: set[str], other: set[str]) -> float:
-    return len(one & other) / len(one | other) if one and other else 0.0
-
-
-# The time of a memory: near the one that the query names, recent, or valid now.
+        held = {one.key: {tag.casefold() for tag in one.memory.tags} for one in context}
+        return {key: len(wanted & tags) / len(wanted | tags) if wanted and tags else 0.0 for key, tags in held.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +117,13 @@ class NamedTime:
         temporal, then = query.temporal, query.time_filters
         if temporal is None or then is None:
             return {}
-        return {one.key: temporal.sure * _is_of(one.memory, then) for one in context}
-
-
-def _is_of(memory: Memory, then: Filters) -> bool:
-    if then.session:
-        return memory.session in then.session
-    return (then.since is None or memory.event_at >= then.since) and (
-        then.until is None or memory.event_at < then.until
-    )
+        if then.session:
+            return {one.key: temporal.sure * (one.memory.session in then.session) for one in context}
+        found = {}
+        for one in context:
+            begun = then.since is None or one.memory.event_at >= then.since
+            found[one.key] = temporal.sure * (begun and (then.until is None or one.memory.event_at < then.until))
+        return found
 
 
 # Beyond so many tolerances nothing is left.
@@ -239,12 +227,13 @@ class Validity:
         return min(1.0, left / (_LAST_PART * window))
 
 
-# Scores a memory by how well those next to it match, or those of its session.
-
-
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """The evidence of words and meaning for the better of the two memories beside a candidate; 0 where it has none."""
+    """The evidence of words and meaning for the better of the two memories beside a candidate; 0 where it has none.
+
+    Neighbours are cells of one notebook or memories of one session that were stored one after the other. Only those of
+    the candidates count: what no retriever found has little to say.
+    """
 
     label: ClassVar[str] = "the memories next to it"
     description: ClassVar[str] = "How well the better of the two memories next to it matches by words and meaning."
@@ -252,7 +241,13 @@ class Neighbour:
     name: str = "neighbour"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        return neighbour_evidence(context.shared(evidence), context.candidates)
+        values, memories = context.shared(evidence), {one.key: one.memory for one in context}
+        found = dict.fromkeys(memories, 0.0)
+        for key, memory in memories.items():
+            if (after := key + 1) in memories and belong(memory, memories[after]):
+                found[key] = max(found[key], values.get(after, 0.0))
+                found[after] = max(found[after], values.get(key, 0.0))
+        return found
 
 
 def evidence(context: SearchContext) -> dict[int, float]:
@@ -262,21 +257,6 @@ def evidence(context: SearchContext) -> dict[int, float]:
         key: WORDS * scores.get(key, 0.0) + (0.0 if isnan(value) else SEMANTIC_MARGIN * value)
         for key, value in context.shared(semantic_margins).items()
     }
-
-
-def neighbour_evidence(evidence: Mapping[int, float], candidates: Sequence[Candidate]) -> dict[int, float]:
-    """Return the evidence of the better of each candidate's two neighbours, by key; 0 where it is none or against.
-
-    Neighbours are cells of one notebook or memories of one session that were stored one after the other. Only those of
-    the candidates count: what no retriever found has little to say.
-    """
-    memories = {one.key: one.memory for one in candidates}
-    found = dict.fromkeys(memories, 0.0)
-    for key, memory in memories.items():
-        if (after := key + 1) in memories and belong(memory, memories[after]):
-            found[key] = max(found[key], evidence.get(after, 0.0))
-            found[after] = max(found[after], evidence.get(key, 0.0))
-    return found
 
 
 def belong(one: Memory, other: Memory) -> bool:
@@ -290,7 +270,11 @@ def belong(one: Memory, other: Memory) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The best evidence of words and meaning among the other memories of a candidate's session; 0 where it has none."""
+    """The best evidence of words and meaning among the other memories of a candidate's session; 0 where it has none.
+
+    Only candidates count, and only within a space. The session of a kernel says little: it may last for weeks, so what
+    was run in it has no evidence here.
+    """
 
     label: ClassVar[str] = "what was noted in the same session"
     description: ClassVar[str] = "How well the best other memory of its session matches by words and meaning."
@@ -298,38 +282,26 @@ class Session:
     name: str = "session"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        return session_evidence(context.shared(evidence), context.candidates)
+        values = context.shared(evidence)
+        best: dict[tuple[str, str | None], list[tuple[float, int]]] = {}
+        sessions = {
+            one.key: (one.memory.space, one.memory.session)
+            for one in context
+            if one.memory.session is not None and one.memory.kind != "history"
+        }
+        for key, session in sessions.items():
+            two = best.setdefault(session, [])
+            two.append((values.get(key, 0.0), key))
+            two.sort(reverse=True)
+            del two[2:]
+        found = dict.fromkeys((one.key for one in context), 0.0)
+        for key, session in sessions.items():
+            found[key] = max([0.0, *(value for value, other in best[session] if other != key)])
+        return found
 
 
-def session_evidence(evidence: Mapping[int, float], candidates: Sequence[Candidate]) -> dict[int, float]:
-    """Return the evidence of the best other memory of each candidate's session, by key; 0 where it is none or against.
-
-    Only candidates count, and only within a space. The session of a kernel says little: it may last for weeks, so what
-    was run in it has no evidence here.
-    """
-    best: dict[tuple[str, str], list[tuple[float, int]]] = {}
-    sessions = {
-        one.key: (one.memory.space, one.memory.session)
-        for one in candidates
-        if one.memory.session is not None and one.memory.kind != "history"
-    }
-    for key, (space, session) in sessions.items():
-        two = best.setdefault((space, str(session)), [])
-        two.append((evidence.get(key, 0.0), key))
-        two.sort(reverse=True)
-        del two[2:]
-    found = dict.fromkeys((one.key for one in candidates), 0.0)
-    for key, (space, session) in sessions.items():
-        others = [value for value, other in best[space, str(session)] if other != key]
-        found[key] = max([0.0, *others])
-    return found
-
-
-# Penalties for form: for questions, if a question is asked, and for very short and very long texts.
-#
 # A question seldom answers another one. A few words seldom answer one either, and a long text contains many words of
-# any
-# query by chance.
+# any query by chance.
 
 _FIRST_WORDS = """
 am are can could did do does has have how is should was were what when where which who whom whose why will would
@@ -411,8 +383,6 @@ def size_evidence(size: int, tokens: int) -> float:
     short = log(max(size, SHORTEST) / SHORT) if size < SHORT else 0.0
     return short + (log(LONG / tokens) if tokens > LONG else 0.0)
 
-
-# Scores a memory by what does not depend on the query: its tier, its sources, how often it was read, and its age.
 
 _TIER_QUALITY = {"core": 1.0, "note": 0.7, "file": 0.6, "mcp": 0.5}
 

@@ -65,11 +65,9 @@ def margins(context: SearchContext, background: Background) -> NDArray[np.float6
     return background.margin(cosines)
 
 
-# How near the candidate's nearest token comes to each token of the query: late interaction without a model.
-#
-# The vectors are the bundled static model's, one a token. Like ColBERT's MaxSim (Khattab and Zaharia, SIGIR 2020), but
-# with vectors that do not know their neighbours, and with rare tokens counting more. The name of a language is met by
-# what is written in it.
+# MaxSim: how near the candidate's nearest token comes to each token of the query. The vectors are the bundled static
+# model's, one a token. Like ColBERT's (Khattab and Zaharia, SIGIR 2020), but with vectors that do not know their
+# neighbours, and with rare tokens counting more. The name of a language is met by what is written in it.
 
 # Tokens are pieces of words, of which the frequent ones say even less than their idf: measured on the judged sets.
 IDF_POWER = 1.5
@@ -201,7 +199,17 @@ def max_sim(
     spoken = np.flatnonzero(lengths)
     if not spoken.size or not weights.sum() > 0:
         return matches
-    nearest = _nearest(query, [text for text in texts if len(text)], lengths[spoken], table)
+    # Texts share most of their tokens, so that each different one is compared once.
+    every = np.concatenate([text for text in texts if len(text)])
+    held = np.zeros(int(every.max()) + 1, dtype=bool)
+    held[every] = True
+    different = np.flatnonzero(held)
+    places = np.empty(held.size, dtype=np.intp)
+    places[different] = np.arange(different.size)
+    with one_core():
+        cosines = table[different] @ table[query].T
+    starts = np.concatenate(([0], np.cumsum(lengths[spoken])[:-1]))
+    nearest: Floats = np.maximum.reduceat(cosines.take(places[every], axis=0), starts, axis=0)
     if met is not None:
         nearest[met[np.ix_(spoken, telling)]] = 1
     excess = LENGTH_SLOPE * np.log(lengths[spoken] / max(typical_length, 1.0)).astype(np.float32)
@@ -216,27 +224,9 @@ def rarity(frequencies: NDArray[np.integer], chunks: int) -> Floats:
     return idf
 
 
-def _nearest(query: Tokens, texts: Sequence[Tokens], lengths: NDArray[np.int64], table: TokenTable) -> Floats:
-    # Texts share most of their tokens, so that each different one is compared once.
-    every = np.concatenate(texts)
-    held = np.zeros(int(every.max()) + 1, dtype=bool)
-    held[every] = True
-    different = np.flatnonzero(held)
-    places = np.empty(held.size, dtype=np.intp)
-    places[different] = np.arange(different.size)
-    with one_core():
-        cosines = table[different] @ table[query].T
-    starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
-    best: Floats = np.maximum.reduceat(cosines.take(places[every], axis=0), starts, axis=0)
-    return best
-
-
-# How close the best passage of a memory comes to the query, however much else the memory holds.
-#
 # The vector of a chunk is that of all it says: one line on the matter among twenty others hardly shows in it. A passage
 # is some 32 tokens of the chunk that was found. Its vector is the sum of its tokens' vectors in the bundled static
-# model,
-# whichever model the store has. It is computed when it is needed, from the tokens that are stored with the chunk.
+# model, whichever model the store has, computed when it is needed from the tokens that are stored with the chunk.
 
 # Tokens of a block; two adjacent blocks are a passage, so that each passage shares a half with the next.
 BLOCK = 16
