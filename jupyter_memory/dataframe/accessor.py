@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import altair
     from pandas.io.formats.style import Styler
 
-# Altair charts as outputs that JupyterLab draws by itself.
-
 # JupyterLab 4 and VS Code draw Vega-Lite up to 5, and altair 6 writes 6; the charts here use only what both know.
 KIND = "application/vnd.vegalite.v5+json"
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
@@ -43,37 +41,6 @@ def local_chart(chart: Any, text: str) -> Any:
             return {KIND: self.to_dict() | {"$schema": _SCHEMA}, "text/plain": text.format(rows=rows)}
 
     return LocalChart
-
-
-def contribution_chart(breakdown: pd.DataFrame) -> altair.Chart:
-    """Return stacked bars of the contributions by hit, of the rows that ``df.memory.breakdown()`` returns.
-
-    Raises:
-        MissingExtra: altair is not installed; it comes with the extra ``plots``.
-    """
-    try:
-        import altair
-    except ImportError:
-        raise MissingExtra("df.memory.plot()", "plots") from None
-    # A signal that contributes nothing to any hit would only use up a colour.
-    contributing = breakdown.loc[breakdown["contribution"] != 0, "signal"]
-    long = breakdown[breakdown["signal"].isin(contributing)].assign(
-        hit=lambda rows: rows["rank"].astype("str") + " " + rows["title"].map(marked)
-    )
-    signals = list(dict.fromkeys(long["signal"]))
-    chart = local_chart(altair.Chart, "<altair.Chart of {rows} contributions>")
-    return (
-        chart(pd.DataFrame(long[["hit", "signal", "value", "contribution"]]))
-        .mark_bar()
-        .encode(
-            x=altair.X("sum(contribution)", title="score"),
-            y=altair.Y("hit", sort=None, title=None, axis=altair.Axis(labelLimit=420)),
-            color=altair.Color(
-                "signal", sort=signals, scale=altair.Scale(scheme="tableau10" if len(signals) <= 10 else "tableau20")
-            ),
-            tooltip=["signal", "value", "contribution"],
-        )
-    )
 
 
 # A rank is shorter, also as text.
@@ -187,7 +154,22 @@ class MemoryAccessor:
         searches = self._searches
         if len({search["store"] for search in searches}) > 1:
             raise InputError("These memories are from several stores: ask the result of each alone.")
-        return _store(searches[0]).context(self._answer(), max_tokens)
+        first, store = recent_answer(searches[0]), _store(searches[0])
+        found = {str(row["memory_id"]): search_of(row, searches) for _, row in self._frame.iterrows()}
+        hits = [recent_hits(search).get(memory_id) for memory_id, search in found.items()]
+        kept = [hit for hit in hits if hit is not None]
+        questions = " / ".join(dict.fromkeys(search["query"] for search in searches if search["query"]))
+        if first is not None and len(kept) == len(hits):
+            answer = replace(first, hits=tuple(kept))
+        else:
+            memories = []
+            for memory_id in found:
+                with suppress(UnknownMemory):
+                    memories.append(store.get(memory_id))
+            answer = store.listed(memories)
+        query = replace(answer.query, text=questions, written=questions)
+        answer = replace(answer, query=query, verdict=surest(search["verdict"] for search in searches))
+        return store.context(answer, max_tokens)
 
     def breakdown(self) -> pd.DataFrame:
         """Return one row a hit and signal: ``rank, title, signal, value, signal_rank, contribution, memory_id``."""
@@ -222,25 +204,29 @@ class MemoryAccessor:
         Raises:
             MissingExtra: altair is not installed; it comes with the extra ``plots``.
         """
-        return contribution_chart(self.breakdown())
-
-    def _answer(self) -> Answer:
-        searches = self._searches
-        first = recent_answer(searches[0])
-        found = {str(row["memory_id"]): search_of(row, searches) for _, row in self._frame.iterrows()}
-        hits = [recent_hits(search).get(memory_id) for memory_id, search in found.items()]
-        kept = [hit for hit in hits if hit is not None]
-        questions = " / ".join(dict.fromkeys(search["query"] for search in searches if search["query"]))
-        if first is not None and len(kept) == len(hits):
-            answer = replace(first, hits=tuple(kept))
-        else:
-            store, memories = _store(searches[0]), []
-            for memory_id in found:
-                with suppress(UnknownMemory):
-                    memories.append(store.get(memory_id))
-            answer = store.listed(memories)
-        query = replace(answer.query, text=questions, written=questions)
-        return replace(answer, query=query, verdict=surest(search["verdict"] for search in searches))
+        try:
+            import altair
+        except ImportError:
+            raise MissingExtra("df.memory.plot()", "plots") from None
+        breakdown = self.breakdown()
+        # A signal that contributes nothing to any hit would only use up a colour.
+        contributing = breakdown.loc[breakdown["contribution"] != 0, "signal"]
+        long = breakdown[breakdown["signal"].isin(contributing)].assign(
+            hit=lambda rows: rows["rank"].astype("str") + " " + rows["title"].map(marked)
+        )
+        signals = list(dict.fromkeys(long["signal"]))
+        scheme = altair.Scale(scheme="tableau10" if len(signals) <= 10 else "tableau20")
+        chart = local_chart(altair.Chart, "<altair.Chart of {rows} contributions>")
+        return (
+            chart(pd.DataFrame(long[["hit", "signal", "value", "contribution"]]))
+            .mark_bar()
+            .encode(
+                x=altair.X("sum(contribution)", title="score"),
+                y=altair.Y("hit", sort=None, title=None, axis=altair.Axis(labelLimit=420)),
+                color=altair.Color("signal", sort=signals, scale=scheme),
+                tooltip=["signal", "value", "contribution"],
+            )
+        )
 
     def _note_access(self, row: pd.Series[Any]) -> None:
         # A row that names its source can be opened without its store.

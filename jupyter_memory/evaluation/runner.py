@@ -29,8 +29,6 @@ from jupyter_memory.store.store import MemoryStore
 from jupyter_memory.text.display import columns
 from jupyter_memory.types.protocols import Embedder
 
-# Documents are stored and questions are searched in the way of a person's own memories and searches.
-
 
 @dataclass(frozen=True, slots=True)
 class Bed:
@@ -206,10 +204,16 @@ def measure(
     judged: JudgedSet, beds: Mapping[str, Bed], arms: Mapping[str, Profile], progress: bool = False
 ) -> list[Measured]:
     """Search for every question with every arm; an arm's questions are in the order of the set."""
-    return [
-        _measured(name, profile, question, beds[question.group])
-        for name, profile, question in shown(_work(judged.questions, arms), progress, f"Asking {judged.name}")
-    ]
+    # The arms take turns, so that their times can be compared.
+    work = [(name, profile, question) for question in judged.questions for name, profile in arms.items()]
+    measured = []
+    for name, profile, question in shown(work, progress, f"Asking {judged.name}"):
+        begun = perf_counter()
+        found = ranked(beds[question.group], question, profile)
+        ms = (perf_counter() - begun) * 1000
+        metrics = {metric: of(found, question.grades) for metric, of in METRICS.items()}
+        measured.append(Measured(name, question, metrics, ms))
+    return measured
 
 
 def ranked(bed: Bed, question: Question, profile: Profile) -> list[str]:
@@ -225,18 +229,6 @@ def ranked(bed: Bed, question: Question, profile: Profile) -> list[str]:
     return list(dict.fromkeys(bed.documents.get(hit.memory.id, hit.memory.id) for hit in hits))
 
 
-def _work(questions: Sequence[Question], arms: Mapping[str, Profile]) -> list[tuple[str, Profile, Question]]:
-    # The arms take turns, so that their times can be compared.
-    return [(name, profile, question) for question in questions for name, profile in arms.items()]
-
-
-def _measured(name: str, profile: Profile, question: Question, bed: Bed) -> Measured:
-    begun = perf_counter()
-    found = ranked(bed, question, profile)
-    ms = (perf_counter() - begun) * 1000
-    return Measured(name, question, {metric: of(found, question.grades) for metric, of in METRICS.items()}, ms)
-
-
 def by_arm(measured: Iterable[Measured]) -> dict[str, list[Measured]]:
     """Return measurements by arm, each arm's questions in the same order."""
     arms: dict[str, list[Measured]] = {}
@@ -244,8 +236,6 @@ def by_arm(measured: Iterable[Measured]) -> dict[str, list[Measured]]:
         arms.setdefault(one.arm, []).append(one)
     return arms
 
-
-# Summarises measurements: one row for each set, profile and type of question, as a table and as JSON.
 
 MAIN = "ndcg@10"
 
@@ -307,8 +297,21 @@ def rows(
         types = sorted({one.question.type for one in ones} - {""}) if by_type else []
         for kind in ("all", *types):
             chosen = [place for place, one in enumerate(ones) if kind in ("all", one.question.type)]
-            yield _row(
-                [ones[i] for i in chosen], [base[i] for i in chosen] if base else [], kind, name, embedder, folds
+            clusters = [ones[i].question.group for i in chosen] if folds == "group" else None
+            values = {metric: [ones[i].metrics[metric] for i in chosen] for metric in METRICS}
+            others = [base[i].metrics[MAIN] for i in chosen] if base else []
+            yield Row(
+                set=name,
+                profile=arm,
+                embedder=embedder,
+                type=kind,
+                queries=len(chosen),
+                metrics={metric: fmean(found) for metric, found in values.items()},
+                ci95={metric: interval(found, clusters) for metric, found in values.items()},
+                p50_ms=median(ones[i].ms for i in chosen),
+                against=base[0].arm if base else "",
+                difference=fmean(values[MAIN]) - fmean(others) if others else 0.0,
+                p=p_value(values[MAIN], others, clusters) if others else 1.0,
             )
 
 
@@ -333,25 +336,6 @@ def table(found: Sequence[Row]) -> str:
             ]
         )
     return columns([tuple(line) for line in lines])
-
-
-def _row(ones: Sequence[Measured], against: Sequence[Measured], kind: str, name: str, embedder: str, folds: str) -> Row:
-    clusters = [one.question.group for one in ones] if folds == "group" else None
-    values = {metric: [one.metrics[metric] for one in ones] for metric in METRICS}
-    base = [one.metrics[MAIN] for one in against]
-    return Row(
-        set=name,
-        profile=ones[0].arm,
-        embedder=embedder,
-        type=kind,
-        queries=len(ones),
-        metrics={metric: fmean(found) for metric, found in values.items()},
-        ci95={metric: interval(found, clusters) for metric, found in values.items()},
-        p50_ms=median(one.ms for one in ones),
-        against=against[0].arm if against else "",
-        difference=fmean(values[MAIN]) - fmean(base) if base else 0.0,
-        p=p_value(values[MAIN], base, clusters) if base else 1.0,
-    )
 
 
 def evaluate(
