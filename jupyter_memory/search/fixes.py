@@ -32,9 +32,7 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """A failed run: its signature, what the failed statement does, and where its variables came from."""
-
+class _Failure:
     run: Run
     signature: Signature
     code: frozenset[str]
@@ -42,9 +40,7 @@ class Failure:
     own: frozenset[str]
 
 
-class Trees:
-    """Sources as Python reads them, each read once."""
-
+class _Trees:
     def __init__(self) -> None:
         self._read: dict[str, ast.Module | None] = {}
 
@@ -55,7 +51,7 @@ class Trees:
         return self._read[source]
 
 
-def failure(run: Run, before: Sequence[Run], trees: Trees) -> Failure:
+def failure(run: Run, before: Sequence[Run], trees: _Trees) -> _Failure:
     """Return a failed run as it is compared; ``before`` are the earlier runs of its session, in their order.
 
     Without an error, only its code is compared.
@@ -80,7 +76,7 @@ def failure(run: Run, before: Sequence[Run], trees: Trees) -> Failure:
         named = frozenset(_WORD.findall(one)[0] for one in held)
         code, made = features(own_nodes(statement)), origins(statement, [*earlier, *above], named)
     own = frozenset(word.lower() for word in words.own)
-    return Failure(run, signature(error.name, error.message, raised, words), code, made, own)
+    return _Failure(run, signature(error.name, error.message, raised, words), code, made, own)
 
 
 def _line(source: str, raised: Raised | None) -> int | None:
@@ -106,12 +102,7 @@ _LONGEST_LIKENED = 20_000
 _ANY_WORD = re.compile(r"\w+")
 
 
-def fixing_runs(failed: Run, after: Sequence[Run], trees: Trees) -> list[Run]:
-    """Return the runs that may have mended a failed one, the likeliest first; ``after`` are those after it.
-
-    A run that did not fail counts by how much of the failed source it has, and by whether it changes what that uses.
-    A source that ran again as it was tells nothing: what changed before it is the fix.
-    """
+def _fixing_runs(failed: Run, after: Sequence[Run], trees: _Trees) -> list[Run]:
     later, same = list(islice(after, AFTER)), failed.source.strip()
     mine = Counter(_ANY_WORD.findall(failed.source[:_LONGEST_LIKENED]))
     scores = {}
@@ -135,7 +126,7 @@ def fixing_runs(failed: Run, after: Sequence[Run], trees: Trees) -> list[Run]:
     return list(found.values())
 
 
-def _changes(run: Run, failed: Run, trees: Trees) -> bool:
+def _changes(run: Run, failed: Run, trees: _Trees) -> bool:
     module = trees.of(run.source)
     changed = changed_names(ast.walk(module)) if module is not None else frozenset[str]()
     return not changed.isdisjoint(_ANY_WORD.findall(failed.source[:_LONGEST_LIKENED]))
@@ -190,17 +181,15 @@ _TELLING = 8
 _HALF, _IN_PART = 0.6, 0.75
 
 
-class FailureSimilarity:
-    """Compares failures; features that few of them share count more than common ones."""
-
-    def __init__(self, failures: Sequence[Failure]) -> None:
+class _FailureSimilarity:
+    def __init__(self, failures: Sequence[_Failure]) -> None:
         self._words = _rarity(one.signature.words for one in failures)
         self._named = _rarity(one.signature.named for one in failures)
         self._frames = _rarity(one.signature.frames for one in failures)
         self._code = _rarity(one.code for one in failures)
         self._origins = _rarity(one.origins for one in failures)
 
-    def parts(self, new: Failure, old: Failure) -> Parts:
+    def parts(self, new: _Failure, old: _Failure) -> Parts:
         """Return how alike a new failure and an older one are in each part."""
         mine, its = new.signature, old.signature
         own = new.own | old.own
@@ -274,8 +263,8 @@ class KnownErrors:
 
     def __init__(self, failed: Iterable[Run], around: Around) -> None:
         self._around = around
-        self._trees = Trees()
-        self._by_name: dict[str, list[Failure]] = {}
+        self._trees = _Trees()
+        self._by_name: dict[str, list[_Failure]] = {}
         for run in failed:
             if run.error is not None:
                 one = failure(run, around(run)[0], self._trees)
@@ -288,7 +277,7 @@ class KnownErrors:
         """
         new = failure(run, before, self._trees)
         known = self._by_name.get(new.signature.name, [])
-        similarity = FailureSimilarity(known)
+        similarity = _FailureSimilarity(known)
         return [(similarity.parts(new, old), old.run) for old in known]
 
     def fixes(self, run: Run, before: Sequence[Run], limit: int = 3) -> list[Fix]:
@@ -312,7 +301,7 @@ class KnownErrors:
             if len(lists) >= limit:
                 break
             # An error that was never mended takes no place.
-            if mended := fixing_runs(failed, self._around(failed)[1], self._trees)[:2]:
+            if mended := _fixing_runs(failed, self._around(failed)[1], self._trees)[:2]:
                 lists.append([Fix(failed, run, round(strength / at, 3)) for at, run in enumerate(mended, start=1)])
         found: dict[str, Fix] = {}
         for fix in chain.from_iterable(zip_longest(*lists)):

@@ -84,8 +84,7 @@ def cut(
     return lead + text[start:stop] + tail, inside
 
 
-def with_literal(text: str, spans: Sequence[Span], literals: Sequence[str]) -> list[Span]:
-    """Return the spans with the places where any of ``literals`` stands: CJK pairs, which the text's index has not."""
+def _with_literal(text: str, spans: Sequence[Span], literals: Sequence[str]) -> list[Span]:
     found = [*spans, *(match.span() for literal in literals for match in re.finditer(re.escape(literal), text))]
     merged: list[Span] = []
     for start, end in sorted(found):
@@ -262,7 +261,7 @@ def hits(
     for one, strength in zip(ranked, [nan] * len(ranked) if strengths is None else strengths, strict=True):
         memory, chunk = one.candidate.memory, one.candidate.chunk
         span, text = spans[chunk], texts[chunk]
-        marked = with_literal(text, highlights.get(chunk, ()), query.terms.ident if chunk in by_words else ())
+        marked = _with_literal(text, highlights.get(chunk, ()), query.terms.ident if chunk in by_words else ())
         shown, marks = _snippet(memory, text, marked)
         ranks, found = one.ranks, one.found
         first, last = thickest(text, marked)

@@ -90,7 +90,7 @@ def passage(text: str, most: int, span: tuple[int, int] = (0, 0)) -> Passage:
                 first, last, room = min(first, line), max(last, line), room - cost
     if first > last:
         column = start - (text.rfind("\n", 0, start) + 1)
-        shown = part_of(lines[begin], column, most - 2 * _MARK)
+        shown = _part_of(lines[begin], column, most - 2 * _MARK)
         first = last = begin
     else:
         shown = "\n".join(lines[first : last + 1])
@@ -103,8 +103,7 @@ def _cost(line: str) -> int:
     return 1 + (estimated_tokens(line) if len(line) < 100_000 else len(line) // LONGEST_TOKEN)
 
 
-def part_of(line: str, column: int, room: int) -> str:
-    """Return as much of a line from a column on as has room, ``…`` where something is left out."""
+def _part_of(line: str, column: int, room: int) -> str:
     low, high = 0, min(len(line) - column, LONGEST_TOKEN * max(room, 0))
     while low < high:
         middle = (low + high + 1) // 2
@@ -353,7 +352,7 @@ def _whole(answer: Answer, groups: Sequence[Sequence[Source]], known: int, quote
 
 def _asked(answer: Answer, quotes: Quotes) -> str:
     asked = " ".join((answer.query.written or answer.query.text).split())
-    return f"“{part_of(quotes.line(asked), 0, _QUESTION)}”" if asked else ""
+    return f"“{_part_of(quotes.line(asked), 0, _QUESTION)}”" if asked else ""
 
 
 def _block(group: Sequence[Source], number: int, quotes: Quotes) -> str:

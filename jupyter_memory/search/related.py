@@ -133,7 +133,7 @@ def only_alike(result: Result) -> Result:
     if len(asked.words) + len(asked.ident) < _FEWEST:
         return replace(result, ranked=[], duplicates={})
     judged = result.ranked[:_JUDGED]
-    likely = [(one.value, found) for one, found in zip(likenesses(judged), judged, strict=True)]
+    likely = [(one.value, found) for one, found in zip(_likenesses(judged), judged, strict=True)]
     # Sorting is stable, so of equals the better score stays first.
     likely = sorted((pair for pair in likely if pair[0] >= ALIKE_FROM), key=lambda pair: -pair[0])
     few = [found for _, found in likely]
@@ -144,8 +144,7 @@ def only_alike(result: Result) -> Result:
     return replace(result, ranked=ranked, duplicates={})
 
 
-def likenesses(ranked: Sequence[Ranked]) -> list[Likeness]:
-    """Return the likeness of each of these candidates, the best scores first."""
+def _likenesses(ranked: Sequence[Ranked]) -> list[Likeness]:
     best = max((one.score for one in ranked), default=0.0)
     if best <= 0:
         return [Likeness(0.0, 1.0)] * len(ranked)

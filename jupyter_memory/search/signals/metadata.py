@@ -23,7 +23,6 @@ class OfKind:
 
     label: ClassVar[str] = "its kind"
     description: ClassVar[str] = "1 for memories of one kind; no value for the others."
-
     name: str
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -40,7 +39,6 @@ class Tier:
 
     label: ClassVar[str] = "its tier"
     description: ClassVar[str] = "1 for pinned memories, 2 for files, 3 for notes; lower is better."
-
     name: str = "tier"
     lower_is_better: bool = True
 
@@ -60,7 +58,6 @@ class Severity:
 
     label: ClassVar[str] = "its severity"
     description: ClassVar[str] = "1 for critical, 0.7 for a warning, 0.4 for a suggestion, 0 for none."
-
     name: str = "severity"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -76,7 +73,6 @@ class Domain:
 
     label: ClassVar[str] = "being of the domain that the query is about"
     description: ClassVar[str] = "1 if the memory belongs to the domain of the query, else 0."
-
     name: str = "domain"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -92,7 +88,6 @@ class Tags:
 
     label: ClassVar[str] = "the tags that it shares with the query"
     description: ClassVar[str] = "The share of tags that the memory and the query have in common."
-
     name: str = "tags"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -110,7 +105,6 @@ class NamedTime:
 
     label: ClassVar[str] = "being from the time that the query names"
     description: ClassVar[str] = "How certain the time in the query is, for memories from that time; 0 for the others."
-
     name: str = "time"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -141,7 +135,6 @@ class NearTime:
 
     label: ClassVar[str] = "how close it is to the time that the query names"
     description: ClassVar[str] = "1 at the moment that the query names, and less with the distance from it."
-
     name: str = "near_time"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -174,7 +167,6 @@ class Recency:
 
     label: ClassVar[str] = "how recent it is"
     description: ClassVar[str] = "1 for a memory of now, 0.5 for one of a year ago."
-
     half_life_hours: float = A_YEAR
     name: str = "recency"
     lower_is_better: bool = False
@@ -207,7 +199,6 @@ class Validity:
     description: ClassVar[str] = (
         "1 for a new or valid memory, less for an older one or one that soon expires, 0 for an expired one."
     )
-
     half_life_days: float = 365.0
     name: str = "validity"
 
@@ -237,7 +228,6 @@ class Neighbour:
 
     label: ClassVar[str] = "the memories next to it"
     description: ClassVar[str] = "How well the better of the two memories next to it matches by words and meaning."
-
     name: str = "neighbour"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -278,7 +268,6 @@ class Session:
 
     label: ClassVar[str] = "what was noted in the same session"
     description: ClassVar[str] = "How well the best other memory of its session matches by words and meaning."
-
     name: str = "session"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -318,7 +307,6 @@ class QuestionPenalty:
 
     label: ClassVar[str] = "being a question, where the query needs an answer"
     description: ClassVar[str] = "-1 for a memory that is a question, if the query is a question too."
-
     name: str = "question_penalty"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -357,7 +345,6 @@ class LengthPenalty:
     description: ClassVar[str] = (
         "0 for a usual length; negative for a memory that is short, or whose best chunk is long."
     )
-
     name: str = "length_penalty"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -397,7 +384,6 @@ class Quality:
 
     label: ClassVar[str] = "where it comes from, its age, and how often it was read"
     description: ClassVar[str] = "Its tier, the number of its sources, how often it was read, and its age."
-
     name: str = "quality"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:

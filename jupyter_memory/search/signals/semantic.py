@@ -32,7 +32,6 @@ class SemanticMargin:
 
     label: ClassVar[str] = "how much closer its meaning is to the query than that of others"
     description: ClassVar[str] = "How far its cosine with the query stands out from those of the whole store."
-
     name: str = "semantic_margin"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -110,21 +109,20 @@ class MaxSim:
     description: ClassVar[str] = (
         "How close the nearest token of the memory is to each token of the query; rare tokens count more."
     )
-
     depth: int = DEPTH
     budget: int = BUDGET
     name: str = "max_sim"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         asked, sample = context.query_tokens, context.sample
-        chosen = best_placed(context, self.depth, self.budget)
+        chosen = _best_placed(context, self.depth, self.budget)
         matches = max_sim(
             asked,
             rarity(sample.token_counts[asked], sample.chunks),
             [context.tokens[one.chunk].different for one in chosen],
             token_vectors(),
             sample.typical_length,
-            written_in(query, asked, chosen),
+            _written_in(query, asked, chosen),
         )
         lengths = (len(one.memory.text) for one in chosen)
         return {
@@ -133,8 +131,7 @@ class MaxSim:
         }
 
 
-def best_placed(context: SearchContext, depth: int = DEPTH, budget: int = BUDGET) -> list[Candidate]:
-    """Return the candidates that a retriever ranks high, the best placed first, as long as the characters last."""
+def _best_placed(context: SearchContext, depth: int = DEPTH, budget: int = BUDGET) -> list[Candidate]:
     places: dict[int, int] = {}
     for finds in context.retrieved.values():
         for place, one in enumerate(finds[:depth]):
@@ -156,11 +153,7 @@ def of_the_whole(match: float, length: int) -> float:
     return UNSEEN + (match - UNSEEN) * share
 
 
-def written_in(query: Query, asked: Tokens, candidates: Sequence[Candidate]) -> NDArray[np.bool_] | None:
-    """Return which candidates are written in a language that each token of the query names, ``(n, q)``; None for none.
-
-    A quoted name is looked for as it stands, and so is what prose is called.
-    """
+def _written_in(query: Query, asked: Tokens, candidates: Sequence[Candidate]) -> NDArray[np.bool_] | None:
     known = {PYTHON, *(one.memory.lang.lower() for one in candidates)} - EVERYDAY
     named = known.intersection(query.terms.words)
     if not named:
@@ -242,18 +235,17 @@ class BestPassage:
 
     label: ClassVar[str] = "how close its best passage is to the query"
     description: ClassVar[str] = "How close the best passage of the memory, some 32 tokens, is to the query."
-
     name: str = "best_passage"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        chosen = [one for one in best_placed(context) if one.memory.session is None]
+        chosen = [one for one in _best_placed(context) if one.memory.session is None]
         if not chosen:
             return {}
         texts = [context.tokens[one.chunk].text for one in chosen]
         counts = np.array([len(text) for text in texts], np.int64)
         table = token_vectors()
         asked = table.sums(context.query_tokens[None])[0]
-        values = best_cosines(asked, table.sums(in_blocks(np.concatenate(texts), counts)), counts)
+        values = _best_cosines(asked, table.sums(in_blocks(np.concatenate(texts), counts)), counts)
         return dict(zip((one.key for one in chosen), values.tolist(), strict=True))
 
 
@@ -270,14 +262,7 @@ def in_blocks(ids: NDArray[np.integer], counts: NDArray[np.int64]) -> NDArray[np
     return filled.reshape(-1, BLOCK)
 
 
-def best_cosines(asked: Floats, sums: Floats, counts: NDArray[np.int64]) -> Floats:
-    """Return the best cosine of a vector with the passages of each text, ``(n,)``; 0 for a text without tokens.
-
-    Args:
-        asked: the vector, ``(dimensions,)``.
-        sums: those of the tokens of each block of all texts, ``(blocks, dimensions)``.
-        counts: how many tokens each text has, ``(n,)``.
-    """
+def _best_cosines(asked: Floats, sums: Floats, counts: NDArray[np.int64]) -> Floats:
     best = np.zeros(len(counts), np.float32)
     spoken = np.flatnonzero(counts)
     if not spoken.size:
