@@ -180,13 +180,7 @@ class MemoryAccessor:
             for name, value, place, contribution in _evidence(row, hit):
                 rows.append((rank, row["title"], name, value, place, contribution, memory_id))
         names = ["rank", "title", "signal", "value", "signal_rank", "contribution", "memory_id"]
-        dtypes = {
-            "rank": "int64",
-            "title": "str",
-            "signal": "str",
-            "value": "float64",
-            "signal_rank": "Int64",
-        }
+        dtypes = {"rank": "int64", "title": "str", "signal": "str", "value": "float64", "signal_rank": "Int64"}
         dtypes |= {"contribution": "float64", "memory_id": "str"}
         return pd.DataFrame(rows, columns=names).astype(dtypes)
 

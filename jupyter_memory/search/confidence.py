@@ -26,8 +26,6 @@ from jupyter_memory.text.identifiers import ident_column, runs
 from jupyter_memory.text.markdown import heading_of, words_above
 from jupyter_memory.types.protocols import Embedder
 
-# How much of a query a text covers: the share of its words, by what they tell, that the text holds close together.
-
 # An identifier of which a text holds all parts, but not in a row, and a word that may be a slip for one that it holds.
 _IN_PARTS = _NEAR = 0.5
 # Words are close together in this much of the text: so many words, and more of them for a long query.
@@ -336,9 +334,8 @@ def calibrate(storage: Storage, embedder: Embedder) -> float | None:
 def calibration(words: NDArray[np.floating], meaning: NDArray[np.floating]) -> float:
     """Return how much more meaning can be trusted than on average: 1 where it fails about as often as words do.
 
-    Args:
-        words: BM25 of each question (row) with each answer (column), ``(n, n)``; the right answers are on the diagonal.
-        meaning: the cosines of the same.
+    ``words`` is BM25 of each question (row) with each answer, ``(n, n)``, the right ones on the diagonal; ``meaning``
+    are the cosines of the same.
     """
     if len(words) < ENOUGH:
         return 1.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from typing import Protocol, Self, TypeVar, overload, runtime_checkable
 
 import numpy as np
@@ -37,6 +38,7 @@ class VectorQuery:
     threshold: float | None
 
 
+@dataclass(eq=False, repr=False)
 class Retrieval:
     """The keyword and the vector retriever of a search, and the memories and cosines read while they looked.
 
@@ -44,30 +46,22 @@ class Retrieval:
     memories, of which ``depth`` may become candidates. ``exclude`` is the key of a memory that is left out.
     """
 
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        filters: Filters,
-        columns: Mapping[str, float],
-        vector_query: VectorQuery | None,
-        *,
-        count: int,
-        depth: int,
-        exclude: int | None = None,
-    ) -> None:
-        self._snapshot = snapshot
-        self._filters = filters
-        self._columns = columns
-        self._vector_query = vector_query
-        self._wanted = count + (exclude is not None)
-        self._depth = depth
-        self._exclude = exclude
+    snapshot: Snapshot
+    filters: Filters
+    columns: Mapping[str, float]
+    vector_query: VectorQuery | None
+    count: int
+    depth: int
+    exclude: int | None = None
+
+    def __post_init__(self) -> None:
+        self._wanted = self.count + (self.exclude is not None)
         self._memories: dict[int, Memory] = {}
         self._cosines: dict[int, float] = {}
         self._by_keyword: list[int] = []
         self._pending: Callable[[], Sequence[ScoredChunk]] | None = None
-        if vector_query is not None and snapshot.is_large(vector_query.model):
-            self._pending = snapshot.in_background(lambda other: self._by_meaning(other, vector_query, filters))
+        if (asked := self.vector_query) is not None and self.snapshot.is_large(asked.model):
+            self._pending = self.snapshot.in_background(lambda other: self._by_meaning(other, asked, self.filters))
 
     def retrieve(self, query: Query, lap: Callable[[str], None]) -> dict[str, Sequence[ScoredChunk]]:
         """Return what each retriever finds, best first; ``lap`` hears when one is done.
@@ -76,11 +70,11 @@ class Retrieval:
         """
         found: dict[str, Sequence[ScoredChunk]] = {}
         for name in RETRIEVERS:
-            found[name] = self._found(name, query.terms, self._filters)
+            found[name] = self._found(name, query.terms, self.filters)
             if query.time_filters is not None:
-                of_time = self._found(name, query.terms, self._filters & query.time_filters)
+                of_time = self._found(name, query.terms, self.filters & query.time_filters)
                 both = {one.memory: one for one in (*found[name], *of_time)}
-                found[name] = sorted(both.values(), key=lambda one: -one.score)
+                found[name] = sorted(both.values(), key=attrgetter("score"), reverse=True)
             lap(name)
         return found
 
@@ -89,33 +83,33 @@ class Retrieval:
         # The keyword retriever's chunk represents a memory that both found: its snippet shows the words.
         chunks = {one.memory: one.chunk for name in ("vector", "keyword") for one in retrieved[name]}
         cosines = self._cosines | {one.memory: one.score for one in retrieved["vector"]}
-        if self._vector_query is not None:
+        if self.vector_query is not None:
             unknown = [key for key in chunks if key not in cosines and key not in self._memories]
-            cosines |= self._snapshot.cosines(self._vector_query.model, self._vector_query.vector, unknown)
-        memories = self._memories | self._snapshot.memories([key for key in chunks if key not in self._memories])
+            cosines |= self.snapshot.cosines(self.vector_query.model, self.vector_query.vector, unknown)
+        memories = self._memories | self.snapshot.memories([key for key in chunks if key not in self._memories])
         return [Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items()]
 
     def _found(self, name: str, terms: Terms, filters: Filters) -> Sequence[ScoredChunk]:
-        asked = self._vector_query
+        asked = self.vector_query
         if name == "keyword":
-            found = parser.keyword_matches(self._snapshot, terms, self._columns, filters, self._wanted)
-            self._by_keyword += [one.memory for one in found[: self._depth]]
+            found = parser.keyword_matches(self.snapshot, terms, self.columns, filters, self._wanted)
+            self._by_keyword += [one.memory for one in found[: self.depth]]
         elif asked is None:
             return ()
-        elif self._pending is not None and filters == self._filters:
+        elif self._pending is not None and filters == self.filters:
             # Read while the search in the background goes on.
-            self._memories.update(self._snapshot.memories(self._by_keyword))
-            self._cosines.update(self._snapshot.cosines(asked.model, asked.vector, self._by_keyword))
+            self._memories.update(self.snapshot.memories(self._by_keyword))
+            self._cosines.update(self.snapshot.cosines(asked.model, asked.vector, self._by_keyword))
             found = self._pending()
         else:
-            found = self._by_meaning(self._snapshot, asked, filters)
-        if self._exclude is None:
+            found = self._by_meaning(self.snapshot, asked, filters)
+        if self.exclude is None:
             return found
-        return [one for one in found if one.memory != self._exclude][: self._wanted - 1]
+        return [one for one in found if one.memory != self.exclude][: self._wanted - 1]
 
     def _by_meaning(self, snapshot: Snapshot, asked: VectorQuery, filters: Filters) -> Sequence[ScoredChunk]:
         # Of the time that a query names everything may be meant: "what did we do yesterday".
-        threshold = asked.threshold if filters == self._filters else None
+        threshold = asked.threshold if filters == self.filters else None
         return snapshot.vector_matches(asked.model, asked.vector, filters, self._wanted, threshold)
 
 
@@ -233,13 +227,8 @@ def hubness(vectors: Floats, memories: Keys, sample: Floats, owners: Keys) -> Fl
     """Return the mean cosine of each vector with the nearest of a sample that are of other memories, ``(n,)``.
 
     A hub is near to many texts, and so to any question as well (Radovanović et al., JMLR 2010). The measure is the idea
-    of cross-domain similarity local scaling (Conneau et al., ICLR 2018), with the sample for the neighbourhood.
-
-    Args:
-        vectors: of length 1, ``(n, dimensions)``.
-        memories: the key of each one's memory, ``(n,)``.
-        sample: of length 1, ``(s, dimensions)``.
-        owners: the keys of their memories, ``(s,)``.
+    of cross-domain similarity local scaling (Conneau et al., ICLR 2018), with the sample for the neighbourhood. Vectors
+    have length 1; ``memories`` and ``owners`` are the keys of the memories of each vector and of the sample.
 
     >>> one, near, far = np.eye(3, dtype=np.float32)[0], [0.6, 0.8, 0], [0, 0, 1]
     >>> hubness(np.array([one]), np.array([7]), np.array([one, near, far], np.float32), np.array([7, 8, 9])).round(2)
@@ -301,6 +290,7 @@ class CandidatePool(Sequence[Candidate]):
         return iter(self._candidates)
 
 
+@dataclass(eq=False, repr=False)
 class SearchContext:
     """One search as its signals see it; whatever has to be read or computed is, when a signal first asks.
 
@@ -308,24 +298,14 @@ class SearchContext:
     meaning is as good a guide as words, and more where it is better.
     """
 
-    def __init__(
-        self,
-        query: Query,
-        candidates: CandidatePool,
-        retrieved: Retrieved,
-        snapshot: Snapshot,
-        samples: Samples,
-        columns: Mapping[str, float],
-        vector_query: VectorQuery | None,
-    ) -> None:
-        self.query = query
-        self.candidates = candidates
-        self.retrieved = retrieved
-        self._snapshot = snapshot
-        self._samples = samples
-        self._columns = columns
-        self._vector_query = vector_query
-        self._shared: dict[SharedComputation, Mapping[int, float]] = {}
+    query: Query
+    candidates: CandidatePool
+    retrieved: Retrieved
+    _snapshot: Snapshot
+    _samples: Samples
+    _columns: Mapping[str, float]
+    _vector_query: VectorQuery | None
+    _shared: dict[SharedComputation, Mapping[int, float]] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.candidates)
@@ -386,10 +366,8 @@ class SearchContext:
 
     @cached_property
     def query_tokens(self) -> TokenIds:
-        """Return the different tokens of the query; an unknown one tells nothing, as any other may be behind it.
-
-        The marks of a quoted phrase are no part of it: few texts hold them, so they would weigh more than words.
-        """
+        """Return the different tokens of the query; an unknown one tells nothing, as any other may be behind it."""
+        # Few texts hold the marks of a quoted phrase, so they would weigh more than words.
         found = np.unique(tokens([storable(self.query.text).replace('"', " ")]).ids)
         telling: TokenIds = found[found != unknown()]
         return telling

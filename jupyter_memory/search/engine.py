@@ -16,7 +16,6 @@ from jupyter_memory.errors import EmbedderError, InputError, StoreError
 from jupyter_memory.search.confidence import strength_of, strengths, verdict
 from jupyter_memory.search.context import Samples, VectorQuery, completes
 from jupyter_memory.search.explanation import (
-    Missed,
     all_reasons,
     judged_by,
     labels,
@@ -59,10 +58,7 @@ class Runs:
                 self._runs.popitem(last=False)
 
     def told(self, query_id: str, memory_id: str) -> tuple[dict[str, int], dict[str, str]]:
-        """Return the ranks of a hit without each term, and what its signals judged it by.
-
-        Both are empty once newer searches have taken the place of its own.
-        """
+        """Return the ranks of a hit without each term, and what its signals judged it by; empty if no longer kept."""
         with self._lock:
             run = self._runs.get(query_id)
         if run is not None:
@@ -110,12 +106,7 @@ class Pooled:
         begun = perf_counter()
         result = self._weighed(profile)
         hits = [
-            replace(
-                self.everyone[one.candidate.key],
-                rank=one.rank,
-                score=one.score,
-                signals=one.evidence,
-            )
+            replace(self.everyone[one.candidate.key], rank=one.rank, score=one.score, signals=one.evidence)
             for one in result.ranked[: result.limit]
         ]
         judged = self.answer.verdict is not None
@@ -212,8 +203,6 @@ class SearchEngine:
     def related(self, base: SearchRequest, memory_id: str) -> Answer:
         """Return what is like a memory, by its telling words and its own vector; of ``base`` limit and filters hold.
 
-        Other memories with the same text are left out, as the memory itself is.
-
         Raises:
             UnknownMemory: no memory has this id.
         """
@@ -279,15 +268,7 @@ class SearchEngine:
                 best = next(one for one in result.ranked if one.candidate.key == result.duplicates[key])
                 why = why_duplicate(best.candidate.memory, best.rank)
             else:
-                asked = run.vector_query
-                missed = Missed(
-                    filtered=bool(query.filters) and key not in run.snapshot.keys(query.filters),
-                    bm25=run.snapshot.keyword_scores(query.terms, run.profile.columns, [key]).get(key),
-                    cosine=None if asked is None else run.snapshot.cosines(asked.model, asked.vector, [key]).get(key),
-                    threshold=None if asked is None else asked.threshold,
-                    fetched=run.profile.fetch(query.limit),
-                )
-                why = why_not(memory, missed, query.filters, run.profile)
+                why = why_not(memory, query, run.profile, run.snapshot, key, run.vector_query)
             return Explanation(memory, query.text, profile, None, None, why)
 
     def close(self) -> None:

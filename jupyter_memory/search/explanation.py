@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isnan
 
-from jupyter_memory.search.context import Labelled, Reasoned
+from jupyter_memory.search.context import Labelled, Reasoned, VectorQuery
 from jupyter_memory.search.fusion import newer_first
 from jupyter_memory.search.pipeline import Result, Scored, contributions
 from jupyter_memory.search.profiles.profile import PROFILES, Profile
-from jupyter_memory.types import Answer, Evidence, Filters, Hit, Listed, Memory, Ranking, Trace
+from jupyter_memory.storage.base import Snapshot
+from jupyter_memory.types import Answer, Evidence, Filters, Hit, Listed, Memory, Query, Ranking, Trace
 
 # Characters of a memory's first line that are listed.
 _BEGINS = 80
 _MUST = {"path": "path must be in", "since": "time must not be before", "until": "time must be before"}
-
-
-@dataclass(frozen=True, slots=True)
-class Missed:
-    """What is known of a memory that is not in the pool: its raw scores, and how many the retrievers fetched.
-
-    ``bm25`` is None where none of the words occur, ``cosine`` where it has no vector or there is no model.
-    """
-
-    filtered: bool
-    bm25: float | None
-    cosine: float | None
-    threshold: float | None
-    fetched: int
 
 
 def why_duplicate(best: Memory, rank: int) -> tuple[str, ...]:
@@ -37,25 +24,30 @@ def why_duplicate(best: Memory, rank: int) -> tuple[str, ...]:
     return (f"It is a duplicate of “{best.title}” ({where}) at rank {rank}; only that one is shown.",)
 
 
-def why_not(memory: Memory, missed: Missed, filters: Filters, profile: Profile) -> tuple[str, ...]:
+def why_not(
+    memory: Memory, query: Query, profile: Profile, snapshot: Snapshot, key: int, asked: VectorQuery | None
+) -> tuple[str, ...]:
     """Return the reasons why no retriever found a memory."""
-    if missed.filtered:
+    filters, fetched = query.filters, profile.fetch(query.limit)
+    if filters and key not in snapshot.keys(filters):
         return (f"The filters exclude it: {_facets(filters, memory)}.",)
     lines = ["Neither the search by words nor the one by meaning found it, so it was not ranked."]
-    if missed.bm25 is None:
+    bm25 = snapshot.keyword_scores(query.terms, profile.columns, [key]).get(key)
+    if bm25 is None:
         columns = ", ".join(profile.columns)
         lines.append(
             f"By words: none of the query's words occur in the columns that {profile.name} searches ({columns})."
         )
     else:
-        lines.append(f"By words: it matches with BM25 {missed.bm25:.2g}, but {missed.fetched} memories match better.")
-    if missed.cosine is None:
+        lines.append(f"By words: it matches with BM25 {bm25:.2g}, but {fetched} memories match better.")
+    cosine = None if asked is None else snapshot.cosines(asked.model, asked.vector, [key]).get(key)
+    threshold = None if asked is None else asked.threshold
+    if cosine is None:
         lines.append("By meaning: it has no vector from the current model, or the search used words only.")
-    elif missed.threshold is not None and missed.cosine < missed.threshold:
-        cosine = _below(missed.cosine, missed.threshold)
-        lines.append(f"By meaning: its cosine {cosine} is below the threshold {missed.threshold:g}.")
+    elif threshold is not None and cosine < threshold:
+        lines.append(f"By meaning: its cosine {_below(cosine, threshold)} is below the threshold {threshold:g}.")
     else:
-        lines.append(f"By meaning: its cosine is {missed.cosine:.2f}, but {missed.fetched} memories are closer.")
+        lines.append(f"By meaning: its cosine is {cosine:.2f}, but {fetched} memories are closer.")
     return tuple(lines)
 
 
@@ -275,9 +267,8 @@ def all_reasons(
 
 
 def _head(hit: Hit, pool: int, limit: int, profile: str) -> list[str]:
-    told = [f"Rank {hit.rank} of {pool} candidates with the profile {profile}: score {hit.score:.6f}, the sum of"]
-    if not _counted(hit):
-        told = [f"Rank {hit.rank} of {pool} candidates with the profile {profile}: score {hit.score:.6f}."]
+    ends = ", the sum of" if _counted(hit) else "."
+    told = [f"Rank {hit.rank} of {pool} candidates with the profile {profile}: score {hit.score:.6f}{ends}"]
     if hit.rank > limit:
         told.append(f"(The answer shows only the first {limit}; to see this memory, use limit={hit.rank}.)")
     return told

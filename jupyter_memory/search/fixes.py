@@ -45,7 +45,6 @@ class _Trees:
         self._read: dict[str, ast.Module | None] = {}
 
     def of(self, source: str) -> ast.Module | None:
-        """Return the tree of a source, None where there is none."""
         if source not in self._read:
             self._read[source] = syntax_tree(source) if len(source) <= _LONGEST else None
         return self._read[source]
@@ -64,16 +63,14 @@ def failure(run: Run, before: Sequence[Run], trees: _Trees) -> _Failure:
     words = words_of(node for one in (*modules, module) if one is not None for node in ast.walk(one))
     if module is None or statement is None:
         place = raised.of_user if raised else None
-        code, made = (
-            frozenset(_TOKEN.findall(place.source if place and place.source else run.source[:_LONGEST])),
-            frozenset[str](),
-        )
+        text = place.source if place and place.source else run.source[:_LONGEST]
+        code, made = frozenset(_TOKEN.findall(text)), frozenset[str]()
         words = Words(words.own | code, words.within)
     else:
         earlier = [one for part in modules for one in part.body]
         above = [one for one in module.body if one.lineno < statement.lineno]
-        held = [re.split(r"[/\\\\]", one)[-1] for one in quoted(error.message) if _WORD.search(one)]
-        named = frozenset(_WORD.findall(one)[0] for one in held)
+        held = [_WORD.search(re.split(r"[/\\\\]", one)[-1]) for one in quoted(error.message)]
+        named = frozenset(one[0] for one in held if one)
         code, made = features(own_nodes(statement)), origins(statement, [*earlier, *above], named)
     own = frozenset(word.lower() for word in words.own)
     return _Failure(run, signature(error.name, error.message, raised, words), code, made, own)
@@ -152,11 +149,6 @@ class Weights:
     origins: float = 1.0
     least: float = 0.6
 
-    @property
-    def total(self) -> float:
-        """Return the sum of the weights."""
-        return self.message + self.named + self.frames + self.code + self.origins
-
 
 @dataclass(frozen=True, slots=True)
 class Parts:
@@ -217,7 +209,7 @@ def score(parts: Parts, weights: Weights) -> float:
         + weights.frames * frames
         + weights.code * parts.code
         + weights.origins * parts.origins
-    ) / weights.total
+    ) / (weights.message + weights.named + weights.frames + weights.code + weights.origins)
 
 
 def agreement(parts: Parts) -> float:
@@ -254,12 +246,12 @@ def _shared(mine: frozenset[str], its: frozenset[str], weigh: Weigh) -> float | 
     return _overlap(mine, its, weigh) if mine or its else None
 
 
+# Returns the runs before and after one in its session, in their order.
 Around = Callable[[Run], tuple[Sequence[Run], Sequence[Run]]]
-"""Returns the runs before and after one in its session, in their order."""
 
 
 class KnownErrors:
-    """Earlier failed runs, to be compared with new ones."""
+    """Earlier failed runs, to be compared with new ones; ``before`` are the earlier runs of a session, in order."""
 
     def __init__(self, failed: Iterable[Run], around: Around) -> None:
         self._around = around
@@ -271,20 +263,14 @@ class KnownErrors:
                 self._by_name.setdefault(one.signature.name, []).append(one)
 
     def compared(self, run: Run, before: Sequence[Run]) -> list[tuple[Parts, Run]]:
-        """Return the earlier failed runs with an error of the same type, and how alike each is in its parts.
-
-        ``before`` are the earlier runs of the session of the new one, in their order.
-        """
+        """Return the earlier failed runs with an error of the same type, and how alike each is in its parts."""
         new = failure(run, before, self._trees)
         known = self._by_name.get(new.signature.name, [])
         similarity = _FailureSimilarity(known)
         return [(similarity.parts(new, old), old.run) for old in known]
 
     def fixes(self, run: Run, before: Sequence[Run], limit: int = 3) -> list[Fix]:
-        """Return what mended the errors most like that of a run, the best first; nothing if none is alike.
-
-        ``before`` are the earlier runs of its session, in their order.
-        """
+        """Return what mended the errors most like that of a run, the best first; nothing if none is alike."""
         return self.chosen(self.compared(run, before), Weights(), limit)
 
     def similar(self, run: Run, before: Sequence[Run]) -> list[Run]:

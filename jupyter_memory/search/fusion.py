@@ -131,10 +131,6 @@ class Table:
                     sums[key] = sums.get(key, 0.0) + value
         return sums
 
-    def value(self, name: str, key: int) -> float:
-        """Return what a term or signal said of a candidate, NaN where it has no value."""
-        return self.values(name).get(key, nan)
-
     def values(self, name: str) -> Mapping[int, float]:
         """Return what a term or signal said of each candidate of which it has a value, by key."""
         return next((column.values for column in self.columns if column.name == name), {})
@@ -156,18 +152,6 @@ class Ranked(NamedTuple):
             name: Evidence(values.get(key, nan), order.rank(key), contributions.get(key, 0.0))
             for name, values, order, contributions in self.table.columns
         }
-
-    @property
-    def found(self) -> dict[str, ScoredChunk]:
-        """Return what each retriever that found it says of it."""
-        key = self.candidate.key
-        return {name: found[key] for name, found in self.table.found.items() if key in found}
-
-    @property
-    def ranks(self) -> dict[str, int]:
-        """Return its rank with each retriever that found it."""
-        places = ((name, self.table.rankings[name].rank(self.candidate.key)) for name in self.table.found)
-        return {name: place for name, place in places if place is not None}
 
 
 Shingles = frozenset[tuple[str, ...]]

@@ -174,7 +174,8 @@ def fuse(scored: Scored, profile: Profile, notices: tuple[str, ...] = ()) -> Res
     timings = {**scored.timings, "rank": scored.timings["rank"] + clock.laps["fuse"]}
     said, limit = [*notices], query.limit
     if scored.guarded:
-        limit = max((one.rank for one in ranked if "keyword" in one.found), default=0)
+        by_words = scored.rankings["keyword"].scores
+        limit = max((one.rank for one in ranked if one.candidate.key in by_words), default=0)
         said.append(
             f"Only {len(scored.retrieved['keyword'])} memories contain any of these words, so all of them are shown."
         )

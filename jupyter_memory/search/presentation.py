@@ -34,8 +34,6 @@ from jupyter_memory.types import Answer, Filters, Hit, Memory, Query
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.search import EMPTY, NO_MATCH, NO_MATCH_FILTERED, UNANSWERED
 
-# The stretch of a chunk that is shown, cut where the query's words are thickest.
-
 WIDTH = 160
 LEAD = 40  # what is shown before the first highlighted word
 
@@ -120,8 +118,6 @@ def _best_start(text: str, spans: Sequence[Span], width: int) -> int:
             best, best_start = held, begin
     return min(best_start, max(0, len(text) - width))
 
-
-# The lines of code that are shown, cut where the query's words are thickest.
 
 LINES = 4
 _LINE = re.compile(r"^([^\S\n]*+)(\S(?:[^\n]*\S)?)", re.MULTILINE)
@@ -255,7 +251,9 @@ def hits(
     for one in ranked:
         span = spans[one.candidate.chunk]
         texts[one.candidate.chunk] = one.candidate.memory.text[span.start : span.stop]
-    by_words = {one.candidate.chunk: texts[one.candidate.chunk] for one in ranked if "keyword" in one.found}
+    by_keyword = ranked[0].table.found["keyword"] if ranked else {}
+    found = [one.candidate.chunk for one in ranked if one.candidate.key in by_keyword]
+    by_words = {chunk: texts[chunk] for chunk in found}
     highlights = snapshot.highlights(query.terms, profile.columns, by_words)
     made = []
     for one, strength in zip(ranked, [nan] * len(ranked) if strengths is None else strengths, strict=True):
@@ -263,7 +261,7 @@ def hits(
         span, text = spans[chunk], texts[chunk]
         marked = _with_literal(text, highlights.get(chunk, ()), query.terms.ident if chunk in by_words else ())
         shown, marks = _snippet(memory, text, marked)
-        ranks, found = one.ranks, one.found
+        key, rankings = one.candidate.key, one.table.rankings
         first, last = thickest(text, marked)
         made.append(
             Hit(
@@ -274,9 +272,9 @@ def hits(
                 location=memory.place(span.line),
                 score=one.score,
                 strength=strength,
-                kw_rank=ranks.get("keyword"),
-                sem_rank=ranks.get("vector"),
-                bm25=found["keyword"].score if "keyword" in found else one.table.value("keyword", one.candidate.key),
+                kw_rank=rankings["keyword"].rank(key),
+                sem_rank=rankings["vector"].rank(key),
+                bm25=by_keyword[key].score if key in by_keyword else one.table.values("keyword").get(key, nan),
                 cosine=nan if one.candidate.cosine is None else one.candidate.cosine,
                 signals=one.evidence,
                 context=headings_above(span.context, memory.title, memory.kind),
@@ -324,8 +322,6 @@ def in_order(counts: dict[str, int]) -> dict[str, int]:
 def _snippet(memory: Memory, text: str, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
     return code_snippet(text, spans) if is_code(memory.kind, memory.lang) else snippet(text, spans)
 
-
-# Notices of an answer: nothing found, and filters that nothing in the store fits, with the nearest values.
 
 _SAYINGS = {
     "tag": "has the tag",
@@ -443,8 +439,6 @@ def _folders(sources: Iterable[str]) -> list[str]:
     folders = {path.parent if path.parent.name else path for path in map(PurePath, sources - addresses)}
     return sorted(str(folder) for folder in folders if folders.isdisjoint(folder.parents)) + sorted(addresses)
 
-
-# What an answer says of itself: how it was searched where something could not be, and why it may be none.
 
 _WORDS_ONLY = "The search used words only, not meaning."
 _UNREAD = "The model knows no word of this question, so the search used words only, not meaning."

@@ -15,8 +15,6 @@ from jupyter_memory.text.markdown import outputs_of, source_of
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types import Answer, Hit, Memory
 
-# How many tokens a text for a prompt may have, and the text itself; commands import it before anything is searched.
-
 BUDGET = 2_000
 # What is above the sources takes up to half of it.
 SMALLEST_BUDGET = 200
@@ -42,8 +40,6 @@ def checked_budget(tokens: object) -> int:
     least = f"A text for a prompt needs a whole number of tokens, {SMALLEST_BUDGET} or more, such as {BUDGET}"
     raise InputError(f"{least}; it was {tokens}." if isinstance(tokens, int) else f"{least}.")
 
-
-# The part of a long text that is around a hit, cut at lines to a number of tokens.
 
 # What the mark for lines that are left out costs at most, with its line break.
 _MARK = 16
@@ -119,8 +115,6 @@ def _left_out(count: int) -> str:
         return ""
     return f"[… {count} {'line' if count == 1 else 'lines'} left out …]"
 
-
-# Stored text on its way to a language model: as data, within borders that no stored text can forge.
 
 # What a model reads and a person does not see: tags, variation selectors of higher planes, blanks without width.
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060-\u2064\ufeff\U000e0000-\U000e0fff]")
@@ -205,8 +199,6 @@ def reads_like_instructions(*texts: str) -> bool:
     """
     return any(_INSTRUCTIONS.search(seen(text)) is not None or _UNSEEN.search(text) is not None for text in texts)
 
-
-# The sources of a text for a prompt: hits with their duplicates merged, cut to size, and neighbouring cells joined.
 
 # Tokens quoted of a long text, unless it is a cell that has room: about those of a chunk.
 PART = 600
@@ -303,9 +295,7 @@ def prompt_text(answer: Answer, max_tokens: int = BUDGET) -> PromptText:
     Every text stands within borders that it cannot forge, below a line with its path, cell, lines and date. Hits that
     say the same are one source, neighbouring cells of a notebook stand together in their order. The best hits come
     first; one that has no room left is left out whole, unless it alone is longer than the budget: then the part around
-    the hit is quoted, with marks for the lines that are left out. The same answer always gives the same text.
-
-    Where the answer's verdict is ``none``, the text says that nothing answers the question, and quotes nothing.
+    the hit is quoted. The same answer always gives the same text. Where its verdict is ``none``, nothing is quoted.
 
     Raises:
         InputError: ``max_tokens`` is not a whole number of at least 200.

@@ -77,19 +77,8 @@ def fuse(lists: Iterable[Sequence[InList]], limit: int | None = None, *, k: floa
 
     The scores of the lists are not read, their order is. A memory that is in a list twice counts where it is first.
 
-    Parameters
-    ----------
-    lists : iterable of lists
-        Of `Hit` or `Scored`, each list with its best first.
-    limit : int, optional
-        How many to return; all if left out or 0.
-    k : float, default 5
-        The larger it is, the less the first ranks count.
-
-    Raises
-    ------
-    InputError
-        ``k`` is not above 0.
+    Raises:
+        InputError: ``k`` is not above 0.
     """
     if not k > 0:
         raise InputError(f"k must be above 0, so that the first rank has a value; it was {k!r}.")
@@ -104,15 +93,6 @@ def fuse_scores(
 
     Unlike ``fuse`` it keeps how far a hit stands out. Where all scores of a list are equal, each counts as 1. Equal
     sums stay in the order in which they were first seen.
-
-    Parameters
-    ----------
-    lists : iterable of lists
-        Of `Hit` or `Scored`, each list with its best first.
-    weights : sequence of float, optional
-        What each list counts; 1 where there are fewer weights than lists.
-    limit : int, optional
-        How many to return; all if left out or 0.
     """
     terms = [MinMax("list", float(weight)) for weight in weights]
     plain = MinMax("list", 1.0)
@@ -140,16 +120,6 @@ def rerank(
 
     Relevance is a result's score divided by the best one. A memory near the time that ``query`` names gets up to
     ``boost`` on top; without a query that names one, the result is the plain re-ranking. Equal scores keep their order.
-
-    Parameters
-    ----------
-    now : datetime, optional
-        The moment that ages are counted from; naive times are local.
-    weights : RerankWeights, optional
-        What relevance, recency, importance and quality count.
-    anchor : callable, optional
-        Finds the time in ``query``, in place of ``anchor_in``: a function of the query and of ``now``, which returns a
-        `TimeAnchor` or None.
     """
     moment = datetime.now(UTC) if now is None else now.astimezone(UTC)
     best = max((one.score for one in results), default=0.0)

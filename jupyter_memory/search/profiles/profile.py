@@ -46,28 +46,6 @@ FORMS: Mapping[str, Mapping[str, type]] = {
 }
 
 
-def to_toml(profile: Any) -> str:
-    """Return a `Profile` as the text of a TOML file that says everything, whatever later versions change.
-
-    Raises:
-        InputError: a signal or a term is of a class of one's own, which a file cannot hold.
-    """
-    plain, tables = [], []
-    for field in dataclasses.fields(profile):
-        value = getattr(profile, field.name)
-        if field.name in NAMED:
-            tables += [_table(f"[{field.name}.{_key(one.name)}]", _encoded(one, field.name)) for one in value]
-        elif field.name in LISTED:
-            tables += [_table(f"[[{field.name}]]", _encoded(one, field.name)) for one in value]
-        elif isinstance(value, Mapping):
-            tables.append(_table(f"[{field.name}]", value))
-        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-            tables.append(_table(f"[{field.name}]", dataclasses.asdict(value)))
-        else:
-            plain.append(f"{field.name} = {_value(value)}")
-    return "\n\n".join(["\n".join(plain), *tables]) + "\n"
-
-
 def _encoded(part: Any, key: str) -> dict[str, Any]:
     form = type(part).__name__
     if FORMS[key].get(form) is not type(part):
@@ -127,7 +105,7 @@ class Profile:
     the post-processors. ``keyword_only`` are the terms for a search without a model, if they are others. Fewer keyword
     matches than ``small_corpus`` are all shown where ``limit`` would cut off half of them. ``timed`` says whether a
     time that the query names changes what the retrievers find. ``adaptive`` names the term whose weight follows
-    feedback; see `search.profiles.adaptive`. ``apart`` names a kind that is searched by itself, so that its memories
+    feedback; see `adapted`. ``apart`` names a kind that is searched by itself, so that its memories
     and the others do not take each other's places among the candidates.
 
     Raises:
@@ -196,7 +174,20 @@ class Profile:
         Raises:
             InputError: a signal or a term is of a class of one's own, which a file cannot hold.
         """
-        return to_toml(self)
+        plain, tables = [], []
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name in NAMED:
+                tables += [_table(f"[{field.name}.{_key(one.name)}]", _encoded(one, field.name)) for one in value]
+            elif field.name in LISTED:
+                tables += [_table(f"[[{field.name}]]", _encoded(one, field.name)) for one in value]
+            elif isinstance(value, Mapping):
+                tables.append(_table(f"[{field.name}]", value))
+            elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+                tables.append(_table(f"[{field.name}]", dataclasses.asdict(value)))
+            else:
+                plain.append(f"{field.name} = {_value(value)}")
+        return "\n\n".join(["\n".join(plain), *tables]) + "\n"
 
     def replace(self, **changes: Any) -> Profile:
         """Return a copy with other values, such as ``columns={"title": 3, "text": 1}``."""

@@ -24,8 +24,6 @@ from jupyter_memory.text.unicode import encodable, storable
 from jupyter_memory.types import FACETS, KINDS, TIERS, Filters, Query, QueryClass, ScoredChunk, Terms
 from jupyter_memory.types.search import LONGEST_QUERY
 
-# What a caller selects memories by, as ``Filters``: values checked, times understood.
-
 _KNOWN = {"kind": KINDS, "tier": TIERS}
 _TIMES = ("since", "until")
 _MOST_PATHS = 1_000
@@ -121,8 +119,7 @@ _ONE_OF_SEVERAL = frozenset({"tag", "kind", "tier", "lang"})
 def split(text: str, now: datetime) -> tuple[str, Filters]:
     """Return the text without the filters typed in it, and those filters.
 
-    Several values of a facet are any of them, with a minus before it none of them; a word with a minus before it
-    (``-pandas``) is one that nothing may hold. What only looks like a filter
+    Several values of a facet are any of them, with a minus before it none of them. What only looks like a filter
     (``std::sort``, ``dict: key``, ``author:x``, anything within quotation marks) stays text.
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -96,95 +96,65 @@ _IN_SESSION = r"(?:(?:in|on|at|during|over|from|of|within|across|throughout) )?"
 _TALK = r"(?:session|discussion|conversation|chat)"
 _NOT_CODE = r"(?<![\w.\-/\\@#:=$%])"
 _END = r"(?![\w(/\\=$%]|[-.:]\w)"
-Reader = Callable[[re.Match[str]], Sessions | None]
 
 
 def _named_sessions(text: str, place: int) -> TemporalExpression | None:
-    for pattern, sure, read in _compiled():
+    for pattern, sure, kind in _compiled():
         match = pattern.match(text, place)
-        sessions = read(match) if match else None
-        if match and sessions:
-            return TemporalExpression(match.start(), match.end(), "", sure, sessions=sessions)
+        if match is None:
+            continue
+        # Where no number is spelled, the last session is meant, or the one before it.
+        spelled = [match[name] or "1" for name in pattern.groupindex if name != "side"]
+        numbers = [ordinal(one) or cardinal(one) or 0 for one in spelled] or [2]
+        first, last = numbers[0], numbers[-1]
+        side = match["side"].lower() if kind == "side" else kind
+        if not all(numbers) or first > last or (side == "before" and first == 1):
+            continue
+        if side in ("ago", "latest"):
+            sessions = Sessions(first, first if side == "ago" else 1, from_newest=True)
+        elif side in ("first", "before"):
+            sessions = Sessions(1, first - (side == "before"))
+        elif side in ("since", "after"):
+            sessions = Sessions(first + (side == "after"), None)
+        else:
+            sessions = Sessions(first, last)
+        return TemporalExpression(match.start(), match.end(), "", sure, sessions=sessions)
     return None
 
 
-def _ago(match: re.Match[str]) -> Sessions | None:
-    count = cardinal(match["n"])
-    return Sessions(count, count, from_newest=True) if count else None
-
-
-def _latest(match: re.Match[str]) -> Sessions | None:
-    count = cardinal(match["n"]) if match["n"] else 1
-    return Sessions(count, 1, from_newest=True) if count else None
-
-
-def _next_to_last(match: re.Match[str]) -> Sessions | None:
-    return Sessions(2, 2, from_newest=True)
-
-
-def _place(match: re.Match[str]) -> Sessions | None:
-    number = ordinal(match["n"])
-    return Sessions(number, number) if number else None
-
-
-def _first_few(match: re.Match[str]) -> Sessions | None:
-    count = cardinal(match["n"])
-    return Sessions(1, count) if count else None
-
-
-def _number(match: re.Match[str]) -> Sessions | None:
-    number = cardinal(match["n"])
-    return Sessions(number, number) if number else None
-
-
-def _session_span(match: re.Match[str]) -> Sessions | None:
-    first, last = (ordinal(match[name]) or cardinal(match[name]) for name in ("a", "b"))
-    return Sessions(first, last) if first and last and first <= last else None
-
-
-def _side(match: re.Match[str]) -> Sessions | None:
-    number = ordinal(match["n"]) or cardinal(match["n"])
-    if not number:
-        return None
-    side = match["side"].lower()
-    if side == "before":
-        return Sessions(1, number - 1) if number > 1 else None
-    return Sessions(number + (side == "after"), None)
-
-
 @cache
-def _compiled() -> tuple[tuple[re.Pattern[str], float, Reader], ...]:
+def _compiled() -> tuple[tuple[re.Pattern[str], float, str], ...]:
     # Not before a query may name a time: they take longer to compile than a search.
     return tuple(
-        (re.compile(_NOT_CODE + pattern + _END, re.IGNORECASE), sure, read) for pattern, sure, read in _PATTERNS
+        (re.compile(_NOT_CODE + pattern + _END, re.IGNORECASE), sure, kind) for pattern, sure, kind in _PATTERNS
     )
 
 
 _JOINT = r" ?(?:to|through|thru|until|till|and|[-–—]) ?"
-_PATTERNS: tuple[tuple[str, float, Reader], ...] = (
-    (rf"{_IN_SESSION}(?:between )?sessions? (?P<a>{CARDINAL}){_JOINT}(?P<b>{CARDINAL})", 0.95, _session_span),
+_PATTERNS: tuple[tuple[str, float, str], ...] = (
+    (rf"{_IN_SESSION}(?:between )?sessions? (?P<a>{CARDINAL}){_JOINT}(?P<b>{CARDINAL})", 0.95, "span"),
     (
         rf"{_IN_SESSION}(?:between )?(?:our |the )?(?P<a>{ORDINAL}){_JOINT}(?:the )?(?P<b>{ORDINAL}) sessions?",
         0.9,
-        _session_span,
+        "span",
     ),
-    (rf"(?P<side>since|before|after) (?:our |the )?(?P<n>{ORDINAL}) session", 0.85, _side),
-    (rf"(?P<side>since|before|after) session (?P<n>{CARDINAL})", 0.85, _side),
-    (rf"(?P<n>{CARDINAL}) {_TALK}s? ago", 0.95, _ago),
-    (rf"{_IN_SESSION}(?:our|the|my) {_TALK} before last", 0.9, _next_to_last),
+    (rf"(?P<side>since|before|after) (?:our |the )?(?P<n>{ORDINAL}) session", 0.85, "side"),
+    (rf"(?P<side>since|before|after) session (?P<n>{CARDINAL})", 0.85, "side"),
+    (rf"(?P<n>{CARDINAL}) {_TALK}s? ago", 0.95, "ago"),
+    (rf"{_IN_SESSION}(?:our|the|my) {_TALK} before last", 0.9, "ago"),
     (
         rf"{_IN_SESSION}(?:(?:our|the|my) )?(?:last|previous|past|latest|most recent) (?P<n>{CARDINAL}) sessions",
         0.9,
-        _latest,
+        "latest",
     ),
-    (rf"{_IN_SESSION}(?:(?:our|the|my) )?(?:last|previous|latest|most recent) session(?P<n>)", 0.85, _latest),
-    (rf"{_IN_SESSION}our (?:last|previous|latest|most recent) {_TALK}(?P<n>)", 0.7, _latest),
-    (rf"{_IN_SESSION}(?:the )?last {_TALK}(?P<n>)(?=\s*[?.!]*$)", 0.6, _latest),
-    (rf"{_IN_SESSION}(?:(?:our|the|my) )?first (?P<n>{CARDINAL}) sessions", 0.85, _first_few),
-    (rf"{_IN_SESSION}our (?:very )?(?P<n>{ORDINAL}) {_TALK}", 0.95, _place),
-    (rf"{_IN_SESSION}(?:(?:the|my) )(?:very )?(?P<n>{ORDINAL}) session", 0.9, _place),
-    (rf"(?P<n>{ORDINAL}) session", 0.6, _place),
-    (rf"{_IN_SESSION}session (?:number |no\.? |#)?(?P<n>\d{{1,4}})", 0.8, _number),
+    (rf"{_IN_SESSION}(?:(?:our|the|my) )?(?:last|previous|latest|most recent) session(?P<n>)", 0.85, "latest"),
+    (rf"{_IN_SESSION}our (?:last|previous|latest|most recent) {_TALK}(?P<n>)", 0.7, "latest"),
+    (rf"{_IN_SESSION}(?:the )?last {_TALK}(?P<n>)(?=\s*[?.!]*$)", 0.6, "latest"),
+    (rf"{_IN_SESSION}(?:(?:our|the|my) )?first (?P<n>{CARDINAL}) sessions", 0.85, "first"),
+    (rf"{_IN_SESSION}our (?:very )?(?P<n>{ORDINAL}) {_TALK}", 0.95, "span"),
+    (rf"{_IN_SESSION}(?:(?:the|my) )(?:very )?(?P<n>{ORDINAL}) session", 0.9, "span"),
+    (rf"(?P<n>{ORDINAL}) session", 0.6, "span"),
+    (rf"{_IN_SESSION}session (?:number |no\.? |#)?(?P<n>\d{{1,4}})", 0.8, "span"),
 )
 
 # How far from its target a time may lie, in days, by the unit in which it is told.
@@ -212,8 +182,7 @@ _SIDE = re.compile(
     re.IGNORECASE,
 )
 _IN = re.compile(
-    r"(?:back )?(?:in|on|during|over|within|at|around|from|of|throughout|through|dated|as of) ",
-    re.IGNORECASE,
+    r"(?:back )?(?:in|on|during|over|within|at|around|from|of|throughout|through|dated|as of) ", re.IGNORECASE
 )
 # "between 3 and 5 May", "May 3-5": the first day has no month of its own.
 _DAYS_BEFORE = re.compile(

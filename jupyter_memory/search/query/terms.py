@@ -141,8 +141,6 @@ def _american(stem: str) -> str:
     return _BRITISH.sub(lambda found: _AMERICAN[found[0]], stem).translate(_HISSING)
 
 
-# The other forms of a query's words that a store holds, in the language that the query and the store share.
-
 # A question without function words may be in any language that some of the chunks are in; where many are, its compounds
 # are looked for as well, and its fillers left out.
 _SOME, _MUCH = 0.02, 0.1
@@ -380,8 +378,6 @@ def _asked(
         missing=is_missed and not count,
     )
 
-
-# The words of a query, taken apart as names are, and how well a name answers them.
 
 # A word with the names that it is reached through: `Client`, `httpx.Client.send`.
 _WORD = re.compile(r"\w+(?:\.\w+)*")

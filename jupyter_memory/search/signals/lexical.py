@@ -99,11 +99,6 @@ def _cosines(asked: Mapping[str, int], texts: Sequence[Sequence[str]], corpus: C
     return cosines
 
 
-def _telling(text: str) -> list[str]:
-    words = text.split()
-    return [word for word in words if word.lower() not in STOP_WORDS] or words
-
-
 _EDGES = re.compile(r"^\W+|\W+$")
 
 
@@ -197,10 +192,6 @@ class OwnWords:
             found[one.key] = -((lacking / whole) ** 2)
         best = max(found.values())
         return {key: value - best for key, value in found.items()}
-
-
-def _lacking(text: str, tells: Sequence[tuple[Sequence[str], float]]) -> float:
-    return sum(tell for roots, tell in tells if not any(root in text for root in roots))
 
 
 def _plain(text: str) -> str:

@@ -26,8 +26,7 @@ from jupyter_memory.types import Candidate, Query
 class SemanticMargin:
     """calibration * terms * z * |z|, where z is how many deviations the cosine lies above the query's with the store.
 
-    Where the model can be trusted, a hub has less: see `margins`. NaN where no model took part. `signals.weights` has
-    the reasons.
+    NaN where no model took part. `signals.weights` has the reasons.
     """
 
     label: ClassVar[str] = "how much closer its meaning is to the query than that of others"
@@ -177,13 +176,8 @@ def max_sim(
 ) -> Floats:
     """Return how well each text meets the query, float32 ``(len(texts),)``: about 0 for nothing, 1 for every token.
 
-    Args:
-        query: the different tokens of the query, ``(q,)``.
-        rarity: the idf of each of them in the store, ``(q,)``, not negative.
-        texts: the tokens of each text, in any order; a text without tokens gets 0.
-        table: a unit vector for every token of the vocabulary, ``(vocabulary, dimensions)``.
-        typical_length: the mean number of tokens of the store's texts.
-        met: which tokens a text meets by what it is, whatever it holds, ``(len(texts), q)``.
+    ``query`` has its different tokens, ``(q,)``, and ``rarity`` the idf of each. ``typical_length`` is the mean number
+    of tokens of the store's texts; ``met`` says which tokens a text meets by what it is, ``(len(texts), q)``.
     """
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     matches = np.zeros(len(texts), dtype=np.float32)
