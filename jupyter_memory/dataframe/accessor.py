@@ -113,10 +113,7 @@ class MemoryAccessor:
         return why.whole() if all else why
 
     def text(self, rank: Rank = 1) -> str:
-        """Return the whole text of the memory of a row; the store counts that it was read.
-
-        It is a string as any other, which a notebook shows as Markdown or as code.
-        """
+        """Return the whole text of a row's memory, which a notebook shows as Markdown or code; it counts as read."""
         row = self._row(rank)
         memory = _store(search_of(row, self._searches)).get(str(row["memory_id"]))
         self._note_access(row)
@@ -142,14 +139,11 @@ class MemoryAccessor:
 
         It names the path, the cell, the lines and the date of every source, and has at most ``max_tokens`` by an
         estimate that rather errs upwards. Rows that say the same are one source, and neighbouring cells of a notebook
-        stand together. A memory that has no room left is left out whole; of a long file, the part around the hit is
-        quoted. The texts are marked as data, within borders that none of them can forge. Where the verdict is ``none``,
-        the text says that nothing answers the question.
+        stand together. The texts are marked as data, within borders that none of them can forge. Where the verdict is
+        ``none``, the text says that nothing answers the question.
 
-        Raises
-        ------
-        InputError
-            ``max_tokens`` is not a whole number of at least 200.
+        Raises:
+            InputError: ``max_tokens`` is not a whole number of at least 200.
         """
         searches = self._searches
         if len({search["store"] for search in searches}) > 1:
@@ -185,11 +179,7 @@ class MemoryAccessor:
         return pd.DataFrame(rows, columns=names).astype(dtypes)
 
     def style(self, *, evidence: bool = False) -> Styler:
-        """Return the result as a styled table; every text in it is escaped.
-
-        With ``evidence`` it has every column: ranks and raw scores of the retrievers, values of the signals, and a bar
-        for each contribution.
-        """
+        """Return the result as a styled table, every text escaped; with ``evidence``, all numbers and bars."""
         return styled(self._frame, evidence=evidence)
 
     def plot(self) -> altair.Chart:

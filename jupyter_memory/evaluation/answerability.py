@@ -118,10 +118,6 @@ def answerability(
 
     ``notebooks`` are the folders whose cells the sets without a corpus judge: one for all of them, or one for each.
     A set with unanswerable questions of its own gives a row for each half; several of them give two more for all.
-
-    Raises:
-        InputError: a set has one group only and is alone, so there is no other store to ask, or the number of
-            notebook folders is not that of the sets that need one.
     """
     sets = [read_set(folder, next(iter(notebooks), None)) for folder in folders]
     indexed = _folders(sets, notebooks)

@@ -58,7 +58,25 @@ class Corpus:
 
 def checks() -> list[Check]:
     """Return the checks, in the order of their categories."""
-    return [check_from(one) for one in _toml("checks.toml")["check"]]
+    facets = {"tag": "tag", "path": "path", "in_space": "space", "since": "since", "until": "until"}
+    found = []
+    for given in _toml("checks.toml")["check"]:
+        within, *among = given.get("among", [0])
+        found.append(
+            Check(
+                category=given["category"],
+                query=given["query"],
+                why=given["why"],
+                filters={facet: given[name] for name, facet in facets.items() if name in given},
+                first=given.get("first", ""),
+                among=tuple(among),
+                within=within,
+                above=tuple(given.get("above", ())),
+                absent=tuple(given.get("absent", ())),
+                space=given.get("space", ""),
+            )
+        )
+    return found
 
 
 @contextmanager
@@ -159,24 +177,6 @@ class Check:
         if self.space and (others := set(spaces) - {self.space}):
             failing.append(f"hits of the space {sorted(others)[0]!r} are found")
         return "; ".join(failing)
-
-
-def check_from(given: Mapping[str, Any]) -> Check:
-    """Return a check as ``checks.toml`` writes it."""
-    facets = {"tag": "tag", "path": "path", "in_space": "space", "since": "since", "until": "until"}
-    within, *among = given.get("among", [0])
-    return Check(
-        category=given["category"],
-        query=given["query"],
-        why=given["why"],
-        filters={facet: given[name] for name, facet in facets.items() if name in given},
-        first=given.get("first", ""),
-        among=tuple(among),
-        within=within,
-        above=tuple(given.get("above", ())),
-        absent=tuple(given.get("absent", ())),
-        space=given.get("space", ""),
-    )
 
 
 def _place(names: Sequence[str], name: str) -> str:

@@ -58,11 +58,7 @@ def golden_path(store: Path) -> Path:
 
 
 def load(path: Path) -> list[GoldenQuestion]:
-    """Return the questions of a golden set, none where there is no file.
-
-    Raises:
-        InputError: a line of the file cannot be read.
-    """
+    """Return the questions of a golden set, none where there is no file."""
     if not path.exists():
         return []
     found = []
@@ -105,11 +101,7 @@ def save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
 
 
 def add(path: Path, answer: Answer, ranks: Sequence[int]) -> GoldenQuestion:
-    """Keep an answer's question with the hits of these ranks as right answers; a known question gets them added.
-
-    Raises:
-        InputError: the answer has no question, or not so many hits.
-    """
+    """Keep an answer's question with the hits of these ranks as right answers; a known question gets them added."""
     if not answer.query.text:
         raise InputError("The last search listed memories without a question. Ask one first: %memsearch …")
     for rank in ranks:
@@ -128,11 +120,7 @@ def add(path: Path, answer: Answer, ranks: Sequence[int]) -> GoldenQuestion:
 
 
 def forget(path: Path, ids: Sequence[str]) -> int:
-    """Remove questions from the set and return how many were removed.
-
-    Raises:
-        InputError: one of the ids does not exist; nothing is removed then.
-    """
+    """Remove questions from the set and return how many were removed."""
     known = load(path)
     if missing := sorted(set(ids) - {one.id for one in known}):
         raise InputError(f"There is no question {missing[0]} in the golden set. %memeval list shows the ids.")
@@ -233,11 +221,7 @@ def score(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile
 def other_model(
     store: MemoryStore, name: str, dimensions: int | None, settings: JupyterMemory
 ) -> Iterator[MemoryStore]:
-    """Provide a private copy of a store that searches with another model, and remove it at the end.
-
-    Raises:
-        EmbedderError: the model is unknown, or does not run here.
-    """
+    """Provide a private copy of a store that searches with another model, and remove it at the end."""
     same = {one: getattr(settings, one) for one in SETTINGS}
     with TemporaryDirectory(prefix="jupyter-memory-golden-") as folder:
         copy = store.backup(Path(folder) / "copy.sqlite")
@@ -291,11 +275,7 @@ SHOWN = ("ndcg@10", "recall@5", "mrr@10", "success@1")
 
 
 def golden_chart(runs: list[GoldenRun]) -> altair.VConcatChart:
-    """Return the metrics by profile above the shares of the signals; a panel a model.
-
-    Raises:
-        MissingExtra: altair is not installed; it comes with the extra ``plots``.
-    """
+    """Return the metrics by profile above the shares of the signals; a panel a model."""
     try:
         import altair
         import pandas as pd

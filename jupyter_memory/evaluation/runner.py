@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -52,9 +52,6 @@ def beds(
 
     ``notebooks`` is the folder whose cells a set judges; ``files`` has a folder for each group of a set that judges
     files. Stores are built in ``work`` and used again the next time, or in a temporary folder.
-
-    Raises:
-        InputError: the set judges cells or files, and their folder is missing or does not hold them.
     """
     opened: dict[str, Bed] = {}
     with TemporaryDirectory(prefix="jupyter-memory-eval-") as scratch:
@@ -63,7 +60,12 @@ def beds(
             for group in judged.groups:
                 documents = judged.of_group(group)
                 sources = _sources(judged, group, notebooks, files)
-                path = folder / f"{judged.name}-{_digest(documents, embedder, sources)}.sqlite"
+                # By its fingerprint: under the same name, another version may have another model.
+                origin = [open_embedder(embedder).fingerprint, str(sources and sources.resolve())]
+                digest = blake2b(json.dumps(origin).encode(), digest_size=6)
+                for one in documents:
+                    digest.update(json.dumps([one.id, one.title, one.text, one.date, one.session]).encode())
+                path = folder / f"{judged.name}-{digest.hexdigest()}.sqlite"
                 # Default settings, so that numbers can be compared between machines.
                 store = MemoryStore(path, embedder=embedder, settings=JupyterMemory())
                 opened[group] = Bed(store, {})  # closed below, should filling it fail
@@ -155,24 +157,11 @@ def _cells(store: MemoryStore, notebooks: Path, judged: JudgedSet, _group: str) 
     return named
 
 
-def _digest(documents: tuple[Document, ...], embedder: str | Embedder, sources: Path | None) -> str:
-    # By its fingerprint: under the same name, another version may have another model.
-    fingerprint = open_embedder(embedder).fingerprint
-    made = blake2b(json.dumps([fingerprint, str(sources and sources.resolve())]).encode(), digest_size=6)
-    for one in documents:
-        made.update(json.dumps([one.id, one.title, one.text, one.date, one.session]).encode())
-    return made.hexdigest()
-
-
 _COLUMNS = MappingProxyType({"title": 5.0, "text": 1.0})
 
 
 def arms(names: Sequence[str] = ()) -> dict[str, Profile]:
-    """Return profiles by label: those named, or all profiles, each retriever alone, and ``auto-<term>`` for each term.
-
-    Raises:
-        UnknownProfile: a name is neither a profile, nor a retriever, nor a profile and one of its terms.
-    """
+    """Return profiles by label: those named, or all profiles, each retriever alone, and ``auto-<term>`` for each term."""
     if names:
         return {name: _arm(name) for name in names}
     auto = PROFILES["auto"]
@@ -229,14 +218,6 @@ def ranked(bed: Bed, question: Question, profile: Profile) -> list[str]:
     return list(dict.fromkeys(bed.documents.get(hit.memory.id, hit.memory.id) for hit in hits))
 
 
-def by_arm(measured: Iterable[Measured]) -> dict[str, list[Measured]]:
-    """Return measurements by arm, each arm's questions in the same order."""
-    arms: dict[str, list[Measured]] = {}
-    for one in measured:
-        arms.setdefault(one.arm, []).append(one)
-    return arms
-
-
 MAIN = "ndcg@10"
 
 
@@ -291,7 +272,9 @@ def rows(
     ``folds="group"`` draws whole groups for the intervals and turns their signs together for ``p``: questions about
     one conversation are not independent.
     """
-    arms = by_arm(measured)
+    arms: dict[str, list[Measured]] = {}
+    for one in measured:
+        arms.setdefault(one.arm, []).append(one)
     for arm, ones in arms.items():
         base = against or (arms.get(baseline, []) if arm != baseline else [])
         types = sorted({one.question.type for one in ones} - {""}) if by_type else []
@@ -355,9 +338,6 @@ def evaluate(
 
     ``notebooks`` is the folder that a set without a corpus judges the cells of; ``files`` has the folders of which
     it judges the files.
-
-    Raises:
-        InputError: a file of the set is missing or cannot be read.
     """
     judged = read_set(folder, notebooks)
     notices = [f"{judged.name}: {judged.unjudged} questions without an answer are left out."] if judged.unjudged else []

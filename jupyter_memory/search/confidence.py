@@ -306,11 +306,7 @@ _TELLING_WORDS = 12
 
 
 def calibrate(storage: Storage, embedder: Embedder) -> float | None:
-    """Measure how far an embedder can be trusted in a store, and keep that; None where it is not due or not possible.
-
-    Raises:
-        EmbedderError: the model cannot run here.
-    """
+    """Measure how far an embedder can be trusted in a store, and keep that; None where it is not due or possible."""
     with storage.snapshot() as snapshot:
         model, size = snapshot.model(embedder.fingerprint), snapshot.newest_chunk()
         before = None if model is None else snapshot.calibration(model)

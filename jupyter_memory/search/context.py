@@ -195,7 +195,6 @@ class Samples:
         pairs = np.einsum("ij,ij->i", vectors[:half], vectors[half : 2 * half])
         typical = float(np.mean([len(ids.different) for ids in of_chunks.values()])) if of_chunks else 1.0
         sample = Sample(vectors, token_counts, len(chunks), typical, Background.of(pairs), owners)
-
         self._samples.put("", key, (size, sample))
         return sample
 

@@ -21,7 +21,6 @@ from jupyter_memory.search.explanation import (
     labels,
     ranks_without,
     traced,
-    why_duplicate,
     why_here,
     why_not,
 )
@@ -98,11 +97,7 @@ class Pooled:
         return {one.candidate.memory.id: one.rank for one in self._weighed(profile).ranked}
 
     def weighed(self, profile: Profile) -> Answer:
-        """Return the answer that a new search by a profile with other weights would give.
-
-        Raises:
-            InputError: it differs in more than its weights, so that a search by it would look at something else.
-        """
+        """Return the answer that a new search by a profile with other weights would give."""
         begun = perf_counter()
         result = self._weighed(profile)
         hits = [
@@ -201,11 +196,7 @@ class SearchEngine:
             return Pooled(answer, run.profile, scored, by_key)
 
     def related(self, base: SearchRequest, memory_id: str) -> Answer:
-        """Return what is like a memory, by its telling words and its own vector; of ``base`` limit and filters hold.
-
-        Raises:
-            UnknownMemory: no memory has this id.
-        """
+        """Return what is like a memory, by its telling words and its own vector; of ``base`` limit and filters hold."""
         return self._like(base, lambda snapshot: of_memory(snapshot, memory_id, base.query, base.embedder))
 
     def related_to(self, base: SearchRequest, text: str) -> Answer:
@@ -247,11 +238,7 @@ class SearchEngine:
         )
 
     def explain(self, request: SearchRequest, memory_id: str) -> Explanation:
-        """Return why a memory ranks where it does for a query, or why it is not in the answer.
-
-        Raises:
-            UnknownMemory: no memory has this id.
-        """
+        """Return why a memory ranks where it does for a query, or why it is not in the answer."""
         with self._run(request) as run:
             result, profile, query = run.result, run.profile.name, run.result.query
             key = run.snapshot.key_of(memory_id)
@@ -266,7 +253,9 @@ class SearchEngine:
                 return Explanation(memory, query.text, profile, hit.rank, hit, reasons, without, details)
             if key in result.duplicates:
                 best = next(one for one in result.ranked if one.candidate.key == result.duplicates[key])
-                why = why_duplicate(best.candidate.memory, best.rank)
+                other = best.candidate.memory
+                where = " ".join(filter(None, (other.id, other.source, other.location)))
+                why = (f"It is a duplicate of “{other.title}” ({where}) at rank {best.rank}; only that one is shown.",)
             else:
                 why = why_not(memory, query, run.profile, run.snapshot, key, run.vector_query)
             return Explanation(memory, query.text, profile, None, None, why)
@@ -381,11 +370,7 @@ class QueryVectors:
         self._waiting: deque[QueryVector] = deque(maxlen=_WAITING)
 
     def vector(self, embedder: Embedder, text: str) -> Vectors:
-        """Return float32 ``(dimensions,)``; writes nothing.
-
-        Raises:
-            EmbedderError: the model cannot run here, or gives no vector that can be compared.
-        """
+        """Return float32 ``(dimensions,)``; writes nothing."""
         # An embedder that says so is quicker than looking it up.
         if not self._settings.cache_queries or checked.is_quick(embedder):
             return checked.question(embedder, text)

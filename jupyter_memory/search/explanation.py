@@ -18,12 +18,6 @@ _BEGINS = 80
 _MUST = {"path": "path must be in", "since": "time must not be before", "until": "time must be before"}
 
 
-def why_duplicate(best: Memory, rank: int) -> tuple[str, ...]:
-    """Return the reasons why a memory that was found is not shown: it is a duplicate of one that ranks higher."""
-    where = " ".join(part for part in (best.id, best.source, best.location) if part)
-    return (f"It is a duplicate of “{best.title}” ({where}) at rank {rank}; only that one is shown.",)
-
-
 def why_not(
     memory: Memory, query: Query, profile: Profile, snapshot: Snapshot, key: int, asked: VectorQuery | None
 ) -> tuple[str, ...]:

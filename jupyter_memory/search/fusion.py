@@ -121,16 +121,6 @@ class Table:
     found: Mapping[str, Mapping[int, ScoredChunk]]
     rankings: Mapping[str, Ranking[int]]
 
-    def totals(self) -> dict[int, float]:
-        """Return the sum of the contributions of each candidate that has any but 0."""
-        sums: dict[int, float] = {}
-        # Most contributions of most signals are 0.
-        for column in self.columns:
-            if any(column.contributions.values()):
-                for key, value in column.contributions.items():
-                    sums[key] = sums.get(key, 0.0) + value
-        return sums
-
     def values(self, name: str) -> Mapping[int, float]:
         """Return what a term or signal said of each candidate of which it has a value, by key."""
         return next((column.values for column in self.columns if column.name == name), {})

@@ -210,8 +210,7 @@ def _in_order(fused: Fused, profile: Profile, terms: Sequence[Term], scored: Sco
     }
     table = Table(columns, found, rankings)
 
-    totals = table.totals()
-    kept = {one.key: totals.get(one.key, 0.0) for one in fused.candidates if one.key not in fused.duplicates}
+    kept = fused.totals(reads)
     best = best_first([one for one in fused.candidates if one.key in kept], kept)
     return [Ranked(rank, one, kept[one.key], table) for rank, one in enumerate(best, start=1)]
 

@@ -30,11 +30,7 @@ class PromptText(str):
 
 
 def checked_budget(tokens: object) -> int:
-    """Return a number of tokens.
-
-    Raises:
-        InputError: it is no whole number, or it leaves no room for a source.
-    """
+    """Return a number of tokens."""
     if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens >= SMALLEST_BUDGET:
         return tokens
     least = f"A text for a prompt needs a whole number of tokens, {SMALLEST_BUDGET} or more, such as {BUDGET}"

@@ -38,11 +38,7 @@ class Subject:
 
 
 def of_memory(snapshot: Snapshot, memory_id: str, base: Query, embedder: Embedder | None) -> Subject:
-    """Return a memory as a subject, with the vectors that it has; of ``base`` limit and filters hold.
-
-    Raises:
-        UnknownMemory: no memory has this id.
-    """
+    """Return a memory as a subject, with the vectors that it has; of ``base`` limit and filters hold."""
     key = snapshot.key_of(memory_id)
     memory = snapshot.memories([key])[key]
     vector = None

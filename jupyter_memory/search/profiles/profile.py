@@ -154,11 +154,7 @@ class Profile:
         return self.terms if hybrid or not self.keyword_only else self.keyword_only
 
     def without(self, term: str) -> Profile:
-        """Return a copy, called ``name-term``, in which one term does not count: what the others do without it.
-
-        Raises:
-            InputError: the profile has no such term.
-        """
+        """Return a copy, called ``name-term``, in which one term does not count: what the others do without it."""
         if term not in {one.name for one in self.terms}:
             raise InputError(f"{self.name} has no term {term!r}. Its terms: {', '.join(t.name for t in self.terms)}.")
         return dataclasses.replace(

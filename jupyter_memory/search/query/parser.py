@@ -121,9 +121,6 @@ def split(text: str, now: datetime) -> tuple[str, Filters]:
 
     Several values of a facet are any of them, with a minus before it none of them. What only looks like a filter
     (``std::sort``, ``dict: key``, ``author:x``, anything within quotation marks) stays text.
-
-    Raises:
-        QueryError: a value that does not exist, a time that cannot be read, or times that leave nothing between.
     """
     chosen: dict[str, list[str]] = {}
     bounds: dict[str, datetime] = {}

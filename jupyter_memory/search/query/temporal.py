@@ -69,14 +69,6 @@ _COMPARED = re.compile(
 )
 
 
-def ready(text: str) -> str:
-    """Return a text of the same length with blanks for all that cannot name a time."""
-    text = _FROM_TO.sub(r"\1–", _SPACE.sub(" ", text))
-    for pattern in (_QUOTED, _OTHER_TIMES):
-        text = pattern.sub(lambda match: "\0" * len(match[0]), text)
-    return text
-
-
 def _what_follows(text: str, end: int) -> Follows:
     if text.startswith(("'s", "’s"), end):
         match = _WORD.match(text, end + 2)
@@ -204,7 +196,10 @@ def temporal_expression(text: str, now: datetime) -> TemporalExpression | None:
     """
     if len(text) > _LONGEST or not _TRIGGER.search(text):
         return None
-    readable, zone, local = ready(text), zone_of(now), wall_clock(now)
+    # All that cannot name a time is left out, and every place stays.
+    readable, zone, local = _FROM_TO.sub(r"\1–", _SPACE.sub(" ", text)), zone_of(now), wall_clock(now)
+    for pattern in (_QUOTED, _OTHER_TIMES):
+        readable = pattern.sub(lambda match: "\0" * len(match[0]), readable)
     doubt = 0.5 if _TECHNICAL.search(readable) and not _PERSON.search(readable) else 1.0
     found: list[TemporalExpression] = []
     end = 0

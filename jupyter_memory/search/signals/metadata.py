@@ -233,10 +233,14 @@ class Neighbour:
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         values, memories = context.shared(evidence), {one.key: one.memory for one in context}
         found = dict.fromkeys(memories, 0.0)
-        for key, memory in memories.items():
-            if (after := key + 1) in memories and belong(memory, memories[after]):
-                found[key] = max(found[key], values.get(after, 0.0))
-                found[after] = max(found[after], values.get(key, 0.0))
+        for key, one in memories.items():
+            after = memories.get(key + 1)
+            if after is None or one.space != after.space or one.kind != after.kind:
+                continue
+            in_notebook, in_session = one.kind == "cell", one.session is not None and one.session == after.session
+            if one.source == after.source if in_notebook else in_session:
+                found[key] = max(found[key], values.get(key + 1, 0.0))
+                found[key + 1] = max(found[key + 1], values.get(key, 0.0))
         return found
 
 
@@ -247,15 +251,6 @@ def evidence(context: SearchContext) -> dict[int, float]:
         key: WORDS * scores.get(key, 0.0) + (0.0 if isnan(value) else SEMANTIC_MARGIN * value)
         for key, value in context.shared(semantic_margins).items()
     }
-
-
-def belong(one: Memory, other: Memory) -> bool:
-    """Return whether two memories are of one notebook or one session."""
-    if one.space != other.space or one.kind != other.kind:
-        return False
-    if one.kind == "cell":
-        return one.source == other.source
-    return one.session is not None and one.session == other.session
 
 
 @dataclass(frozen=True, slots=True)

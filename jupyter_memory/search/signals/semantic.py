@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from jupyter_memory.embedders.tokenizer import token_vectors, tokens
 from jupyter_memory.runtime import one_core
-from jupyter_memory.search.context import Background, SearchContext
+from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.signals.weights import HUBNESS, semantic_evidence
 from jupyter_memory.text.code import EVERYDAY, PYTHON, language
 from jupyter_memory.types import Candidate, Query
@@ -43,24 +43,17 @@ def semantic_margins(context: SearchContext) -> dict[int, float]:
         return dict.fromkeys((one.key for one in context), nan)
     terms = context.query.terms
     count = len(terms.words) + len(terms.phrases) + len(terms.ident)
-    values = context.calibration * semantic_evidence(margins(context, context.background), count)
-    return dict(zip((one.key for one in context), values.tolist(), strict=True))
-
-
-def margins(context: SearchContext, background: Background) -> NDArray[np.float64]:
-    """Return how far each candidate's cosine stands out, in standard deviations, ``(n,)``.
-
-    A hub is near to any question: its cosine counts less by ``HUBNESS * (1 - 1 / calibration)`` times how much its
-    hubness exceeds the candidates' mean. Where words are as good a guide, they hold hubs back, and several memories
-    that are near to each other are several answers to one question: then nothing is taken off.
-    """
     cosines = np.array([nan if one.cosine is None else one.cosine for one in context], dtype=np.float64)
+    # A hub is near to any question: its cosine counts less by how much its hubness exceeds the candidates' mean. Where
+    # words are as good a guide, they hold hubs back, and several memories that are near to each other are several
+    # answers to one question: then nothing is taken off.
     if context.calibration > 1:
         hubness = context.hubness
         mean = fmean(hubness.values()) if hubness else 0.0
         excess = np.array([hubness.get(one.chunk, mean) - mean for one in context], dtype=np.float64)
         cosines -= HUBNESS * (1 - 1 / context.calibration) * excess
-    return background.margin(cosines)
+    values = context.calibration * semantic_evidence(context.background.margin(cosines), count)
+    return dict(zip((one.key for one in context), values.tolist(), strict=True))
 
 
 # MaxSim: how near the candidate's nearest token comes to each token of the query. The vectors are the bundled static
