@@ -161,7 +161,7 @@ _COLUMNS = MappingProxyType({"title": 5.0, "text": 1.0})
 
 
 def arms(names: Sequence[str] = ()) -> dict[str, Profile]:
-    """Return profiles by label: those named, or all profiles, each retriever alone, and ``auto-<term>`` for each term."""
+    """Return profiles by label: those named, or all, each retriever alone, and ``auto-<term>`` for each term."""
     if names:
         return {name: _arm(name) for name in names}
     auto = PROFILES["auto"]

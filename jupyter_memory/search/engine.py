@@ -255,9 +255,9 @@ class SearchEngine:
                 best = next(one for one in result.ranked if one.candidate.key == result.duplicates[key])
                 other = best.candidate.memory
                 where = " ".join(filter(None, (other.id, other.source, other.location)))
-                why = (f"It is a duplicate of “{other.title}” ({where}) at rank {best.rank}; only that one is shown.",)
-            else:
-                why = why_not(memory, query, run.profile, run.snapshot, key, run.vector_query)
+                said = f"It is a duplicate of “{other.title}” ({where}) at rank {best.rank}; only that one is shown."
+                return Explanation(memory, query.text, profile, None, None, (said,))
+            why = why_not(memory, query, run.profile, run.snapshot, key, run.vector_query)
             return Explanation(memory, query.text, profile, None, None, why)
 
     def close(self) -> None:
