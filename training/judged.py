@@ -10,8 +10,7 @@ from pathlib import Path
 
 import nbformat
 
-from jupyter_memory.evaluation import Document, JudgedSet, Question, read_judged, read_judged_cells
-from jupyter_memory.evaluation import read_judged_files as _files_questions
+from jupyter_memory.evaluation import Document, JudgedSet, Question, read_set
 
 # Documents are compared by their chunks, of about this many characters.
 _CHUNK = 2_400
@@ -33,14 +32,14 @@ class Texts:
 def judged_sets(judged: Path, notebooks: Path, verdicts: Path, samples: Path) -> Iterator[Texts]:
     """Yield every set whose folder is there."""
     for folder in sorted(path for path in judged.iterdir() if (path / "corpus.jsonl").exists()):
-        yield _chunked(read_judged(folder))
+        yield _chunked(read_set(folder))
     for folder, cells in (
         (judged / "notebooks", notebooks),
         (verdicts / "book", notebooks),
         (verdicts / "samples", samples),
     ):
         if folder.exists() and cells.exists():
-            found = read_judged_cells(folder)
+            found = read_set(folder, cells)
             yield _chunked(JudgedSet(found.name, tuple(_cells(cells)), found.questions))
 
 
@@ -56,7 +55,7 @@ def held_out(judged: Path, notebooks: Path, verdicts: Path, samples: Path) -> It
     for path in sorted([*judged.rglob("*.md"), *judged.rglob("*.csv")]):
         yield path.read_text(encoding="utf-8")
     if (judged / "code_files").exists():
-        yield from (question.text for question in _files_questions(judged / "code_files").questions)
+        yield from (question.text for question in read_set(judged / "code_files").questions)
 
 
 def docstring_sentences(texts: Mapping[str, Texts]) -> Iterator[str]:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     import altair
     from pandas.io.formats.style import Styler
 
-# Altair charts as outputs that JupyterLab draws by itself.
-
 # JupyterLab 4 and VS Code draw Vega-Lite up to 5, and altair 6 writes 6; the charts here use only what both know.
 KIND = "application/vnd.vegalite.v5+json"
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
@@ -43,37 +41,6 @@ def local_chart(chart: Any, text: str) -> Any:
             return {KIND: self.to_dict() | {"$schema": _SCHEMA}, "text/plain": text.format(rows=rows)}
 
     return LocalChart
-
-
-def contribution_chart(breakdown: pd.DataFrame) -> altair.Chart:
-    """Return stacked bars of the contributions by hit, of the rows that ``df.memory.breakdown()`` returns.
-
-    Raises:
-        MissingExtra: altair is not installed; it comes with the extra ``plots``.
-    """
-    try:
-        import altair
-    except ImportError:
-        raise MissingExtra("df.memory.plot()", "plots") from None
-    # A signal that contributes nothing to any hit would only use up a colour.
-    contributing = breakdown.loc[breakdown["contribution"] != 0, "signal"]
-    long = breakdown[breakdown["signal"].isin(contributing)].assign(
-        hit=lambda rows: rows["rank"].astype("str") + " " + rows["title"].map(marked)
-    )
-    signals = list(dict.fromkeys(long["signal"]))
-    chart = local_chart(altair.Chart, "<altair.Chart of {rows} contributions>")
-    return (
-        chart(pd.DataFrame(long[["hit", "signal", "value", "contribution"]]))
-        .mark_bar()
-        .encode(
-            x=altair.X("sum(contribution)", title="score"),
-            y=altair.Y("hit", sort=None, title=None, axis=altair.Axis(labelLimit=420)),
-            color=altair.Color(
-                "signal", sort=signals, scale=altair.Scale(scheme="tableau10" if len(signals) <= 10 else "tableau20")
-            ),
-            tooltip=["signal", "value", "contribution"],
-        )
-    )
 
 
 # A rank is shorter, also as text.
@@ -146,10 +113,7 @@ class MemoryAccessor:
         return why.whole() if all else why
 
     def text(self, rank: Rank = 1) -> str:
-        """Return the whole text of the memory of a row; the store counts that it was read.
-
-        It is a string as any other, which a notebook shows as Markdown or as code.
-        """
+        """Return the whole text of a row's memory, which a notebook shows as Markdown or code; it counts as read."""
         row = self._row(rank)
         memory = _store(search_of(row, self._searches)).get(str(row["memory_id"]))
         self._note_access(row)
@@ -175,19 +139,31 @@ class MemoryAccessor:
 
         It names the path, the cell, the lines and the date of every source, and has at most ``max_tokens`` by an
         estimate that rather errs upwards. Rows that say the same are one source, and neighbouring cells of a notebook
-        stand together. A memory that has no room left is left out whole; of a long file, the part around the hit is
-        quoted. The texts are marked as data, within borders that none of them can forge. Where the verdict is ``none``,
-        the text says that nothing answers the question.
+        stand together. The texts are marked as data, within borders that none of them can forge. Where the verdict is
+        ``none``, the text says that nothing answers the question.
 
-        Raises
-        ------
-        InputError
-            ``max_tokens`` is not a whole number of at least 200.
+        Raises:
+            InputError: ``max_tokens`` is not a whole number of at least 200.
         """
         searches = self._searches
         if len({search["store"] for search in searches}) > 1:
             raise InputError("These memories are from several stores: ask the result of each alone.")
-        return _store(searches[0]).context(self._answer(), max_tokens)
+        first, store = recent_answer(searches[0]), _store(searches[0])
+        found = {str(row["memory_id"]): search_of(row, searches) for _, row in self._frame.iterrows()}
+        hits = [recent_hits(search).get(memory_id) for memory_id, search in found.items()]
+        kept = [hit for hit in hits if hit is not None]
+        questions = " / ".join(dict.fromkeys(search["query"] for search in searches if search["query"]))
+        if first is not None and len(kept) == len(hits):
+            answer = replace(first, hits=tuple(kept))
+        else:
+            memories = []
+            for memory_id in found:
+                with suppress(UnknownMemory):
+                    memories.append(store.get(memory_id))
+            answer = store.listed(memories)
+        query = replace(answer.query, text=questions, written=questions)
+        answer = replace(answer, query=query, verdict=surest(search["verdict"] for search in searches))
+        return store.context(answer, max_tokens)
 
     def breakdown(self) -> pd.DataFrame:
         """Return one row a hit and signal: ``rank, title, signal, value, signal_rank, contribution, memory_id``."""
@@ -198,22 +174,12 @@ class MemoryAccessor:
             for name, value, place, contribution in _evidence(row, hit):
                 rows.append((rank, row["title"], name, value, place, contribution, memory_id))
         names = ["rank", "title", "signal", "value", "signal_rank", "contribution", "memory_id"]
-        dtypes = {
-            "rank": "int64",
-            "title": "str",
-            "signal": "str",
-            "value": "float64",
-            "signal_rank": "Int64",
-        }
+        dtypes = {"rank": "int64", "title": "str", "signal": "str", "value": "float64", "signal_rank": "Int64"}
         dtypes |= {"contribution": "float64", "memory_id": "str"}
         return pd.DataFrame(rows, columns=names).astype(dtypes)
 
     def style(self, *, evidence: bool = False) -> Styler:
-        """Return the result as a styled table; every text in it is escaped.
-
-        With ``evidence`` it has every column: ranks and raw scores of the retrievers, values of the signals, and a bar
-        for each contribution.
-        """
+        """Return the result as a styled table, every text escaped; with ``evidence``, all numbers and bars."""
         return styled(self._frame, evidence=evidence)
 
     def plot(self) -> altair.Chart:
@@ -222,25 +188,29 @@ class MemoryAccessor:
         Raises:
             MissingExtra: altair is not installed; it comes with the extra ``plots``.
         """
-        return contribution_chart(self.breakdown())
-
-    def _answer(self) -> Answer:
-        searches = self._searches
-        first = recent_answer(searches[0])
-        found = {str(row["memory_id"]): search_of(row, searches) for _, row in self._frame.iterrows()}
-        hits = [recent_hits(search).get(memory_id) for memory_id, search in found.items()]
-        kept = [hit for hit in hits if hit is not None]
-        questions = " / ".join(dict.fromkeys(search["query"] for search in searches if search["query"]))
-        if first is not None and len(kept) == len(hits):
-            answer = replace(first, hits=tuple(kept))
-        else:
-            store, memories = _store(searches[0]), []
-            for memory_id in found:
-                with suppress(UnknownMemory):
-                    memories.append(store.get(memory_id))
-            answer = store.listed(memories)
-        query = replace(answer.query, text=questions, written=questions)
-        return replace(answer, query=query, verdict=surest(search["verdict"] for search in searches))
+        try:
+            import altair
+        except ImportError:
+            raise MissingExtra("df.memory.plot()", "plots") from None
+        breakdown = self.breakdown()
+        # A signal that contributes nothing to any hit would only use up a colour.
+        contributing = breakdown.loc[breakdown["contribution"] != 0, "signal"]
+        long = breakdown[breakdown["signal"].isin(contributing)].assign(
+            hit=lambda rows: rows["rank"].astype("str") + " " + rows["title"].map(marked)
+        )
+        signals = list(dict.fromkeys(long["signal"]))
+        scheme = altair.Scale(scheme="tableau10" if len(signals) <= 10 else "tableau20")
+        chart = local_chart(altair.Chart, "<altair.Chart of {rows} contributions>")
+        return (
+            chart(pd.DataFrame(long[["hit", "signal", "value", "contribution"]]))
+            .mark_bar()
+            .encode(
+                x=altair.X("sum(contribution)", title="score"),
+                y=altair.Y("hit", sort=None, title=None, axis=altair.Axis(labelLimit=420)),
+                color=altair.Color("signal", sort=signals, scale=scheme),
+                tooltip=["signal", "value", "contribution"],
+            )
+        )
 
     def _note_access(self, row: pd.Series[Any]) -> None:
         # A row that names its source can be opened without its store.

@@ -31,13 +31,30 @@ class Fixes(pd.DataFrame):
     def __repr__(self) -> str:
         if not set(self.columns) >= _SHOWN:
             return super().__repr__()
-        return "\n\n".join(_text(rank, row) for rank, row in self._ranked())
+        shown = []
+        for rank, row in self._ranked():
+            text = "\n".join(_changed(row["diff"])) or row["fix"]
+            shown.append(f"{rank}  {row['error']} · {_place(row)}\n\n{indent(text, '    ')}")
+        return "\n\n".join(shown)
 
     def _repr_html_(self) -> str | None:  # type: ignore[override,unused-ignore]
         if not (set(self.columns) >= _SHOWN and pd.get_option("display.notebook_repr_html")):
             plain: str | None = super()._repr_html_()  # type: ignore[misc,operator,unused-ignore]
             return plain
-        rows = "".join(_row(rank, row) for rank, row in self._ranked())
+        rows = ""
+        for rank, row in self._ranked():
+            # What is no code is not inserted.
+            button = "" if row["kind"] == "note" else insert_button(row["fix"], row["memory_id"])
+            lines = [
+                f'<span style="{_LINES.get(line[:1], "")}">{html(line)}</span>' for line in _changed(row["diff"])
+            ] or [html(row["fix"])]
+            code = "\n".join(lines)
+            rows += (
+                f'<tr style="border-bottom: 1px solid #8883;"><th style="{_CELL}">{html(str(rank))}</th>'
+                f'<td style="{_CELL} min-width: 14em;">{html(row["error"])}<br>'
+                f"<small>{html(_place(row))}</small></td>"
+                f'<td style="{_CELL} width: 75%;"><pre style="{_CODE}">{code}</pre>{button}</td></tr>'
+            )
         return f'<table style="table-layout: auto; width: 100%; border-collapse: collapse;">{rows}</table>'
 
     def _ranked(self) -> Iterator[tuple[Hashable, Mapping[Hashable, Any]]]:
@@ -59,22 +76,6 @@ def fixes_frame(fixes: Sequence[Fix], store: str) -> Fixes:
     return frame
 
 
-def _row(rank: Hashable, row: Mapping[Hashable, Any]) -> str:
-    # What is no code is not inserted.
-    button = "" if row["kind"] == "note" else insert_button(row["fix"], row["memory_id"])
-    return (
-        f'<tr style="border-bottom: 1px solid #8883;"><th style="{_CELL}">{html(str(rank))}</th>'
-        f'<td style="{_CELL} min-width: 14em;">{html(row["error"])}<br>'
-        f"<small>{html(_place(row))}</small></td>"
-        f'<td style="{_CELL} width: 75%;"><pre style="{_CODE}">{_code(row["diff"], row["fix"])}</pre>{button}</td></tr>'
-    )
-
-
-def _text(rank: Hashable, row: Mapping[Hashable, Any]) -> str:
-    shown = "\n".join(_changed(row["diff"])) or row["fix"]
-    return f"{rank}  {row['error']} · {_place(row)}\n\n{indent(shown, '    ')}"
-
-
 def _place(row: Mapping[Hashable, Any]) -> str:
     when = row["when"].to_pydatetime(warn=False).astimezone()
     facts = (f"{when:%Y-%m-%d %H:%M}", PurePath(row["notebook"]).name)
@@ -83,10 +84,3 @@ def _place(row: Mapping[Hashable, Any]) -> str:
 
 def _changed(diff: str) -> list[str]:
     return [line for line in diff.split("\n")[2:] if not line.startswith("@@")]
-
-
-def _code(diff: str, fix: str) -> str:
-    lines = _changed(diff)
-    if not lines:
-        return html(fix)
-    return "\n".join(f'<span style="{_LINES.get(line[:1], "")}">{html(line)}</span>' for line in lines)

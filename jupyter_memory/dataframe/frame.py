@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from html import escape
@@ -23,16 +23,9 @@ from jupyter_memory.types import Answer
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
-# Hidden elements in the outputs of magics that JupyterLab and Notebook 7 with the panel show: buttons and pictures.
-#
-# The style sheet of the panel shows them, so nothing is seen where nothing would happen. The element of a picture holds
-# the memory's id and no byte of the picture, so a saved notebook has none. The panel's `integrations/outputs.ts` knows
-# them by their classes.
-
-
-def open_button(query: str) -> str:
-    """Return a button that asks a question in the panel."""
-    return f'<button type="button" class="jp-Memory-openOutput" value="{escape(query)}" hidden>Open in Memory</button>'
+# Buttons and pictures are hidden elements, which the style sheet of the panel shows: nothing is seen where nothing
+# would happen. The element of a picture holds the memory's id and no byte of the picture, so a saved notebook has none.
+# The panel's `integrations/outputs.ts` knows them by their classes.
 
 
 def insert_button(source: str, memory_id: str = "") -> str:
@@ -40,16 +33,13 @@ def insert_button(source: str, memory_id: str = "") -> str:
 
     ``memory_id`` names the memory of the code, whose use is then counted. Other front ends have `%memfix --insert 1`.
     """
+    # A browser takes a line feed for a line feed in an attribute, but what cleans HTML may not.
+    value = escape(source).replace("\r\n", "\n").replace("\r", "\n").replace("\n", "&#10;")
     counted = f' data-memory="{escape(memory_id)}"' if memory_id else ""
     return (
-        f'<button type="button" class="jp-Memory-insertOutput" value="{_element_value(source)}"{counted} hidden>'
+        f'<button type="button" class="jp-Memory-insertOutput" value="{value}"{counted} hidden>'
         "Insert as a new cell</button>"
     )
-
-
-def _element_value(text: str) -> str:
-    # A browser takes a line feed for a line feed in an attribute, but what cleans HTML may not.
-    return escape(text).replace("\r\n", "\n").replace("\r", "\n").replace("\n", "&#10;")
 
 
 def picture(memory_id: str, title: str) -> str:
@@ -58,10 +48,8 @@ def picture(memory_id: str, title: str) -> str:
     return f'<span class="jp-Memory-outputPicture" {named} hidden></span>'
 
 
-# A result as an HTML table in a notebook: titles that are links, chips for the badges, matched words marked.
-#
-# It has no script, no picture and no text but what it shows, so a saved notebook stays small. Where nothing is trusted,
-# and all styles are removed, it is still a table with links, whose code keeps its lines.
+# A result as an HTML table has no script, no picture and no text but what it shows, so a saved notebook stays small.
+# Where nothing is trusted, and all styles are removed, it is still a table with links, whose code keeps its lines.
 
 # JupyterLab gives every column of a table the same width and sets it flush right: the class is named twice, to be
 # stronger than that. VS Code gives JupyterLab's names of colours those of a light page in every theme: text has the
@@ -94,7 +82,15 @@ def table(rows: Sequence[Row], doubt: str, footer: str) -> str:
     columns = [("badges", "found by"), ("strength", "strength"), ("age", "when")]
     shown = {name: head for name, head in columns if any(_value(row, name) for row in rows)}
     heads = "".join(f'<th scope="col">{head}</th>' for head in ("", "title", "snippet", *shown.values()))
-    body = "".join(f"<tr>{''.join(_html_cells(row, shown))}</tr>" for row in rows)
+    body = ""
+    for row in rows:
+        said = with_marks(row.snippet, row.marks)
+        said = f"<pre>{said}</pre>" if "\n" in row.snippet else said
+        body += (
+            f'<tr><th scope="row">{html(row.rank)}</th><td class="jp-mod-text">{_title(row)}</td>'
+            f'<td class="jp-mod-text jp-mod-snippet">{said}</td>'
+            f"{''.join(f'<td>{_value(row, name)}</td>' for name in shown)}</tr>"
+        )
     # Prices in dollars are no formulas.
     return (
         f'{_STYLE}{above}<table class="jp-MemoryResult tex2jax_ignore mathjax_ignore">'
@@ -102,21 +98,14 @@ def table(rows: Sequence[Row], doubt: str, footer: str) -> str:
     )
 
 
-def _html_cells(row: Row, shown: dict[str, str]) -> Iterator[str]:
-    yield f'<th scope="row">{html(row.rank)}</th><td class="jp-mod-text">{_title(row)}</td>'
-    yield f'<td class="jp-mod-text jp-mod-snippet">{_snippet(row)}</td>'
-    yield from (f"<td>{_value(row, name)}</td>" for name in shown)
-
-
 def _value(row: Row, name: str) -> str:
     if name == "badges":
-        return " ".join(_chip(badge) for badge in row.badges.split("+") if badge)
+        chips = []
+        for badge in filter(None, row.badges.split("+")):
+            look, meaning = _WORDS.get(badge, ("", ""))
+            chips.append(f'<span class="jp-MemoryResult-chip {look}" title="{meaning}">{html(badge)}</span>')
+        return " ".join(chips)
     return html(row.strength if name == "strength" else row.age)
-
-
-def _chip(badge: str) -> str:
-    look, meaning = _WORDS.get(badge, ("", ""))
-    return f'<span class="jp-MemoryResult-chip {look}" title="{meaning}">{html(badge)}</span>'
 
 
 def _title(row: Row) -> str:
@@ -138,20 +127,13 @@ def open_link(shown: str, href: str, source: str, memory_id: str) -> str:
     return f"<a {known} {target}>{shown}</a>"
 
 
-def _snippet(row: Row) -> str:
-    shown = "".join(_stretches(row))
-    return f"<pre>{shown}</pre>" if "\n" in row.snippet else shown
-
-
-def _stretches(row: Row) -> Iterator[str]:
-    end = 0
-    for start, stop in row.marks:
-        yield f"{html(row.snippet[end:start])}<mark>{html(row.snippet[start:stop])}</mark>"
+def with_marks(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return a text as HTML with these parts of it marked."""
+    shown, end = "", 0
+    for start, stop in spans:
+        shown += f"{html(text[end:start])}<mark>{html(text[start:stop])}</mark>"
         end = stop
-    yield html(row.snippet[end:])
-
-
-# The DataFrame of a result: plain pandas, but for how it is shown, and what is kept where results are put together.
+    return shown + html(text[end:])
 
 
 class Column(pd.Series):
@@ -194,7 +176,11 @@ class Results(pd.DataFrame):
         if not (is_result(self) and pd.get_option("display.notebook_repr_html")):
             plain = super()._repr_html_()  # type: ignore[misc,operator,unused-ignore]
             return None if plain is None else marked(plain)
-        return table(shown_rows(self, datetime.now(UTC)), doubts(self), f"{_footer(self)}{_to_panel(self)}")
+        footer, questions = _footer(self), [search["query"] for search in searches_of(self)]
+        if len(questions) == 1 and questions[0]:
+            asked = f'class="jp-Memory-openOutput" value="{escape(questions[0])}"'
+            footer += f' <button type="button" {asked} hidden>Open in Memory</button>'
+        return table(shown_rows(self, datetime.now(UTC)), doubts(self), footer)
 
 
 def _text(frame: pd.DataFrame, cells: int, paint: Paint) -> str:
@@ -214,11 +200,6 @@ def _footer(frame: pd.DataFrame) -> str:
     # Most searches are bound to no name, and a reader types what is written here: df alone would be a NameError.
     how = " · %memory explain 1 says why · as df: df.memory.style(evidence=True)" if ranked else ""
     return f"{hits}{how}" if len(frame) else "No memories."
-
-
-def _to_panel(frame: pd.DataFrame) -> str:
-    questions = [search["query"] for search in searches_of(frame)]
-    return f" {open_button(questions[0])}" if len(questions) == 1 and questions[0] else ""
 
 
 _SCAN_SNIPPET = 120
@@ -310,8 +291,6 @@ def _objects(values: Iterable[Any]) -> np.ndarray[Any, np.dtype[np.object_]]:
     return array
 
 
-# A result as a styled table of pandas: its first columns, and on request all numbers behind them.
-
 _SHOWN = ("title", "snippet", "badges", "score", "kind", "tags", "event_at", "token_estimate", "memory_id")
 # Half transparent, so that the words on a bar can be read on a light and on a dark page.
 _BAR = "#3572b066"
@@ -349,9 +328,12 @@ def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
     forms |= {name: html for name in shown if is_string_dtype(table[name])}
     forms |= {name: form for name, form in _FORMS.items() if name in shown}
     styler = table.style.format(escape="html", na_rep="").format(forms, na_rep="", subset=list[Hashable](forms))
-    for label, memory_id in _pictured(frame) if "title" in shown else ():
-        # Each picture belongs to one row, which a form for the whole column would not know.
-        styler = styler.format(partial(_with_picture, memory_id), subset=([label], ["title"]))
+    known = {memory_id for search in searches_of(frame) for memory_id in search.get("pictured", ())}
+    if known and "title" in shown and "memory_id" in frame.columns:
+        for label, memory_id in frame["memory_id"].items():
+            if memory_id in known:
+                # Each picture belongs to one row, which a form for the whole column would not know.
+                styler = styler.format(partial(_with_picture, str(memory_id)), subset=([label], ["title"]))
     # Prices in dollars are no formulas.
     styler = styler.set_table_attributes('class="tex2jax_ignore mathjax_ignore"')
     styler = styler.set_table_styles([{"selector": selector, "props": props} for selector, props in _STYLES])
@@ -360,13 +342,6 @@ def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
     if "score" in shown:
         styler = _barred(styler, table, ["score"])
     return _barred(styler, table, contributions)
-
-
-def _pictured(frame: pd.DataFrame) -> list[tuple[Hashable, str]]:
-    known = {memory_id for search in searches_of(frame) for memory_id in search.get("pictured", ())}
-    if not known or "memory_id" not in frame.columns:
-        return []
-    return [(label, str(memory_id)) for label, memory_id in frame["memory_id"].items() if memory_id in known]
 
 
 def _worth_showing(frame: pd.DataFrame) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
@@ -21,8 +21,6 @@ from jupyter_memory.text.unicode import marked
 from jupyter_memory.types import Answer, Hit
 from jupyter_memory.types.search import UNANSWERED, doubt
 
-# The searches that a DataFrame comes from, as its attrs hold them; and the recent answers, with all their evidence.
-#
 # pandas drops the attrs where two different results become one. Here they are kept side by side, each with the memories
 # that it found, so that every row still knows its search.
 
@@ -92,7 +90,9 @@ def joined(frames: Iterable[object]) -> dict[Hashable | None, Any]:
         if isinstance(frame, pd.DataFrame) and "memory_id" in frame.columns:
             for search in searches_of(frame):
                 one = by_query.setdefault(search["query_id"], {**search, _FOUND: {}})
-                one[_FOUND] |= search.get(_FOUND) or _found(frame)
+                scores = frame["score"] if "score" in frame.columns else [None] * len(frame)
+                found = zip(frame["memory_id"], scores, strict=True)
+                one[_FOUND] |= search.get(_FOUND) or {str(name): _number(score) for name, score in found}
     if len(by_query) > 1:
         return {KEY: {_SEVERAL: list(by_query.values())}}
     [one] = by_query.values() or [{}]
@@ -100,16 +100,9 @@ def joined(frames: Iterable[object]) -> dict[Hashable | None, Any]:
     return {KEY: alone} if alone else {}
 
 
-def _found(frame: pd.DataFrame) -> dict[str, float | None]:
-    scores = frame["score"] if "score" in frame.columns else [None] * len(frame)
-    return {str(memory_id): _number(score) for memory_id, score in zip(frame["memory_id"], scores, strict=True)}
-
-
 def _number(value: Any) -> float | None:
     return None if value is None or pd.isna(value) else float(value)
 
-
-# Where a memory comes from: a link in a notebook, a path elsewhere.
 
 _WEB = ("https://", "http://")
 
@@ -211,7 +204,34 @@ def shown_rows(frame: pd.DataFrame, now: datetime) -> list[Row]:
     """Return the rows of a result that pandas is set to show, each as people see it."""
     searches = searches_of(frame)
     most = pd.get_option("display.max_rows") or len(frame)
-    return [_row(label, row, searches, now) for label, row in frame.head(most).iterrows()]
+    shown = []
+    for label, row in frame.head(most).iterrows():
+        memory_id, search = str(row["memory_id"]), search_of(row, searches) if searches else None
+        hit = recent_hits(search).get(memory_id) if search else None
+        # With its lines and its marks while the answer is still kept.
+        snippet, marks = hit.plain_snippet() if hit is not None else (_cell_text(row, "snippet"), ())
+        if hit is None and is_markdown(_cell_text(row, "kind"), _cell_text(row, "lang")):
+            snippet, marks = plain(snippet)
+        source, tokens, tags = _cell_text(row, "source"), row.get("token_estimate"), row.get("tags")
+        strength, event_at = row.get("strength"), row.get("event_at")
+        tags = tags if isinstance(tags, Sequence) and not isinstance(tags, str) else ()
+        shown.append(
+            Row(
+                rank=_DOT.join(map(str, label)) if isinstance(label, tuple) else str(label),
+                title=without_file(_cell_text(row, "title"), source),
+                snippet=snippet,
+                marks=marks,
+                badges=_cell_text(row, "badges"),
+                strength="" if pd.isna(strength) else percent(strength),
+                age=age(event_at.to_pydatetime(warn=False), now) if isinstance(event_at, pd.Timestamp) else "",
+                place=Place(source, _cell_text(row, "location"), _cell_text(row, "kind")) if source else None,
+                tags=", ".join(map(str, tags)),
+                tokens="" if tokens is None or pd.isna(tokens) else f"{tokens} tokens",
+                memory_id=memory_id,
+                pictured=search is not None and memory_id in search.get("pictured", ()),
+            )
+        )
+    return shown
 
 
 def doubts(frame: pd.DataFrame) -> str:
@@ -223,40 +243,6 @@ def doubts(frame: pd.DataFrame) -> str:
     return UNANSWERED if set(said) == {UNANSWERED} else max(said, key=lambda one: one != UNANSWERED, default="")
 
 
-def _row(label: Hashable, row: pd.Series[Any], searches: list[Any], now: datetime) -> Row:
-    memory_id, search = str(row["memory_id"]), search_of(row, searches) if searches else None
-    snippet, marks = _snippet(row, recent_hits(search).get(memory_id) if search else None)
-    source, tokens = _cell_text(row, "source"), row.get("token_estimate")
-    strength, event_at = row.get("strength"), row.get("event_at")
-    return Row(
-        rank=_DOT.join(map(str, label)) if isinstance(label, tuple) else str(label),
-        title=without_file(_cell_text(row, "title"), source),
-        snippet=snippet,
-        marks=marks,
-        badges=_cell_text(row, "badges"),
-        strength="" if pd.isna(strength) else percent(strength),
-        age=age(event_at.to_pydatetime(warn=False), now) if isinstance(event_at, pd.Timestamp) else "",
-        place=Place(source, _cell_text(row, "location"), _cell_text(row, "kind")) if source else None,
-        tags=", ".join(_tags(row.get("tags"))),
-        tokens="" if tokens is None or pd.isna(tokens) else f"{tokens} tokens",
-        memory_id=memory_id,
-        pictured=search is not None and memory_id in search.get("pictured", ()),
-    )
-
-
-def _snippet(row: pd.Series[Any], hit: Hit | None) -> tuple[str, tuple[tuple[int, int], ...]]:
-    # With its lines and its marks while the answer is still kept.
-    if hit is None:
-        text = _cell_text(row, "snippet")
-        return plain(text) if is_markdown(_cell_text(row, "kind"), _cell_text(row, "lang")) else (text, ())
-    return hit.plain_snippet()
-
-
 def _cell_text(row: pd.Series[Any], name: str) -> str:
     value = row.get(name)
     return value if isinstance(value, str) else ""
-
-
-def _tags(tags: object) -> Iterator[str]:
-    if isinstance(tags, Sequence) and not isinstance(tags, str):
-        yield from map(str, tags)

@@ -118,10 +118,6 @@ def answerability(
 
     ``notebooks`` are the folders whose cells the sets without a corpus judge: one for all of them, or one for each.
     A set with unanswerable questions of its own gives a row for each half; several of them give two more for all.
-
-    Raises:
-        InputError: a set has one group only and is alone, so there is no other store to ask, or the number of
-            notebook folders is not that of the sets that need one.
     """
     sets = [read_set(folder, next(iter(notebooks), None)) for folder in folders]
     indexed = _folders(sets, notebooks)
@@ -141,12 +137,22 @@ def answerability(
                 rows += _halves(judged, stores[place], progress)
             else:
                 own = stores[place]
-                others = _others(judged, place, sets, stores)
+                groups, after = judged.groups, (place + 1) % len(sets)
+                if len(groups) > 1:
+                    others = {group: own[groups[number - 1]] for number, group in enumerate(groups)}
+                else:
+                    others = {groups[0]: stores[after][sets[after].groups[0]]}
                 questions = shown(judged.questions, progress, f"Asking {judged.name}")
                 triples = [(*_asked(own[one.group], one), _asked(others[one.group], one)[0]) for one in questions]
                 right, found, other = zip(*triples, strict=True)
                 rows.append(Answerability(judged.name, right, other, found))
-    return [*rows, *_together(rows)]
+    for half in HALVES:
+        parts = [row for row in rows if row.half == half]
+        if len(parts) > 1:
+            strong = [one for row in parts for one in row.right]
+            refused = [one for row in parts for one in row.other]
+            rows.append(Answerability("all", strong, refused, [one for row in parts for one in row.found], half))
+    return rows
 
 
 def table(found: Sequence[Answerability]) -> str:
@@ -176,16 +182,6 @@ def _folders(sets: Sequence[JudgedSet], notebooks: Sequence[Path]) -> list[Path 
     return [next(folders, None) if judged.unit == "cell" else None for judged in sets]
 
 
-def _others(
-    judged: JudgedSet, place: int, sets: Sequence[JudgedSet], stores: Sequence[Mapping[str, Bed]]
-) -> dict[str, Bed]:
-    groups = judged.groups
-    if len(groups) > 1:
-        return {group: stores[place][groups[number - 1]] for number, group in enumerate(groups)}
-    after = (place + 1) % len(sets)
-    return {groups[0]: stores[after][sets[after].groups[0]]}
-
-
 def _halves(judged: JudgedSet, own: Mapping[str, Bed], progress: bool) -> Iterator[Answerability]:
     every = shown([*judged.questions, *judged.unanswerable], progress, f"Asking {judged.name}")
     asked = [(one, *_asked(own[one.group], one)) for one in every]
@@ -198,19 +194,6 @@ def _halves(judged: JudgedSet, own: Mapping[str, Bed], progress: bool) -> Iterat
             [found for answerable, _, found in of_half if answerable],
             half,
         )
-
-
-def _together(rows: Sequence[Answerability]) -> Iterator[Answerability]:
-    for half in HALVES:
-        parts = [row for row in rows if row.half == half]
-        if len(parts) > 1:
-            yield Answerability(
-                "all",
-                [one for row in parts for one in row.right],
-                [one for row in parts for one in row.other],
-                [one for row in parts for one in row.found],
-                half,
-            )
 
 
 def _asked(bed: Bed, question: Question) -> tuple[float, bool]:

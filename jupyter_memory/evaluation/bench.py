@@ -46,18 +46,37 @@ class Corpus:
         """Search for a check's query with a profile, and judge the answer."""
         filters = {**check.filters, "path": [str(self.folder / one) for one in check.filters.get("path", ())]}
         answer = self.store.hits(check.query, limit=DEPTH, profile=profile, now=NOW, filters=filters)
-        names = tuple(dict.fromkeys(self._name(hit.memory.source, hit.memory.title) for hit in answer.hits))
+        named: dict[str, None] = {}
+        for memory in (hit.memory for hit in answer.hits):
+            path = Path(memory.source)
+            inside = path.is_relative_to(self.folder)
+            named[path.relative_to(self.folder).as_posix() if inside else memory.title] = None
+        names = tuple(named)
         spaces = {hit.memory.space for hit in answer.hits}
         return Outcome(label or profile.name, check, check.judge(names, spaces), names)
-
-    def _name(self, source: str, title: str) -> str:
-        path = Path(source)
-        return path.relative_to(self.folder).as_posix() if path.is_relative_to(self.folder) else title
 
 
 def checks() -> list[Check]:
     """Return the checks, in the order of their categories."""
-    return [check_from(one) for one in _toml("checks.toml")["check"]]
+    facets = {"tag": "tag", "path": "path", "in_space": "space", "since": "since", "until": "until"}
+    found = []
+    for given in _toml("checks.toml")["check"]:
+        within, *among = given.get("among", [0])
+        found.append(
+            Check(
+                category=given["category"],
+                query=given["query"],
+                why=given["why"],
+                filters={facet: given[name] for name, facet in facets.items() if name in given},
+                first=given.get("first", ""),
+                among=tuple(among),
+                within=within,
+                above=tuple(given.get("above", ())),
+                absent=tuple(given.get("absent", ())),
+                space=given.get("space", ""),
+            )
+        )
+    return found
 
 
 @contextmanager
@@ -73,7 +92,10 @@ def corpus(embedder: str | Embedder = "static") -> Iterator[Corpus]:
         # Default settings, so that scores can be compared between machines.
         with MemoryStore(folder.parent / "bench.sqlite", embedder, settings=JupyterMemory()) as store:
             store.index(folder, progress=False)
-            store.add_many(map(_record, _toml("notes.toml")["note"]), progress=False)
+            notes = _toml("notes.toml")["note"]
+            for note in notes:
+                note["event_at"] = _noon(note.pop("date"))
+            store.add_many(notes, progress=False)
             yield Corpus(store, folder)
 
 
@@ -99,20 +121,11 @@ def table(outcomes: Sequence[Outcome]) -> str:
     rows = [("category", *profiles)]
     for category in dict.fromkeys(one.check.category for one in outcomes):
         of = [one for one in outcomes if one.check.category == category]
-        rows.append((category, *(_share(of, profile) for profile in profiles)))
+        counted = scores(of)
+        rows.append((category, *("{}/{}".format(*counted[profile]) for profile in profiles)))
     lines = [columns(rows), ""]
     lines += [f"{one.profile}: “{one.check.query}”: {one.failed} ({one.check.why})" for one in outcomes if one.failed]
     return "\n".join([*lines, *(f"{name} {held}/{total}" for name, (held, total) in scores(outcomes).items())])
-
-
-def _share(outcomes: Sequence[Outcome], profile: str) -> str:
-    held, total = scores([one for one in outcomes if one.profile == profile])[profile]
-    return f"{held}/{total}"
-
-
-def _record(note: Mapping[str, Any]) -> dict[str, Any]:
-    values = {name: value for name, value in note.items() if name != "date"}
-    return {**values, "event_at": _noon(note["date"])}
 
 
 def _noon(day: date) -> datetime:
@@ -148,41 +161,22 @@ class Check:
         >>> Check("exact title", "roadmap 1.4", "", first="v1.4.md").judge(["v1.3.md", "v1.4.md"])
         'v1.4.md is not first but 2nd'
         """
-        return "; ".join(self._failing(names, spaces))
-
-    def _failing(self, names: Sequence[str], spaces: Collection[str]) -> Iterator[str]:
+        failing = []
         if self.first and list(names[:1]) != [self.first]:
-            yield f"{self.first} is not first but {_place(names, self.first)}"
+            failing.append(f"{self.first} is not first but {_place(names, self.first)}")
         for name in self.among:
             if name not in names[: self.within]:
-                yield f"{name} is not among the first {self.within} but {_place(names, name)}"
+                failing.append(f"{name} is not among the first {self.within} but {_place(names, name)}")
         if self.above:
             upper, lower = self.above
             if upper not in names:
-                yield f"{upper} is not found"
+                failing.append(f"{upper} is not found")
             elif lower in names and names.index(lower) < names.index(upper):
-                yield f"{lower} is before {upper}"
-        yield from (f"{name} is found" for name in self.absent if name in names)
+                failing.append(f"{lower} is before {upper}")
+        failing += [f"{name} is found" for name in self.absent if name in names]
         if self.space and (others := set(spaces) - {self.space}):
-            yield f"hits of the space {sorted(others)[0]!r} are found"
-
-
-def check_from(given: Mapping[str, Any]) -> Check:
-    """Return a check as ``checks.toml`` writes it."""
-    facets = {"tag": "tag", "path": "path", "in_space": "space", "since": "since", "until": "until"}
-    within, *among = given.get("among", [0])
-    return Check(
-        category=given["category"],
-        query=given["query"],
-        why=given["why"],
-        filters={facet: given[name] for name, facet in facets.items() if name in given},
-        first=given.get("first", ""),
-        among=tuple(among),
-        within=within,
-        above=tuple(given.get("above", ())),
-        absent=tuple(given.get("absent", ())),
-        space=given.get("space", ""),
-    )
+            failing.append(f"hits of the space {sorted(others)[0]!r} are found")
+        return "; ".join(failing)
 
 
 def _place(names: Sequence[str], name: str) -> str:

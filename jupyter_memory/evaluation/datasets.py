@@ -66,27 +66,23 @@ class JudgedSet:
 
 
 def read_set(folder: Path, notebooks: Path | None = None) -> JudgedSet:
-    """Read a judged set, whatever it judges; one without a corpus judges the cells of notebooks or whole files.
+    """Read a judged set: documents of its own, or without a corpus the cells of notebooks or whole files.
 
-    Raises:
-        InputError: a file is missing or cannot be read.
-    """
-    if (folder / "corpus.jsonl").exists() or not folder.is_dir():
-        return read_judged(folder)
-    if (folder / "queries.jsonl").exists():
-        return read_judged(folder) if notebooks is None else read_judged_cells(folder)
-    if any(folder.glob("*.json")):
-        return read_judged_files(folder)
-    return read_judged(folder)
-
-
-def read_judged(folder: Path) -> JudgedSet:
-    """Read ``corpus.jsonl`` (_id, title, text, date?, group?, session?), ``queries.jsonl`` (_id, text, date?, group?,
-    type?, answerable?) and ``qrels.tsv`` (query-id, corpus-id, score).
+    ``corpus.jsonl`` has _id, title, text, date?, group?, session?; ``queries.jsonl`` _id, text, date?, group?, type?,
+    answerable?; ``qrels.tsv`` query-id, corpus-id, score, or for cells query-id, notebook, cell, grade. For files,
+    ``NAME.json`` has the questions about the files in the folder ``NAME``: objects with ``query``, ``relevant`` and
+    perhaps ``secondary`` (ends of paths, which count alike, and are the document ids), and ``category``.
 
     Raises:
         InputError: a file is missing, a line cannot be read, or a judgement names a document that is not there.
     """
+    if folder.is_dir() and not (folder / "corpus.jsonl").exists():
+        if (folder / "queries.jsonl").exists() and notebooks is not None:
+            # The documents are the notebooks themselves, which the caller indexes: ``notebook#cell``.
+            cells = _with_questions(folder, (), _grades(folder / "qrels.tsv", ("notebook", "cell")))
+            return replace(cells, unit="cell")
+        if not (folder / "queries.jsonl").exists() and any(folder.glob("*.json")):
+            return _judged_files(folder)
     documents = tuple(
         Document(
             str(line["_id"]),
@@ -106,27 +102,7 @@ def read_judged(folder: Path) -> JudgedSet:
     return _with_questions(folder, documents, grades)
 
 
-def read_judged_cells(folder: Path) -> JudgedSet:
-    """Read a set that judges notebook cells: ``queries.jsonl`` and ``qrels.tsv`` (query-id, notebook, cell, grade).
-
-    Document ids are ``notebook#cell``; the documents are the notebooks themselves, which the caller indexes.
-
-    Raises:
-        InputError: a file is missing, or a line cannot be read.
-    """
-    judged = _with_questions(folder, (), _grades(folder / "qrels.tsv", ("notebook", "cell")))
-    return replace(judged, unit="cell")
-
-
-def read_judged_files(folder: Path) -> JudgedSet:
-    """Read a set that judges files: ``NAME.json`` has the questions about the files in the folder ``NAME``.
-
-    Each question is an object with ``query``, ``relevant`` and perhaps ``secondary`` (ends of paths, which count
-    alike), and ``category``. Document ids are these ends.
-
-    Raises:
-        InputError: a file cannot be read, or is not a list of such objects.
-    """
+def _judged_files(folder: Path) -> JudgedSet:
     paths = sorted(folder.glob("*.json"))
     read = [question for path in paths for question in _questions_about_files(path)]
     judged = tuple(question for question in read if question.grades)
@@ -143,8 +119,11 @@ def _questions_about_files(path: Path) -> Iterator[Question]:
     if not isinstance(listed, list):
         raise InputError(f"{path} is not a list of questions.")
     for number, one in enumerate(listed, start=1):
-        files = _judged_files(one)
-        if files is None:
+        given = one if isinstance(one, dict) else {}
+        relevant, secondary = given.get("relevant", []), given.get("secondary", [])
+        listed_well = isinstance(relevant, list) and isinstance(secondary, list)
+        files: list[Any] = [*relevant, *secondary] if listed_well else [None]
+        if not isinstance(given.get("query"), str) or not all(isinstance(file, str) and file for file in files):
             raise InputError(
                 f'{path}, question {number}, is not an object with "query", a text, and "relevant", a list of files.'
             )
@@ -152,21 +131,21 @@ def _questions_about_files(path: Path) -> Iterator[Question]:
         yield Question(f"{path.stem}/{number}", one["query"], dict.fromkeys(files, 1.0), None, path.stem, category)
 
 
-def _judged_files(question: Any) -> list[str] | None:
-    if not isinstance(question, dict) or not isinstance(question.get("query"), str):
-        return None
-    relevant, secondary = question.get("relevant", []), question.get("secondary", [])
-    if not isinstance(relevant, list) or not isinstance(secondary, list):
-        return None
-    files = [*relevant, *secondary]
-    return files if all(isinstance(file, str) and file for file in files) else None
-
-
 def _with_questions(
     folder: Path, documents: tuple[Document, ...], grades: Mapping[str, Mapping[str, float]]
 ) -> JudgedSet:
     lines = list(_lines(folder / "queries.jsonl"))
-    read = [_question(line, grades.get(str(line["_id"]), {})) for line in lines]
+    read = [
+        Question(
+            str(line["_id"]),
+            str(line["text"]),
+            grades.get(str(line["_id"]), {}),
+            line.get("date"),
+            str(line.get("group") or ""),
+            str(line.get("type") or ""),
+        )
+        for line in lines
+    ]
     refused = tuple(one for one, line in zip(read, lines, strict=True) if line.get("answerable") is False)
     judged = tuple(question for question in read if question.grades)
     if not judged:
@@ -174,17 +153,6 @@ def _with_questions(
     if both := next((one for one in refused if one.grades), None):
         raise InputError(f"{folder} calls {both.id!r} not answerable, but qrels.tsv judges it: remove one of the two.")
     return JudgedSet(folder.resolve().name, documents, judged, refused, len(read) - len(judged) - len(refused))
-
-
-def _question(line: Mapping[str, Any], grades: Mapping[str, float]) -> Question:
-    return Question(
-        str(line["_id"]),
-        str(line["text"]),
-        grades,
-        line.get("date"),
-        str(line.get("group") or ""),
-        str(line.get("type") or ""),
-    )
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -58,18 +58,24 @@ def golden_path(store: Path) -> Path:
 
 
 def load(path: Path) -> list[GoldenQuestion]:
-    """Return the questions of a golden set, none where there is no file.
-
-    Raises:
-        InputError: a line of the file cannot be read.
-    """
+    """Return the questions of a golden set, none where there is no file."""
     if not path.exists():
         return []
     found = []
     # Only at line feeds: JSON leaves other ends of lines, such as U+0085, in a text as they are.
     for number, line in enumerate(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"), start=1):
         try:
-            found.append(_question(json.loads(line)))
+            held = json.loads(line)
+            found.append(
+                GoldenQuestion(
+                    text=str(held["text"]),
+                    now=datetime.fromisoformat(held["date"]),
+                    right={str(one): str(of) for one, of in held["right"].items()},
+                    filters=_filters(held.get("filters", {})),
+                    tags=tuple(held.get("tags", ())),
+                    domain=held.get("domain"),
+                )
+            )
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path}, line {number}, is not a question: correct the line or remove it.") from error
     return found
@@ -80,20 +86,22 @@ def save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
     if not questions:
         path.unlink(missing_ok=True)
         return
-    lines = "".join(json.dumps(_line(one), ensure_ascii=False) + "\n" for one in questions)
+    lines = []
+    for one in questions:
+        line: dict[str, Any] = {"_id": one.id, "text": one.text, "date": one.now.isoformat()}
+        line |= {"right": dict(one.right), "filters": _plain(one.filters), "tags": list(one.tags)}
+        line["domain"] = one.domain
+        held = {name: value for name, value in line.items() if value not in ({}, [], None)}
+        lines.append(json.dumps(held, ensure_ascii=False) + "\n")
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     # Created with its permissions rather than given them afterwards: nobody else can open it in between.
     with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(lines)
+        file.writelines(lines)
     temporary.replace(path)
 
 
 def add(path: Path, answer: Answer, ranks: Sequence[int]) -> GoldenQuestion:
-    """Keep an answer's question with the hits of these ranks as right answers; a known question gets them added.
-
-    Raises:
-        InputError: the answer has no question, or not so many hits.
-    """
+    """Keep an answer's question with the hits of these ranks as right answers; a known question gets them added."""
     if not answer.query.text:
         raise InputError("The last search listed memories without a question. Ask one first: %memsearch …")
     for rank in ranks:
@@ -112,34 +120,13 @@ def add(path: Path, answer: Answer, ranks: Sequence[int]) -> GoldenQuestion:
 
 
 def forget(path: Path, ids: Sequence[str]) -> int:
-    """Remove questions from the set and return how many were removed.
-
-    Raises:
-        InputError: one of the ids does not exist; nothing is removed then.
-    """
+    """Remove questions from the set and return how many were removed."""
     known = load(path)
     if missing := sorted(set(ids) - {one.id for one in known}):
         raise InputError(f"There is no question {missing[0]} in the golden set. %memeval list shows the ids.")
     left = [one for one in known if one.id not in ids]
     save(path, left)
     return len(known) - len(left)
-
-
-def _line(question: GoldenQuestion) -> dict[str, Any]:
-    line: dict[str, Any] = {"_id": question.id, "text": question.text, "date": question.now.isoformat()}
-    line |= {"right": dict(question.right), "filters": _plain(question.filters), "tags": list(question.tags)}
-    return {name: value for name, value in {**line, "domain": question.domain}.items() if value not in ({}, [], None)}
-
-
-def _question(line: Mapping[str, Any]) -> GoldenQuestion:
-    return GoldenQuestion(
-        text=str(line["text"]),
-        now=datetime.fromisoformat(line["date"]),
-        right={str(one): str(of) for one, of in line["right"].items()},
-        filters=_filters(line.get("filters", {})),
-        tags=tuple(line.get("tags", ())),
-        domain=line.get("domain"),
-    )
 
 
 def _plain(filters: Filters) -> dict[str, Any]:
@@ -165,7 +152,7 @@ def _filters(plain: Mapping[str, Any]) -> Filters:
     return Filters(**values)
 
 
-# The settings that a copy of the store takes over, so that it answers as the store does.
+# What a copy of the store takes over, so that it answers as the store does.
 SETTINGS = ("space", "threshold", "models")
 
 
@@ -195,9 +182,14 @@ def run(
             one, given = _measured(store, question, label, profile)
             measured.append(one)
             shares[label] += given
-    model = _model(store)
+    active = next((one for one in store.stats()["models"] if one.get("active")), None)
+    model = f"{active['name']} {active['dimensions']}" if active else "words alone"
+    means = {}
+    for label, given in shares.items():
+        terms = dict.fromkeys(term for one in given for term in one)
+        means[label] = {term: fmean(one.get(term, 0.0) for one in given) for term in terms}
     found = tuple(rows(measured, "golden", model, against=against)) if measured else ()
-    return GoldenRun(found, {label: _mean(of) for label, of in shares.items()}, model)
+    return GoldenRun(found, means, model)
 
 
 def answerable(
@@ -229,11 +221,7 @@ def score(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile
 def other_model(
     store: MemoryStore, name: str, dimensions: int | None, settings: JupyterMemory
 ) -> Iterator[MemoryStore]:
-    """Provide a private copy of a store that searches with another model, and remove it at the end.
-
-    Raises:
-        EmbedderError: the model is unknown, or does not run here.
-    """
+    """Provide a private copy of a store that searches with another model, and remove it at the end."""
     same = {one: getattr(settings, one) for one in SETTINGS}
     with TemporaryDirectory(prefix="jupyter-memory-golden-") as folder:
         copy = store.backup(Path(folder) / "copy.sqlite")
@@ -263,7 +251,11 @@ def _measured(
     ms = (perf_counter() - begun) * 1000
     named, grades = names(hits, question), dict.fromkeys(question.right, 1.0)
     metrics = {metric: of(named, grades) for metric, of in METRICS.items()}
-    shares: list[Mapping[str, float]] = [_shares(hit) for name, hit in zip(named, hits, strict=True) if name in grades]
+    shares: list[Mapping[str, float]] = []
+    for hit in [hit for name, hit in zip(named, hits, strict=True) if name in grades]:
+        given = {name: abs(seen.contribution) for name, seen in hit.signals.items()}
+        whole = sum(given.values()) or 1.0
+        shares.append({name: one / whole for name, one in given.items()})
     return Measured(label, Question(question.id, question.text, grades), metrics, ms), shares
 
 
@@ -279,34 +271,11 @@ def _hits(store: MemoryStore, question: GoldenQuestion, profile: Profile) -> tup
     ).hits
 
 
-def _shares(hit: Hit) -> dict[str, float]:
-    given = {name: abs(seen.contribution) for name, seen in hit.signals.items()}
-    whole = sum(given.values()) or 1.0
-    return {name: one / whole for name, one in given.items()}
-
-
-def _mean(shares: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    terms = dict.fromkeys(term for one in shares for term in one)
-    return {term: fmean(one.get(term, 0.0) for one in shares) for term in terms}
-
-
-def _model(store: MemoryStore) -> str:
-    stats = store.stats()
-    active = next((one for one in stats["models"] if one.get("active")), None)
-    return f"{active['name']} {active['dimensions']}" if active else "words alone"
-
-
-# Charts of a golden run: each metric by profile, and each signal's share of the scores of the right answers.
-
 SHOWN = ("ndcg@10", "recall@5", "mrr@10", "success@1")
 
 
 def golden_chart(runs: list[GoldenRun]) -> altair.VConcatChart:
-    """Return the metrics by profile above the shares of the signals; a panel a model.
-
-    Raises:
-        MissingExtra: altair is not installed; it comes with the extra ``plots``.
-    """
+    """Return the metrics by profile above the shares of the signals; a panel a model."""
     try:
         import altair
         import pandas as pd

@@ -89,8 +89,6 @@ def _discounted(gains: Sequence[float]) -> float:
     return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, start=1))
 
 
-# How sure a mean over questions is: bootstrap intervals, and a paired test of the difference of two rankings.
-
 RESAMPLES = 2_000
 _SEED = 20_260_101  # the same numbers give the same interval
 

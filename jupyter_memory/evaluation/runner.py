@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -29,8 +29,6 @@ from jupyter_memory.store.store import MemoryStore
 from jupyter_memory.text.display import columns
 from jupyter_memory.types.protocols import Embedder
 
-# Documents are stored and questions are searched in the way of a person's own memories and searches.
-
 
 @dataclass(frozen=True, slots=True)
 class Bed:
@@ -54,9 +52,6 @@ def beds(
 
     ``notebooks`` is the folder whose cells a set judges; ``files`` has a folder for each group of a set that judges
     files. Stores are built in ``work`` and used again the next time, or in a temporary folder.
-
-    Raises:
-        InputError: the set judges cells or files, and their folder is missing or does not hold them.
     """
     opened: dict[str, Bed] = {}
     with TemporaryDirectory(prefix="jupyter-memory-eval-") as scratch:
@@ -65,7 +60,12 @@ def beds(
             for group in judged.groups:
                 documents = judged.of_group(group)
                 sources = _sources(judged, group, notebooks, files)
-                path = folder / f"{judged.name}-{_digest(documents, embedder, sources)}.sqlite"
+                # By its fingerprint: under the same name, another version may have another model.
+                origin = [open_embedder(embedder).fingerprint, str(sources and sources.resolve())]
+                digest = blake2b(json.dumps(origin).encode(), digest_size=6)
+                for one in documents:
+                    digest.update(json.dumps([one.id, one.title, one.text, one.date, one.session]).encode())
+                path = folder / f"{judged.name}-{digest.hexdigest()}.sqlite"
                 # Default settings, so that numbers can be compared between machines.
                 store = MemoryStore(path, embedder=embedder, settings=JupyterMemory())
                 opened[group] = Bed(store, {})  # closed below, should filling it fail
@@ -157,24 +157,11 @@ def _cells(store: MemoryStore, notebooks: Path, judged: JudgedSet, _group: str) 
     return named
 
 
-def _digest(documents: tuple[Document, ...], embedder: str | Embedder, sources: Path | None) -> str:
-    # By its fingerprint: under the same name, another version may have another model.
-    fingerprint = open_embedder(embedder).fingerprint
-    made = blake2b(json.dumps([fingerprint, str(sources and sources.resolve())]).encode(), digest_size=6)
-    for one in documents:
-        made.update(json.dumps([one.id, one.title, one.text, one.date, one.session]).encode())
-    return made.hexdigest()
-
-
 _COLUMNS = MappingProxyType({"title": 5.0, "text": 1.0})
 
 
 def arms(names: Sequence[str] = ()) -> dict[str, Profile]:
-    """Return profiles by label: those named, or all profiles, each retriever alone, and ``auto-<term>`` for each term.
-
-    Raises:
-        UnknownProfile: a name is neither a profile, nor a retriever, nor a profile and one of its terms.
-    """
+    """Return profiles by label: those named, or all, each retriever alone, and ``auto-<term>`` for each term."""
     if names:
         return {name: _arm(name) for name in names}
     auto = PROFILES["auto"]
@@ -206,10 +193,16 @@ def measure(
     judged: JudgedSet, beds: Mapping[str, Bed], arms: Mapping[str, Profile], progress: bool = False
 ) -> list[Measured]:
     """Search for every question with every arm; an arm's questions are in the order of the set."""
-    return [
-        _measured(name, profile, question, beds[question.group])
-        for name, profile, question in shown(_work(judged.questions, arms), progress, f"Asking {judged.name}")
-    ]
+    # The arms take turns, so that their times can be compared.
+    work = [(name, profile, question) for question in judged.questions for name, profile in arms.items()]
+    measured = []
+    for name, profile, question in shown(work, progress, f"Asking {judged.name}"):
+        begun = perf_counter()
+        found = ranked(beds[question.group], question, profile)
+        ms = (perf_counter() - begun) * 1000
+        metrics = {metric: of(found, question.grades) for metric, of in METRICS.items()}
+        measured.append(Measured(name, question, metrics, ms))
+    return measured
 
 
 def ranked(bed: Bed, question: Question, profile: Profile) -> list[str]:
@@ -224,28 +217,6 @@ def ranked(bed: Bed, question: Question, profile: Profile) -> list[str]:
     # A heading or file that was not judged has no name, but it keeps its place in the list.
     return list(dict.fromkeys(bed.documents.get(hit.memory.id, hit.memory.id) for hit in hits))
 
-
-def _work(questions: Sequence[Question], arms: Mapping[str, Profile]) -> list[tuple[str, Profile, Question]]:
-    # The arms take turns, so that their times can be compared.
-    return [(name, profile, question) for question in questions for name, profile in arms.items()]
-
-
-def _measured(name: str, profile: Profile, question: Question, bed: Bed) -> Measured:
-    begun = perf_counter()
-    found = ranked(bed, question, profile)
-    ms = (perf_counter() - begun) * 1000
-    return Measured(name, question, {metric: of(found, question.grades) for metric, of in METRICS.items()}, ms)
-
-
-def by_arm(measured: Iterable[Measured]) -> dict[str, list[Measured]]:
-    """Return measurements by arm, each arm's questions in the same order."""
-    arms: dict[str, list[Measured]] = {}
-    for one in measured:
-        arms.setdefault(one.arm, []).append(one)
-    return arms
-
-
-# Summarises measurements: one row for each set, profile and type of question, as a table and as JSON.
 
 MAIN = "ndcg@10"
 
@@ -301,14 +272,29 @@ def rows(
     ``folds="group"`` draws whole groups for the intervals and turns their signs together for ``p``: questions about
     one conversation are not independent.
     """
-    arms = by_arm(measured)
+    arms: dict[str, list[Measured]] = {}
+    for one in measured:
+        arms.setdefault(one.arm, []).append(one)
     for arm, ones in arms.items():
         base = against or (arms.get(baseline, []) if arm != baseline else [])
         types = sorted({one.question.type for one in ones} - {""}) if by_type else []
         for kind in ("all", *types):
             chosen = [place for place, one in enumerate(ones) if kind in ("all", one.question.type)]
-            yield _row(
-                [ones[i] for i in chosen], [base[i] for i in chosen] if base else [], kind, name, embedder, folds
+            clusters = [ones[i].question.group for i in chosen] if folds == "group" else None
+            values = {metric: [ones[i].metrics[metric] for i in chosen] for metric in METRICS}
+            others = [base[i].metrics[MAIN] for i in chosen] if base else []
+            yield Row(
+                set=name,
+                profile=arm,
+                embedder=embedder,
+                type=kind,
+                queries=len(chosen),
+                metrics={metric: fmean(found) for metric, found in values.items()},
+                ci95={metric: interval(found, clusters) for metric, found in values.items()},
+                p50_ms=median(ones[i].ms for i in chosen),
+                against=base[0].arm if base else "",
+                difference=fmean(values[MAIN]) - fmean(others) if others else 0.0,
+                p=p_value(values[MAIN], others, clusters) if others else 1.0,
             )
 
 
@@ -335,25 +321,6 @@ def table(found: Sequence[Row]) -> str:
     return columns([tuple(line) for line in lines])
 
 
-def _row(ones: Sequence[Measured], against: Sequence[Measured], kind: str, name: str, embedder: str, folds: str) -> Row:
-    clusters = [one.question.group for one in ones] if folds == "group" else None
-    values = {metric: [one.metrics[metric] for one in ones] for metric in METRICS}
-    base = [one.metrics[MAIN] for one in against]
-    return Row(
-        set=name,
-        profile=ones[0].arm,
-        embedder=embedder,
-        type=kind,
-        queries=len(ones),
-        metrics={metric: fmean(found) for metric, found in values.items()},
-        ci95={metric: interval(found, clusters) for metric, found in values.items()},
-        p50_ms=median(one.ms for one in ones),
-        against=against[0].arm if against else "",
-        difference=fmean(values[MAIN]) - fmean(base) if base else 0.0,
-        p=p_value(values[MAIN], base, clusters) if base else 1.0,
-    )
-
-
 def evaluate(
     folder: Path,
     arms: Mapping[str, Profile],
@@ -371,9 +338,6 @@ def evaluate(
 
     ``notebooks`` is the folder that a set without a corpus judges the cells of; ``files`` has the folders of which
     it judges the files.
-
-    Raises:
-        InputError: a file of the set is missing or cannot be read.
     """
     judged = read_set(folder, notebooks)
     notices = [f"{judged.name}: {judged.unjudged} questions without an answer are left out."] if judged.unjudged else []

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from jupyter_memory.embedders import base
 from jupyter_memory.search.context import SearchContext
-from jupyter_memory.search.fusion import Ranked, Table
+from jupyter_memory.search.fusion import Ranked
 from jupyter_memory.search.query.terms import AskedWord, Row
 from jupyter_memory.storage.base import Corpus, EmbeddedParts, Passage, Snapshot
 from jupyter_memory.storage.writing import Storage
@@ -25,8 +25,6 @@ from jupyter_memory.text.code import EVERYDAY, language
 from jupyter_memory.text.identifiers import ident_column, runs
 from jupyter_memory.text.markdown import heading_of, words_above
 from jupyter_memory.types.protocols import Embedder
-
-# How much of a query a text covers: the share of its words, by what they tell, that the text holds close together.
 
 # An identifier of which a text holds all parts, but not in a row, and a word that may be a slip for one that it holds.
 _IN_PARTS = _NEAR = 0.5
@@ -61,23 +59,19 @@ class Coverage:
                 anywhere += word.weight
             elif places := _places(word.rows, body):
                 scattered.append((word.weight, places))
-            else:
-                slip = _places(word.near, head) or _places(word.near, body)
-                anywhere += word.weight * (_NEAR if slip else _in_parts(word, held))
-        total = anywhere + sum(weight for weight, _ in scattered)
-        starts = {place for _, places in scattered for place in places}
-        return (
-            total
-            + anywhere
-            + max((_weight_in(range(start, start + self._stretch), scattered) for start in starts), default=0.0)
-        ) / (2 * self._whole)
-
-
-def missing_share(words: Sequence[AskedWord], *, names: bool = False) -> float:
-    """Return the share of a query, by what its words tell, that nothing in the store holds; or of its names alone."""
-    whole = sum(word.weight for word in words)
-    missing = sum(word.weight for word in words if word.missing and (word.is_name or not names))
-    return missing / whole if whole else 0.0
+            elif _places(word.near, head) or _places(word.near, body):
+                anywhere += word.weight * _NEAR
+            elif any(len(row) == 1 and row[0] in held for row in word.rows):
+                anywhere += word.weight
+            elif word.parts:
+                anywhere += word.weight * (_IN_PARTS * sum(map(held.__contains__, word.parts)) / len(word.parts))
+        total, closest = anywhere + sum(weight for weight, _ in scattered), 0.0
+        for start in {place for _, places in scattered for place in places}:
+            stop = start + self._stretch
+            nexts = [(weight, places, bisect_left(places, start)) for weight, places in scattered]
+            held_close = (weight for weight, places, at in nexts if at < len(places) and places[at] < stop)
+            closest = max(closest, sum(held_close))
+        return (total + anywhere + closest) / (2 * self._whole)
 
 
 def _positions(row: Sequence[str]) -> dict[str, list[int]]:
@@ -97,22 +91,9 @@ def _places(rows: Sequence[Row], positions: Mapping[str, Sequence[int]]) -> list
     return sorted(found)
 
 
-def _in_parts(word: AskedWord, held: Collection[str]) -> float:
-    if any(len(row) == 1 and row[0] in held for row in word.rows):
-        return 1.0
-    return _IN_PARTS * sum(part in held for part in word.parts) / len(word.parts) if word.parts else 0.0
-
-
-def _weight_in(stretch: range, scattered: Sequence[tuple[float, Sequence[int]]]) -> float:
-    nexts = ((weight, places, bisect_left(places, stretch.start)) for weight, places in scattered)
-    return sum(weight for weight, places, place in nexts if place < len(places) and places[place] in stretch)
-
-
 # A logistic regression on what a hit holds of the query, how far it stands out, and how much is asked. Learnt on half
-# of
-# the questions about notebooks in `benchmarks/verdicts`, and on the judged sets against questions asked of memories
-# that
-# cannot answer them (docs/quality.md).
+# of the questions about notebooks in `benchmarks/verdicts`, and on the judged sets against questions asked of memories
+# that cannot answer them (docs/quality.md).
 
 Verdict = Literal["strong", "weak", "none"]
 
@@ -183,7 +164,7 @@ class Confidence:
 
     def parts(self) -> tuple[float, ...]:
         """Return what the constants but the intercept are multiplied by, in the order in which strength adds it up."""
-        max_sim = self._usual_max_sim if self.max_sim is None else self.max_sim
+        max_sim = 0.3 + 0.62 * self.coverage if self.max_sim is None else self.max_sim
         margin = (-0.2 + 1.92 * self.coverage + 0.48 * max_sim) if self.margin is None else self.margin
         return (
             -log(1 + _UNCOVERED - self.coverage),
@@ -194,10 +175,6 @@ class Confidence:
             self.margin_lead,
             sqrt(min(_MOST_WORDS, self.words)),
         )
-
-    @property
-    def _usual_max_sim(self) -> float:
-        return 0.3 + 0.62 * self.coverage
 
 
 def verdict(strength: float) -> Verdict:
@@ -222,10 +199,17 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     most = _BOUND if is_one_letter(query.text) else 1.0
     coverage = Coverage(words, context.corpus)
     passages = context.candidates.passages_of([one.candidate for one in ranked])
-    missing, bounded = missing_share(words, names=True), any(missed(words))
+    whole, bounded = sum(word.weight for word in words), any(missed(words))
+    missing = sum(word.weight for word in words if word.missing and word.is_name) / whole if whole else 0.0
     # A script without spaces has pairs of characters for words, and the bundled model learnt nothing of it.
-    count = _USUAL_WORDS if runs(query.text) else len(words)
-    max_sims, margins = _max_sims(context, ranked[0].table), _margins(context)
+    spaceless = bool(runs(query.text))
+    count = _USUAL_WORDS if spaceless else len(words)
+    max_sims, margins = dict[int, float](), dict[int, float]()
+    if context.query_tokens.size and not spaceless and context.sample.chunks >= _FEW_CHUNKS:
+        values = ranked[0].table.values("max_sim")
+        max_sims = {one.key: values.get(one.key, 0.0) for one in context}
+    if (pairs := context.sample.pairs) is not None:
+        margins = {one.key: _bounded(pairs.margin(one.cosine)) for one in context if one.cosine is not None}
     usual_max_sim, usual_margin = _fifth(max_sims.values()), _fifth(margins.values())
     found = []
     for one in ranked:
@@ -243,20 +227,6 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
             ).strength
         )
     return [min(one, most) for one in found]
-
-
-def _max_sims(context: SearchContext, table: Table) -> dict[int, float]:
-    if not context.query_tokens.size or runs(context.query.text) or context.sample.chunks < _FEW_CHUNKS:
-        return {}
-    values = table.values("max_sim")
-    return {one.key: values.get(one.key, 0.0) for one in context}
-
-
-def _margins(context: SearchContext) -> dict[int, float]:
-    pairs = context.sample.pairs
-    if pairs is None:
-        return {}
-    return {one.key: _bounded(pairs.margin(one.cosine)) for one in context if one.cosine is not None}
 
 
 def _bounded(margin: float) -> float:
@@ -310,12 +280,9 @@ def is_one_letter(text: str) -> bool:
 #
 # Passages are divided into pseudo-queries and their answers. The retriever that finds more of the answers, among those
 # of other passages, can be trusted more here. Measured once for a store and a model, and again when the store has
-# doubled.
-#
-# A passage is divided in the first of these ways that it has words for: the first line of a docstring and its code, a
-# heading or title and its text, the end of the Markdown above a cell and the cell, a telling sentence and those around
-# it. Names of functions and comments in code were tried as well: they agree less with judged questions
-# (docs/quality.md).
+# doubled. A passage is divided in the first of these ways that it has words for: the first line of a docstring and its
+# code, a heading or title and its text, the end of the Markdown above a cell and the cell, a telling sentence and those
+# around it. Names of functions and comments in code agree less with judged questions (docs/quality.md).
 
 # Passages that are divided, and below how many the result is too much of an accident.
 PASSAGES = 150
@@ -339,11 +306,7 @@ _TELLING_WORDS = 12
 
 
 def calibrate(storage: Storage, embedder: Embedder) -> float | None:
-    """Measure how far an embedder can be trusted in a store, and keep that; None where it is not due or not possible.
-
-    Raises:
-        EmbedderError: the model cannot run here.
-    """
+    """Measure how far an embedder can be trusted in a store, and keep that; None where it is not due or possible."""
     with storage.snapshot() as snapshot:
         model, size = snapshot.model(embedder.fingerprint), snapshot.newest_chunk()
         before = None if model is None else snapshot.calibration(model)
@@ -367,9 +330,8 @@ def calibrate(storage: Storage, embedder: Embedder) -> float | None:
 def calibration(words: NDArray[np.floating], meaning: NDArray[np.floating]) -> float:
     """Return how much more meaning can be trusted than on average: 1 where it fails about as often as words do.
 
-    Args:
-        words: BM25 of each question (row) with each answer (column), ``(n, n)``; the right answers are on the diagonal.
-        meaning: the cosines of the same.
+    ``words`` is BM25 of each question (row) with each answer, ``(n, n)``, the right ones on the diagonal; ``meaning``
+    are the cosines of the same.
     """
     if len(words) < ENOUGH:
         return 1.0
@@ -443,35 +405,19 @@ def pseudo_query(passage: EmbeddedParts, heading: str = "") -> PseudoQuery | Non
     PseudoQuery(question='Average of all prices.', answer='def mean(xs):\\n    \\n    return sum(xs) / len(xs)')
     >>> pseudo_query(EmbeddedParts("note", "", "", "Prices."))
     """
-    text = passage.text.strip()
+    text, one = passage.text.strip(), None
+    if found := _DOCSTRING.search(text):
+        lines = (found[1] or found[2]).strip().splitlines() or [""]
+        one = _fair(lines[0].strip(), text[: found.start()] + text[found.end() :])
     above = words_above(passage.context, passage.title, passage.kind)
-    return (
-        _of_docstring(text)
-        or _fair(heading, text.lstrip("# ").removeprefix(heading))
-        or _fair(_sentences(above)[-1], text)
-        or _of_sentences(text)
-    )
-
-
-def _of_docstring(text: str) -> PseudoQuery | None:
-    found = _DOCSTRING.search(text)
-    if found is None:
-        return None
-    lines = (found[1] or found[2]).strip().splitlines() or [""]
-    return _fair(lines[0].strip(), text[: found.start()] + text[found.end() :])
-
-
-def _of_sentences(text: str) -> PseudoQuery | None:
-    sentences = [sentence for sentence in _sentences(text) if sentence.strip()]
-    if len(sentences) < 2:
-        return None
+    one = one or _fair(heading, text.lstrip("# ").removeprefix(heading))
+    one = one or _fair(_SENTENCE_END.split(above)[-1], text)
+    sentences = [sentence for sentence in _SENTENCE_END.split(text) if sentence.strip()]
+    if one or len(sentences) < 2:
+        return one
     words = [min(len(sentence.split()), _TELLING_WORDS) for sentence in sentences]
     place = words.index(max(words))
     return _fair(sentences[place], " ".join(sentences[:place] + sentences[place + 1 :]))
-
-
-def _sentences(text: str) -> list[str]:
-    return _SENTENCE_END.split(text)
 
 
 def _fair(question: str, answer: str) -> PseudoQuery | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
+from operator import attrgetter
 from typing import Protocol, Self, TypeVar, overload, runtime_checkable
 
 import numpy as np
@@ -19,11 +19,9 @@ from jupyter_memory.storage.base import Corpus, Model, Passage, Snapshot, Texts
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.unicode import storable
-from jupyter_memory.types import Candidate, Filters, Memory, Query, ScoredChunk
+from jupyter_memory.types import Candidate, Filters, Memory, Query, ScoredChunk, Terms
 from jupyter_memory.types.chunk_tokens import ChunkTokens
-from jupyter_memory.types.protocols import Embedder, Retriever, Vectors
-
-# The keyword and the vector retriever, which read one snapshot of the store at the same time.
+from jupyter_memory.types.protocols import Vectors
 
 # The names of the retrievers, in the order in which they are asked.
 RETRIEVERS = ("keyword", "vector")
@@ -40,153 +38,84 @@ class VectorQuery:
     threshold: float | None
 
 
-def vector_query(
-    snapshot: Snapshot, vector: Vectors | None, embedder: Embedder | None, threshold: float | None
-) -> VectorQuery | None:
-    """Return what the vector retriever looks for, None where only words can be searched."""
-    if vector is None or embedder is None:
-        return None
-    # Should another program have switched the model a moment ago, the old vectors are still complete.
-    model = snapshot.model(embedder.fingerprint)
-    if model is None:
-        return None
-    return VectorQuery(vector, model, threshold)
-
-
+@dataclass(eq=False, repr=False)
 class Retrieval:
-    """The retrievers of one search, and the memories and cosines that were read while they looked.
+    """The keyword and the vector retriever of a search, and the memories and cosines read while they looked.
 
-    The vector retriever of a large store begins at once, in a thread of its own. Each retriever is asked for ``count``
-    memories, of which ``depth`` may become candidates. ``exclude`` is the key of a memory that is left out, as if it
-    were not there.
+    The search by meaning of a large store begins at once, in its own thread. Each retriever is asked for ``count``
+    memories, of which ``depth`` may become candidates. ``exclude`` is the key of a memory that is left out.
     """
 
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        filters: Filters,
-        columns: Mapping[str, float],
-        vector_query: VectorQuery | None,
-        *,
-        count: int,
-        depth: int,
-        exclude: int | None = None,
-    ) -> None:
-        self._snapshot = snapshot
-        self._columns = columns
-        self._depth = depth
-        self._vector_query = vector_query
+    snapshot: Snapshot
+    filters: Filters
+    columns: Mapping[str, float]
+    vector_query: VectorQuery | None
+    count: int
+    depth: int
+    exclude: int | None = None
+
+    def __post_init__(self) -> None:
+        self._wanted = self.count + (self.exclude is not None)
         self._memories: dict[int, Memory] = {}
         self._cosines: dict[int, float] = {}
         self._by_keyword: list[int] = []
-        self.retrievers: dict[str, Retriever] = {"keyword": self._keyword}
-        if vector_query is not None:
-            wanted = count + (exclude is not None)
-            self.retrievers["vector"] = _VectorRetriever(snapshot, vector_query, wanted, filters, self._prefetch)
-        if exclude is not None:
-            self.retrievers = {name: _Excluding(exclude, one) for name, one in self.retrievers.items()}
+        self._pending: Callable[[], Sequence[ScoredChunk]] | None = None
+        if (asked := self.vector_query) is not None and self.snapshot.is_large(asked.model):
+            self._pending = self.snapshot.in_background(lambda other: self._by_meaning(other, asked, self.filters))
+
+    def retrieve(self, query: Query, lap: Callable[[str], None]) -> dict[str, Sequence[ScoredChunk]]:
+        """Return what each retriever finds, best first; ``lap`` hears when one is done.
+
+        Of a query that names a time, the best of that time are found as well as the best of all.
+        """
+        found: dict[str, Sequence[ScoredChunk]] = {}
+        for name in RETRIEVERS:
+            found[name] = self._found(name, query.terms, self.filters)
+            if query.time_filters is not None:
+                of_time = self._found(name, query.terms, self.filters & query.time_filters)
+                both = {one.memory: one for one in (*found[name], *of_time)}
+                found[name] = sorted(both.values(), key=attrgetter("score"), reverse=True)
+            lap(name)
+        return found
 
     def candidates(self, retrieved: Retrieved) -> list[Candidate]:
         """Return the memories that were found, with the cosine of each that has a vector."""
         # The keyword retriever's chunk represents a memory that both found: its snippet shows the words.
         chunks = {one.memory: one.chunk for name in ("vector", "keyword") for one in retrieved[name]}
         cosines = self._cosines | {one.memory: one.score for one in retrieved["vector"]}
-        if self._vector_query is not None:
+        if self.vector_query is not None:
             unknown = [key for key in chunks if key not in cosines and key not in self._memories]
-            cosines |= self._snapshot.cosines(self._vector_query.model, self._vector_query.vector, unknown)
-        memories = self._memories | self._snapshot.memories([key for key in chunks if key not in self._memories])
+            cosines |= self.snapshot.cosines(self.vector_query.model, self.vector_query.vector, unknown)
+        memories = self._memories | self.snapshot.memories([key for key in chunks if key not in self._memories])
         return [Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items()]
 
-    def _keyword(self, query: Query, count: int, /) -> Sequence[ScoredChunk]:
-        found = parser.keyword_matches(self._snapshot, query.terms, self._columns, query.filters, count)
-        self._by_keyword += [one.memory for one in found[: self._depth]]
-        return found
+    def _found(self, name: str, terms: Terms, filters: Filters) -> Sequence[ScoredChunk]:
+        asked = self.vector_query
+        if name == "keyword":
+            found = parser.keyword_matches(self.snapshot, terms, self.columns, filters, self._wanted)
+            self._by_keyword += [one.memory for one in found[: self.depth]]
+        elif asked is None:
+            return ()
+        elif self._pending is not None and filters == self.filters:
+            # Read while the search in the background goes on.
+            self._memories.update(self.snapshot.memories(self._by_keyword))
+            self._cosines.update(self.snapshot.cosines(asked.model, asked.vector, self._by_keyword))
+            found = self._pending()
+        else:
+            found = self._by_meaning(self.snapshot, asked, filters)
+        if self.exclude is None:
+            return found
+        return [one for one in found if one.memory != self.exclude][: self._wanted - 1]
 
-    def _prefetch(self) -> None:
-        if self._vector_query is not None:
-            self._memories.update(self._snapshot.memories(self._by_keyword))
-            vector_query = self._vector_query
-            self._cosines.update(self._snapshot.cosines(vector_query.model, vector_query.vector, self._by_keyword))
-
-
-def retrieve(
-    query: Query, count: int, retrievers: Mapping[str, Retriever], lap: Callable[[str], None]
-) -> dict[str, Sequence[ScoredChunk]]:
-    """Return what each retriever finds, at least ``count`` memories if there are; ``lap`` hears when one is done.
-
-    Of a query that names a time, the best of that time are found as well as the best of all.
-    """
-    found: dict[str, Sequence[ScoredChunk]] = {}
-    for name in RETRIEVERS:
-        found[name] = _retrieve_one(retrievers[name], query, count) if name in retrievers else ()
-        lap(name)
-    return found
-
-
-def merged(parts: Sequence[Retrieved]) -> Retrieved:
-    """Return what several searches found as one; no memory may be in two of them."""
-    if len(parts) == 1:
-        return parts[0]
-    return {name: sorted(chain(*(part[name] for part in parts)), key=lambda one: -one.score) for name in RETRIEVERS}
-
-
-def _retrieve_one(retriever: Retriever, query: Query, count: int) -> Sequence[ScoredChunk]:
-    found = retriever(query, count)
-    if query.time_filters is None:
-        return found
-    of_time = retriever(replace(query, filters=query.filters & query.time_filters, time_filters=None), count)
-    both = {one.memory: one for one in (*found, *of_time)}
-    return sorted(both.values(), key=lambda one: -one.score)
-
-
-class _VectorRetriever:
-    # In a large store a first search for ``count`` memories begins at once in the background; ``meanwhile`` is called
-    # before it is waited for.
-
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        vector_query: VectorQuery,
-        count: int,
-        filters: Filters,
-        meanwhile: Callable[[], None],
-    ) -> None:
-        self._snapshot = snapshot
-        self._query = vector_query
-        self._begun_for = count, filters
-        self._meanwhile = meanwhile
-        self._pending: Callable[[], Sequence[ScoredChunk]] | None = None
-        if snapshot.is_large(vector_query.model):
-            self._pending = snapshot.in_background(self._first)
-
-    def __call__(self, query: Query, count: int, /) -> Sequence[ScoredChunk]:
-        if self._pending is not None and (count, query.filters) == self._begun_for:
-            self._meanwhile()
-            return self._pending()
-        return self._matches(self._snapshot, count, query.filters)
-
-    def _first(self, snapshot: Snapshot) -> Sequence[ScoredChunk]:
-        return self._matches(snapshot, *self._begun_for)
-
-    def _matches(self, snapshot: Snapshot, count: int, filters: Filters) -> Sequence[ScoredChunk]:
+    def _by_meaning(self, snapshot: Snapshot, asked: VectorQuery, filters: Filters) -> Sequence[ScoredChunk]:
         # Of the time that a query names everything may be meant: "what did we do yesterday".
-        threshold = self._query.threshold if filters == self._begun_for[1] else None
-        return snapshot.vector_matches(self._query.model, self._query.vector, filters, count, threshold)
+        threshold = asked.threshold if filters == self.filters else None
+        return snapshot.vector_matches(asked.model, asked.vector, filters, self._wanted, threshold)
 
 
-@dataclass(frozen=True, slots=True)
-class _Excluding:
-    key: int
-    retriever: Retriever
-
-    def __call__(self, query: Query, count: int, /) -> Sequence[ScoredChunk]:
-        return [one for one in self.retriever(query, count + 1) if one.memory != self.key][:count]
-
-
-# A sample of the store, which the candidates of a search are compared with.
-
+Floats = NDArray[np.float32]
+TokenIds = NDArray[np.integer]
 Keys = NDArray[np.int64]
-
 # One value, or several together.
 Values = TypeVar("Values", float, NDArray[np.float64])
 
@@ -266,7 +195,6 @@ class Samples:
         pairs = np.einsum("ij,ij->i", vectors[:half], vectors[half : 2 * half])
         typical = float(np.mean([len(ids.different) for ids in of_chunks.values()])) if of_chunks else 1.0
         sample = Sample(vectors, token_counts, len(chunks), typical, Background.of(pairs), owners)
-
         self._samples.put("", key, (size, sample))
         return sample
 
@@ -298,13 +226,8 @@ def hubness(vectors: Floats, memories: Keys, sample: Floats, owners: Keys) -> Fl
     """Return the mean cosine of each vector with the nearest of a sample that are of other memories, ``(n,)``.
 
     A hub is near to many texts, and so to any question as well (Radovanović et al., JMLR 2010). The measure is the idea
-    of cross-domain similarity local scaling (Conneau et al., ICLR 2018), with the sample for the neighbourhood.
-
-    Args:
-        vectors: of length 1, ``(n, dimensions)``.
-        memories: the key of each one's memory, ``(n,)``.
-        sample: of length 1, ``(s, dimensions)``.
-        owners: the keys of their memories, ``(s,)``.
+    of cross-domain similarity local scaling (Conneau et al., ICLR 2018), with the sample for the neighbourhood. Vectors
+    have length 1; ``memories`` and ``owners`` are the keys of the memories of each vector and of the sample.
 
     >>> one, near, far = np.eye(3, dtype=np.float32)[0], [0.6, 0.8, 0], [0, 0, 1]
     >>> hubness(np.array([one]), np.array([7]), np.array([one, near, far], np.float32), np.array([7, 8, 9])).round(2)
@@ -320,16 +243,6 @@ def hubness(vectors: Floats, memories: Keys, sample: Floats, owners: Keys) -> Fl
     others = np.isfinite(nearest)
     means: Floats = np.where(others, nearest, 0).sum(axis=1) / np.maximum(others.sum(axis=1), 1)
     return means.astype(np.float32, copy=False)
-
-
-Floats = NDArray[np.float32]
-TokenIds = NDArray[np.integer]
-
-
-class TokenTable(Protocol):
-    """Gives the unit vectors of tokens, ``(n, dimensions)``."""
-
-    def __getitem__(self, ids: TokenIds, /) -> Floats: ...
 
 
 class CandidatePool(Sequence[Candidate]):
@@ -376,6 +289,7 @@ class CandidatePool(Sequence[Candidate]):
         return iter(self._candidates)
 
 
+@dataclass(eq=False, repr=False)
 class SearchContext:
     """One search as its signals see it; whatever has to be read or computed is, when a signal first asks.
 
@@ -383,24 +297,14 @@ class SearchContext:
     meaning is as good a guide as words, and more where it is better.
     """
 
-    def __init__(
-        self,
-        query: Query,
-        candidates: CandidatePool,
-        retrieved: Retrieved,
-        snapshot: Snapshot,
-        samples: Samples,
-        columns: Mapping[str, float],
-        vector_query: VectorQuery | None,
-    ) -> None:
-        self.query = query
-        self.candidates = candidates
-        self.retrieved = retrieved
-        self._snapshot = snapshot
-        self._samples = samples
-        self._columns = columns
-        self._vector_query = vector_query
-        self._shared: dict[SharedComputation, Mapping[int, float]] = {}
+    query: Query
+    candidates: CandidatePool
+    retrieved: Retrieved
+    _snapshot: Snapshot
+    _samples: Samples
+    _columns: Mapping[str, float]
+    _vector_query: VectorQuery | None
+    _shared: dict[SharedComputation, Mapping[int, float]] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.candidates)
@@ -461,10 +365,8 @@ class SearchContext:
 
     @cached_property
     def query_tokens(self) -> TokenIds:
-        """Return the different tokens of the query; an unknown one tells nothing, as any other may be behind it.
-
-        The marks of a quoted phrase are no part of it: few texts hold them, so they would weigh more than words.
-        """
+        """Return the different tokens of the query; an unknown one tells nothing, as any other may be behind it."""
+        # Few texts hold the marks of a quoted phrase, so they would weigh more than words.
         found = np.unique(tokens([storable(self.query.text).replace('"', " ")]).ids)
         telling: TokenIds = found[found != unknown()]
         return telling
@@ -473,11 +375,6 @@ class SearchContext:
     def tokens(self) -> Mapping[int, ChunkTokens]:
         """Return the tokens of each candidate's best chunk, by the chunk."""
         return self._samples.tokens(self._snapshot, [candidate.chunk for candidate in self.candidates])
-
-    @cached_property
-    def token_table(self) -> TokenTable:
-        """Return the unit vectors of tokens, those of the bundled static model."""
-        return token_vectors()
 
     @cached_property
     def hubness(self) -> Mapping[int, float]:
@@ -532,10 +429,5 @@ class Reasoned(Labelled, Protocol):
 
 def completes(signal: Signal) -> str | None:
     """Return the retriever whose score a signal gives to all candidates, and under whose name it is shown."""
-    # Both are asked of every signal in every search: `isinstance` with a protocol takes a hundred times as long.
+    # Asked of every signal in every search: `isinstance` with a protocol takes a hundred times as long.
     return getattr(signal, "completes", None)
-
-
-def lower_is_better(signal: Signal) -> bool:
-    """Return whether the ranks of a signal count from its lowest value."""
-    return getattr(signal, "lower_is_better", False)

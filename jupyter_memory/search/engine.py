@@ -14,15 +14,13 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders import base as checked
 from jupyter_memory.errors import EmbedderError, InputError, StoreError
 from jupyter_memory.search.confidence import strength_of, strengths, verdict
-from jupyter_memory.search.context import Samples, VectorQuery, completes, vector_query
+from jupyter_memory.search.context import Samples, VectorQuery, completes
 from jupyter_memory.search.explanation import (
-    Missed,
     all_reasons,
     judged_by,
     labels,
     ranks_without,
     traced,
-    why_duplicate,
     why_here,
     why_not,
 )
@@ -37,8 +35,6 @@ from jupyter_memory.storage.writing import SearchStorage, Storage
 from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.types import Answer, Explanation, Filters, Hit, Memory, Query, Trace
 from jupyter_memory.types.protocols import Embedder, Term, Vectors
-
-# Searches as they ran, with all their candidates: kept to explain a hit, and weighed anew without another search.
 
 # Searches that can still be asked about as they were, each a pool of some hundred memories.
 _KEPT = 8
@@ -61,10 +57,7 @@ class Runs:
                 self._runs.popitem(last=False)
 
     def told(self, query_id: str, memory_id: str) -> tuple[dict[str, int], dict[str, str]]:
-        """Return the ranks of a hit without each term, and what its signals judged it by.
-
-        Both are empty once newer searches have taken the place of its own.
-        """
+        """Return the ranks of a hit without each term, and what its signals judged it by; empty if no longer kept."""
         with self._lock:
             run = self._runs.get(query_id)
         if run is not None:
@@ -104,20 +97,11 @@ class Pooled:
         return {one.candidate.memory.id: one.rank for one in self._weighed(profile).ranked}
 
     def weighed(self, profile: Profile) -> Answer:
-        """Return the answer that a new search by a profile with other weights would give.
-
-        Raises:
-            InputError: it differs in more than its weights, so that a search by it would look at something else.
-        """
+        """Return the answer that a new search by a profile with other weights would give."""
         begun = perf_counter()
         result = self._weighed(profile)
         hits = [
-            replace(
-                self.everyone[one.candidate.key],
-                rank=one.rank,
-                score=one.score,
-                signals=one.evidence,
-            )
+            replace(self.everyone[one.candidate.key], rank=one.rank, score=one.score, signals=one.evidence)
             for one in result.ranked[: result.limit]
         ]
         judged = self.answer.verdict is not None
@@ -212,13 +196,7 @@ class SearchEngine:
             return Pooled(answer, run.profile, scored, by_key)
 
     def related(self, base: SearchRequest, memory_id: str) -> Answer:
-        """Return what is like a memory, by its telling words and its own vector; of ``base`` limit and filters hold.
-
-        Other memories with the same text are left out, as the memory itself is.
-
-        Raises:
-            UnknownMemory: no memory has this id.
-        """
+        """Return what is like a memory, by its telling words and its own vector; of ``base`` limit and filters hold."""
         return self._like(base, lambda snapshot: of_memory(snapshot, memory_id, base.query, base.embedder))
 
     def related_to(self, base: SearchRequest, text: str) -> Answer:
@@ -260,11 +238,7 @@ class SearchEngine:
         )
 
     def explain(self, request: SearchRequest, memory_id: str) -> Explanation:
-        """Return why a memory ranks where it does for a query, or why it is not in the answer.
-
-        Raises:
-            UnknownMemory: no memory has this id.
-        """
+        """Return why a memory ranks where it does for a query, or why it is not in the answer."""
         with self._run(request) as run:
             result, profile, query = run.result, run.profile.name, run.result.query
             key = run.snapshot.key_of(memory_id)
@@ -279,9 +253,11 @@ class SearchEngine:
                 return Explanation(memory, query.text, profile, hit.rank, hit, reasons, without, details)
             if key in result.duplicates:
                 best = next(one for one in result.ranked if one.candidate.key == result.duplicates[key])
-                why = why_duplicate(best.candidate.memory, best.rank)
-            else:
-                why = why_not(memory, _missed(run, key), query.filters, run.profile)
+                other = best.candidate.memory
+                where = " ".join(filter(None, (other.id, other.source, other.location)))
+                said = f"It is a duplicate of “{other.title}” ({where}) at rank {best.rank}; only that one is shown."
+                return Explanation(memory, query.text, profile, None, None, (said,))
+            why = why_not(memory, query, run.profile, run.snapshot, key, run.vector_query)
             return Explanation(memory, query.text, profile, None, None, why)
 
     def close(self) -> None:
@@ -315,11 +291,17 @@ class SearchEngine:
     def _search(
         self, snapshot: Snapshot, request: SearchRequest, vector: Vectors | None, exclude: int | None = None
     ) -> Run:
-        asked = vector_query(snapshot, vector, request.embedder, _threshold(request))
+        asked, embedder = None, request.embedder
+        if embedder is not None and vector is not None:
+            # If another program switched the model a moment ago, the old vectors are still complete.
+            model = snapshot.model(embedder.fingerprint)
+            threshold = embedder.threshold if request.threshold is None else request.threshold
+            if model is not None:
+                asked = VectorQuery(vector, model, threshold if request.profile.threshold else None)
         result = search(request.query, request.profile, snapshot, self._samples, asked, exclude)
-        said = unsearched(request.query.text, result.query, request.embedder, by_meaning=asked is not None)
-        embedder = "" if request.embedder is None else request.embedder.name
-        return Run(snapshot, request.profile, result, asked, embedder, (*request.notices, *said, *result.notices))
+        said = unsearched(request.query.text, result.query, embedder, by_meaning=asked is not None)
+        name = "" if embedder is None else embedder.name
+        return Run(snapshot, request.profile, result, asked, name, (*request.notices, *said, *result.notices))
 
     def _answer(self, run: Run, begun: float, *, with_strength: bool = True) -> Answer:
         ranked = perf_counter()
@@ -371,28 +353,9 @@ def _embedded(
         return replace(request, notices=(*request.notices, str(error))), None
 
 
-def _threshold(request: SearchRequest) -> float | None:
-    if not request.profile.threshold or request.embedder is None:
-        return None
-    return request.embedder.threshold if request.threshold is None else request.threshold
-
-
-def _missed(run: Run, key: int) -> Missed:
-    snapshot, query, asked = run.snapshot, run.result.query, run.vector_query
-    return Missed(
-        filtered=bool(query.filters) and key not in snapshot.keys(query.filters),
-        bm25=snapshot.keyword_scores(query.terms, run.profile.columns, [key]).get(key),
-        cosine=None if asked is None else snapshot.cosines(asked.model, asked.vector, [key]).get(key),
-        threshold=None if asked is None else asked.threshold,
-        fetched=run.profile.fetch(query.limit),
-    )
-
-
 def _facets(snapshot: Snapshot, filters: Filters) -> dict[str, Mapping[str, int]]:
     return {facet: in_order(found) for facet, found in snapshot.facet_counts(filters).items()}
 
-
-# The vector of a query: from the store if it was asked before, else from the embedder.
 
 # Vectors that wait to be written: more only while the store is busy, and then the oldest are dropped.
 _WAITING = 32
@@ -407,11 +370,7 @@ class QueryVectors:
         self._waiting: deque[QueryVector] = deque(maxlen=_WAITING)
 
     def vector(self, embedder: Embedder, text: str) -> Vectors:
-        """Return float32 ``(dimensions,)``; writes nothing.
-
-        Raises:
-            EmbedderError: the model cannot run here, or gives no vector that can be compared.
-        """
+        """Return float32 ``(dimensions,)``; writes nothing."""
         # An embedder that says so is quicker than looking it up.
         if not self._settings.cache_queries or checked.is_quick(embedder):
             return checked.question(embedder, text)

@@ -2,60 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from math import isnan
 
-from jupyter_memory.search.context import Labelled, Reasoned
+from jupyter_memory.search.context import Labelled, Reasoned, VectorQuery
 from jupyter_memory.search.fusion import newer_first
 from jupyter_memory.search.pipeline import Result, Scored, contributions
 from jupyter_memory.search.profiles.profile import PROFILES, Profile
-from jupyter_memory.types import Answer, Evidence, Filters, Hit, Listed, Memory, Ranking, Trace
+from jupyter_memory.storage.base import Snapshot
+from jupyter_memory.types import Answer, Evidence, Filters, Hit, Listed, Memory, Query, Ranking, Trace
 
 # Characters of a memory's first line that are listed.
 _BEGINS = 80
 _MUST = {"path": "path must be in", "since": "time must not be before", "until": "time must be before"}
 
 
-@dataclass(frozen=True, slots=True)
-class Missed:
-    """What is known of a memory that is not in the pool: its raw scores, and how many the retrievers fetched.
-
-    ``bm25`` is None where none of the words occur, ``cosine`` where it has no vector or there is no model.
-    """
-
-    filtered: bool
-    bm25: float | None
-    cosine: float | None
-    threshold: float | None
-    fetched: int
-
-
-def why_duplicate(best: Memory, rank: int) -> tuple[str, ...]:
-    """Return the reasons why a memory that was found is not shown: it is a duplicate of one that ranks higher."""
-    where = " ".join(part for part in (best.id, best.source, best.location) if part)
-    return (f"It is a duplicate of “{best.title}” ({where}) at rank {rank}; only that one is shown.",)
-
-
-def why_not(memory: Memory, missed: Missed, filters: Filters, profile: Profile) -> tuple[str, ...]:
+def why_not(
+    memory: Memory, query: Query, profile: Profile, snapshot: Snapshot, key: int, asked: VectorQuery | None
+) -> tuple[str, ...]:
     """Return the reasons why no retriever found a memory."""
-    if missed.filtered:
+    filters, fetched = query.filters, profile.fetch(query.limit)
+    if filters and key not in snapshot.keys(filters):
         return (f"The filters exclude it: {_facets(filters, memory)}.",)
     lines = ["Neither the search by words nor the one by meaning found it, so it was not ranked."]
-    if missed.bm25 is None:
+    bm25 = snapshot.keyword_scores(query.terms, profile.columns, [key]).get(key)
+    if bm25 is None:
         columns = ", ".join(profile.columns)
         lines.append(
             f"By words: none of the query's words occur in the columns that {profile.name} searches ({columns})."
         )
     else:
-        lines.append(f"By words: it matches with BM25 {missed.bm25:.2g}, but {missed.fetched} memories match better.")
-    if missed.cosine is None:
+        lines.append(f"By words: it matches with BM25 {bm25:.2g}, but {fetched} memories match better.")
+    cosine = None if asked is None else snapshot.cosines(asked.model, asked.vector, [key]).get(key)
+    threshold = None if asked is None else asked.threshold
+    if cosine is None:
         lines.append("By meaning: it has no vector from the current model, or the search used words only.")
-    elif missed.threshold is not None and missed.cosine < missed.threshold:
-        cosine = _below(missed.cosine, missed.threshold)
-        lines.append(f"By meaning: its cosine {cosine} is below the threshold {missed.threshold:g}.")
+    elif threshold is not None and cosine < threshold:
+        lines.append(f"By meaning: its cosine {_below(cosine, threshold)} is below the threshold {threshold:g}.")
     else:
-        lines.append(f"By meaning: its cosine is {missed.cosine:.2f}, but {missed.fetched} memories are closer.")
+        lines.append(f"By meaning: its cosine is {cosine:.2f}, but {fetched} memories are closer.")
     return tuple(lines)
 
 
@@ -116,12 +102,10 @@ def ranks_without(scored: Scored, profile: Profile, keys: Collection[int]) -> di
     whole = contributions(scored, profile)
     for term in whole.contributions:
         left = {name: values for name, values in whole.contributions.items() if name != term}
-
         fused = replace(whole, contributions=left)
         for process in profile.steps:
             fused = process(fused)
         totals = fused.totals()
-
         ordered = sorted(totals, key=lambda key: (-totals[key], *age[key]))
         ranks = {key: rank for rank, key in enumerate(ordered, start=1)}
         for key in keys & ranks.keys():
@@ -148,9 +132,7 @@ def _listed(memory: Memory, rank: int, score: float) -> Listed:
     return Listed(memory.id, memory.title, rank, score, begins)
 
 
-# Why a hit ranks where it does, in sentences: what gave it its points, the most important first.
-
-# As many lines as one reads at a glance; the others are there for whoever asks for all.
+# As many lines as one reads at a glance.
 LINES = 5
 # A signal is named by its `label`, which follows "for": "0.03 for its tier". A signal without a label is named by its
 # name. A new signal needs no entry in these tables, which hold what a label alone cannot say.
@@ -237,9 +219,10 @@ def why_here(
     shown = counted if len(counted) <= room else counted[: room - 1]
     told += [f"{points:.6f} for {labels.get(name, name)} ({_place(name, seen)})." for name, seen, points in shown]
     if rest := counted[len(shown) :]:
+        number = _NUMBERS[len(rest)] if len(rest) < len(_NUMBERS) else str(len(rest))
         left = round(hit.score, 6) - sum(points for *_, points in shown)
         names = ", ".join(name for name, *_ in rest)
-        told.append(f"{left:.6f} for {_number(len(rest))} smaller terms ({names}).")
+        told.append(f"{left:.6f} for {number} smaller terms ({names}).")
     return tuple(told)
 
 
@@ -261,16 +244,25 @@ def all_reasons(
         f"{points:.6f} for {labels.get(name, name)} ({_place(name, seen)}, {_value(name, seen.value)})."
         for name, seen, points in counted
     ]
-    told += _idle(hit, [seen for _, seen, _ in counted])
+    # What a term shows under its own name is not told twice.
+    told_of = {(seen.value, seen.rank) for _, seen, _ in counted}
+    for name, seen in hit.signals.items():
+        if round(seen.contribution, 6) or (seen.value, seen.rank) in told_of:
+            continue
+        if isnan(seen.value):
+            told.append(f"Nothing for {name}: {_NO_VALUE.get(name, 'it has no value for this memory')}.")
+        elif not seen.value and name in _ZERO:
+            told.append(f"Nothing for {name}: {_ZERO[name]}.")
+        else:
+            told.append(f"Nothing for {name} ({_value(name, seen.value)}).")
     if without and pool > 1:
         told.append(_without(hit.rank, without))
     return tuple(told)
 
 
 def _head(hit: Hit, pool: int, limit: int, profile: str) -> list[str]:
-    told = [f"Rank {hit.rank} of {pool} candidates with the profile {profile}: score {hit.score:.6f}, the sum of"]
-    if not _counted(hit):
-        told = [f"Rank {hit.rank} of {pool} candidates with the profile {profile}: score {hit.score:.6f}."]
+    ends = ", the sum of" if _counted(hit) else "."
+    told = [f"Rank {hit.rank} of {pool} candidates with the profile {profile}: score {hit.score:.6f}{ends}"]
     if hit.rank > limit:
         told.append(f"(The answer shows only the first {limit}; to see this memory, use limit={hit.rank}.)")
     return told
@@ -298,20 +290,6 @@ def _value(name: str, value: float) -> str:
     return _VALUES.get(name, "value {shown}").format(shown=shown)
 
 
-def _idle(hit: Hit, counted: list[Evidence]) -> Iterator[str]:
-    # What a term shows under its own name is not told twice.
-    shown = {(seen.value, seen.rank) for seen in counted}
-    for name, seen in hit.signals.items():
-        if round(seen.contribution, 6) or (seen.value, seen.rank) in shown:
-            continue
-        if isnan(seen.value):
-            yield f"Nothing for {name}: {_NO_VALUE.get(name, 'it has no value for this memory')}."
-        elif not seen.value and name in _ZERO:
-            yield f"Nothing for {name}: {_ZERO[name]}."
-        else:
-            yield f"Nothing for {name} ({_value(name, seen.value)})."
-
-
 def _without(rank: int, without: Mapping[str, int]) -> str:
     """Return the rank without the points of each term that changes it, the largest difference first.
 
@@ -325,10 +303,6 @@ def _without(rank: int, without: Mapping[str, int]) -> str:
         return f"Without any one of these, its rank would still be {rank}."
     others = "".join(f"; without {term}, {without[term]}" for term in moved[1:])
     return f"Without {moved[0]}, its rank would be {without[moved[0]]}{others}."
-
-
-def _number(number: int) -> str:
-    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
 
 
 def _ordinal(number: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest
 from math import log
@@ -20,10 +20,8 @@ from jupyter_memory.text.code import (
     syntax_tree,
     words_of,
 )
-from jupyter_memory.text.errors import Frame, Raised, Signature, fixed, quoted, read_traceback, signature
+from jupyter_memory.text.errors import Raised, Signature, fixed, quoted, read_traceback, signature
 from jupyter_memory.types import Fix, Run, RunError
-
-# A failed run as the lookup compares it: its error's signature, and what the code that failed does.
 
 # Earlier runs of a session in which the variables of a failed statement are looked for.
 EARLIER = 25
@@ -34,9 +32,7 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """A failed run: its signature, what the failed statement does, and where its variables came from."""
-
+class _Failure:
     run: Run
     signature: Signature
     code: frozenset[str]
@@ -44,20 +40,17 @@ class Failure:
     own: frozenset[str]
 
 
-class Trees:
-    """Sources as Python reads them, each read once."""
-
+class _Trees:
     def __init__(self) -> None:
         self._read: dict[str, ast.Module | None] = {}
 
     def of(self, source: str) -> ast.Module | None:
-        """Return the tree of a source, None where there is none."""
         if source not in self._read:
             self._read[source] = syntax_tree(source) if len(source) <= _LONGEST else None
         return self._read[source]
 
 
-def failure(run: Run, before: Sequence[Run], trees: Trees) -> Failure:
+def failure(run: Run, before: Sequence[Run], trees: _Trees) -> _Failure:
     """Return a failed run as it is compared; ``before`` are the earlier runs of its session, in their order.
 
     Without an error, only its code is compared.
@@ -70,38 +63,27 @@ def failure(run: Run, before: Sequence[Run], trees: Trees) -> Failure:
     words = words_of(node for one in (*modules, module) if one is not None for node in ast.walk(one))
     if module is None or statement is None:
         place = raised.of_user if raised else None
-        code, made = (
-            frozenset(_TOKEN.findall(place.source if place and place.source else run.source[:_LONGEST])),
-            frozenset[str](),
-        )
+        text = place.source if place and place.source else run.source[:_LONGEST]
+        code, made = frozenset(_TOKEN.findall(text)), frozenset[str]()
         words = Words(words.own | code, words.within)
     else:
         earlier = [one for part in modules for one in part.body]
         above = [one for one in module.body if one.lineno < statement.lineno]
-        code, made = features(own_nodes(statement)), origins(statement, [*earlier, *above], _quoted(error.message))
+        held = [_WORD.search(re.split(r"[/\\\\]", one)[-1]) for one in quoted(error.message)]
+        named = frozenset(one[0] for one in held if one)
+        code, made = features(own_nodes(statement)), origins(statement, [*earlier, *above], named)
     own = frozenset(word.lower() for word in words.own)
-    return Failure(run, signature(error.name, error.message, raised, words), code, made, own)
-
-
-def _quoted(message: str) -> frozenset[str]:
-    names = (_WORD.search(re.split(r"[/\\\\]", one)[-1]) for one in quoted(message))
-    return frozenset(name[0] for name in names if name)
+    return _Failure(run, signature(error.name, error.message, raised, words), code, made, own)
 
 
 def _line(source: str, raised: Raised | None) -> int | None:
     lines = source.split("\n")
-    for frame in _cells(raised):
-        if frame.line and frame.line <= len(lines) and frame.source in lines[frame.line - 1]:
-            return frame.line
+    for one in (raised, *raised.before) if raised else ():
+        for frame in one.frames:
+            if frame.is_cell and frame.line and frame.line <= len(lines) and frame.source in lines[frame.line - 1]:
+                return frame.line
     return None
 
-
-def _cells(raised: Raised | None) -> Iterator[Frame]:
-    for one in (raised, *raised.before) if raised else ():
-        yield from (frame for frame in one.frames if frame.is_cell)
-
-
-# What mended a failed run: a later run of its session that did its work, or changed what it worked on.
 
 # Runs after a failed one among which its fix is looked for.
 AFTER = 10
@@ -117,46 +99,35 @@ _LONGEST_LIKENED = 20_000
 _ANY_WORD = re.compile(r"\w+")
 
 
-def fixing_runs(failed: Run, after: Sequence[Run], trees: Trees) -> list[Run]:
-    """Return the runs that may have mended a failed one, the likeliest first; ``after`` are those after it.
-
-    A run that did not fail counts by how much of the failed source it has, and by whether it changes what that uses.
-    A source that ran again as it was tells nothing: what changed before it is the fix.
-    """
-    later = list(islice(after, AFTER))
-    scores = {place: _score(failed, run, trees) for place, run in enumerate(later) if run.outcome == "ok"}
+def _fixing_runs(failed: Run, after: Sequence[Run], trees: _Trees) -> list[Run]:
+    later, same = list(islice(after, AFTER)), failed.source.strip()
+    mine = Counter(_ANY_WORD.findall(failed.source[:_LONGEST_LIKENED]))
+    scores = {}
+    for place, run in enumerate(later):
+        if run.outcome == "ok":
+            its = Counter(_ANY_WORD.findall(run.source[:_LONGEST_LIKENED]))
+            same_cell = bool(failed.cell_id) and failed.cell_id == run.cell_id
+            shared = (mine & its).total() / mine.total() if mine else 1.0
+            scores[place] = shared + _CHANGES * _changes(run, failed, trees) + _SAME_CELL * same_cell
     relevant = [place for place, score in scores.items() if score >= _LEAST]
     relevant.sort(key=lambda place: _STEP * place - scores[place])
-    found = (_changing(failed, later[: place + 1], trees) for place in relevant)
-    return list({run.number: run for run in found if run is not None}.values())
+    found: dict[int, Run] = {}
+    for place in relevant:
+        mended: Run | None = later[place]
+        if later[place].source.strip() == same:
+            # If it is the failed source itself, the last one that changed anything for it.
+            others = (run for run in reversed(later[:place]) if run.outcome == "ok" and run.source.strip() != same)
+            mended = next((run for run in others if _changes(run, failed, trees)), None)
+        if mended is not None:
+            found[mended.number] = mended
+    return list(found.values())
 
 
-def _changing(failed: Run, until: Sequence[Run], trees: Trees) -> Run | None:
-    # If that is the failed source itself, the last one that changed anything for it.
-    same = failed.source.strip()
-    if until[-1].source.strip() != same:
-        return until[-1]
-    others = (run for run in reversed(until) if run.outcome == "ok" and run.source.strip() != same)
-    return next((run for run in others if _changes(run, failed, trees)), None)
-
-
-def _score(failed: Run, later: Run, trees: Trees) -> float:
-    same_cell = bool(failed.cell_id) and failed.cell_id == later.cell_id
-    mine, its = (Counter(_ANY_WORD.findall(run.source[:_LONGEST_LIKENED])) for run in (failed, later))
-    return (
-        ((mine & its).total() / mine.total() if mine else 1.0)
-        + _CHANGES * _changes(later, failed, trees)
-        + _SAME_CELL * same_cell
-    )
-
-
-def _changes(run: Run, failed: Run, trees: Trees) -> bool:
+def _changes(run: Run, failed: Run, trees: _Trees) -> bool:
     module = trees.of(run.source)
     changed = changed_names(ast.walk(module)) if module is not None else frozenset[str]()
     return not changed.isdisjoint(_ANY_WORD.findall(failed.source[:_LONGEST_LIKENED]))
 
-
-# How alike two failures are.
 
 Weigh = Callable[[Iterable[str]], float]
 
@@ -177,11 +148,6 @@ class Weights:
     code: float = 2.0
     origins: float = 1.0
     least: float = 0.6
-
-    @property
-    def total(self) -> float:
-        """Return the sum of the weights."""
-        return self.message + self.named + self.frames + self.code + self.origins
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,17 +173,15 @@ _TELLING = 8
 _HALF, _IN_PART = 0.6, 0.75
 
 
-class FailureSimilarity:
-    """Compares failures; features that few of them share count more than common ones."""
-
-    def __init__(self, failures: Sequence[Failure]) -> None:
+class _FailureSimilarity:
+    def __init__(self, failures: Sequence[_Failure]) -> None:
         self._words = _rarity(one.signature.words for one in failures)
         self._named = _rarity(one.signature.named for one in failures)
         self._frames = _rarity(one.signature.frames for one in failures)
         self._code = _rarity(one.code for one in failures)
         self._origins = _rarity(one.origins for one in failures)
 
-    def parts(self, new: Failure, old: Failure) -> Parts:
+    def parts(self, new: _Failure, old: _Failure) -> Parts:
         """Return how alike a new failure and an older one are in each part."""
         mine, its = new.signature, old.signature
         own = new.own | old.own
@@ -245,7 +209,7 @@ def score(parts: Parts, weights: Weights) -> float:
         + weights.frames * frames
         + weights.code * parts.code
         + weights.origins * parts.origins
-    ) / weights.total
+    ) / (weights.message + weights.named + weights.frames + weights.code + weights.origins)
 
 
 def agreement(parts: Parts) -> float:
@@ -282,37 +246,31 @@ def _shared(mine: frozenset[str], its: frozenset[str], weigh: Weigh) -> float | 
     return _overlap(mine, its, weigh) if mine or its else None
 
 
+# Returns the runs before and after one in its session, in their order.
 Around = Callable[[Run], tuple[Sequence[Run], Sequence[Run]]]
-"""Returns the runs before and after one in its session, in their order."""
 
 
 class KnownErrors:
-    """Earlier failed runs, to be compared with new ones."""
+    """Earlier failed runs, to be compared with new ones; ``before`` are the earlier runs of a session, in order."""
 
     def __init__(self, failed: Iterable[Run], around: Around) -> None:
         self._around = around
-        self._trees = Trees()
-        self._by_name: dict[str, list[Failure]] = {}
+        self._trees = _Trees()
+        self._by_name: dict[str, list[_Failure]] = {}
         for run in failed:
             if run.error is not None:
                 one = failure(run, around(run)[0], self._trees)
                 self._by_name.setdefault(one.signature.name, []).append(one)
 
     def compared(self, run: Run, before: Sequence[Run]) -> list[tuple[Parts, Run]]:
-        """Return the earlier failed runs with an error of the same type, and how alike each is in its parts.
-
-        ``before`` are the earlier runs of the session of the new one, in their order.
-        """
+        """Return the earlier failed runs with an error of the same type, and how alike each is in its parts."""
         new = failure(run, before, self._trees)
         known = self._by_name.get(new.signature.name, [])
-        similarity = FailureSimilarity(known)
+        similarity = _FailureSimilarity(known)
         return [(similarity.parts(new, old), old.run) for old in known]
 
     def fixes(self, run: Run, before: Sequence[Run], limit: int = 3) -> list[Fix]:
-        """Return what mended the errors most like that of a run, the best first; nothing if none is alike.
-
-        ``before`` are the earlier runs of its session, in their order.
-        """
+        """Return what mended the errors most like that of a run, the best first; nothing if none is alike."""
         return self.chosen(self.compared(run, before), Weights(), limit)
 
     def similar(self, run: Run, before: Sequence[Run]) -> list[Run]:
@@ -324,17 +282,18 @@ class KnownErrors:
 
         The best fix of each comes first, then the second best. What mended several errors is shown once.
         """
+        lists: list[list[Fix]] = []
+        for strength, failed in _alike(compared, weights):
+            if len(lists) >= limit:
+                break
+            # An error that was never mended takes no place.
+            if mended := _fixing_runs(failed, self._around(failed)[1], self._trees)[:2]:
+                lists.append([Fix(failed, run, round(strength / at, 3)) for at, run in enumerate(mended, start=1)])
         found: dict[str, Fix] = {}
-        # An error that was never mended takes no place.
-        lists = filter(None, (self._fixes(run, strength) for strength, run in _alike(compared, weights)))
-        for fix in chain.from_iterable(zip_longest(*islice(lists, limit))):
+        for fix in chain.from_iterable(zip_longest(*lists)):
             if fix is not None:
                 found.setdefault(fix.mended.source.strip(), fix)
         return list(islice(found.values(), limit))
-
-    def _fixes(self, failed: Run, strength: float) -> list[Fix]:
-        mended = fixing_runs(failed, self._around(failed)[1], self._trees)
-        return [Fix(failed, run, round(strength / place, 3)) for place, run in enumerate(mended[:2], start=1)]
 
 
 def _alike(compared: Iterable[tuple[Parts, Run]], weights: Weights) -> list[tuple[float, Run]]:

@@ -121,20 +121,6 @@ class Table:
     found: Mapping[str, Mapping[int, ScoredChunk]]
     rankings: Mapping[str, Ranking[int]]
 
-    def totals(self) -> dict[int, float]:
-        """Return the sum of the contributions of each candidate that has any but 0."""
-        sums: dict[int, float] = {}
-        # Most contributions of most signals are 0.
-        for column in self.columns:
-            if any(column.contributions.values()):
-                for key, value in column.contributions.items():
-                    sums[key] = sums.get(key, 0.0) + value
-        return sums
-
-    def value(self, name: str, key: int) -> float:
-        """Return what a term or signal said of a candidate, NaN where it has no value."""
-        return self.values(name).get(key, nan)
-
     def values(self, name: str) -> Mapping[int, float]:
         """Return what a term or signal said of each candidate of which it has a value, by key."""
         return next((column.values for column in self.columns if column.name == name), {})
@@ -157,20 +143,6 @@ class Ranked(NamedTuple):
             for name, values, order, contributions in self.table.columns
         }
 
-    @property
-    def found(self) -> dict[str, ScoredChunk]:
-        """Return what each retriever that found it says of it."""
-        key = self.candidate.key
-        return {name: found[key] for name, found in self.table.found.items() if key in found}
-
-    @property
-    def ranks(self) -> dict[str, int]:
-        """Return its rank with each retriever that found it."""
-        places = ((name, self.table.rankings[name].rank(self.candidate.key)) for name in self.table.found)
-        return {name: place for name, place in places if place is not None}
-
-
-# Post-processing: what depends on all candidates together, such as leaving out duplicates.
 
 Shingles = frozenset[tuple[str, ...]]
 # What two long texts say is known from their beginnings.
@@ -262,15 +234,19 @@ class DeduplicateFiles:
             name = stems[one.memory.source]
             if shared[name] > 1:
                 said = shingles(one.memory.text)
-                same = next((other for other, its in kept[name] if self._same(one, said, other, its)), None)
+                same = next(
+                    (
+                        other
+                        for other, its in kept[name]
+                        if other.memory.source != one.memory.source and are_alike(said, its, self.share)
+                    ),
+                    None,
+                )
                 if same is None:
                     kept[name].append((one, said))
                 else:
                     duplicates[one.key] = same.key
         return replace(fused, duplicates=duplicates) if len(duplicates) > len(fused.duplicates) else fused
-
-    def _same(self, one: Candidate, said: Shingles, other: Candidate, its: Shingles) -> bool:
-        return one.memory.source != other.memory.source and are_alike(said, its, self.share)
 
     def __str__(self) -> str:
         return "only the best of duplicates in copied notebooks and files is kept, the original before its copies"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from time import perf_counter
 
 from jupyter_memory.search.context import (
+    RETRIEVERS,
     CandidatePool,
     Retrieval,
     Retrieved,
@@ -15,9 +17,6 @@ from jupyter_memory.search.context import (
     SearchContext,
     VectorQuery,
     completes,
-    lower_is_better,
-    merged,
-    retrieve,
 )
 from jupyter_memory.search.fusion import Column, Fused, Ranked, Table, best_first, copies_of
 from jupyter_memory.search.profiles.profile import Profile
@@ -25,10 +24,8 @@ from jupyter_memory.search.query.parser import missing_phrases
 from jupyter_memory.search.query.temporal import notice_of
 from jupyter_memory.search.query.terms import inflected, respelled
 from jupyter_memory.storage.base import Snapshot
-from jupyter_memory.types import Filters, Query, Ranking, ScoredChunk, TemporalExpression
+from jupyter_memory.types import Filters, Query, Ranking, ScoredChunk
 from jupyter_memory.types.protocols import Term
-
-# What a query means in this very store: other forms and spellings of words, and the time or sessions it names.
 
 _NUMBER = re.compile(r"\d+")
 # Kernels have sessions too, but nobody counts these.
@@ -43,22 +40,17 @@ def rewrite(query: Query, snapshot: Snapshot, profile: Profile) -> tuple[Query, 
     notices = (*spellings, *missing_phrases(query.terms, snapshot, profile.columns))
     if query.temporal is None:
         return query, notices
-    then = _time_filters(query.temporal, query.filters, snapshot)
-    if then is None:
-        return query, notices
+    if query.temporal.sessions is None:
+        then = Filters(since=query.temporal.since, until=query.temporal.until)
+    else:
+        named = snapshot.sessions(query.filters & _TALK)
+        numbers = {name: int(found[0]) for name in named if (found := _NUMBER.findall(name)[-1:])}
+        if not numbers:
+            return query, notices
+        first, last = query.temporal.sessions.among(max(numbers.values()))
+        then = Filters(session=tuple(name for name, number in numbers.items() if first <= number <= last) or ("",))
     empty = not snapshot.exists(query.filters & then)
     return replace(query, time_filters=then), (*notices, notice_of(query.temporal, empty=empty))
-
-
-def _time_filters(temporal: TemporalExpression, filters: Filters, snapshot: Snapshot) -> Filters | None:
-    if temporal.sessions is None:
-        return Filters(since=temporal.since, until=temporal.until)
-    named = snapshot.sessions(filters & _TALK)
-    numbers = {name: int(found[0]) for name in named if (found := _NUMBER.findall(name)[-1:])}
-    if not numbers:
-        return None
-    first, last = temporal.sessions.among(max(numbers.values()))
-    return Filters(session=tuple(name for name, number in numbers.items() if first <= number <= last) or ("",))
 
 
 # search(query, profile, snapshot, …): rewrite, retrieve (`search/context`), score (`search/signals`), fuse and
@@ -124,40 +116,39 @@ def search(
     query, notices = rewrite(query, snapshot, profile)
     clock, columns = Clock(), profile.columns
     count, depth = profile.fetches(query.limit), profile.fetch(query.limit)
-    parts: list[tuple[Retrieval, Retrieved]] = []
-    for filters in searched_apart(query.filters, profile, snapshot):
-        part = Retrieval(snapshot, filters, columns, vector_query, count=count, depth=depth, exclude=exclude)
-        parts.append((part, retrieve(replace(query, filters=filters), count, part.retrievers, clock.lap)))
-    retrieved, guarded = guard([of_part for _, of_part in parts], query, profile)
-    first, _ = parts[0]
-    found = first.candidates(retrieved)
-    if exclude is not None and (copies := copies_of(exclude, found, snapshot)):
-        found = [one for one in found if one.key not in copies]
-        retrieved = {name: [one for one in ones if one.memory not in copies] for name, ones in retrieved.items()}
-        notices = (*notices, _copies_not_shown(len(copies)))
-    context = SearchContext(query, CandidatePool(found, snapshot), retrieved, snapshot, samples, columns, vector_query)
-    clock.lap("pool")
-    scored = score(context, profile, clock, hybrid=vector_query is not None, guarded=guarded)
-    return fuse(scored, profile, notices)
-
-
-def searched_apart(filters: Filters, profile: Profile, snapshot: Snapshot) -> list[Filters]:
-    """Return the filters of each search that finds candidates: one for the kind that the profile searches apart."""
-    if not profile.apart:
-        return [filters]
-    of_kind = filters & Filters(kind=(profile.apart,))
-    return [filters & Filters(not_kind=(profile.apart,)), of_kind] if snapshot.exists(of_kind) else [filters]
-
-
-def guard(parts: Sequence[Retrieved], query: Query, profile: Profile) -> tuple[Retrieved, bool]:
-    """Return what may become candidates, and whether so few memories match the words that all of them are shown."""
+    searched = [query.filters]
+    if profile.apart:
+        of_kind = query.filters & Filters(kind=(profile.apart,))
+        if snapshot.exists(of_kind):
+            searched = [query.filters & Filters(not_kind=(profile.apart,)), of_kind]
+    retrievals, parts = [], []
+    for filters in searched:
+        retrieval = Retrieval(snapshot, filters, columns, vector_query, count=count, depth=depth, exclude=exclude)
+        retrievals.append(retrieval)
+        parts.append(retrieval.retrieve(query, clock.lap))
     matches = sum(len(part["keyword"]) for part in parts)
     guarded = matches < profile.small_corpus and query.limit < matches / 2
     if not guarded and profile.small_corpus:
         # More was fetched than the profile ranks, only to see how many memories match.
-        depth = profile.fetch(query.limit)
         parts = [{name: found[:depth] for name, found in part.items()} for part in parts]
-    return merged(parts), guarded
+    retrieved: Retrieved = parts[0]
+    if len(parts) > 1:
+        # No memory is in two of them.
+        retrieved = {
+            name: sorted(chain(*(part[name] for part in parts)), key=lambda one: -one.score) for name in RETRIEVERS
+        }
+    found = retrievals[0].candidates(retrieved)
+    if exclude is not None and (copies := copies_of(exclude, found, snapshot)):
+        found = [one for one in found if one.key not in copies]
+        retrieved = {name: [one for one in ones if one.memory not in copies] for name, ones in retrieved.items()}
+        said = (
+            "1 memory with the same text is" if len(copies) == 1 else f"{len(copies):,} memories with the same text are"
+        )
+        notices = (*notices, f"{said} not shown.")
+    context = SearchContext(query, CandidatePool(found, snapshot), retrieved, snapshot, samples, columns, vector_query)
+    clock.lap("pool")
+    scored = score(context, profile, clock, hybrid=vector_query is not None, guarded=guarded)
+    return fuse(scored, profile, notices)
 
 
 def score(context: SearchContext, profile: Profile, clock: Clock, *, hybrid: bool, guarded: bool = False) -> Scored:
@@ -183,26 +174,16 @@ def fuse(scored: Scored, profile: Profile, notices: tuple[str, ...] = ()) -> Res
     timings = {**scored.timings, "rank": scored.timings["rank"] + clock.laps["fuse"]}
     said, limit = [*notices], query.limit
     if scored.guarded:
-        limit = max((one.rank for one in ranked if "keyword" in one.found), default=0)
+        by_words = scored.rankings["keyword"].scores
+        limit = max((one.rank for one in ranked if one.candidate.key in by_words), default=0)
         said.append(
             f"Only {len(scored.retrieved['keyword'])} memories contain any of these words, so all of them are shown."
         )
     shown = {one.candidate.key for one in ranked[:limit]}
     if left_out := sum(best in shown for best in fused.duplicates.values()):
-        said.append(_not_shown(left_out))
+        several = f"{left_out:,} duplicates of results are" if left_out > 1 else "1 duplicate of a result is"
+        said.append(f"{several} not shown.")
     return Result(ranked, scored.retrieved, timings, limit, fused.duplicates, scored, tuple(said))
-
-
-def _copies_not_shown(copies: int) -> str:
-    if copies == 1:
-        return "1 memory with the same text is not shown."
-    return f"{copies:,} memories with the same text are not shown."
-
-
-def _not_shown(duplicates: int) -> str:
-    if duplicates == 1:
-        return "1 duplicate of a result is not shown."
-    return f"{duplicates:,} duplicates of results are not shown."
 
 
 def contributions(scored: Scored, profile: Profile) -> Fused:
@@ -217,7 +198,7 @@ def _in_order(fused: Fused, profile: Profile, terms: Sequence[Term], scored: Sco
     completing = {one.name: retriever for one in profile.signals if (retriever := completes(one)) is not None}
     order |= {name: rankings[retriever] for name, retriever in completing.items()}
     for signal in profile.signals:
-        if lower_is_better(signal):
+        if getattr(signal, "lower_is_better", False):
             order[signal.name] = Ranking({key: -value for key, value in rankings[signal.name].scores.items()})
     reads = {term.name: term.reads or term.name for term in terms}
     reads |= {one.name: one.name for one in profile.signals if one.name not in reads | completing}
@@ -229,8 +210,7 @@ def _in_order(fused: Fused, profile: Profile, terms: Sequence[Term], scored: Sco
     }
     table = Table(columns, found, rankings)
 
-    totals = table.totals()
-    kept = {one.key: totals.get(one.key, 0.0) for one in fused.candidates if one.key not in fused.duplicates}
+    kept = fused.totals(reads)
     best = best_first([one for one in fused.candidates if one.key in kept], kept)
     return [Ranked(rank, one, kept[one.key], table) for rank, one in enumerate(best, start=1)]
 

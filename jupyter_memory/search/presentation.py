@@ -34,8 +34,6 @@ from jupyter_memory.types import Answer, Filters, Hit, Memory, Query
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.search import EMPTY, NO_MATCH, NO_MATCH_FILTERED, UNANSWERED
 
-# The stretch of a chunk that is shown, cut where the query's words are thickest.
-
 WIDTH = 160
 LEAD = 40  # what is shown before the first highlighted word
 
@@ -48,7 +46,6 @@ def snippet(text: str, spans: Sequence[Span], width: int = WIDTH) -> tuple[str, 
     ``spans`` are ``[start, end)`` in code points of ``text``, in order; without any, the text is shown from its
     beginning.
     """
-
     place = {}
     length = at = 0
     blank = True  # white space follows white space, or nothing
@@ -75,8 +72,8 @@ def cut(
     """
     start = _best_start(text, spans, width)
     stop = min(len(text), start + width)
-    if start > 0:
-        start = _word_start(text, start)
+    if start > 0 and text[start - 1] != " ":
+        start = max(start, text.find(" ", start, start + LEAD // 2) + 1)
     if stop < len(text):
         stop = max(text.rfind(" ", start + width // 2, stop), start) if " " in text[start + width // 2 : stop] else stop
     lead, tail = "…" if before or start > 0 else "", "…" if after or stop < len(text) else ""
@@ -85,8 +82,7 @@ def cut(
     return lead + text[start:stop] + tail, inside
 
 
-def with_literal(text: str, spans: Sequence[Span], literals: Sequence[str]) -> list[Span]:
-    """Return the spans with the places where any of ``literals`` stands: CJK pairs, which the text's index has not."""
+def _with_literal(text: str, spans: Sequence[Span], literals: Sequence[str]) -> list[Span]:
     found = [*spans, *(match.span() for literal in literals for match in re.finditer(re.escape(literal), text))]
     merged: list[Span] = []
     for start, end in sorted(found):
@@ -123,15 +119,6 @@ def _best_start(text: str, spans: Sequence[Span], width: int) -> int:
     return min(best_start, max(0, len(text) - width))
 
 
-def _word_start(text: str, start: int) -> int:
-    if text[start - 1] == " ":
-        return start
-    space = text.find(" ", start, start + LEAD // 2)
-    return start if space < 0 else space + 1
-
-
-# The lines of code that are shown, cut where the query's words are thickest.
-
 LINES = 4
 _LINE = re.compile(r"^([^\S\n]*+)(\S(?:[^\n]*\S)?)", re.MULTILINE)
 # What else ends a line to somebody or other; one for one, so that no place moves, and blank lines are left out.
@@ -152,10 +139,24 @@ def code_snippet(text: str, spans: Sequence[Span], width: int = WIDTH) -> tuple[
     if not lines:
         return "", ()
     block = _Block(text, lines, width)
-    marks = _by_line(lines, spans)
+    starts, marks = [line.start for line in lines], []
+    for start, stop in spans:
+        number = max(0, bisect_right(starts, start) - 1)
+        while number < len(lines) and lines[number].start < stop:
+            a, b = max(start, lines[number].begin), min(stop, lines[number].end)
+            if a < b:
+                marks.append((number, a, b))
+            number += 1
     first, last = _thickest(block, marks)
     if block.fits(first, last):
-        return _joined(block, *_widened(block, first, last), marks)
+        # A lone bracket is nothing to begin with.
+        if block.fits(first - 1, last) and block.says(first - 1):
+            first -= 1
+        while block.fits(first, last + 1):
+            last += 1
+        while block.fits(first - 1, last) and block.says(first - 1):
+            first -= 1
+        return _joined(block, first, last, marks)
     line = lines[first]
     inside = [(a - line.begin, b - line.begin) for _, a, b in marks if line.begin <= a < line.end]
     return cut(text[line.begin : line.end], inside, width, before=first > 0, after=last + 1 < len(lines))
@@ -195,19 +196,6 @@ class _Block:
         return self.length(first, last, self.indent(first, last)) <= self.width
 
 
-def _by_line(lines: Sequence[_Line], spans: Sequence[Span]) -> list[_Mark]:
-    starts = [line.start for line in lines]
-    marks = []
-    for start, stop in spans:
-        number = max(0, bisect_right(starts, start) - 1)
-        while number < len(lines) and lines[number].start < stop:
-            a, b = max(start, lines[number].begin), min(stop, lines[number].end)
-            if a < b:
-                marks.append((number, a, b))
-            number += 1
-    return marks
-
-
 def _thickest(block: _Block, marks: Sequence[_Mark]) -> tuple[int, int]:
     words: dict[int, set[str]] = {}
     for number, a, b in marks:
@@ -223,24 +211,19 @@ def _thickest(block: _Block, marks: Sequence[_Mark]) -> tuple[int, int]:
     return found
 
 
-def _widened(block: _Block, first: int, last: int) -> tuple[int, int]:
-    # A lone bracket is nothing to begin with.
-    if block.fits(first - 1, last) and block.says(first - 1):
-        first -= 1
-    while block.fits(first, last + 1):
-        last += 1
-    while block.fits(first - 1, last) and block.says(first - 1):
-        first -= 1
-    return first, last
-
-
 def _joined(block: _Block, first: int, last: int, marks: Sequence[_Mark]) -> tuple[str, tuple[Span, ...]]:
     indent = block.indent(first, last)
     ends = [line.end for line in block.lines[first : last + 1]]
-    piece = _piece(block, first, last + 1)
-    if piece:
-        indent, last = block.indent(first, last + 1), last + 1
-        ends.append(piece)
+    after, piece = last + 1, 0
+    if after < len(block.lines) and after - first < LINES:
+        # As much of the line that follows as has room.
+        narrow, line = block.indent(first, after), block.lines[after]
+        stop = line.start + narrow + block.width - block.length(first, last, narrow) - 1
+        if stop - line.begin >= _PIECE:
+            space = block.text.rfind(" ", line.begin + _PIECE // 2, stop + 1)
+            piece = line.begin + len(block.text[line.begin : space if space > 0 else stop].rstrip())
+            indent, last = narrow, after
+            ends.append(piece)
     shown = "…" if first else ""
     found: list[Span] = []
     for number, end in enumerate(ends, first):
@@ -250,17 +233,6 @@ def _joined(block: _Block, first: int, last: int, marks: Sequence[_Mark]) -> tup
         shown += block.text[start:end] + "\n"
     more = piece or last + 1 < len(block.lines)
     return shown[:-1] + ("…" if more else ""), tuple(found)
-
-
-def _piece(block: _Block, first: int, last: int) -> int:
-    if last >= len(block.lines) or last - first >= LINES:
-        return 0
-    indent, line = block.indent(first, last), block.lines[last]
-    stop = line.start + indent + block.width - block.length(first, last - 1, indent) - 1
-    if stop - line.begin < _PIECE:
-        return 0
-    space = block.text.rfind(" ", line.begin + _PIECE // 2, stop + 1)
-    return line.begin + len(block.text[line.begin : space if space > 0 else stop].rstrip())
 
 
 COUNTED = ("kind", "lang", "tier", "tag")
@@ -279,15 +251,17 @@ def hits(
     for one in ranked:
         span = spans[one.candidate.chunk]
         texts[one.candidate.chunk] = one.candidate.memory.text[span.start : span.stop]
-    by_words = {one.candidate.chunk: texts[one.candidate.chunk] for one in ranked if "keyword" in one.found}
+    by_keyword = ranked[0].table.found["keyword"] if ranked else {}
+    found = [one.candidate.chunk for one in ranked if one.candidate.key in by_keyword]
+    by_words = {chunk: texts[chunk] for chunk in found}
     highlights = snapshot.highlights(query.terms, profile.columns, by_words)
     made = []
     for one, strength in zip(ranked, [nan] * len(ranked) if strengths is None else strengths, strict=True):
         memory, chunk = one.candidate.memory, one.candidate.chunk
         span, text = spans[chunk], texts[chunk]
-        marked = with_literal(text, highlights.get(chunk, ()), query.terms.ident if chunk in by_words else ())
+        marked = _with_literal(text, highlights.get(chunk, ()), query.terms.ident if chunk in by_words else ())
         shown, marks = _snippet(memory, text, marked)
-        ranks = one.ranks
+        key, rankings = one.candidate.key, one.table.rankings
         first, last = thickest(text, marked)
         made.append(
             Hit(
@@ -298,9 +272,9 @@ def hits(
                 location=memory.place(span.line),
                 score=one.score,
                 strength=strength,
-                kw_rank=ranks.get("keyword"),
-                sem_rank=ranks.get("vector"),
-                bm25=_bm25(one),
+                kw_rank=rankings["keyword"].rank(key),
+                sem_rank=rankings["vector"].rank(key),
+                bm25=by_keyword[key].score if key in by_keyword else one.table.values("keyword").get(key, nan),
                 cosine=nan if one.candidate.cosine is None else one.candidate.cosine,
                 signals=one.evidence,
                 context=headings_above(span.context, memory.title, memory.kind),
@@ -349,15 +323,6 @@ def _snippet(memory: Memory, text: str, spans: Sequence[Span]) -> tuple[str, tup
     return code_snippet(text, spans) if is_code(memory.kind, memory.lang) else snippet(text, spans)
 
 
-def _bm25(one: Ranked) -> float:
-    found = one.found.get("keyword")
-    return found.score if found is not None else one.table.value("keyword", one.candidate.key)
-
-
-# Notices of an answer: nothing found, and filters that nothing in the store fits, with the nearest values.
-#
-# The texts for "nothing found" are in `types/answer`, where the doors read them without loading a search.
-
 _SAYINGS = {
     "tag": "has the tag",
     "kind": "has the kind",
@@ -386,7 +351,9 @@ def with_notices(answer: Answer, storage: SearchStorage) -> Answer:
 
 
 def _notices(snapshot: Snapshot, filters: Filters, answered: bool) -> Iterator[str]:
-    parts = list(_parts(filters))
+    parts = [filters]
+    while (also := parts[-1].also) is not None:
+        parts.append(also)
     unmet = [
         notice
         for part in parts
@@ -410,55 +377,38 @@ def _notices(snapshot: Snapshot, filters: Filters, answered: bool) -> Iterator[s
     if snapshot.exists(filters):
         yield NO_MATCH if not filters else NO_MATCH_FILTERED
         return
-    if not snapshot.exists(_times(parts)):
-        yield f"Nothing in this store is from that time: {_span(snapshot)}."
-    else:
-        yield "No memory matches all of these filters. Remove one of them."
-
-
-def _parts(filters: Filters) -> Iterator[Filters]:
-    part: Filters | None = filters
-    while part is not None:
-        yield part
-        part = part.also
-
-
-def _times(parts: Sequence[Filters]) -> Filters:
     since = [part.since for part in parts if part.since is not None]
     until = [part.until for part in parts if part.until is not None]
-    return Filters(since=max(since, default=None), until=min(until, default=None))
+    if snapshot.exists(Filters(since=max(since, default=None), until=min(until, default=None))):
+        yield "No memory matches all of these filters. Remove one of them."
+    else:
+        first, last = (moment.astimezone().date().isoformat() for moment in snapshot.event_span())
+        span = f"its memories are from {first} to {last}" if first != last else f"all of them are from {first}"
+        yield f"Nothing in this store is from that time: {span}."
 
 
 def _unmet_values(snapshot: Snapshot, facet: str, values: tuple[str, ...], consequence: str) -> Iterator[str]:
-    if len(values) > _MOST_CHECKED:
-        return
-    for value in values:
+    for value in values if len(values) <= _MOST_CHECKED else ():
         alone: dict[str, Any] = {facet: (value,)}
-        if not snapshot.exists(Filters(**alone)):
-            known = snapshot.facet_values(facet)
-            shown = _shown_path(value) if facet == "path" else value
-            yield f"Nothing in this store {_SAYINGS[facet]} {shown!r}{consequence}. {_hint(facet, shown, known)}"
-
-
-def _hint(facet: str, value: str, known: list[str]) -> str:
-    near = _nearest_paths(value, known) if facet == "path" else _nearest(value, known)
-    if near:
-        return f"Did you mean {' or '.join(map(repr, near))}?"
-    if not known:
-        return f"No memory {_LACKS.get(facet, f'has a {facet}')}."
-    shown = _folders(known) if facet == "path" else sorted(known)
-    more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
-    return f"Known: {', '.join(shown[:_SHOWN])}{more}."
-
-
-def _nearest(value: str, known: Iterable[str]) -> list[str]:
-    by_fold = {one.casefold(): one for one in known}
-    return [by_fold[one] for one in get_close_matches(value.casefold(), by_fold, n=3)]
-
-
-def _shown_path(value: str) -> str:
-    dotted = value.startswith("~") or not {".", ".."}.isdisjoint(value.split("/"))
-    return _in_full(value) if dotted and "://" not in value else value
+        if snapshot.exists(Filters(**alone)):
+            continue
+        known, shown = snapshot.facet_values(facet), value
+        if facet == "path":
+            dotted = value.startswith("~") or not {".", ".."}.isdisjoint(value.split("/"))
+            shown = _in_full(value) if dotted and "://" not in value else value
+            near = _nearest_paths(shown, known)
+        else:
+            by_fold = {one.casefold(): one for one in known}
+            near = [by_fold[one] for one in get_close_matches(value.casefold(), by_fold, n=3)]
+        if near:
+            hint = f"Did you mean {' or '.join(map(repr, near))}?"
+        elif known:
+            listed = _folders(known) if facet == "path" else sorted(known)
+            more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
+            hint = f"Known: {', '.join(listed[:_SHOWN])}{more}."
+        else:
+            hint = f"No memory {_LACKS.get(facet, f'has a {facet}')}."
+        yield f"Nothing in this store {_SAYINGS[facet]} {shown!r}{consequence}. {hint}"
 
 
 def _in_full(value: str) -> str:
@@ -490,16 +440,6 @@ def _folders(sources: Iterable[str]) -> list[str]:
     return sorted(str(folder) for folder in folders if folders.isdisjoint(folder.parents)) + sorted(addresses)
 
 
-def _span(snapshot: Snapshot) -> str:
-    days = [moment.astimezone().date().isoformat() for moment in snapshot.event_span()]
-    return f"its memories are from {days[0]} to {days[1]}" if days[0] != days[1] else f"all of them are from {days[0]}"
-
-
-# What an answer says of itself: how it was searched where something could not be, and why it may be none.
-#
-# The words of a question in a language that hardly any memory is in cannot answer it, nor can a model that reads
-# English.
-
 _WORDS_ONLY = "The search used words only, not meaning."
 _UNREAD = "The model knows no word of this question, so the search used words only, not meaning."
 
@@ -519,7 +459,7 @@ def doubts(context: SearchContext, embedder: str, strength: float, hits: int) ->
     """Yield why the hits may be no answer, or why there are none."""
     judged = verdict(strength)
     # A question that is answered well can be read here, whatever language it is in.
-    foreign = foreign_question(context.query, context.corpus, embedder) if judged != "strong" else None
+    foreign = _foreign_question(context.query, context.corpus, embedder) if judged != "strong" else None
     if foreign:
         yield foreign
     if not hits:
@@ -550,16 +490,19 @@ _SCRIPTS: Mapping[str, str] = {
 }
 
 
-def foreign_question(query: Query, corpus: Corpus, embedder: str) -> str | None:
-    """Return what to do about a question in a language that hardly any memory is in, None for any other.
-
-    ``embedder`` is the name of the one that compares meaning, empty for none. One that is none of ours may well read
-    the language.
-    """
-    known = parted(embedder)[0]
-    if known and known not in MODELS:
+def _foreign_question(query: Query, corpus: Corpus, embedder: str) -> str | None:
+    # The words of a question in a language that hardly any memory is in cannot answer it, nor can a model that reads
+    # English. One that is none of ours may well read the language.
+    known, language = parted(embedder)[0], None
+    if (known and known not in MODELS) or corpus.chunks < _FEWEST:
         return None
-    language = _foreign_language(query, corpus)
+    asked = asked_in(query.text)
+    pairs = [pair for pair in query.terms.ident if len(pair) > 1]
+    if asked.language and asked.words >= SENTENCE and share(corpus, asked.language) < _HARDLY_ANY:
+        language = LANGUAGES[asked.language].name
+    elif len(pairs) >= _PAIRS and not any(corpus.frequencies(pairs).values()):
+        scripts = {name(character, "").split(" ")[0] for character in "".join(pairs)}
+        language = next((language for script, language in _SCRIPTS.items() if script in scripts), None)
     if language is None:
         return None
     said = f"This question looks {language}, but hardly any memory here is in {language}"
@@ -569,17 +512,3 @@ def foreign_question(query: Query, corpus: Corpus, embedder: str) -> str | None:
         f"{said}, and the model {known} reads English. Ask in English, "
         "or use a multilingual model: `model use mlx:FOLDER`."
     )
-
-
-def _foreign_language(query: Query, corpus: Corpus) -> str | None:
-    if corpus.chunks < _FEWEST:
-        return None
-    asked = asked_in(query.text)
-    if asked.language and asked.words >= SENTENCE and share(corpus, asked.language) < _HARDLY_ANY:
-        return LANGUAGES[asked.language].name
-    pairs = [pair for pair in query.terms.ident if len(pair) > 1]
-    if len(pairs) >= _PAIRS and not any(corpus.frequencies(pairs).values()):
-        text = "".join(pairs)
-        scripts = {name(character, "").split(" ")[0] for character in text}
-        return next((language for script, language in _SCRIPTS.items() if script in scripts), None)
-    return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import exp, log1p
 
@@ -38,14 +38,14 @@ class Subject:
 
 
 def of_memory(snapshot: Snapshot, memory_id: str, base: Query, embedder: Embedder | None) -> Subject:
-    """Return a memory as a subject, with the vectors that it has; of ``base`` limit and filters hold.
-
-    Raises:
-        UnknownMemory: no memory has this id.
-    """
+    """Return a memory as a subject, with the vectors that it has; of ``base`` limit and filters hold."""
     key = snapshot.key_of(memory_id)
     memory = snapshot.memories([key])[key]
-    vector = None if embedder is None else _vector_of(snapshot, key, embedder)
+    vector = None
+    if embedder is not None and (model := snapshot.model(embedder.fingerprint)) is not None:
+        mean = snapshot.vectors(model, snapshot.chunks_of([key])).vectors.sum(axis=0, dtype=np.float32)
+        length = float(np.linalg.norm(mean))
+        vector = mean / np.float32(length) if length > 0 else None
     return Subject(_as_question(memory.title, memory.text, base, snapshot.corpus), vector, key)
 
 
@@ -55,7 +55,17 @@ def of_text(snapshot: Snapshot, text: str, base: Query, vector: Vectors | None) 
 
 
 def _as_question(title: str, text: str, base: Query, corpus: Corpus) -> Query:
-    weights = _weights(title, text, corpus)
+    counts: Counter[str] = Counter()
+    for part, weight in ((title, _TITLE), (text[:_READ], 1)):
+        for word in _WORD.findall(without_cjk(part).lower()):
+            counts[word] += weight
+    stems = {word: found[0] for word in counts if word not in STOP_WORDS and len(found := corpus.words(word)) == 1}
+    frequencies = corpus.frequencies(stems.values())
+    weights = {
+        word: counts[word] * log1p((corpus.chunks - frequencies[stem] + 0.5) / (frequencies[stem] + 0.5))
+        for word, stem in stems.items()
+        if frequencies[stem] > 1
+    }
     words = sorted(weights, key=lambda word: (-weights[word], word))[:_WORDS]
     pairs = dict.fromkeys(bigrams(f"{title}\n{text[:_READ]}"))
     # Nobody else has its words: then its title is the question.
@@ -64,31 +74,6 @@ def _as_question(title: str, text: str, base: Query, corpus: Corpus) -> Query:
     return replace(base, text=telling, terms=asked, query_class=query_class(telling), written=title or text[:60])
 
 
-def _weights(title: str, text: str, corpus: Corpus) -> Mapping[str, float]:
-    counts: Counter[str] = Counter()
-    for part, weight in ((title, _TITLE), (text[:_READ], 1)):
-        for word in _WORD.findall(without_cjk(part).lower()):
-            counts[word] += weight
-    stems = {word: found[0] for word in counts if word not in STOP_WORDS and len(found := corpus.words(word)) == 1}
-    frequencies, chunks = corpus.frequencies(stems.values()), corpus.chunks
-    return {
-        word: counts[word] * log1p((chunks - frequencies[stem] + 0.5) / (frequencies[stem] + 0.5))
-        for word, stem in stems.items()
-        if frequencies[stem] > 1
-    }
-
-
-def _vector_of(snapshot: Snapshot, key: int, embedder: Embedder) -> Vectors | None:
-    model = snapshot.model(embedder.fingerprint)
-    if model is None:
-        return None
-    mean = snapshot.vectors(model, snapshot.chunks_of([key])).vectors.sum(axis=0, dtype=np.float32)
-    length = float(np.linalg.norm(mean))
-    return mean / np.float32(length) if length > 0 else None
-
-
-# Which candidates are about the same as a text: those that stand out from the rest, and whose section does too.
-#
 # Every text has a most similar one, so a score alone says little. What is shared by a dozen cells, such as the imports,
 # leads to a dozen candidates of about one score; what is about the same leads to a few that stand out, and often to
 # several of one section. The weights are a logistic regression over the cells of half of the notebooks of a judged set,
@@ -144,7 +129,7 @@ def only_alike(result: Result) -> Result:
     if len(asked.words) + len(asked.ident) < _FEWEST:
         return replace(result, ranked=[], duplicates={})
     judged = result.ranked[:_JUDGED]
-    likely = [(one.value, found) for one, found in zip(likenesses(judged), judged, strict=True)]
+    likely = [(one.value, found) for one, found in zip(_likenesses(judged), judged, strict=True)]
     # Sorting is stable, so of equals the better score stays first.
     likely = sorted((pair for pair in likely if pair[0] >= ALIKE_FROM), key=lambda pair: -pair[0])
     few = [found for _, found in likely]
@@ -155,15 +140,15 @@ def only_alike(result: Result) -> Result:
     return replace(result, ranked=ranked, duplicates={})
 
 
-def likenesses(ranked: Sequence[Ranked]) -> list[Likeness]:
-    """Return the likeness of each of these candidates, the best scores first."""
+def _likenesses(ranked: Sequence[Ranked]) -> list[Likeness]:
     best = max((one.score for one in ranked), default=0.0)
     if best <= 0:
         return [Likeness(0.0, 1.0)] * len(ranked)
     shares = [max(0.0, one.score) / best for one in ranked]
     followers = shares[_USUAL]
     usual = sum(followers) / len(followers) if followers else 0.0
-    sections = [_section(one) for one in ranked]
+    # The title of a cell names the headings above it.
+    sections = [(one.candidate.memory.source, one.candidate.memory.title) for one in ranked]
     first = list(zip(sections, shares, strict=True))[:_FIRST]
     return [
         Likeness(
@@ -173,9 +158,3 @@ def likenesses(ranked: Sequence[Ranked]) -> list[Likeness]:
         )
         for place, (section, share) in enumerate(zip(sections, shares, strict=True))
     ]
-
-
-def _section(one: Ranked) -> Hashable:
-    # The title of a cell names the headings above it.
-    memory = one.candidate.memory
-    return memory.source, memory.title

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from jupyter_memory.errors import InputError
@@ -30,7 +30,10 @@ class ProfileCode:
 
     def python(self) -> str:
         """Return code that makes the profile and binds it to ``mine``."""
-        base = f"profile_named({_text(self.written)})" if self.written else "profile  # the one that you searched with"
+        base = (
+            f"profile_named({json_text(self.written)})" if self.written else "profile  # the one that you searched with"
+        )
+        weights = ", ".join(f"{json_text(name)}: {weight!r}" for name, weight in self.weights.items())
         imports = ["from jupyter_memory.search.profiles import profile_named", ""] if self.written else []
         return "\n".join(
             [
@@ -38,9 +41,9 @@ class ProfileCode:
                 "",
                 *imports,
                 f"base = {base}",
-                "weights = {" + ", ".join(f"{_text(name)}: {weight!r}" for name, weight in self.weights.items()) + "}",
+                f"weights = {{{weights}}}",
                 "mine = base.replace(",
-                f"    name={_text(self.name)},",
+                f"    name={json_text(self.name)},",
                 f"    {self.field}=tuple(",
                 "        replace(one, weight=weights[one.name]) if one.name in weights else one",
                 f"        for one in base.{self.field}",
@@ -54,17 +57,12 @@ class ProfileCode:
         """Return ``profile``, the new one, as the text of a file: only what differs, if the base has a name."""
         head = f"# Save it as {self.name}.toml, and search with it: %memsearch --profile ./{self.name}.toml question"
         if PROFILES.get(self.base.name) == self.base:
-            return "\n".join([head, f"base = {_text(self.base.name)}", *self._changes()])
+            lines = [head, f"base = {json_text(self.base.name)}"]
+            for name, weight in self.weights.items():
+                key = name if name.isidentifier() and name.isascii() else json_text(name)
+                lines += ["", f"[{self.field}.{key}]", f"weight = {weight!r}"]
+            return "\n".join(lines)
         try:
             return f"{head}\n{profile.to_toml()}".rstrip()
         except InputError as error:
             return f"# {error}"
-
-    def _changes(self) -> Iterator[str]:
-        for name, weight in self.weights.items():
-            key = name if name.isidentifier() and name.isascii() else _text(name)
-            yield from ("", f"[{self.field}.{key}]", f"weight = {weight!r}")
-
-
-def _text(value: str) -> str:
-    return json_text(value)

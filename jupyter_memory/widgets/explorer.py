@@ -35,19 +35,8 @@ _GONE = (
 def explore(store: MemoryStore, query: str, **arguments: Unpack[SearchOptions]) -> MemoryExplorer:
     """Search once and return the result with a slider for every weight of the profile.
 
-    Parameters
-    ----------
-    store : MemoryStore
-        Where to search.
-    query : str
-        A question or words.
-    **arguments
-        The keyword arguments of ``store.search``.
-
-    Raises
-    ------
-    QueryError
-        The query is empty or holds nothing but filters, so that nothing is ranked.
+    Raises:
+        QueryError: the query is empty or holds nothing but filters, so that nothing is ranked.
     """
     profile = arguments.get("profile")
     return MemoryExplorer(store.pooled(query, **arguments), profile if isinstance(profile, str) else "")
@@ -56,12 +45,9 @@ def explore(store: MemoryStore, query: str, **arguments: Unpack[SearchOptions]) 
 class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     """The hits of one search, a bar for each contribution, and sliders that re-rank them without searching again.
 
-    ``sliders`` holds the slider of each term that has a weight, by the term's name, and ``fields`` the numbers beside
-    them. ``answer``, ``frame`` and ``profile`` are what they come to now. Where the sliders cannot be shown, a table
-    stays.
-
-    The sliders are made when a front end shows this widget, or code asks for them: a notebook that nobody looks at
-    while it runs would keep 190 KB of them.
+    ``answer``, ``frame`` and ``profile`` are what the sliders come to now. Where they cannot be shown, a table stays.
+    They are made when a front end shows this widget, or code asks for them: a notebook that nobody looks at while it
+    runs would keep 190 KB of them.
     """
 
     def __init__(self, pooled: Pooled, written: str = "") -> None:

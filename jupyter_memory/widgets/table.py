@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
-from jupyter_memory.dataframe.frame import picture
+from jupyter_memory.dataframe.frame import picture, with_marks
 from jupyter_memory.text.display import html
 from jupyter_memory.types import Answer, Hit
 
@@ -44,12 +44,19 @@ def table(answer: Answer, terms: Sequence[str], before: Mapping[str, int]) -> st
     heads = "".join(f'<th scope="col">{html(name)}</th>' for name in ("rank", "memory", "score", *terms))
     most = max((abs(hit.signals[name].contribution) for hit in answer.hits for name in terms), default=0.0)
     best = max((abs(hit.score) for hit in answer.hits), default=0.0)
-    rows = "".join(
-        f'<tr><th scope="row">{hit.rank}{_moved(before.get(hit.memory.id), hit.rank)}</th>'
-        f'<td class="jp-MemoryExplorer-memory">{_memory(hit)}</td>{_cell(hit.score, best)}'
-        f"{''.join(_cell(hit.signals[name].contribution, most) for name in terms)}</tr>"
-        for hit in answer.hits
-    )
+    rows = ""
+    for hit in answer.hits:
+        moved, was = "", before.get(hit.memory.id, hit.rank)
+        if was != hit.rank:
+            sign, way = ("▲", "up") if hit.rank < was else ("▼", "down")
+            label = f"{abs(was - hit.rank)} {way} from {was}"
+            named = f'role="img" aria-label="{label}" title="{label}"'
+            moved = f' <span class="jp-MemoryExplorer-moved" {named}>{sign}{abs(was - hit.rank)}</span>'
+        rows += (
+            f'<tr><th scope="row">{hit.rank}{moved}</th>'
+            f'<td class="jp-MemoryExplorer-memory">{_memory(hit)}</td>{_cell(hit.score, best)}'
+            f"{''.join(_cell(hit.signals[name].contribution, most) for name in terms)}</tr>"
+        )
     # Prices in dollars are no formulas.
     return (
         '<table class="jp-MemoryExplorer-table tex2jax_ignore mathjax_ignore">'
@@ -67,17 +74,6 @@ def caption(answer: Answer) -> str:
     return f"{shown} A score is the sum of the columns behind it."
 
 
-def _moved(before: int | None, rank: int) -> str:
-    if before is None or before == rank:
-        return ""
-    sign, way = ("▲", "up") if rank < before else ("▼", "down")
-    places = abs(before - rank)
-    label = f"{places} {way} from {before}"
-    return (
-        f' <span class="jp-MemoryExplorer-moved" role="img" aria-label="{label}" title="{label}">{sign}{places}</span>'
-    )
-
-
 def _memory(hit: Hit) -> str:
     memory = hit.memory
     about = [hit.badges, memory.kind, str(memory.event_at.astimezone().date())]
@@ -88,17 +84,8 @@ def _memory(hit: Hit) -> str:
     details = html(" · ".join(part for part in about if part))
     look = ' class="jp-MemoryExplorer-code"' if "\n" in hit.snippet else ""
     shown = picture(memory.id, memory.title) if memory.thumbnails else ""
-    return (
-        f'{title}<div{look}>{"".join(_stretches(hit))}</div>{shown}<div class="jp-MemoryExplorer-about">{details}</div>'
-    )
-
-
-def _stretches(hit: Hit) -> Iterator[str]:
-    end = 0
-    for start, stop in hit.highlights:
-        yield f"{html(hit.snippet[end:start])}<mark>{html(hit.snippet[start:stop])}</mark>"
-        end = stop
-    yield html(hit.snippet[end:])
+    about_it = f'<div class="jp-MemoryExplorer-about">{details}</div>'
+    return f"{title}<div{look}>{with_marks(hit.snippet, hit.highlights)}</div>{shown}{about_it}"
 
 
 def _cell(value: float, most: float) -> str:

@@ -125,11 +125,11 @@ METHODS = {
     "sources": "index folders watch remove_folder forget_gone stale rename",
     "searching": "hits browsed trace pooled explain explain_in related related_to listed context",
     "activity": "note_search note_call note_access recent forget_recent feedback feedbacks",
-    "maintenance": "stats count known tags doctor reembed drop_vectors rebuild model_offer backup restore",
+    "maintenance": "stats count known tags doctor reembed drop_vectors rebuild backup restore",
     "transfer": "export import_ copy_to",
 }
 # These are written out in the store itself.
-OWN = "search browse part interrupt close notices greeting profile closed replaced"
+OWN = "search browse part interrupt close notices greeting model_offer profile closed replaced"
 
 
 def test_a_method_of_a_part(week_store):

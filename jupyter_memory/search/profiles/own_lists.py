@@ -6,7 +6,7 @@ The profiles `memini` and `memini-rrf` are made of the same terms, signals and n
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
@@ -77,19 +77,8 @@ def fuse(lists: Iterable[Sequence[InList]], limit: int | None = None, *, k: floa
 
     The scores of the lists are not read, their order is. A memory that is in a list twice counts where it is first.
 
-    Parameters
-    ----------
-    lists : iterable of lists
-        Of `Hit` or `Scored`, each list with its best first.
-    limit : int, optional
-        How many to return; all if left out or 0.
-    k : float, default 5
-        The larger it is, the less the first ranks count.
-
-    Raises
-    ------
-    InputError
-        ``k`` is not above 0.
+    Raises:
+        InputError: ``k`` is not above 0.
     """
     if not k > 0:
         raise InputError(f"k must be above 0, so that the first rank has a value; it was {k!r}.")
@@ -104,15 +93,6 @@ def fuse_scores(
 
     Unlike ``fuse`` it keeps how far a hit stands out. Where all scores of a list are equal, each counts as 1. Equal
     sums stay in the order in which they were first seen.
-
-    Parameters
-    ----------
-    lists : iterable of lists
-        Of `Hit` or `Scored`, each list with its best first.
-    weights : sequence of float, optional
-        What each list counts; 1 where there are fewer weights than lists.
-    limit : int, optional
-        How many to return; all if left out or 0.
     """
     terms = [MinMax("list", float(weight)) for weight in weights]
     plain = MinMax("list", 1.0)
@@ -140,20 +120,12 @@ def rerank(
 
     Relevance is a result's score divided by the best one. A memory near the time that ``query`` names gets up to
     ``boost`` on top; without a query that names one, the result is the plain re-ranking. Equal scores keep their order.
-
-    Parameters
-    ----------
-    now : datetime, optional
-        The moment that ages are counted from; naive times are local.
-    weights : RerankWeights, optional
-        What relevance, recency, importance and quality count.
-    anchor : callable, optional
-        Finds the time in ``query``, in place of ``anchor_in``: a function of the query and of ``now``, which returns a
-        `TimeAnchor` or None.
     """
     moment = datetime.now(UTC) if now is None else now.astimezone(UTC)
     best = max((one.score for one in results), default=0.0)
-    copies = _copies(results)
+    sources: dict[str, set[str]] = defaultdict(set)
+    for result in results:
+        sources[normalised(result.memory.text)].add(result.memory.source)
     named = (anchor or anchor_in)(query, moment) if query and boost > 0 else None
 
     def score(one: InList) -> float:
@@ -161,7 +133,7 @@ def rerank(
         relevant = one.score / best if best > 0 else one.score
         fresh = recency(memory.event_at, moment)
         value = weights.relevance * relevant + weights.recency * fresh + weights.importance * importance(memory)
-        value += weights.quality * quality(memory, copies[normalised(memory.text)], fresh)
+        value += weights.quality * quality(memory, len(sources[normalised(memory.text)]) - 1, fresh)
         if named is not None:
             value += boost * closeness(days_between(moment, memory.event_at), named.days, named.tolerance)
         return value
@@ -194,22 +166,10 @@ def _sum(
         for place, one in enumerate(one_list):
             memories.setdefault(one.memory.id, one.memory)
             values.setdefault(one.memory.id, value_of(place, one))
-        for id_, value in _contributions(term_of(number), values).items():
-            totals[id_] = totals.get(id_, 0.0) + value
+        ids = list(values)
+        for at, value in term_of(number).contributions(Ranking(dict(enumerate(values.values())))).items():
+            totals[ids[at]] = totals.get(ids[at], 0.0) + value
     return _first(_best_first([Scored(memories[id_], total) for id_, total in totals.items()]), limit)
-
-
-def _contributions(term: Term, values: Mapping[str, float]) -> dict[str, float]:
-    ids = list(values)
-    made = term.contributions(Ranking(dict(enumerate(values.values()))))
-    return {ids[number]: value for number, value in made.items()}
-
-
-def _copies(results: Sequence[InList]) -> dict[str, int]:
-    sources: dict[str, set[str]] = defaultdict(set)
-    for one in results:
-        sources[normalised(one.memory.text)].add(one.memory.source)
-    return {content: len(found) - 1 for content, found in sources.items()}
 
 
 def _best_first(results: list[Scored]) -> list[Scored]:

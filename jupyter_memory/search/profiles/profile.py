@@ -27,77 +27,23 @@ from jupyter_memory.search.fusion import (
     with_weights,
 )
 from jupyter_memory.search.profiles.own_lists import ALPHA, RRF_K, TEMPORAL_BOOST, RerankWeights
-from jupyter_memory.search.signals import (
-    Aside,
-    BestPassage,
-    Cosine,
-    DefinedNames,
-    Defines,
-    Domain,
-    FileStem,
-    LengthPenalty,
-    MaxSim,
-    NamedTime,
-    NearTime,
-    Neighbour,
-    OfKind,
-    OwnWords,
-    Quality,
-    QuestionPenalty,
-    Recency,
-    SemanticMargin,
-    Session,
-    Severity,
-    Tags,
-    TfIdf,
-    Tier,
-    Title,
-    TitleMatch,
-    Validity,
-    WordScore,
-    weights,
-)
+from jupyter_memory.search.signals import lexical, metadata, semantic, weights
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types.protocols import Term
 
-# Writes a profile as a TOML file.
-
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 # The parts of a profile that are a table by name, or a list of tables.
 NAMED, LISTED = ("terms", "keyword_only", "signals"), ("steps",)
-
 
 _TERMS = {one.__name__: one for one in (MinMax, ReciprocalRank, ReciprocalValue, Weighted)}
 # The classes that a file can name.
 FORMS: Mapping[str, Mapping[str, type]] = {
     "terms": _TERMS,
     "keyword_only": _TERMS,
-    "signals": {name: getattr(signals, name) for name in signals.__all__},
+    "signals": {name: getattr(signals, name) for name in sorted(signals.__all__)},
     "steps": {one.__name__: one for one in (Alone, Deduplicate, DeduplicateFiles, DeduplicateRuns, Relevance)},
 }
-
-
-def to_toml(profile: Any) -> str:
-    """Return a `Profile` as the text of a TOML file that says everything, whatever later versions change.
-
-    Raises:
-        InputError: a signal or a term is of a class of one's own, which a file cannot hold.
-    """
-    plain, tables = [], []
-    for field in dataclasses.fields(profile):
-        value = getattr(profile, field.name)
-        if field.name in NAMED:
-            tables += [_table(f"[{field.name}.{_key(one.name)}]", _encoded(one, field.name)) for one in value]
-        elif field.name in LISTED:
-            tables += [_table(f"[[{field.name}]]", _encoded(one, field.name)) for one in value]
-        elif isinstance(value, Mapping):
-            tables.append(_table(f"[{field.name}]", value))
-        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-            tables.append(_table(f"[{field.name}]", dataclasses.asdict(value)))
-        else:
-            plain.append(f"{field.name} = {_value(value)}")
-    return "\n\n".join(["\n".join(plain), *tables]) + "\n"
 
 
 def _encoded(part: Any, key: str) -> dict[str, Any]:
@@ -115,12 +61,7 @@ def _encoded(part: Any, key: str) -> dict[str, Any]:
 
 
 def _table(head: str, values: Mapping[str, Any]) -> str:
-    return "\n".join([head, *_lines(values)])
-
-
-def _lines(values: Mapping[str, Any]) -> Iterator[str]:
-    for name, value in values.items():
-        yield f"{_key(name)} = {_value(value)}"
+    return "\n".join([head, *(f"{_key(name)} = {_value(value)}" for name, value in values.items())])
 
 
 def _key(name: str) -> str:
@@ -213,11 +154,7 @@ class Profile:
         return self.terms if hybrid or not self.keyword_only else self.keyword_only
 
     def without(self, term: str) -> Profile:
-        """Return a copy, called ``name-term``, in which one term does not count: what the others do without it.
-
-        Raises:
-            InputError: the profile has no such term.
-        """
+        """Return a copy, called ``name-term``, in which one term does not count: what the others do without it."""
         if term not in {one.name for one in self.terms}:
             raise InputError(f"{self.name} has no term {term!r}. Its terms: {', '.join(t.name for t in self.terms)}.")
         return dataclasses.replace(
@@ -233,7 +170,20 @@ class Profile:
         Raises:
             InputError: a signal or a term is of a class of one's own, which a file cannot hold.
         """
-        return to_toml(self)
+        plain, tables = [], []
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name in NAMED:
+                tables += [_table(f"[{field.name}.{_key(one.name)}]", _encoded(one, field.name)) for one in value]
+            elif field.name in LISTED:
+                tables += [_table(f"[[{field.name}]]", _encoded(one, field.name)) for one in value]
+            elif isinstance(value, Mapping):
+                tables.append(_table(f"[{field.name}]", value))
+            elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+                tables.append(_table(f"[{field.name}]", dataclasses.asdict(value)))
+            else:
+                plain.append(f"{field.name} = {_value(value)}")
+        return "\n\n".join(["\n".join(plain), *tables]) + "\n"
 
     def replace(self, **changes: Any) -> Profile:
         """Return a copy with other values, such as ``columns={"title": 3, "text": 1}``."""
@@ -294,25 +244,18 @@ def _of_part(part: str, value: Any) -> Iterator[Constant]:
         yield Constant(part, name, form, constant, getattr(value, constant))
 
 
-# The profiles: named recipes that say which evidence counts and how much.
-
-
-def _covalence_terms() -> tuple[Term, ...]:
-    return (
+covalence = Profile(
+    name="covalence",
+    summary="Five signals by reciprocal ranks: meaning, words, tier, title, recency.",
+    terms=(
         ReciprocalRank("vector", 0.90),
         ReciprocalRank("keyword", 0.90),
         ReciprocalValue("tier", 0.18),
         Weighted("title", 0.009),
         Weighted("recency", 0.0033),
-    )
-
-
-covalence = Profile(
-    name="covalence",
-    summary="Five signals by reciprocal ranks: meaning, words, tier, title, recency.",
-    terms=_covalence_terms(),
+    ),
     columns=MappingProxyType({"title": 5.0, "text": 1.0}),
-    signals=(Tier(), Title(), Recency()),
+    signals=(metadata.Tier(), lexical.Title(), metadata.Recency()),
     threshold=True,
 )
 
@@ -351,24 +294,24 @@ auto = Profile(
     ),
     columns=MappingProxyType(dict(weights.COLUMNS)),
     signals=(
-        WordScore(),
-        SemanticMargin(),
-        MaxSim(),
-        Neighbour(),
-        Session(),
-        QuestionPenalty(),
-        LengthPenalty(),
-        OwnWords(),
-        BestPassage(),
-        NamedTime(),
-        Title(),
-        TitleMatch(),
-        Defines(),
-        FileStem(),
-        DefinedNames(),
-        Aside(),
-        Tier(),
-        Recency(),
+        lexical.WordScore(),
+        semantic.SemanticMargin(),
+        semantic.MaxSim(),
+        metadata.Neighbour(),
+        metadata.Session(),
+        metadata.QuestionPenalty(),
+        metadata.LengthPenalty(),
+        lexical.OwnWords(),
+        semantic.BestPassage(),
+        metadata.NamedTime(),
+        lexical.Title(),
+        lexical.TitleMatch(),
+        lexical.Defines(),
+        lexical.FileStem(),
+        lexical.DefinedNames(),
+        lexical.Aside(),
+        metadata.Tier(),
+        metadata.Recency(),
     ),
     fetch=OverFetch(4, weights.POOL),
     threshold=True,
@@ -406,7 +349,15 @@ vault = Profile(
     terms=_vault_terms(0.25, 0.15),
     keyword_only=_vault_terms(0.40, 0.0),
     columns=MappingProxyType({"title": 10.0, "context": 1.0, "text": 3.0, "tags": 2.0, "ident": 5.0}),
-    signals=(TfIdf("semantic"), Cosine(), Severity(), Validity(name="temporal"), Tags(), Domain(), OfKind("history")),
+    signals=(
+        lexical.TfIdf("semantic"),
+        lexical.Cosine(),
+        metadata.Severity(),
+        metadata.Validity(name="temporal"),
+        metadata.Tags(),
+        metadata.Domain(),
+        metadata.OfKind("history"),
+    ),
     fetch=OverFetch(3, 30),
     steps=(Alone("history"),),
     small_corpus=50,
@@ -422,7 +373,7 @@ memini = Profile(
     summary="Both retrievers by scaled score, the memory's own quality, and the time that the query names.",
     terms=(MinMax("vector", ALPHA), MinMax("keyword", 1 - ALPHA), *_MEMINI_RERANK),
     columns=MappingProxyType({"title": 1.0, "text": 1.0}),
-    signals=(Quality(), NearTime()),
+    signals=(metadata.Quality(), metadata.NearTime()),
     fetch=OverFetch(5, 50),
     steps=(Deduplicate(by=_RETRIEVER_TERMS), Relevance(_RETRIEVER_TERMS, RerankWeights().relevance)),
 )
@@ -437,8 +388,6 @@ memini_rrf = memini.replace(
 PROFILES: Mapping[str, Profile] = MappingProxyType(
     {profile.name: profile for profile in (auto, covalence, vault, trovella, memini, memini_rrf)}
 )
-
-# A profile that leans on one of its terms by how often its hits were what people looked for.
 
 # Fewer verdicts than these say nothing yet.
 LEAST = 30

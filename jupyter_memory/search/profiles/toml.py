@@ -53,7 +53,13 @@ class _Reader:
     def profile(self, given: Mapping[str, Any], stem: str) -> Profile:
         known = [*_OWN, *(field.name for field in dataclasses.fields(Profile))]
         self._check_keys("", given, known)
-        base = self._base(given.get("base"))
+        if (asked := given.get("base")) not in (None, *PROFILES):
+            near = get_close_matches(str(asked), PROFILES, n=1)
+            guess = f" Did you mean {near[0]!r}?" if near else ""
+            raise UnknownProfile(
+                f"{self.path}: base: there is no profile {asked!r}.{guess} Known: {', '.join(PROFILES)}."
+            )
+        base = None if asked is None else PROFILES[asked]
         name = self._typed("name", given.get("name", stem), str)
         if name in PROFILES:
             self._fail(
@@ -74,17 +80,6 @@ class _Reader:
             if str(error).startswith(f"{self.path}: "):
                 raise
             raise InputError(f"{self.path}: {error}") from None
-
-    def _base(self, name: Any) -> Profile | None:
-        if name is None:
-            return None
-        if not isinstance(name, str) or name not in PROFILES:
-            near = get_close_matches(str(name), PROFILES, n=1)
-            guess = f" Did you mean {near[0]!r}?" if near else ""
-            raise UnknownProfile(
-                f"{self.path}: base: there is no profile {name!r}.{guess} Known: {', '.join(PROFILES)}."
-            )
-        return PROFILES[name]
 
     def _field(self, key: str, value: Any, start: Profile, base: Profile | None) -> Any:
         if key in NAMED:

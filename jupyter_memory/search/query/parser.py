@@ -24,8 +24,6 @@ from jupyter_memory.text.unicode import encodable, storable
 from jupyter_memory.types import FACETS, KINDS, TIERS, Filters, Query, QueryClass, ScoredChunk, Terms
 from jupyter_memory.types.search import LONGEST_QUERY
 
-# What a caller selects memories by, as ``Filters``: values checked, times understood.
-
 _KNOWN = {"kind": KINDS, "tier": TIERS}
 _TIMES = ("since", "until")
 _MOST_PATHS = 1_000
@@ -37,9 +35,15 @@ def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until:
     Raises:
         QueryError: a filter that does not exist, a kind or tier that is not known, a time that cannot be read.
     """
-    given = {} if filters is None else dict(_items(filters))
+    names = [field.name for field in fields(Filters)]
+    if isinstance(filters, Filters):
+        given = {name: getattr(filters, name) for name in names}
+    elif filters is None or isinstance(filters, Mapping):
+        given = {name: value for name, value in (filters or {}).items() if value is not None}
+    else:
+        raise QueryError(f"filters is a mapping such as {{'kind': 'cell'}}, not {type(filters).__name__}.")
     given |= {name: value for name, value in (("since", since), ("until", until)) if value is not None}
-    names = [field.name for field in fields(Filters) if field.name != "also"]
+    names.remove("also")
     also = given.pop("also", None)
     chosen: dict[str, Any] = {}
     for name, value in given.items():
@@ -68,14 +72,6 @@ def from_folder(filters: Filters, folder: str) -> Filters:
 
     also = None if filters.also is None else from_folder(filters.also, folder)
     return replace(filters, path=paths(filters.path), not_path=paths(filters.not_path), also=also)
-
-
-def _items(filters: Filters | Mapping[str, Any]) -> Mapping[str, Any]:
-    if isinstance(filters, Filters):
-        return {field.name: getattr(filters, field.name) for field in fields(filters)}
-    if isinstance(filters, Mapping):
-        return {name: value for name, value in filters.items() if value is not None}
-    raise QueryError(f"filters is a mapping such as {{'kind': 'cell'}}, not {type(filters).__name__}.")
 
 
 def _values(name: str, value: Any) -> tuple[str, ...]:
@@ -123,12 +119,8 @@ _ONE_OF_SEVERAL = frozenset({"tag", "kind", "tier", "lang"})
 def split(text: str, now: datetime) -> tuple[str, Filters]:
     """Return the text without the filters typed in it, and those filters.
 
-    Several values of a facet are any of them, with a minus before it none of them; a word with a minus before it
-    (``-pandas``) is one that nothing may hold. What only looks like a filter
+    Several values of a facet are any of them, with a minus before it none of them. What only looks like a filter
     (``std::sort``, ``dict: key``, ``author:x``, anything within quotation marks) stays text.
-
-    Raises:
-        QueryError: a value that does not exist, a time that cannot be read, or times that leave nothing between.
     """
     chosen: dict[str, list[str]] = {}
     bounds: dict[str, datetime] = {}
@@ -142,36 +134,23 @@ def split(text: str, now: datetime) -> tuple[str, Filters]:
             for bound, moment in _times(match, now).items():
                 narrower = max if bound == "since" else min
                 bounds[bound] = narrower(bounds.get(bound, moment), moment)
-        else:
-            chosen.setdefault(("not_" if match["without"] else "") + match["name"], []).extend(_written_values(match))
+            continue
+        name, value = match["name"], match["value"]
+        several = value.split(",") if name in _ONE_OF_SEVERAL else [value]
+        values = list(filter(None, [value[1:-1]] if value.startswith('"') else several))
+        if not any(one.strip() for one in values):
+            told = "has no value: write one after the colon, or remove the filter."
+            raise QueryError(f"{match[0]} {told}", unquoted=f"{name}: {told}")
+        chosen.setdefault(("not_" if match["without"] else "") + name, []).extend(values)
     remaining = " ".join(part.strip() for part in (*rest, text[end:]) if part.strip()) if end else text
     if len(text) <= _LONGEST and "\n" not in text:
-        remaining, unwanted = _without_words(remaining)
+        unwanted = [word for word in _WITHOUT.findall(remaining) if word]
         if unwanted:
             chosen["not_word"] = unwanted
+            remaining = " ".join(_WITHOUT.sub(lambda match: "" if match["word"] else match[0], remaining).split())
     if not chosen and not bounds:
         return text, Filters()
     return remaining, filters_from({**chosen, **bounds}, None, None, now)
-
-
-def _without_words(text: str) -> tuple[str, list[str]]:
-    unwanted = [match["word"] for match in _WITHOUT.finditer(text) if match["word"]]
-    if not unwanted:
-        return text, []
-    left = _WITHOUT.sub(lambda match: "" if match["word"] else match[0], text)
-    return " ".join(left.split()), unwanted
-
-
-def _written_values(match: re.Match[str]) -> list[str]:
-    name, value = match["name"], match["value"]
-    if value.startswith('"'):
-        values = [value[1:-1]]
-    else:
-        values = [one for one in value.split(",") if one] if name in _ONE_OF_SEVERAL else [value]
-    if not any(one.strip() for one in values):
-        told = "has no value: write one after the colon, or remove the filter."
-        raise QueryError(f"{match[0]} {told}", unquoted=f"{name}: {told}")
-    return values
 
 
 def _times(match: re.Match[str], now: datetime) -> dict[str, datetime]:
@@ -233,12 +212,18 @@ def parse(
         if not typed:
             raise QueryError("There is nothing to search for: type some words.")
         text = ""
+    try:
+        count = index(limit)
+    except TypeError:
+        count = 0
+    if count < 1:
+        raise QueryError(f"limit is the number of hits wanted, 1 or more; it was {limit!r}.")
     return Query(
         text,
         now=now,
         terms=terms(text, unfinished=prefix and not written[-1:].isspace()),
         query_class=query_class(text),
-        limit=_count(limit),
+        limit=min(count, _MOST),
         filters=(filters or Filters()) & typed,
         temporal=temporal_expression(text, now) if time else None,
         written=written.strip(),
@@ -267,11 +252,16 @@ def terms(text: str, *, unfinished: bool = False) -> Terms:
             if word.isalnum():
                 kept[" ".join(pieces)] = None
             kept.update(dict.fromkeys(piece for piece in pieces if _tells(piece) and not piece.isdigit()))
+    prefix = None
+    if unfinished:
+        words = list(_WORD.finditer(_PHRASE.sub(lambda match: '"' * len(match[0]), text)))
+        if words and words[-1].end() == len(text) and 2 <= len(words[-1][0]) <= _MAX_WORD and not bigrams(words[-1][0]):
+            prefix = words[-1][0].lower()
     return Terms(
         words=tuple(kept)[:MAX_TERMS],
         phrases=tuple(dict.fromkeys(phrases))[:MAX_TERMS],
         ident=tuple(dict.fromkeys(pairs))[:MAX_TERMS],
-        prefix=_last_word(text) if unfinished else None,
+        prefix=prefix,
     )
 
 
@@ -288,13 +278,6 @@ def content_words(text: str, *, alone: bool = True) -> list[str]:
     return [_POSSESSIVE.sub("", word) for word in telling or (words if alone else [])]
 
 
-def _last_word(text: str) -> str | None:
-    words = list(_WORD.finditer(_PHRASE.sub(lambda match: '"' * len(match[0]), text)))
-    if not words or words[-1].end() != len(text) or not 2 <= len(words[-1][0]) <= _MAX_WORD:
-        return None
-    return None if bigrams(words[-1][0]) else words[-1][0].lower()
-
-
 def _tells(word: str) -> bool:
     return len(word) > 1 and word.lower().replace("’", "'") not in STOP_WORDS
 
@@ -308,22 +291,8 @@ def query_class(text: str) -> QueryClass:
     return "balanced" if count <= 6 else "semantic"
 
 
-def _count(limit: Any) -> int:
-    try:
-        count = index(limit)
-    except TypeError:
-        count = 0
-    if count < 1:
-        raise QueryError(f"limit is the number of hits wanted, 1 or more; it was {limit!r}.")
-    return min(count, _MOST)
-
-
-# Quoted phrases: which of them nothing holds, and names such as ``"df.groupby"``, whose dots are meant as well.
-#
 # The keyword index parts a text at everything but letters and digits, so it takes ``df_groupby`` and "df groupby" for
-# the
-# same phrase. What it finds for a quoted name is compared with the texts themselves.
-
+# the same phrase. What it finds for a quoted name such as ``"df.groupby"`` is compared with the texts themselves.
 _JOINED = re.compile(r"_|[^\W_]\.[^\W_]")
 # Of so many texts with the words of a name, one has the name itself, if any has.
 _READ = 500
@@ -337,8 +306,15 @@ def keyword_matches(
     found = snapshot.keyword_matches(terms, weights, filters, max(count, _READ) if names else count)
     if not names:
         return found
-    loose = snapshot.keyword_matches(others, weights, filters, count) if others else []
-    best = {one.memory: one for one in (*loose, *_holding(names, found, snapshot))}
+    best: dict[int, ScoredChunk] = {}
+    if others:
+        best = {one.memory: one for one in snapshot.keyword_matches(others, weights, filters, count)}
+    passages = snapshot.passages([one.chunk for one in found])
+    for one in found:
+        passage = passages[one.chunk]
+        said = "\n".join((passage.title, passage.context, passage.tags, passage.text))
+        if any(name.search(said) for name in names):
+            best[one.memory] = one
     return sorted(best.values(), key=lambda one: -one.score)[:count]
 
 
@@ -382,14 +358,3 @@ def _pattern(name: str) -> re.Pattern[str]:
     words = r"\s+".join(map(re.escape, name.split()))
     before, after = (r"(?<!\w)" if name[0].isalnum() else ""), (r"(?!\w)" if name[-1].isalnum() else "")
     return re.compile(before + words + after, re.IGNORECASE)
-
-
-def _holding(
-    names: Sequence[re.Pattern[str]], found: Sequence[ScoredChunk], snapshot: Snapshot
-) -> Iterator[ScoredChunk]:
-    passages = snapshot.passages([one.chunk for one in found])
-    for one in found:
-        passage = passages[one.chunk]
-        said = "\n".join((passage.title, passage.context, passage.tags, passage.text))
-        if any(name.search(said) for name in names):
-            yield one

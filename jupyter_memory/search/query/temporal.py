@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, tzinfo
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Literal
 
@@ -25,7 +25,7 @@ from jupyter_memory.text.dates import (
 )
 from jupyter_memory.types import Sessions, TemporalExpression
 
-# What stands around a time in a query, and tells whether it is one.
+# The words around a time in a query, which tell whether it is one.
 
 Follows = Literal["nothing", "function", "of", "noun"]
 
@@ -69,16 +69,7 @@ _COMPARED = re.compile(
 )
 
 
-def ready(text: str) -> str:
-    """Return a text of the same length with blanks for all that cannot name a time."""
-    text = _FROM_TO.sub(r"\1–", _SPACE.sub(" ", text))
-    for pattern in (_QUOTED, _OTHER_TIMES):
-        text = pattern.sub(lambda match: "\0" * len(match[0]), text)
-    return text
-
-
-def what_follows(text: str, end: int) -> Follows:
-    """Return what stands after a time: nothing (or a mark), a function word, ``of``, or another word, as a noun."""
+def _what_follows(text: str, end: int) -> Follows:
     if text.startswith(("'s", "’s"), end):
         match = _WORD.match(text, end + 2)
         return "noun" if match else "nothing"
@@ -91,124 +82,71 @@ def what_follows(text: str, end: int) -> Follows:
     return "function" if word in _FUNCTION else "noun"
 
 
-def is_about_time_itself(text: str) -> bool:
-    """Return whether a query asks how to compute with times rather than what was there at one."""
-    return bool(_TECHNICAL.search(text)) and not _PERSON.search(text)
-
-
-def share_of_one_time(text: str) -> float:
-    """Return how certain it is that a query means one time of those that recur.
-
-    "What did I plot in winter" means one winter, "why is demand higher in winter" means all of them.
-    """
-    if _USUALLY.search(text):
-        return 0.3
-    if _ONCE.search(text):
-        return 1.0
-    return 0.3 if _GENERAL.search(text) else 0.6
-
-
-def is_compared(text: str, place: int) -> bool:
-    """Return whether what begins at a place is compared: "the difference between winter and summer"."""
-    return bool(_COMPARED.search(text[:place]))
-
-
 # Sessions that a query names: "in our second session", "20 sessions ago", "over sessions 2 through 4".
 
 _IN_SESSION = r"(?:(?:in|on|at|during|over|from|of|within|across|throughout) )?"
 _TALK = r"(?:session|discussion|conversation|chat)"
 _NOT_CODE = r"(?<![\w.\-/\\@#:=$%])"
 _END = r"(?![\w(/\\=$%]|[-.:]\w)"
-Reader = Callable[[re.Match[str]], Sessions | None]
 
 
-def named_sessions(text: str, place: int) -> TemporalExpression | None:
-    """Return the sessions that are named from a place of a text on; the phrase is left to the caller."""
-    for pattern, sure, read in _compiled():
+def _named_sessions(text: str, place: int) -> TemporalExpression | None:
+    for pattern, sure, kind in _compiled():
         match = pattern.match(text, place)
-        sessions = read(match) if match else None
-        if match and sessions:
-            return TemporalExpression(match.start(), match.end(), "", sure, sessions=sessions)
+        if match is None:
+            continue
+        # Where no number is spelled, the last session is meant, or the one before it.
+        spelled = [match[name] or "1" for name in pattern.groupindex if name != "side"]
+        numbers = [ordinal(one) or cardinal(one) or 0 for one in spelled] or [2]
+        first, last = numbers[0], numbers[-1]
+        side = match["side"].lower() if kind == "side" else kind
+        if not all(numbers) or first > last or (side == "before" and first == 1):
+            continue
+        if side in ("ago", "latest"):
+            sessions = Sessions(first, first if side == "ago" else 1, from_newest=True)
+        elif side in ("first", "before"):
+            sessions = Sessions(1, first - (side == "before"))
+        elif side in ("since", "after"):
+            sessions = Sessions(first + (side == "after"), None)
+        else:
+            sessions = Sessions(first, last)
+        return TemporalExpression(match.start(), match.end(), "", sure, sessions=sessions)
     return None
 
 
-def _ago(match: re.Match[str]) -> Sessions | None:
-    count = cardinal(match["n"])
-    return Sessions(count, count, from_newest=True) if count else None
-
-
-def _latest(match: re.Match[str]) -> Sessions | None:
-    count = cardinal(match["n"]) if match["n"] else 1
-    return Sessions(count, 1, from_newest=True) if count else None
-
-
-def _next_to_last(match: re.Match[str]) -> Sessions | None:
-    return Sessions(2, 2, from_newest=True)
-
-
-def _place(match: re.Match[str]) -> Sessions | None:
-    number = ordinal(match["n"])
-    return Sessions(number, number) if number else None
-
-
-def _first_few(match: re.Match[str]) -> Sessions | None:
-    count = cardinal(match["n"])
-    return Sessions(1, count) if count else None
-
-
-def _number(match: re.Match[str]) -> Sessions | None:
-    number = cardinal(match["n"])
-    return Sessions(number, number) if number else None
-
-
-def _session_span(match: re.Match[str]) -> Sessions | None:
-    first, last = (ordinal(match[name]) or cardinal(match[name]) for name in ("a", "b"))
-    return Sessions(first, last) if first and last and first <= last else None
-
-
-def _side(match: re.Match[str]) -> Sessions | None:
-    number = ordinal(match["n"]) or cardinal(match["n"])
-    if not number:
-        return None
-    side = match["side"].lower()
-    if side == "before":
-        return Sessions(1, number - 1) if number > 1 else None
-    return Sessions(number + (side == "after"), None)
-
-
 @cache
-def _compiled() -> tuple[tuple[re.Pattern[str], float, Reader], ...]:
+def _compiled() -> tuple[tuple[re.Pattern[str], float, str], ...]:
     # Not before a query may name a time: they take longer to compile than a search.
     return tuple(
-        (re.compile(_NOT_CODE + pattern + _END, re.IGNORECASE), sure, read) for pattern, sure, read in _PATTERNS
+        (re.compile(_NOT_CODE + pattern + _END, re.IGNORECASE), sure, kind) for pattern, sure, kind in _PATTERNS
     )
 
 
 _JOINT = r" ?(?:to|through|thru|until|till|and|[-–—]) ?"
-_PATTERNS: tuple[tuple[str, float, Reader], ...] = (
-    (rf"{_IN_SESSION}(?:between )?sessions? (?P<a>{CARDINAL}){_JOINT}(?P<b>{CARDINAL})", 0.95, _session_span),
+_PATTERNS: tuple[tuple[str, float, str], ...] = (
+    (rf"{_IN_SESSION}(?:between )?sessions? (?P<a>{CARDINAL}){_JOINT}(?P<b>{CARDINAL})", 0.95, "span"),
     (
         rf"{_IN_SESSION}(?:between )?(?:our |the )?(?P<a>{ORDINAL}){_JOINT}(?:the )?(?P<b>{ORDINAL}) sessions?",
         0.9,
-        _session_span,
+        "span",
     ),
-    (rf"(?P<side>since|before|after) (?:our |the )?(?P<n>{ORDINAL}) session", 0.85, _side),
-    (rf"(?P<side>since|before|after) session (?P<n>{CARDINAL})", 0.85, _side),
-    (rf"(?P<n>{CARDINAL}) {_TALK}s? ago", 0.95, _ago),
-    (rf"{_IN_SESSION}(?:our|the|my) {_TALK} before last", 0.9, _next_to_last),
+    (rf"(?P<side>since|before|after) (?:our |the )?(?P<n>{ORDINAL}) session", 0.85, "side"),
+    (rf"(?P<side>since|before|after) session (?P<n>{CARDINAL})", 0.85, "side"),
+    (rf"(?P<n>{CARDINAL}) {_TALK}s? ago", 0.95, "ago"),
+    (rf"{_IN_SESSION}(?:our|the|my) {_TALK} before last", 0.9, "ago"),
     (
         rf"{_IN_SESSION}(?:(?:our|the|my) )?(?:last|previous|past|latest|most recent) (?P<n>{CARDINAL}) sessions",
         0.9,
-        _latest,
+        "latest",
     ),
-    (rf"{_IN_SESSION}(?:(?:our|the|my) )?(?:last|previous|latest|most recent) session(?P<n>)", 0.85, _latest),
-    (rf"{_IN_SESSION}our (?:last|previous|latest|most recent) {_TALK}(?P<n>)", 0.7, _latest),
-    (rf"{_IN_SESSION}(?:the )?last {_TALK}(?P<n>)(?=\s*[?.!]*$)", 0.6, _latest),
-    (rf"{_IN_SESSION}(?:(?:our|the|my) )?first (?P<n>{CARDINAL}) sessions", 0.85, _first_few),
-    (rf"{_IN_SESSION}our (?:very )?(?P<n>{ORDINAL}) {_TALK}", 0.95, _place),
-    (rf"{_IN_SESSION}(?:(?:the|my) )(?:very )?(?P<n>{ORDINAL}) session", 0.9, _place),
-    (rf"(?P<n>{ORDINAL}) session", 0.6, _place),
-    (rf"{_IN_SESSION}session (?:number |no\.? |#)?(?P<n>\d{{1,4}})", 0.8, _number),
+    (rf"{_IN_SESSION}(?:(?:our|the|my) )?(?:last|previous|latest|most recent) session(?P<n>)", 0.85, "latest"),
+    (rf"{_IN_SESSION}our (?:last|previous|latest|most recent) {_TALK}(?P<n>)", 0.7, "latest"),
+    (rf"{_IN_SESSION}(?:the )?last {_TALK}(?P<n>)(?=\s*[?.!]*$)", 0.6, "latest"),
+    (rf"{_IN_SESSION}(?:(?:our|the|my) )?first (?P<n>{CARDINAL}) sessions", 0.85, "first"),
+    (rf"{_IN_SESSION}our (?:very )?(?P<n>{ORDINAL}) {_TALK}", 0.95, "span"),
+    (rf"{_IN_SESSION}(?:(?:the|my) )(?:very )?(?P<n>{ORDINAL}) session", 0.9, "span"),
+    (rf"(?P<n>{ORDINAL}) session", 0.6, "span"),
+    (rf"{_IN_SESSION}session (?:number |no\.? |#)?(?P<n>\d{{1,4}})", 0.8, "span"),
 )
 
 # How far from its target a time may lie, in days, by the unit in which it is told.
@@ -236,8 +174,7 @@ _SIDE = re.compile(
     re.IGNORECASE,
 )
 _IN = re.compile(
-    r"(?:back )?(?:in|on|during|over|within|at|around|from|of|throughout|through|dated|as of) ",
-    re.IGNORECASE,
+    r"(?:back )?(?:in|on|during|over|within|at|around|from|of|throughout|through|dated|as of) ", re.IGNORECASE
 )
 # "between 3 and 5 May", "May 3-5": the first day has no month of its own.
 _DAYS_BEFORE = re.compile(
@@ -250,17 +187,6 @@ _DAYS_AFTER = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Range:
-    start: int
-    end: int
-    since: datetime | None
-    until: datetime | None
-    target: datetime | None
-    unit: str
-    sure: float
-
-
 def temporal_expression(text: str, now: datetime) -> TemporalExpression | None:
     """Return the time or the sessions that a text names, None where it names none.
 
@@ -270,55 +196,46 @@ def temporal_expression(text: str, now: datetime) -> TemporalExpression | None:
     """
     if len(text) > _LONGEST or not _TRIGGER.search(text):
         return None
-    found = [one for one in temporal_expressions(text, now) if one.sure >= LEAST_SURE]
-    return max(found, key=lambda one: (one.sure, one.start)) if found else None
-
-
-def temporal_expressions(text: str, now: datetime) -> list[TemporalExpression]:
-    """Return every time that a text names, in its order, however sure; none overlaps another."""
-    readable, zone, local = ready(text), zone_of(now), wall_clock(now)
-    doubt = 0.5 if is_about_time_itself(readable) else 1.0
+    # All that cannot name a time is left out, and every place stays.
+    readable, zone, local = _FROM_TO.sub(r"\1–", _SPACE.sub(" ", text)), zone_of(now), wall_clock(now)
+    for pattern in (_QUOTED, _OTHER_TIMES):
+        readable = pattern.sub(lambda match: "\0" * len(match[0]), readable)
+    doubt = 0.5 if _TECHNICAL.search(readable) and not _PERSON.search(readable) else 1.0
     found: list[TemporalExpression] = []
     end = 0
     for match in _WORD_START.finditer(readable):
-        if match.start() < end:
+        place = match.start()
+        if place < end:
             continue
-        one = named_sessions(readable, match.start()) or _timed(readable, match.start(), local, zone)
-        if one is not None:
-            end = one.end
-            sure = round(one.sure * (1.0 if one.sessions else doubt), 3)
-            found.append(replace(one, phrase=text[one.start : one.end], sure=sure))
-    return found
-
-
-def _timed(text: str, place: int, local: datetime, zone: tzinfo | None) -> TemporalExpression | None:
-    for read in (_span, _one_sided, _named):
-        ranged = read(text, place, local)
-        if ranged is not None:
-            break
-    else:
-        return None
-    try:
-        since, until, target = (
-            None if moment is None else to_utc(moment, zone) for moment in (ranged.since, ranged.until, ranged.target)
+        one = _named_sessions(readable, place)
+        certain = 1.0 if one else doubt
+        one = (
+            one or _span(readable, place, local) or _one_sided(readable, place, local) or _named(readable, place, local)
         )
-    except (ValueError, OverflowError):
-        return None
-    if since is not None and until is not None and since >= until:
-        return None
-    return TemporalExpression(ranged.start, ranged.end, "", ranged.sure, since, until, target, ranged.unit)
+        if one is None:
+            continue
+        try:
+            moments = (one.since, one.until, one.target)
+            since, until, target = (None if moment is None else to_utc(moment, zone) for moment in moments)
+        except (ValueError, OverflowError):
+            continue
+        if since is None or until is None or since < until:
+            end, phrase, sure = one.end, text[one.start : one.end], round(one.sure * certain, 3)
+            found.append(replace(one, phrase=phrase, sure=sure, since=since, until=until, target=target))
+    sure_enough = [one for one in found if one.sure >= LEAST_SURE]
+    return max(sure_enough, key=lambda one: (one.sure, one.start), default=None)
 
 
-def _span(text: str, place: int, local: datetime) -> _Range | None:
+def _span(text: str, place: int, local: datetime) -> TemporalExpression | None:
     opening = _SPAN.match(text, place)
     begins = opening.end() if opening else place
     for first, second in _pairs(text, place, begins, local):
         joined = opening is not None and opening["in"] is None
         if not joined and not (second.alone and first.alone) and opening is None:
             continue
-        if what_follows(text, second.end) == "noun" and not (first.alone or second.alone):
+        if _what_follows(text, second.end) == "noun" and not (first.alone or second.alone):
             continue
-        if first.recurring and second.recurring and is_compared(text, place):
+        if first.recurring and second.recurring and _COMPARED.search(text[:place]):
             continue
         first, second = _in_order(first, second)
         if first.period.start >= second.period.end:
@@ -326,7 +243,7 @@ def _span(text: str, place: int, local: datetime) -> _Range | None:
         period = Period(first.period.start, second.period.end)
         middle = period.start + (period.end - period.start) / 2
         sure = min(_certainty(text, first), _certainty(text, second)) * (1.0 if joined else 0.9)
-        return _Range(place, second.end, *period, middle, unit_of(period.end - period.start), sure)
+        return TemporalExpression(place, second.end, "", sure, *period, middle, unit_of(period.end - period.start))
     return None
 
 
@@ -376,15 +293,22 @@ def _in_order(first: Named, second: Named) -> tuple[Named, Named]:
 
 
 def _certainty(text: str, named: Named) -> float:
-    return named.sure * (share_of_one_time(text) if named.recurring else 1.0)
+    if not named.recurring:
+        return named.sure
+    # "What did I plot in winter" means one winter, "why is demand higher in winter" means all of them.
+    if _USUALLY.search(text):
+        return named.sure * 0.3
+    if _ONCE.search(text):
+        return named.sure
+    return named.sure * (0.3 if _GENERAL.search(text) else 0.6)
 
 
-def _one_sided(text: str, place: int, local: datetime) -> _Range | None:
+def _one_sided(text: str, place: int, local: datetime) -> TemporalExpression | None:
     side = _SIDE.match(text, place)
     named = None if side is None else named_at(text, side.end(), local)
     if side is None or named is None:
         return None
-    follows = what_follows(text, named.end)
+    follows = _what_follows(text, named.end)
     # "before spring cleaning", "after the fall of Rome"
     if (follows == "noun" and not named.alone) or (follows == "of" and named.unit != "day"):
         return None
@@ -402,16 +326,16 @@ def _one_sided(text: str, place: int, local: datetime) -> _Range | None:
     target = None if since is None or since >= latest else since + (latest - since) / 2
     unit = "" if since is None else unit_of(max(latest - since, timedelta(0)))
     sure = named.sure if side["since"] else 0.9 * _certainty(text, named)
-    return _Range(place, named.end, since, until, target, unit, sure)
+    return TemporalExpression(place, named.end, "", sure, since, until, target, unit)
 
 
-def _named(text: str, place: int, local: datetime) -> _Range | None:
+def _named(text: str, place: int, local: datetime) -> TemporalExpression | None:
     preposition = _IN.match(text, place)
     begins = preposition.end() if preposition else place
     named = named_at(text, begins, local)
     if named is None:
         return None
-    follows = what_follows(text, named.end)
+    follows = _what_follows(text, named.end)
     sure = _certainty(text, named)
     if follows == "noun":
         # "in March madness", "last month number": the noun is what is meant. A question may begin with its time.
@@ -428,12 +352,7 @@ def _named(text: str, place: int, local: datetime) -> _Range | None:
     since, until = named.period.start - early, named.period.end + late
     if until == local:
         until = whole("day", local).end
-    return _Range(place, named.end, since, until, named.target, named.unit, sure)
-
-
-def without(text: str, found: TemporalExpression) -> str:
-    """Return a text without the words of its anchor."""
-    return " ".join(f"{text[: found.start]} {text[found.end :]}".split())
+    return TemporalExpression(place, named.end, "", sure, since, until, named.target, named.unit)
 
 
 def notice_of(found: TemporalExpression, *, empty: bool = False) -> str:
@@ -441,16 +360,15 @@ def notice_of(found: TemporalExpression, *, empty: bool = False) -> str:
 
     ``empty`` says that the store has nothing from then.
     """
-    read = "sessions" if found.sessions is not None else _days(found.since, found.until)
+    first, last = ("" if end is None else f"{end.astimezone():%Y-%m-%d %H:%M}" for end in (found.since, found.until))
+    first = first.removesuffix(" 00:00")
+    if found.until is not None and last.endswith(" 00:00"):
+        last = f"{found.until.astimezone() - timedelta(seconds=1):%Y-%m-%d}"
+    if found.sessions is not None:
+        read = "sessions"
+    elif first and last:
+        read = first if first == last else f"{first} … {last}"
+    else:
+        read = f"from {first} on" if first else f"up to {last}"
     but = ", but nothing here is from then" if empty else ""
     return f"Read “{found.phrase}” as {read}{but}. Quote the words to search for them instead."
-
-
-def _days(since: datetime | None, until: datetime | None) -> str:
-    first, last = ("" if end is None else f"{end.astimezone():%Y-%m-%d %H:%M}" for end in (since, until))
-    first = first.removesuffix(" 00:00")
-    if until is not None and last.endswith(" 00:00"):
-        last = f"{until.astimezone() - timedelta(seconds=1):%Y-%m-%d}"
-    if not first or not last:
-        return f"from {first} on" if first else f"up to {last}"
-    return first if first == last else f"{first} … {last}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
@@ -33,9 +33,8 @@ from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Query
 from jupyter_memory.types.search import WordForms
 
-# The nearest spellings of a word that a store does not hold, among those that it holds.
-
-# One slip in a short word, two in a long one whose stem is long as well; shorter words are near to too many others.
+# The nearest spellings of a word that a store does not hold: one slip in a short word, two in a long one whose stem is
+# long as well; shorter words are near to too many others.
 _SHORTEST, _LONG, _LONG_STEM, _SHORTEST_ROOT = 4, 8, 7, 4
 # A form of a word, from its stem on.
 _INFLECTION = re.compile(r"(?:e?s|ed|ing)")
@@ -50,9 +49,7 @@ CHECKED = 16
 _MOST_SPELLINGS = 3
 
 
-class Spelling(NamedTuple):
-    """A stem that the store holds, how many slips away it is, and how many chunks hold it."""
-
+class _Spelling(NamedTuple):
     stem: str
     slips: int
     chunks: int
@@ -63,7 +60,7 @@ def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tup
 
     Identifiers, their parts and quoted phrases are looked for as they are, and so is a word that is still typed.
     """
-    fixed = as_they_are(query) | {one.word for one in query.terms.forms}
+    fixed = _as_they_are(query) | {one.word for one in query.terms.forms}
     if set(columns) == set(COLUMNS):
         words = query.terms.words[:CHECKED]
         of_each = {word: snapshot.corpus.words(word) for word in words}
@@ -84,14 +81,14 @@ def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tup
     return replace(query, terms=terms), tuple(notices)
 
 
-def as_they_are(query: Query) -> set[str]:
-    """Return what has no other form or spelling: identifiers with their parts, and the word that is still typed."""
-    names = [name for name in IDENTIFIER.findall(query.text) if is_compound(name)]
+def _as_they_are(query: Query) -> set[str]:
+    # Identifiers with their parts, and the word that is still typed, have no other form or spelling.
+    names = filter(is_compound, IDENTIFIER.findall(query.text))
     pieces = {piece for name in names for piece in (name.lower(), *parts(name))}
     return pieces | ({query.terms.prefix} if query.terms.prefix else set())
 
 
-def nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[Spelling]:
+def nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[_Spelling]:
     """Return the nearest spellings of a word, those that most chunks hold first; all are as many slips away.
 
     A slip is a letter too many, too few, another, or two that changed places (Damerau 1964). Names, numbers and short
@@ -105,59 +102,44 @@ def nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[Spe
     if len(stems) != 1 or len(stems[0]) < _SHORTEST - 1:
         return []
     (stem,) = stems
-    alike = _alike(snapshot, stem, 2 if len(word) >= _LONG and len(stem) >= _LONG_STEM else 1)
-    if _is_meant(word, stem):
-        alike = {term: slips for term, slips in alike.items() if _american(term) == _american(stem)}
-    near = sorted((slips, term) for term, slips in alike.items())
-    found = [Spelling(term, slips, snapshot.chunk_count_of(term, columns)) for slips, term in near[:_COUNTED]]
+    first, second, third = stem[0], stem[1], stem[2:3]
+    if len(word) >= _LONG and len(stem) >= _LONG_STEM:
+        allowed, begins = 2, {stem[:3], first + third + second, second + first + third, first + second + stem[3:4]}
+    else:
+        allowed, begins = 1, {first + second, second + first, first + third}
+    words = set(chain.from_iterable(map(snapshot.words_beginning, begins)))
+    terms = [term for term in words if abs(len(term) - len(stem)) <= allowed]
+    if not terms:
+        return []
+
+    # Imported late: its 48 modules take 10 ms, and few searches need them.
+    from rapidfuzz.distance import OSA
+    from rapidfuzz.process import cdist
+
+    # The stemmer keeps or takes a final "e" by the very letters that slipped: "prices" is under "price", but "pirces"
+    # under "pirc". One more than allowed means any higher number of slips.
+    slips = cdist([stem, f"{stem}e"], terms, scorer=OSA.distance, score_cutoff=allowed, dtype=np.uint8).min(axis=0)
+    near = sorted((int(slips[place]), terms[place]) for place in np.flatnonzero(slips <= allowed))
+    root = stem.removesuffix("e")
+    meant = _is_everyday(word)
+    if not meant and word.startswith(root) and _INFLECTION.fullmatch(word, len(root)):
+        # Shorter ones are often abbreviations: "prces" is no form of "prc".
+        meant = any(len(one) >= _SHORTEST_ROOT and _is_everyday(one) for one in (root, f"{root}e"))
+    if meant:
+        near = [(slip, term) for slip, term in near if _american(term) == _american(stem)]
+    found = [_Spelling(term, slip, snapshot.chunk_count_of(term, columns)) for slip, term in near[:_COUNTED]]
     found = sorted((one for one in found if one.chunks), key=lambda one: (one.slips, -one.chunks, one.stem))
     return [one for one in found if one.slips == found[0].slips][:_MOST_SPELLINGS]
 
 
-def is_everyday(word: str) -> bool:
-    """Return whether a word is one of everyday language: it is one token, and a slip hardly ever leaves one.
-
-    >>> is_everyday("sales"), is_everyday("forcast"), is_everyday("xgboost")
-    (True, False, False)
-    """
+def _is_everyday(word: str) -> bool:
+    # It is one token, and a slip hardly ever leaves one: "sales" is, "forcast" and "xgboost" are not.
     return tokens([storable(word.lower())]).ids.size == 1
-
-
-def _is_meant(word: str, stem: str) -> bool:
-    if is_everyday(word):
-        return True
-    root = stem.removesuffix("e")
-    if not word.startswith(root) or not _INFLECTION.fullmatch(word, len(root)):
-        return False
-    # Shorter ones are often abbreviations: "prces" is no form of "prc".
-    return any(len(one) >= _SHORTEST_ROOT and is_everyday(one) for one in (root, f"{root}e"))
 
 
 def _american(stem: str) -> str:
     return _BRITISH.sub(lambda found: _AMERICAN[found[0]], stem).translate(_HISSING)
 
-
-def _alike(snapshot: Snapshot, stem: str, allowed: int) -> dict[str, int]:
-    # Imported late: its 48 modules take 10 ms, and few searches need them.
-    from rapidfuzz.distance import OSA
-    from rapidfuzz.process import cdist
-
-    first, second, third = stem[0], stem[1], stem[2:3]
-    if allowed > 1:
-        begins = {stem[:3], first + third + second, second + first + third, first + second + stem[3:4]}
-    else:
-        begins = {first + second, second + first, first + third}
-    words = {term for letters in begins for term in snapshot.words_beginning(letters)}
-    terms = [term for term in words if abs(len(term) - len(stem)) <= allowed]
-    if not terms:
-        return {}
-    # The stemmer keeps or takes a final "e" by the very letters that slipped: "prices" is under "price", but "pirces"
-    # under "pirc". One more than allowed means any higher number of slips.
-    slips = cdist([stem, f"{stem}e"], terms, scorer=OSA.distance, score_cutoff=allowed, dtype=np.uint8).min(axis=0)
-    return {terms[place]: int(slips[place]) for place in np.flatnonzero(slips <= allowed)}
-
-
-# The other forms of a query's words that a store holds, in the language that the query and the store share.
 
 # A question without function words may be in any language that some of the chunks are in; where many are, its compounds
 # are looked for as well, and its fillers left out.
@@ -185,18 +167,19 @@ def inflected(query: Query, snapshot: Snapshot) -> Query:
         query = replace(query, language=asked.language)
     least = 0 if asked.language else _SOME
     spoken = [language for language, found in shares.items() if found and found >= least]
-    words = tuple(telling_words(query.terms.words, query.language))
+    words = tuple(_telling_words(query.terms.words, query.language))
     # Words alone may be English, and code has its own compounds: "string" is in "tostring".
-    likely = [word for word in words[:CHECKED] if asked.language or not is_everyday(word)]
+    fixed = _as_they_are(query)
+    likely = [one for one in words[:CHECKED] if one not in fixed and (asked.language or not _is_everyday(one))]
     compounds = asked.language == "german" or shares.get("german", 0) >= _MUCH
-    held = tuple(_all_forms(query, likely, spoken, corpus, compounds=compounds)) if spoken else ()
+    every = [_forms(word, spoken, corpus, compounds=compounds) for word in likely] if spoken else []
+    held = tuple(one for one in every if one.inflected or one.compounds or one.parts)
     if words == query.terms.words and not held:
         return query
     return replace(query, terms=replace(query.terms, words=words, forms=held))
 
 
-def telling_words(words: Sequence[str], language: Prose | None) -> Sequence[str]:
-    """Return the words that are not fillers of a language; all of them where there are no others."""
+def _telling_words(words: Sequence[str], language: Prose | None) -> Sequence[str]:
     if language is None:
         return words
     stop_words = LANGUAGES[language].stop_words
@@ -220,62 +203,44 @@ def _counts(words: Iterable[str], corpus: Corpus) -> dict[str, int]:
     return {word: counted[stem] for word, stem in stems.items()}
 
 
-def _all_forms(
-    query: Query, words: Sequence[str], languages: Sequence[Prose], corpus: Corpus, *, compounds: bool
-) -> Iterator[WordForms]:
-    # Identifiers, and what is still typed, have none.
-    fixed = as_they_are(query)
-    for word in words:
-        found = WordForms(word) if word in fixed else _forms(word, languages, corpus, compounds=compounds)
-        if found.inflected or found.compounds or found.parts:
-            yield found
-
-
 def _forms(word: str, languages: Sequence[Prose], corpus: Corpus, *, compounds: bool) -> WordForms:
     bare = without_elision(word) if "french" in languages else word
     if not bare.isalpha():
         return WordForms(word)
-    held = [form for language in languages for form in _held(bare, language, corpus)]
-    held = [*([bare] if bare != word else []), *held]
+    held = [bare] if bare != word else []
+    for language in languages:
+        written = forms(bare, language)
+        stems = corpus.words(" ".join(written))
+        # A look at every form would take a hundred times as long as reading the words that begin alike.
+        known = {term for letters in {stem[:_BEGINNING] for stem in stems} for term in corpus.beginning(letters)}
+        by_stem = dict.fromkeys(corpus.words(bare), "")
+        for form, stem in zip(written, stems, strict=True):
+            if stem in known and is_form(form, bare, language):
+                by_stem.setdefault(stem, form)
+        held += filter(None, by_stem.values())
     found = WordForms(word, tuple(dict.fromkeys(held)))
     return _with_compounds(found, bare, corpus) if compounds and "german" in languages else found
 
 
-def _held(word: str, language: Prose, corpus: Corpus) -> list[str]:
-    written = forms(word, language)
-    stems = corpus.words(" ".join(written))
-    # A look at every form would take a hundred times as long as reading the words that begin alike.
-    known = {term for letters in {stem[:_BEGINNING] for stem in stems} for term in corpus.beginning(letters)}
-    by_stem = dict.fromkeys(corpus.words(word), "")
-    for form, stem in zip(written, stems, strict=True):
-        if stem in known and is_form(form, word, language):
-            by_stem.setdefault(stem, form)
-    return [form for form in by_stem.values() if form]
-
-
 def _with_compounds(found: WordForms, word: str, corpus: Corpus) -> WordForms:
     own = set(chain.from_iterable(map(corpus.words, (word, *found.inflected))))
-
     telling = tuple(stem for stem in own if len(stem) >= _PART)
     longer = {term for stem in telling for term in corpus.beginning(stem) if len(term) >= len(stem) + _REST}
     if telling and corpus.chunks <= _SMALL:
         longer.update(corpus.ending(telling))
     counted = corpus.frequencies(longer - own)
-
     best = sorted((stem for stem in counted if stem.isalpha()), key=lambda stem: (-counted[stem], stem))
-    parts = () if any(corpus.frequencies(own).values()) else _compound_parts(word, corpus)
-    return replace(found, compounds=tuple(best[:_COMPOUNDS]), parts=parts)
+    found = replace(found, compounds=tuple(best[:_COMPOUNDS]))
+    if any(corpus.frequencies(own).values()):
+        return found
 
-
-def _compound_parts(word: str, corpus: Corpus) -> tuple[str, ...]:
     pairs = [pair for pair in halves(word) if min(map(len, pair)) >= SHORTEST]
-    counted = _counts(dict.fromkeys(chain.from_iterable(pairs)), corpus)
-    held = [pair for pair in pairs if all(counted.get(part) for part in pair)]
+    counts = _counts(dict.fromkeys(chain.from_iterable(pairs)), corpus)
+    held = [pair for pair in pairs if all(map(counts.get, pair))]
     if not held:
-        return ()
+        return found
     # The longer the shorter part, the less likely it is there by chance.
-    chosen = max(held, key=lambda pair: min(map(len, pair)))
-    return tuple(corpus.words(" ".join(chosen)))
+    return replace(found, parts=tuple(corpus.words(" ".join(max(held, key=lambda pair: min(map(len, pair)))))))
 
 
 # The name of a tool or a library says more of what is asked for than a verb of the same idf.
@@ -321,36 +286,42 @@ def idf(count: int, chunks: int) -> float:
 
 def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) -> tuple[AskedWord, ...]:
     """Return the words of a query with what they tell in a store; stop words tell nothing."""
-    terms, held = query.terms, _Held(snapshot, columns)
-    names = list(dict.fromkeys(_names(query, alone=not terms.phrases and not terms.ident)))[:MAX_TERMS]
-    forms = {one.word: one for one in terms.forms}
-    held.read_ahead(names)
-    between = zip(names, ["", *names], [*names[1:], ""], strict=False)
-    found = [
-        _asked_name(name, before, after, held, forms.get(name.lower(), WordForms(name)), looked_up=place < CHECKED)
-        for place, (name, before, after) in enumerate(between)
-    ]
+    terms, held, named = query.terms, _Held(snapshot, columns), query.temporal
+    links: dict[str, None] = {}
+    content = content_words(query.text, alone=not terms.phrases and not terms.ident)
+    for word in _telling_words(content, query.language):
+        *above, last = [word] if word.replace(".", "").isdigit() else word.split(".")
+        links |= dict.fromkeys([*(link for link in above if len(link) > _ALIAS), last])
+    names = list(links)[:MAX_TERMS]
     # Such a word may still go on, or it is looked for in the dates of memories.
-    open_words = {terms.prefix, *_of_time(query)}
-    found = [word for word in found if word.count or word.text.lower() not in open_words]
+    open_words = {terms.prefix}
+    if named is not None and query.time_filters is not None:
+        open_words.update(content_words(query.text[named.start : named.end].lower(), alone=False))
+    # Counted at once, and kept.
+    snapshot.corpus.frequencies(chain.from_iterable(map(held.row, chain.from_iterable(map(_spellings, names)))))
+
+    forms = {one.word: one for one in terms.forms}
+    found = []
+    for place, (before, name, after) in enumerate(zip(["", *names], names, [*names[1:], ""], strict=False)):
+        its = forms.get(name.lower(), WordForms(name))
+        spellings = [*_spellings(name), *its.inflected]
+        if not held.count(spellings):
+            # "time zone" is what others write as timezone.
+            spellings += [pair for pair in (before + name, name + after) if pair != name]
+        near: tuple[Row, ...] = tuple((stem,) for stem in its.compounds)
+        # Of a pasted text, whose later words are not looked up, none is missed.
+        looked_up = place < CHECKED and not near and not its.parts
+        if looked_up and not held.count(spellings):
+            near = held.near(name)
+        is_name, is_missed = is_compound(name) or not _is_everyday(name), looked_up and not near
+        is_missed = is_missed and any(map(str.isalpha, name))
+        asked = _asked(name, spellings, held, near=near, is_name=is_name, is_missed=is_missed)
+        if asked.count or name.lower() not in open_words:
+            found.append(replace(asked, parts=its.parts) if its.parts else asked)
     found += [_asked(phrase, [phrase], held, is_missed=True) for phrase in terms.phrases]
     # A pair of characters may lie across two words, so that it is not missed.
     found += [_asked(pair, [pair], held) for pair in dict.fromkeys(telling_bigrams(query.text)) if pair in terms.ident]
     return tuple(word for word in found if word.rows)
-
-
-def _of_time(query: Query) -> list[str]:
-    named = query.temporal
-    if named is None or query.time_filters is None:
-        return []
-    return content_words(query.text[named.start : named.end].lower(), alone=False)
-
-
-def _names(query: Query, *, alone: bool) -> Iterator[str]:
-    for word in telling_words(content_words(query.text, alone=alone), query.language):
-        *before, last = [word] if word.replace(".", "").isdigit() else word.split(".")
-        yield from (link for link in before if len(link) > _ALIAS)
-        yield last
 
 
 def _spellings(name: str) -> list[str]:
@@ -366,10 +337,6 @@ class _Held:
 
     def row(self, spelling: str) -> Row:
         return tuple(self.snapshot.corpus.words(spelling))
-
-    def read_ahead(self, names: Sequence[str]) -> None:
-        spellings = chain.from_iterable(map(_spellings, names))
-        self.snapshot.corpus.frequencies(chain.from_iterable(map(self.row, spellings)))
 
     def count(self, spellings: Sequence[str]) -> int:
         found = 0
@@ -390,22 +357,6 @@ class _Held:
         return (self.row(" ".join(mended)),) if held else ()
 
 
-def _asked_name(name: str, before: str, after: str, held: _Held, forms: WordForms, *, looked_up: bool) -> AskedWord:
-    # Of a pasted text, whose words are not looked up, none is missed.
-    spellings = [*_spellings(name), *forms.inflected]
-    if not held.count(spellings):
-        # "time zone" is what others write as timezone.
-        spellings += [pair for pair in (before + name, name + after) if pair != name]
-    near: tuple[Row, ...] = tuple((stem,) for stem in forms.compounds)
-    if looked_up and not near and not forms.parts and not held.count(spellings):
-        near = held.near(name)
-    is_missed = looked_up and not near and not forms.parts and any(letter.isalpha() for letter in name)
-    asked = _asked(
-        name, spellings, held, near=near, is_name=is_compound(name) or not is_everyday(name), is_missed=is_missed
-    )
-    return replace(asked, parts=forms.parts) if forms.parts else asked
-
-
 def _asked(
     text: str,
     spellings: Sequence[str],
@@ -418,7 +369,7 @@ def _asked(
     count = held.count(spellings)
     return AskedWord(
         text,
-        rows=tuple(row for row in dict.fromkeys(map(held.row, spellings)) if row),
+        rows=tuple(filter(None, dict.fromkeys(map(held.row, spellings)))),
         near=near,
         parts=tuple(chain.from_iterable(map(held.row, parts(text)))) if is_compound(text) else (),
         count=count,
@@ -427,8 +378,6 @@ def _asked(
         missing=is_missed and not count,
     )
 
-
-# The words of a query, taken apart as names are, and how well a name answers them.
 
 # A word with the names that it is reached through: `Client`, `httpx.Client.send`.
 _WORD = re.compile(r"\w+(?:\.\w+)*")
@@ -501,8 +450,19 @@ class NameWords:
 
     def best(self, names: str) -> tuple[float, str]:
         """Return how well the best of several names, separated by blanks, answers the query, and which it is."""
+        lowered, likely = names.lower(), []
+        if len(lowered) != len(names):
+            # Some capital letters have small ones of another length.
+            likely = names.split()
+        for letters in self._beginnings if len(lowered) == len(names) else ():
+            at = lowered.find(letters)
+            while at >= 0:
+                end = lowered.find(" ", at)
+                end = len(names) if end < 0 else end
+                likely.append(names[lowered.rfind(" ", 0, at) + 1 : end])
+                at = lowered.find(letters, end)
         best, found = 0.0, ""
-        for name in self._likely(names):
+        for name in likely:
             if (value := self.cover(name)) > best:
                 best, found = value, name
         return best, found
@@ -525,20 +485,6 @@ class NameWords:
             of_letter = self._of_letter.get(part[:1], ())
             found = self._meant[part] = sum(bit for bit, word, stem in of_letter if _is_near(word, stem, part))
         return found
-
-    def _likely(self, names: str) -> Iterator[str]:
-        lowered = names.lower()
-        if len(lowered) != len(names):
-            # Some capital letters have small ones of another length.
-            yield from names.split()
-            return
-        for letters in self._beginnings:
-            at = lowered.find(letters)
-            while at >= 0:
-                end = lowered.find(" ", at)
-                end = len(names) if end < 0 else end
-                yield names[lowered.rfind(" ", 0, at) + 1 : end]
-                at = lowered.find(letters, end)
 
 
 @lru_cache(_MOST_NAMES)

@@ -1,63 +1,15 @@
 """The signals: each judges the candidates of a search for one reason."""
 
-from __future__ import annotations
+from jupyter_memory.lazy import exports
 
-from jupyter_memory.search.signals.lexical import (
-    Aside,
-    Cosine,
-    DefinedNames,
-    Defines,
-    FileStem,
-    OwnWords,
-    TfIdf,
-    Title,
-    TitleMatch,
-    WordScore,
+__getattr__, __dir__, __all__ = exports(
+    __name__,
+    {
+        "lexical": "Aside Cosine DefinedNames Defines FileStem OwnWords TfIdf Title TitleMatch WordScore",
+        "metadata": (
+            "Domain LengthPenalty NamedTime NearTime Neighbour OfKind Quality QuestionPenalty Recency Session "
+            "Severity Tags Tier Validity"
+        ),
+        "semantic": "BestPassage MaxSim SemanticMargin",
+    },
 )
-from jupyter_memory.search.signals.metadata import (
-    Domain,
-    LengthPenalty,
-    NamedTime,
-    NearTime,
-    Neighbour,
-    OfKind,
-    Quality,
-    QuestionPenalty,
-    Recency,
-    Session,
-    Severity,
-    Tags,
-    Tier,
-    Validity,
-)
-from jupyter_memory.search.signals.semantic import BestPassage, MaxSim, SemanticMargin
-
-__all__ = [
-    "Aside",
-    "BestPassage",
-    "Cosine",
-    "DefinedNames",
-    "Defines",
-    "Domain",
-    "FileStem",
-    "LengthPenalty",
-    "MaxSim",
-    "NamedTime",
-    "NearTime",
-    "Neighbour",
-    "OfKind",
-    "OwnWords",
-    "Quality",
-    "QuestionPenalty",
-    "Recency",
-    "SemanticMargin",
-    "Session",
-    "Severity",
-    "Tags",
-    "TfIdf",
-    "Tier",
-    "Title",
-    "TitleMatch",
-    "Validity",
-    "WordScore",
-]

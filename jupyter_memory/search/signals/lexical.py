@@ -32,10 +32,8 @@ class WordScore:
 
     label: ClassVar[str] = "the words of the query in it"
     description: ClassVar[str] = "BM25 of the query's words in the memory's best chunk."
-
     # It gives the score of that retriever to more memories, and is shown under the retriever's name, with its rank.
     completes: ClassVar[str] = "keyword"
-
     name: str = "words"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -49,14 +47,10 @@ class Cosine:
 
     label: ClassVar[str] = "how close its meaning is to that of the query"
     description: ClassVar[str] = "The cosine of the query and the memory's best chunk; 0 if it is negative."
-
     name: str = "similarity"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         return {one.key: nan if one.cosine is None else max(0.0, one.cosine) for one in context}
-
-
-# How much the words of the query and of a memory weigh together: the cosine of their TF-IDF vectors.
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +63,13 @@ class TfIdf:
 
     label: ClassVar[str] = "the words that it shares with the query"
     description: ClassVar[str] = "The cosine of the TF-IDF vectors of the query and the memory's best chunk."
-
     name: str = "tfidf"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         corpus = context.corpus
-        asked = Counter(corpus.words(" ".join(_telling(query.text))))
+        words = query.text.split()
+        telling = [word for word in words if word.lower() not in STOP_WORDS] or words
+        asked = Counter(corpus.words(" ".join(telling)))
         held = {word for word, chunks in corpus.frequencies(asked).items() if chunks}
         if not held:
             return dict.fromkeys((one.key for one in context), nan)
@@ -104,13 +99,6 @@ def _cosines(asked: Mapping[str, int], texts: Sequence[Sequence[str]], corpus: C
     return cosines
 
 
-def _telling(text: str) -> list[str]:
-    words = text.split()
-    return [word for word in words if word.lower() not in STOP_WORDS] or words
-
-
-# The title of a memory against the words of the query.
-
 _EDGES = re.compile(r"^\W+|\W+$")
 
 
@@ -123,7 +111,6 @@ class Title:
 
     label: ClassVar[str] = "having every word of the query in its title"
     description: ClassVar[str] = "1 if the title contains every word of the query, else 0."
-
     name: str = "title"
     lower_is_better: bool = False
 
@@ -154,7 +141,6 @@ class TitleMatch:
 
     label: ClassVar[str] = "how well its title answers the query"
     description: ClassVar[str] = "How well the title of a note answers the query, from 0 to 1."
-
     name: str = "title_match"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -162,11 +148,8 @@ class TitleMatch:
         return {one.key: context.name_words.title(one.memory.title) for one in notes}
 
 
-# Scores cells below the others by how much of the query their own text lacks: headings lend their words to all below.
-#
 # A cell is also found by the words of its notebook's title, of the headings above it and of the Markdown just before
-# it.
-# Filler is full of such borrowed words and holds few of its own.
+# it. Filler is full of such borrowed words and holds few of its own.
 
 # A longer cell is judged by its beginning.
 LONGEST = 2_400
@@ -184,7 +167,6 @@ class OwnWords:
     description: ClassVar[str] = (
         "0 for the cell whose text, without its headings, has most of the query; negative for what others lack."
     )
-
     name: str = "own_words"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -203,13 +185,13 @@ class OwnWords:
         whole = sum(tell for _, tell in tells)
         if not whole:
             return {}
-        found = {one.key: -((_lacking(_plain(one.memory.text[:LONGEST]), tells) / whole) ** 2) for one in cells}
+        found = {}
+        for one in cells:
+            text = _plain(one.memory.text[:LONGEST])
+            lacking = sum(tell for roots, tell in tells if not any(root in text for root in roots))
+            found[one.key] = -((lacking / whole) ** 2)
         best = max(found.values())
         return {key: value - best for key, value in found.items()}
-
-
-def _lacking(text: str, tells: Sequence[tuple[Sequence[str], float]]) -> float:
-    return sum(tell for roots, tell in tells if not any(root in text for root in roots))
 
 
 def _plain(text: str) -> str:
@@ -234,10 +216,6 @@ def _root(stem: str) -> str:
     return stem[:-1] if len(stem) > 3 and stem[-1] in "eiy" else stem
 
 
-# Names in code: what a memory defines, what its file is called, and names in its path such as those of tests.
-#
-# What is in a test, or was put aside, seldom answers.
-
 # By where a name is defined: at the top level, as a variable, within a class or a function.
 _LEVELS = (1.0, 0.8, 0.6)
 # In a sentence a word may look like a name by chance.
@@ -257,7 +235,6 @@ class Defines:
         "1 if it defines the class or function that the query names, 0.8 for a variable, 0.6 for a method; "
         "half in a sentence."
     )
-
     name: str = "defines"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -268,7 +245,6 @@ class Defines:
         return found
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
-        """Return which definition a candidate was judged by."""
         definitions = context.candidates.definitions.get(candidate.key, Definitions())
         matches = _matches(_named(query.text), definitions)
         return max(((value, f"its definition of `{name}`") for value, name in matches), default=(0.0, self.label))[1]
@@ -277,18 +253,10 @@ class Defines:
 def _named(text: str) -> Mapping[str, float]:
     words = words_of(text)
     if len(words) == 1:
-        return {_last(words[0]): 1.0}
-    return {_last(word): _IN_A_SENTENCE for word in words if _is_name(word)}
-
-
-def _is_name(word: str) -> bool:
-    if word.lower() in STOP_WORDS:
-        return False
-    return "." in word or "_" in word.strip("_") or word != word.lower()
-
-
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]
+        return {words[0].rpartition(".")[2]: 1.0}
+    words = [word for word in words if word.lower() not in STOP_WORDS]
+    names = [one for one in words if "." in one or "_" in one.strip("_") or one != one.lower()]
+    return {name.rpartition(".")[2]: _IN_A_SENTENCE for name in names}
 
 
 def _matches(named: Mapping[str, float], definitions: Definitions) -> Iterator[tuple[float, str]]:
@@ -315,7 +283,6 @@ class DefinedNames:
     description: ClassVar[str] = (
         "How much better the best name of a class or function in the file answers the query than that of other files."
     )
-
     name: str = "defined_names"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -332,7 +299,6 @@ class DefinedNames:
         return {key: value - usual for key, value in found.items()}
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
-        """Return which name a candidate was judged by."""
         definitions = context.candidates.definitions.get(candidate.key, Definitions())
         _, name = context.name_words.best(_names(definitions))
         return f"its definition of `{name}`" if name else self.label
@@ -354,16 +320,15 @@ class FileStem:
 
     label: ClassVar[str] = "the name of its file"
     description: ClassVar[str] = "How well the names of the file and of its folder answer the query, from 0 to 1."
-
     name: str = "file_stem"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        return {one.key: _value(one.memory.source, context) for one in context if one.memory.kind == "file"}
-
-
-def _value(source: str, context: SearchContext) -> float:
-    _, folder, stem = names_in(source)
-    return min(1.0, context.name_words.cover(stem) + _FOLDER * context.name_words.cover(folder))
+        found, cover = {}, context.name_words.cover
+        for one in context:
+            if one.memory.kind == "file":
+                _, folder, stem = names_in(one.memory.source)
+                found[one.key] = min(1.0, cover(stem) + _FOLDER * cover(folder))
+        return found
 
 
 _ASIDE = re.compile(r"__init__|__main__|tests?|test_.*|.*_test|conftest|v\d+|deprecated|_?compat|legacy", re.IGNORECASE)
@@ -378,7 +343,6 @@ class Aside:
 
     label: ClassVar[str] = "what its path says"
     description: ClassVar[str] = "-1 for tests, earlier versions and the like, unless the query asks for them; else 0."
-
     name: str = "aside"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -389,7 +353,6 @@ class Aside:
         }
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
-        """Return which name in its path a candidate was judged by."""
         name = _beside(candidate.memory.source, context)
         return f"`{name}` in its path" if name else self.label
 

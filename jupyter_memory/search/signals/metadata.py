@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isnan, log
@@ -14,7 +14,7 @@ from jupyter_memory.search.fusion import normalised
 from jupyter_memory.search.query.temporal import TOLERANCE_DAYS
 from jupyter_memory.search.signals.semantic import semantic_margins
 from jupyter_memory.search.signals.weights import SEMANTIC_MARGIN, WORDS
-from jupyter_memory.types import Candidate, Filters, Memory, Query
+from jupyter_memory.types import Candidate, Memory, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,6 @@ class OfKind:
 
     label: ClassVar[str] = "its kind"
     description: ClassVar[str] = "1 for memories of one kind; no value for the others."
-
     name: str
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -40,7 +39,6 @@ class Tier:
 
     label: ClassVar[str] = "its tier"
     description: ClassVar[str] = "1 for pinned memories, 2 for files, 3 for notes; lower is better."
-
     name: str = "tier"
     lower_is_better: bool = True
 
@@ -48,7 +46,6 @@ class Tier:
         return {candidate.key: float(_TIERS[candidate.memory.tier]) for candidate in context}
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
-        """Return where a candidate comes from."""
         return _REASONS[candidate.memory.tier]
 
 
@@ -61,14 +58,12 @@ class Severity:
 
     label: ClassVar[str] = "its severity"
     description: ClassVar[str] = "1 for critical, 0.7 for a warning, 0.4 for a suggestion, 0 for none."
-
     name: str = "severity"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         return {candidate.key: _VALUES[candidate.memory.severity] for candidate in context}
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
-        """Return how severe a candidate is."""
         return f"being marked as {candidate.memory.severity}"
 
 
@@ -78,7 +73,6 @@ class Domain:
 
     label: ClassVar[str] = "being of the domain that the query is about"
     description: ClassVar[str] = "1 if the memory belongs to the domain of the query, else 0."
-
     name: str = "domain"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -94,21 +88,12 @@ class Tags:
 
     label: ClassVar[str] = "the tags that it shares with the query"
     description: ClassVar[str] = "The share of tags that the memory and the query have in common."
-
     name: str = "tags"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         wanted = {tag.casefold() for tag in query.tags}
-        return {
-            candidate.key: _jaccard(wanted, {tag.casefold() for tag in candidate.memory.tags}) for candidate in context
-        }
-
-
-def _jaccard(one: set[str], other: set[str]) -> float:
-    return len(one & other) / len(one | other) if one and other else 0.0
-
-
-# The time of a memory: near the one that the query names, recent, or valid now.
+        held = {one.key: {tag.casefold() for tag in one.memory.tags} for one in context}
+        return {key: len(wanted & tags) / len(wanted | tags) if wanted and tags else 0.0 for key, tags in held.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,22 +105,19 @@ class NamedTime:
 
     label: ClassVar[str] = "being from the time that the query names"
     description: ClassVar[str] = "How certain the time in the query is, for memories from that time; 0 for the others."
-
     name: str = "time"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         temporal, then = query.temporal, query.time_filters
         if temporal is None or then is None:
             return {}
-        return {one.key: temporal.sure * _is_of(one.memory, then) for one in context}
-
-
-def _is_of(memory: Memory, then: Filters) -> bool:
-    if then.session:
-        return memory.session in then.session
-    return (then.since is None or memory.event_at >= then.since) and (
-        then.until is None or memory.event_at < then.until
-    )
+        if then.session:
+            return {one.key: temporal.sure * (one.memory.session in then.session) for one in context}
+        found = {}
+        for one in context:
+            begun = then.since is None or one.memory.event_at >= then.since
+            found[one.key] = temporal.sure * (begun and (then.until is None or one.memory.event_at < then.until))
+        return found
 
 
 # Beyond so many tolerances nothing is left.
@@ -153,7 +135,6 @@ class NearTime:
 
     label: ClassVar[str] = "how close it is to the time that the query names"
     description: ClassVar[str] = "1 at the moment that the query names, and less with the distance from it."
-
     name: str = "near_time"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -186,7 +167,6 @@ class Recency:
 
     label: ClassVar[str] = "how recent it is"
     description: ClassVar[str] = "1 for a memory of now, 0.5 for one of a year ago."
-
     half_life_hours: float = A_YEAR
     name: str = "recency"
     lower_is_better: bool = False
@@ -219,7 +199,6 @@ class Validity:
     description: ClassVar[str] = (
         "1 for a new or valid memory, less for an older one or one that soon expires, 0 for an expired one."
     )
-
     half_life_days: float = 365.0
     name: str = "validity"
 
@@ -239,20 +218,30 @@ class Validity:
         return min(1.0, left / (_LAST_PART * window))
 
 
-# Scores a memory by how well those next to it match, or those of its session.
-
-
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """The evidence of words and meaning for the better of the two memories beside a candidate; 0 where it has none."""
+    """The evidence of words and meaning for the better of the two memories beside a candidate; 0 where it has none.
+
+    Neighbours are cells of one notebook or memories of one session that were stored one after the other. Only those of
+    the candidates count: what no retriever found has little to say.
+    """
 
     label: ClassVar[str] = "the memories next to it"
     description: ClassVar[str] = "How well the better of the two memories next to it matches by words and meaning."
-
     name: str = "neighbour"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        return neighbour_evidence(context.shared(evidence), context.candidates)
+        values, memories = context.shared(evidence), {one.key: one.memory for one in context}
+        found = dict.fromkeys(memories, 0.0)
+        for key, one in memories.items():
+            after = memories.get(key + 1)
+            if after is None or one.space != after.space or one.kind != after.kind:
+                continue
+            in_notebook, in_session = one.kind == "cell", one.session is not None and one.session == after.session
+            if one.source == after.source if in_notebook else in_session:
+                found[key] = max(found[key], values.get(key + 1, 0.0))
+                found[key + 1] = max(found[key + 1], values.get(key, 0.0))
+        return found
 
 
 def evidence(context: SearchContext) -> dict[int, float]:
@@ -264,72 +253,39 @@ def evidence(context: SearchContext) -> dict[int, float]:
     }
 
 
-def neighbour_evidence(evidence: Mapping[int, float], candidates: Sequence[Candidate]) -> dict[int, float]:
-    """Return the evidence of the better of each candidate's two neighbours, by key; 0 where it is none or against.
-
-    Neighbours are cells of one notebook or memories of one session that were stored one after the other. Only those of
-    the candidates count: what no retriever found has little to say.
-    """
-    memories = {one.key: one.memory for one in candidates}
-    found = dict.fromkeys(memories, 0.0)
-    for key, memory in memories.items():
-        if (after := key + 1) in memories and belong(memory, memories[after]):
-            found[key] = max(found[key], evidence.get(after, 0.0))
-            found[after] = max(found[after], evidence.get(key, 0.0))
-    return found
-
-
-def belong(one: Memory, other: Memory) -> bool:
-    """Return whether two memories are of one notebook or one session."""
-    if one.space != other.space or one.kind != other.kind:
-        return False
-    if one.kind == "cell":
-        return one.source == other.source
-    return one.session is not None and one.session == other.session
-
-
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The best evidence of words and meaning among the other memories of a candidate's session; 0 where it has none."""
-
-    label: ClassVar[str] = "what was noted in the same session"
-    description: ClassVar[str] = "How well the best other memory of its session matches by words and meaning."
-
-    name: str = "session"
-
-    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        return session_evidence(context.shared(evidence), context.candidates)
-
-
-def session_evidence(evidence: Mapping[int, float], candidates: Sequence[Candidate]) -> dict[int, float]:
-    """Return the evidence of the best other memory of each candidate's session, by key; 0 where it is none or against.
+    """The best evidence of words and meaning among the other memories of a candidate's session; 0 where it has none.
 
     Only candidates count, and only within a space. The session of a kernel says little: it may last for weeks, so what
     was run in it has no evidence here.
     """
-    best: dict[tuple[str, str], list[tuple[float, int]]] = {}
-    sessions = {
-        one.key: (one.memory.space, one.memory.session)
-        for one in candidates
-        if one.memory.session is not None and one.memory.kind != "history"
-    }
-    for key, (space, session) in sessions.items():
-        two = best.setdefault((space, str(session)), [])
-        two.append((evidence.get(key, 0.0), key))
-        two.sort(reverse=True)
-        del two[2:]
-    found = dict.fromkeys((one.key for one in candidates), 0.0)
-    for key, (space, session) in sessions.items():
-        others = [value for value, other in best[space, str(session)] if other != key]
-        found[key] = max([0.0, *others])
-    return found
+
+    label: ClassVar[str] = "what was noted in the same session"
+    description: ClassVar[str] = "How well the best other memory of its session matches by words and meaning."
+    name: str = "session"
+
+    def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        values = context.shared(evidence)
+        best: dict[tuple[str, str | None], list[tuple[float, int]]] = {}
+        sessions = {
+            one.key: (one.memory.space, one.memory.session)
+            for one in context
+            if one.memory.session is not None and one.memory.kind != "history"
+        }
+        for key, session in sessions.items():
+            two = best.setdefault(session, [])
+            two.append((values.get(key, 0.0), key))
+            two.sort(reverse=True)
+            del two[2:]
+        found = dict.fromkeys((one.key for one in context), 0.0)
+        for key, session in sessions.items():
+            found[key] = max([0.0, *(value for value, other in best[session] if other != key)])
+        return found
 
 
-# Penalties for form: for questions, if a question is asked, and for very short and very long texts.
-#
 # A question seldom answers another one. A few words seldom answer one either, and a long text contains many words of
-# any
-# query by chance.
+# any query by chance.
 
 _FIRST_WORDS = """
 am are can could did do does has have how is should was were what when where which who whom whose why will would
@@ -346,7 +302,6 @@ class QuestionPenalty:
 
     label: ClassVar[str] = "being a question, where the query needs an answer"
     description: ClassVar[str] = "-1 for a memory that is a question, if the query is a question too."
-
     name: str = "question_penalty"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -385,7 +340,6 @@ class LengthPenalty:
     description: ClassVar[str] = (
         "0 for a usual length; negative for a memory that is short, or whose best chunk is long."
     )
-
     name: str = "length_penalty"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -412,8 +366,6 @@ def size_evidence(size: int, tokens: int) -> float:
     return short + (log(LONG / tokens) if tokens > LONG else 0.0)
 
 
-# Scores a memory by what does not depend on the query: its tier, its sources, how often it was read, and its age.
-
 _TIER_QUALITY = {"core": 1.0, "note": 0.7, "file": 0.6, "mcp": 0.5}
 
 
@@ -427,7 +379,6 @@ class Quality:
 
     label: ClassVar[str] = "where it comes from, its age, and how often it was read"
     description: ClassVar[str] = "Its tier, the number of its sources, how often it was read, and its age."
-
     name: str = "quality"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:

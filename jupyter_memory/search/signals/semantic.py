@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import nan
 from statistics import fmean
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.embedders.tokenizer import token_vectors, tokens
 from jupyter_memory.runtime import one_core
-from jupyter_memory.search.context import Background, SearchContext, TokenTable
+from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.signals.weights import HUBNESS, semantic_evidence
 from jupyter_memory.text.code import EVERYDAY, PYTHON, language
 from jupyter_memory.types import Candidate, Query
@@ -26,13 +26,11 @@ from jupyter_memory.types import Candidate, Query
 class SemanticMargin:
     """calibration * terms * z * |z|, where z is how many deviations the cosine lies above the query's with the store.
 
-    Where the model can be trusted, a hub has less: see `margins`. NaN where no model took part. `signals.weights` has
-    the reasons.
+    NaN where no model took part. `signals.weights` has the reasons.
     """
 
     label: ClassVar[str] = "how much closer its meaning is to the query than that of others"
     description: ClassVar[str] = "How far its cosine with the query stands out from those of the whole store."
-
     name: str = "semantic_margin"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -45,31 +43,22 @@ def semantic_margins(context: SearchContext) -> dict[int, float]:
         return dict.fromkeys((one.key for one in context), nan)
     terms = context.query.terms
     count = len(terms.words) + len(terms.phrases) + len(terms.ident)
-    values = context.calibration * semantic_evidence(margins(context, context.background), count)
-    return dict(zip((one.key for one in context), values.tolist(), strict=True))
-
-
-def margins(context: SearchContext, background: Background) -> NDArray[np.float64]:
-    """Return how far each candidate's cosine stands out, in standard deviations, ``(n,)``.
-
-    A hub is near to any question: its cosine counts less by ``HUBNESS * (1 - 1 / calibration)`` times how much its
-    hubness exceeds the candidates' mean. Where words are as good a guide, they hold hubs back, and several memories
-    that are near to each other are several answers to one question: then nothing is taken off.
-    """
     cosines = np.array([nan if one.cosine is None else one.cosine for one in context], dtype=np.float64)
+    # A hub is near to any question: its cosine counts less by how much its hubness exceeds the candidates' mean. Where
+    # words are as good a guide, they hold hubs back, and several memories that are near to each other are several
+    # answers to one question: then nothing is taken off.
     if context.calibration > 1:
         hubness = context.hubness
         mean = fmean(hubness.values()) if hubness else 0.0
         excess = np.array([hubness.get(one.chunk, mean) - mean for one in context], dtype=np.float64)
         cosines -= HUBNESS * (1 - 1 / context.calibration) * excess
-    return background.margin(cosines)
+    values = context.calibration * semantic_evidence(context.background.margin(cosines), count)
+    return dict(zip((one.key for one in context), values.tolist(), strict=True))
 
 
-# How near the candidate's nearest token comes to each token of the query: late interaction without a model.
-#
-# The vectors are the bundled static model's, one a token. Like ColBERT's MaxSim (Khattab and Zaharia, SIGIR 2020), but
-# with vectors that do not know their neighbours, and with rare tokens counting more. The name of a language is met by
-# what is written in it.
+# MaxSim: how near the candidate's nearest token comes to each token of the query. The vectors are the bundled static
+# model's, one a token. Like ColBERT's (Khattab and Zaharia, SIGIR 2020), but with vectors that do not know their
+# neighbours, and with rare tokens counting more. The name of a language is met by what is written in it.
 
 # Tokens are pieces of words, of which the frequent ones say even less than their idf: measured on the judged sets.
 IDF_POWER = 1.5
@@ -95,6 +84,12 @@ Tokens = NDArray[np.integer]
 Floats = NDArray[np.float32]
 
 
+class TokenTable(Protocol):
+    """Gives the unit vectors of tokens, ``(n, dimensions)``."""
+
+    def __getitem__(self, ids: Tokens, /) -> Floats: ...
+
+
 @dataclass(frozen=True, slots=True)
 class MaxSim:
     """MaxSim of the candidates that a retriever ranks among its first ``depth``; no value for the others.
@@ -106,21 +101,20 @@ class MaxSim:
     description: ClassVar[str] = (
         "How close the nearest token of the memory is to each token of the query; rare tokens count more."
     )
-
     depth: int = DEPTH
     budget: int = BUDGET
     name: str = "max_sim"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         asked, sample = context.query_tokens, context.sample
-        chosen = best_placed(context, self.depth, self.budget)
+        chosen = _best_placed(context, self.depth, self.budget)
         matches = max_sim(
             asked,
             rarity(sample.token_counts[asked], sample.chunks),
             [context.tokens[one.chunk].different for one in chosen],
-            context.token_table,
+            token_vectors(),
             sample.typical_length,
-            written_in(query, asked, chosen),
+            _written_in(query, asked, chosen),
         )
         lengths = (len(one.memory.text) for one in chosen)
         return {
@@ -129,8 +123,7 @@ class MaxSim:
         }
 
 
-def best_placed(context: SearchContext, depth: int = DEPTH, budget: int = BUDGET) -> list[Candidate]:
-    """Return the candidates that a retriever ranks high, the best placed first, as long as the characters last."""
+def _best_placed(context: SearchContext, depth: int = DEPTH, budget: int = BUDGET) -> list[Candidate]:
     places: dict[int, int] = {}
     for finds in context.retrieved.values():
         for place, one in enumerate(finds[:depth]):
@@ -152,11 +145,7 @@ def of_the_whole(match: float, length: int) -> float:
     return UNSEEN + (match - UNSEEN) * share
 
 
-def written_in(query: Query, asked: Tokens, candidates: Sequence[Candidate]) -> NDArray[np.bool_] | None:
-    """Return which candidates are written in a language that each token of the query names, ``(n, q)``; None for none.
-
-    A quoted name is looked for as it stands, and so is what prose is called.
-    """
+def _written_in(query: Query, asked: Tokens, candidates: Sequence[Candidate]) -> NDArray[np.bool_] | None:
     known = {PYTHON, *(one.memory.lang.lower() for one in candidates)} - EVERYDAY
     named = known.intersection(query.terms.words)
     if not named:
@@ -180,13 +169,8 @@ def max_sim(
 ) -> Floats:
     """Return how well each text meets the query, float32 ``(len(texts),)``: about 0 for nothing, 1 for every token.
 
-    Args:
-        query: the different tokens of the query, ``(q,)``.
-        rarity: the idf of each of them in the store, ``(q,)``, not negative.
-        texts: the tokens of each text, in any order; a text without tokens gets 0.
-        table: a unit vector for every token of the vocabulary, ``(vocabulary, dimensions)``.
-        typical_length: the mean number of tokens of the store's texts.
-        met: which tokens a text meets by what it is, whatever it holds, ``(len(texts), q)``.
+    ``query`` has its different tokens, ``(q,)``, and ``rarity`` the idf of each. ``typical_length`` is the mean number
+    of tokens of the store's texts; ``met`` says which tokens a text meets by what it is, ``(len(texts), q)``.
     """
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     matches = np.zeros(len(texts), dtype=np.float32)
@@ -195,7 +179,17 @@ def max_sim(
     spoken = np.flatnonzero(lengths)
     if not spoken.size or not weights.sum() > 0:
         return matches
-    nearest = _nearest(query, [text for text in texts if len(text)], lengths[spoken], table)
+    # Texts share most of their tokens, so that each different one is compared once.
+    every = np.concatenate([text for text in texts if len(text)])
+    held = np.zeros(int(every.max()) + 1, dtype=bool)
+    held[every] = True
+    different = np.flatnonzero(held)
+    places = np.empty(held.size, dtype=np.intp)
+    places[different] = np.arange(different.size)
+    with one_core():
+        cosines = table[different] @ table[query].T
+    starts = np.concatenate(([0], np.cumsum(lengths[spoken])[:-1]))
+    nearest: Floats = np.maximum.reduceat(cosines.take(places[every], axis=0), starts, axis=0)
     if met is not None:
         nearest[met[np.ix_(spoken, telling)]] = 1
     excess = LENGTH_SLOPE * np.log(lengths[spoken] / max(typical_length, 1.0)).astype(np.float32)
@@ -210,27 +204,9 @@ def rarity(frequencies: NDArray[np.integer], chunks: int) -> Floats:
     return idf
 
 
-def _nearest(query: Tokens, texts: Sequence[Tokens], lengths: NDArray[np.int64], table: TokenTable) -> Floats:
-    # Texts share most of their tokens, so that each different one is compared once.
-    every = np.concatenate(texts)
-    held = np.zeros(int(every.max()) + 1, dtype=bool)
-    held[every] = True
-    different = np.flatnonzero(held)
-    places = np.empty(held.size, dtype=np.intp)
-    places[different] = np.arange(different.size)
-    with one_core():
-        cosines = table[different] @ table[query].T
-    starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
-    best: Floats = np.maximum.reduceat(cosines.take(places[every], axis=0), starts, axis=0)
-    return best
-
-
-# How close the best passage of a memory comes to the query, however much else the memory holds.
-#
 # The vector of a chunk is that of all it says: one line on the matter among twenty others hardly shows in it. A passage
 # is some 32 tokens of the chunk that was found. Its vector is the sum of its tokens' vectors in the bundled static
-# model,
-# whichever model the store has. It is computed when it is needed, from the tokens that are stored with the chunk.
+# model, whichever model the store has, computed when it is needed from the tokens that are stored with the chunk.
 
 # Tokens of a block; two adjacent blocks are a passage, so that each passage shares a half with the next.
 BLOCK = 16
@@ -246,18 +222,17 @@ class BestPassage:
 
     label: ClassVar[str] = "how close its best passage is to the query"
     description: ClassVar[str] = "How close the best passage of the memory, some 32 tokens, is to the query."
-
     name: str = "best_passage"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        chosen = [one for one in best_placed(context) if one.memory.session is None]
+        chosen = [one for one in _best_placed(context) if one.memory.session is None]
         if not chosen:
             return {}
         texts = [context.tokens[one.chunk].text for one in chosen]
         counts = np.array([len(text) for text in texts], np.int64)
         table = token_vectors()
         asked = table.sums(context.query_tokens[None])[0]
-        values = best_cosines(asked, table.sums(in_blocks(np.concatenate(texts), counts)), counts)
+        values = _best_cosines(asked, table.sums(in_blocks(np.concatenate(texts), counts)), counts)
         return dict(zip((one.key for one in chosen), values.tolist(), strict=True))
 
 
@@ -274,14 +249,7 @@ def in_blocks(ids: NDArray[np.integer], counts: NDArray[np.int64]) -> NDArray[np
     return filled.reshape(-1, BLOCK)
 
 
-def best_cosines(asked: Floats, sums: Floats, counts: NDArray[np.int64]) -> Floats:
-    """Return the best cosine of a vector with the passages of each text, ``(n,)``; 0 for a text without tokens.
-
-    Args:
-        asked: the vector, ``(dimensions,)``.
-        sums: those of the tokens of each block of all texts, ``(blocks, dimensions)``.
-        counts: how many tokens each text has, ``(n,)``.
-    """
+def _best_cosines(asked: Floats, sums: Floats, counts: NDArray[np.int64]) -> Floats:
     best = np.zeros(len(counts), np.float32)
     spoken = np.flatnonzero(counts)
     if not spoken.size:
