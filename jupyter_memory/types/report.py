@@ -302,12 +302,7 @@ _EMPTY = ("free", "log")
 # The share of the whole from which on a part is named in words.
 _HARDLY = 0.02
 _OTHER = "other"
-_LABELS = {
-    "words": "keyword index",
-    "files": "list of files",
-    "forgotten": "kept for undo",
-    "log": "write-ahead log",
-}
+_LABELS = {"words": "keyword index", "files": "list of files", "forgotten": "kept for undo", "log": "write-ahead log"}
 
 
 @dataclass(frozen=True, slots=True)

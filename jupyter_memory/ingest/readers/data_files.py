@@ -77,23 +77,21 @@ def sample(path: Path) -> Sample:
     with path.open("rb") as opened:
         # As large as it is now: a file that grows has no end.
         size = os.fstat(opened.fileno()).st_size
-        read = _inflated if path.suffix.lower() == COMPRESSED else _plain
-        data, used = read(opened, _USUAL)
+        compressed = path.suffix.lower() == COMPRESSED
+        data, used = _beginning(opened, _USUAL, compressed)
         if b"\n" not in data and b"\r" not in data:
             opened.seek(0)
-            data, used = read(opened, _MOST)
+            data, used = _beginning(opened, _MOST, compressed)
     whole = used >= size
     text = clean(_decoded(data))
     cut_short = not whole and "\n" not in text
     return Sample(text, len(text) if whole else round(size * len(text) / used), whole, cut_short)
 
 
-def _plain(opened: IO[bytes], most: int) -> tuple[bytes, int]:
-    data = opened.read(most)
-    return data, len(data)
-
-
-def _inflated(opened: IO[bytes], most: int) -> tuple[bytes, int]:
+def _beginning(opened: IO[bytes], most: int, compressed: bool) -> tuple[bytes, int]:
+    if not compressed:
+        plain = opened.read(most)
+        return plain, len(plain)
     # What is cut off or damaged further on is not looked at; neither is what would come out of the rest.
     # No more than this goes into that many bytes, whatever is in it.
     rest = opened.read(most + _GZIP_HEADER)
@@ -159,7 +157,10 @@ class DelimitedReader:
             del lines[-1]
 
         separator = max(self.separators, key=lambda one: _fit(lines[:_FEW], one))
-        rows = _rows(lines, separator)
+        try:
+            rows = [row for row in csv.reader(lines, delimiter=separator) if row]
+        except csv.Error:
+            raise InputError("A field of the file is too long for a table; perhaps a quote is not closed.") from None
         if not rows:
             raise InputError(f"The file has no row that can be read, so it is no {self.format}.")
         return document([_table(rows, lines, begun)], self.format)
@@ -195,16 +196,8 @@ def _fit(lines: Sequence[str], separator: str) -> tuple[bool, float, int]:
     return width > 1, lines_alike / widths.total(), width
 
 
-def _rows(lines: Sequence[str], separator: str) -> list[list[str]]:
-    try:
-        return [row for row in csv.reader(lines, delimiter=separator) if row]
-    except csv.Error:
-        raise InputError("A field of the file is too long for a table; perhaps a quote is not closed.") from None
-
-
 # Reads the beginning of a file of JSON Lines: the keys of its records with their types.
 
-_FORMAT = "JSON Lines"
 # Records by which keys are judged, and how deep keys are looked at.
 _RECORDS, _DEPTH = 200, 3
 # A key belongs to the records if this share of them has it, and of several at least two. Others may be values: the keys
@@ -242,24 +235,17 @@ class JsonLinesReader:
             return Document((), "data")
         if not begun.whole:
             del lines[-1]
-        top, records = _Level(), [_record(line) for line in lines[:_RECORDS]]
-        for record in records:
-            _note(record, top, 1)
+        top, records = _Level(), lines[:_RECORDS]
+        try:
+            for line in records:
+                _note(json.loads(line.removeprefix("\ufeff")), top, 1)
+        except (ValueError, RecursionError):
+            raise InputError("A line of the file is not JSON, so it is no file of JSON Lines.") from None
         read = sum(len(line) + 1 for line in lines) or 1
         rows = len(lines) if begun.whole else max(len(lines), round(len(lines) * begun.characters / read))
-        return document([_json_table(top, rows, begun, len(records))], _FORMAT)
-
-
-def _json_table(top: _Level, rows: int, begun: Sample, records: int) -> Table:
-    columns = tuple(_columns(top, "", records))
-    return Table(columns, what="file", rows=rows, estimated=not begun.whole, width=len(columns))
-
-
-def _record(line: str) -> Any:
-    try:
-        return json.loads(line.removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
-        raise InputError("A line of the file is not JSON, so it is no file of JSON Lines.") from None
+        columns = tuple(_columns(top, "", len(records)))
+        table = Table(columns, what="file", rows=rows, estimated=not begun.whole, width=len(columns))
+        return document([table], "JSON Lines")
 
 
 def _note(value: Any, level: _Level, depth: int) -> None:
@@ -278,8 +264,13 @@ def _columns(level: _Level, prefix: str, records: int) -> Iterator[Column]:
         if not _is_shared(len(types), level.objects, top=not prefix) or is_value(key):
             continue
         name, inner = f"{prefix}{key}", level.inside.get(key)
-        yield Column(name, _said(types))
-        if inner is not None and inner.objects and not _is_mapping(inner):
+        is_cell = set(types) <= {BOOLEAN, EMPTY, INTEGER, NUMBER, TEXT}
+        other = " or ".join(dict.fromkeys(type_ for type_ in types if type_ != EMPTY))
+        yield Column(name, type_of_all(types) if is_cell else other)
+        if inner is None or not inner.objects:
+            continue
+        shared = Counter(_is_shared(len(types), inner.objects, top=False) for types in inner.types.values())
+        if shared[True] >= shared[False]:  # else it is a mapping
             yield from _columns(inner, f"{name}.", records)
 
 
@@ -287,19 +278,6 @@ def _is_shared(times: int, objects: int, *, top: bool) -> bool:
     if objects < 3:
         return top or (objects > 1 and times == objects)
     return times >= 2 and times >= _SHARE * objects
-
-
-def _is_mapping(level: _Level) -> bool:
-    shared = Counter(_is_shared(len(types), level.objects, top=False) for types in level.types.values())
-    return shared[False] > shared[True]
-
-
-def _said(types: Sequence[str]) -> str:
-    return (
-        type_of_all(types)
-        if set(types) <= {BOOLEAN, EMPTY, INTEGER, NUMBER, TEXT}
-        else " or ".join(dict.fromkeys(type_ for type_ in types if type_ != EMPTY))
-    )
 
 
 def _type(value: Any) -> str:
@@ -324,23 +302,14 @@ def read_database(path: Path, /) -> Document:
     from jupyter_memory.storage.databases import foreign_tables
 
     found = foreign_tables(path)
-    format_ = "SQLite" if _is_sqlite(path) else "DuckDB"
-    tables = [
-        Table(
-            columns=tuple(Column(name, _declared_type(declared)) for name, declared in one.columns),
-            name=one.name,
-            what="view" if one.is_view else "table",
-            rows=one.rows,
-            estimated=one.estimated,
-        )
-        for one in found.tables
-    ]
-    return document(tables, format_, found.left_out)
-
-
-def _is_sqlite(path: Path) -> bool:
     with path.open("rb") as opened:
-        return opened.read(6) == b"SQLite"
+        format_ = "SQLite" if opened.read(6) == b"SQLite" else "DuckDB"
+    tables = []
+    for one in found.tables:
+        columns = tuple(Column(name, _declared_type(declared)) for name, declared in one.columns)
+        what = "view" if one.is_view else "table"
+        tables.append(Table(columns, one.name, what, one.rows, one.estimated))
+    return document(tables, format_, found.left_out)
 
 
 def _declared_type(declared: str) -> str:

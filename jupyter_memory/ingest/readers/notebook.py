@@ -79,14 +79,14 @@ def pictures(cell: Mapping[str, Any]) -> tuple[bytes | str | None, ...]:
     attached = cell.get("attachments")
     if cell.get("cell_type") == "markdown" and isinstance(attached, Mapping):
         shown += attached.values()
-    return tuple(_picture(one) for one in shown if isinstance(one, Mapping) and any(kind in one for kind in _PICTURES))
-
-
-def _picture(data: Mapping[str, Any]) -> bytes | str | None:
-    found = next(filter(None, (joined(data[kind]) for kind in _PICTURES if kind in data)), None)
-    # Outputs have SVG as text, attachments in base64.
-    is_text = found is not None and found.lstrip("\ufeff \t\r\n").startswith("<")
-    return found.encode("utf-8", "replace") if found is not None and is_text else found
+    found: list[bytes | str | None] = []
+    for data in shown:
+        if isinstance(data, Mapping) and any(kind in data for kind in _PICTURES):
+            picture = next(filter(None, (joined(data[kind]) for kind in _PICTURES if kind in data)), None)
+            # Outputs have SVG as text, attachments in base64.
+            is_text = picture is not None and picture.lstrip("\ufeff \t\r\n").startswith("<")
+            found.append(picture.encode("utf-8", "replace") if picture is not None and is_text else picture)
+    return tuple(found)
 
 
 def clip(text: str, length: int) -> str:
@@ -147,13 +147,9 @@ def _tidy(text: str) -> str:
     text = uncoloured(text)
     if "\r" in text or "\b" in text:
         text = text.replace("\r\n", "\n").replace("\b", "")
-        text = "\n".join(_overwritten(line) for line in text.split("\n"))
+        states = ([part for part in line.split("\r") if part.strip()] for line in text.split("\n"))
+        text = "\n".join(parts[-1] if parts else "" for parts in states)
     return text.strip("\n").rstrip()
-
-
-def _overwritten(line: str) -> str:
-    shown = [part for part in line.split("\r") if part.strip()]
-    return shown[-1] if shown else ""
 
 
 # Cells of a notebook, whatever its format: each with the headings and the Markdown above it.
@@ -213,13 +209,16 @@ def placed(cells: Iterable[Cell], hide: Callable[[str], str] | None) -> Iterator
             above = "" if source else above
             continue
         found = headings(source)
-        opening = path
-        for heading in _leading(source, found):
-            opening = descend(opening, heading)
-        yield Placed(cell, source, opening, "")
+        opening, between, begin = path, [], 0
+        has_text = False
         for heading in found:
-            path = descend(path, heading)
-        above = _safe(_without(source, found), _ABOVE, hide)[:_ABOVE].strip() if source else above
+            between.append(source[begin : heading.start])
+            has_text = has_text or bool(between[-1].strip())
+            path, begin = descend(path, heading), heading.end
+            opening = opening if has_text else path
+        yield Placed(cell, source, opening, "")
+        text = "".join((*between, source[begin:]))
+        above = _safe(text, _ABOVE, hide)[:_ABOVE].strip() if source else above
 
 
 def document(cells: Iterable[Cell], language: str, title: str, hide: Callable[[str], str] | None) -> Document | None:
@@ -258,21 +257,6 @@ def _safe(text: str, length: int, hide: Callable[[str], str] | None) -> str:
     return hide(text) if hide is not None and len(text) > length else text
 
 
-def _leading(source: str, found: list[Heading]) -> Iterator[Heading]:
-    begin = 0
-    for heading in found:
-        if source[begin : heading.start].strip():
-            return
-        yield heading
-        begin = heading.end
-
-
-def _without(source: str, found: list[Heading]) -> str:
-    begins = [0, *(heading.end for heading in found)]
-    ends = [*(heading.start for heading in found), len(source)]
-    return "".join(source[begin:end] for begin, end in zip(begins, ends, strict=True))
-
-
 # What the text of an output has in place of a plot: a picture, or what plotly, altair and bokeh show.
 _PLOT = re.compile(r"\[(?:image/|application/vnd\.(?:plotly|vega|bokehjs))")
 
@@ -306,7 +290,7 @@ class NotebookReader:
             OSError: the file cannot be read.
         """
         notebook, now = _load(path.read_bytes()), datetime.now(UTC)
-        ids = _Ids(notebook)
+        has_ids, ids = _version(notebook) >= (4, 5), set[str]()
 
         # nbformat.reads would also validate, and log what it dislikes with the user's text.
         major, _ = _version(notebook)
@@ -319,9 +303,19 @@ class NotebookReader:
         raw, kernel = cells, _language(notebook)
 
         parts = []
-        for one in placed(_known(raw), self.hide):
+        known = [
+            Cell(index, one["cell_type"] == "code", joined(one.get("source")))
+            for index, one in enumerate(raw)
+            if isinstance(one, Mapping) and one.get("cell_type") in ("code", "markdown")
+        ]
+        for one in placed(known, self.hide):
             cell, stored = one.cell, raw[one.cell.index]
-            location = ids.location(cell.index, stored)
+            location = stored.get("id")
+            # The id in its notebook, if no cell before it has the same one.
+            if has_ids and isinstance(location, str) and _ID.fullmatch(location) and location not in ids:
+                ids.add(location)
+            else:
+                location = f"#{cell.index}"
             if one.is_wanted:
                 shown = pictures(stored)
                 outputs = clean(outputs_text(stored.get("outputs"), self.hide)) if cell.is_code else ""
@@ -391,27 +385,6 @@ def _language(notebook: Mapping[str, Any]) -> str:
         if isinstance(name, str) and name.strip():
             return clean(known_language(name) if key != "name" or section == "language_info" else kernel_language(name))
     return PYTHON
-
-
-class _Ids:
-    # The id in its notebook, if no cell before it has the same one.
-
-    def __init__(self, notebook: Mapping[str, Any]) -> None:
-        self._stored = _version(notebook) >= (4, 5)
-        self._seen: set[str] = set()
-
-    def location(self, index: int, cell: Mapping[str, Any]) -> str:
-        stored = cell.get("id")
-        if not self._stored or not isinstance(stored, str) or not _ID.fullmatch(stored) or stored in self._seen:
-            return f"#{index}"
-        self._seen.add(stored)
-        return stored
-
-
-def _known(cells: list[Any]) -> Iterator[Cell]:
-    for index, raw in enumerate(cells):
-        if isinstance(raw, Mapping) and raw.get("cell_type") in ("code", "markdown"):
-            yield Cell(index, raw["cell_type"] == "code", joined(raw.get("source")))
 
 
 def _metadata(index: int, raw: Mapping[str, Any]) -> dict[str, Any]:

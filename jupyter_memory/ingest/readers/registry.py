@@ -39,9 +39,6 @@ from jupyter_memory.types import KINDS
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-# Our own readers keep their suffixes. Of two packages that read the same files, the one whose entry point comes first
-# in the alphabet does.
-
 # The entry points of packages that read further kinds of files: a name, and a class or function that is called without
 # arguments and returns the reader.
 GROUP = "jupyter_memory.readers"
@@ -268,7 +265,15 @@ def digest(path: Path) -> str:
         content = b"%d\0%d" % (status.st_size, status.st_mtime_ns)
     else:
         sampled = readers.sampled_of(path)
-        content = _ends(path, sampled) if sampled else path.read_bytes()
+        with path.open("rb") as opened:
+            if sampled:
+                size = opened.seek(0, os.SEEK_END)
+                opened.seek(0)
+                first = opened.read(sampled)
+                opened.seek(max(len(first), size - sampled))
+                content = b"%d\0" % size + first + opened.read(sampled)
+            else:
+                content = opened.read()
     return blake2b(content, digest_size=16).hexdigest() + version_mark(path)
 
 
@@ -276,15 +281,6 @@ def version_mark(path: Path | str) -> str:
     """Return how the fingerprint of a file ends that the present version of its reader has read."""
     version = known_readers().version_of(path)
     return f".{version}" if version else ""
-
-
-def _ends(path: Path, sampled: int) -> bytes:
-    with path.open("rb") as opened:
-        size = opened.seek(0, os.SEEK_END)
-        opened.seek(0)
-        first = opened.read(sampled)
-        opened.seek(max(len(first), size - sampled))
-        return b"%d\0" % size + first + opened.read(sampled)
 
 
 # What to say of files that could be read if an extra of this package were installed.

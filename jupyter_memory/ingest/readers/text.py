@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_front_matter
@@ -92,15 +91,11 @@ _TAGS = re.compile(r"^(?:tags|keywords)[ \t]*:[ \t]*(?P<line>[^\n]*)(?P<list>(?:
 def described(document: Document, text: str) -> Document:
     """Return a document with the tags and the date that the front matter of its text names."""
     block = front_matter(text)
-    return replace(document, tags=_tags(block), written=in_front_matter(block, datetime.now(UTC)))
-
-
-def _tags(block: str) -> tuple[str, ...]:
-    match = _TAGS.search(block)
-    if match is None:
-        return ()
-    words = match["line"].strip().strip("[]").split(",") + [line.strip()[1:] for line in match["list"].split("\n")]
-    return tuple(dict.fromkeys(tag for word in words if (tag := word.strip().strip("\"'#").strip())))
+    words: list[str] = []
+    if match := _TAGS.search(block):
+        words = match["line"].strip().strip("[]").split(",") + [line.strip()[1:] for line in match["list"].split("\n")]
+    tags = dict.fromkeys(tag for word in words if (tag := word.strip().strip("\"'#").strip()))
+    return replace(document, tags=tuple(tags), written=in_front_matter(block, datetime.now(UTC)))
 
 
 # Reads documents of prose and code: Quarto, R Markdown, MyST and Jupytext's Markdown, chunk by chunk.
@@ -161,15 +156,18 @@ def literate_document(
     front = front_matter(text)
     named = _LANGUAGE.search(front) or _KERNEL_NAME.search(front)
     language = known_language(named[1].strip("\"'")) if named else ""
-    language = language or _first_language(text) or usual
+    if not language:
+        first = _FIRST.search(text)
+        name = known_language(first[1]) if first else ""
+        language = name if name in ("python", "r", "julia", "sql", "bash", "javascript") else usual
     found = document(_cells(text, front, bare), language, title, hide)
     return Document((Part(text),), "markdown") if found is None else found
 
 
 def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
     lines = text.split("\n")
-    first = front.count("\n")
-    index, begin, number = 0, first, first
+    begin = number = front.count("\n")
+    index = 0
     if told := "\n".join(_TOLD.findall(front)):
         yield Cell(0, False, told, line=1)
         index = 1
@@ -184,18 +182,13 @@ def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
             index += 1
         fence, language, label, options = found
         end = _closing(lines, number, fence)
-        source, inner, skipped = _without_options(lines[number + 1 : end])
-        options = {**options, **inner}
-        label = label or str(options.get("label", ""))
-        yield Cell(
-            index,
-            True,
-            source,
-            language,
-            label,
-            line=number + 2 + skipped,
-            metadata={"options": options} if options else {},
-        )
+        first = number + 1
+        while first < end and (inner := _INNER.fullmatch(lines[first].strip())):
+            options[inner[1]] = inner[2].strip().strip("\"'")[:_LONGEST_OPTION]
+            first += 1
+        label = label or options.get("label", "")
+        metadata = {"options": options} if options else {}
+        yield Cell(index, True, "\n".join(lines[first:end]), language, label, line=first + 1, metadata=metadata)
         index += 1
         begin = number = end + 1
     for prose in _prose(lines, begin, len(lines)):
@@ -246,24 +239,6 @@ def _closing(lines: list[str], opening: int, fence: str) -> int:
     return len(lines)
 
 
-def _without_options(lines: list[str]) -> tuple[str, Mapping[str, Any], int]:
-    options: dict[str, str] = {}
-    count = 0
-    for line in lines:
-        found = _INNER.fullmatch(line.strip())
-        if found is None:
-            break
-        options[found[1]] = found[2].strip().strip("\"'")[:_LONGEST_OPTION]
-        count += 1
-    return "\n".join(lines[count:]), options, count
-
-
-def _first_language(text: str) -> str:
-    found = _FIRST.search(text)
-    name = known_language(found[1]) if found else ""
-    return name if name in ("python", "r", "julia", "sql", "bash", "javascript") else ""
-
-
 # The marks that Obsidian and its like add to Markdown: links in double brackets, callouts, tags among the words.
 
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
@@ -296,8 +271,16 @@ def inline_tags(markdown: str) -> tuple[str, ...]:
     """
     if "#" not in markdown:
         return ()
-    prose = (_without_code(line) for is_prose, line in _lines(markdown) if is_prose and "#" in line)
-    return tuple(dict.fromkeys(tag.rstrip("/") for line in prose for tag in _TAG.findall(line)))
+    found: dict[str, None] = {}
+    for is_prose, line in _lines(markdown):
+        if is_prose and "#" in line:
+            pieces, done = [], 0
+            for start, end in _code_spans(line):
+                pieces.append(line[done:start])
+                done = end
+            prose = "".join([*pieces, line[done:]])
+            found.update(dict.fromkeys(tag.rstrip("/") for tag in _TAG.findall(prose)))
+    return tuple(found)
 
 
 def _lines(markdown: str) -> Iterator[tuple[bool, str]]:
@@ -313,14 +296,6 @@ def _lines(markdown: str) -> Iterator[tuple[bool, str]]:
             yield False, line
         else:
             yield True, line
-
-
-def _without_code(line: str) -> str:
-    pieces, done = [], 0
-    for start, end in _code_spans(line):
-        pieces.append(line[done:start])
-        done = end
-    return "".join([*pieces, line[done:]])
 
 
 def _code_spans(line: str) -> Iterator[tuple[int, int]]:
@@ -450,18 +425,13 @@ class HtmlReader:
             lines = [line.rstrip() for line in "".join(section.pieces).split("\n")]
             text = _GAP.sub("\n\n", "\n".join(lines)).strip()
             if text:
-                name = (
-                    section.anchor
-                    or _SLUG.sub("-", section.path[-1].text if section.path else "").strip("-").lower()[:80]
-                )
-                number, unique = 1, name
-                while unique in seen:
-                    number += 1
-                    unique = f"{name}-{number}"
-                seen.add(unique)
-                location = unique
-
                 names = tuple(heading.text for heading in section.path)
+                name = section.anchor or _SLUG.sub("-", names[-1] if names else "").strip("-").lower()[:80]
+                number, location = 1, name
+                while location in seen:
+                    number += 1
+                    location = f"{name}-{number}"
+                seen.add(location)
                 parts.append(Part(text, location=location, line=section.line, headings=names))
         return Document(tuple(parts), "html", title=page.title)
 
