@@ -55,9 +55,7 @@ def language(lang: str, text: str) -> str:
 
     The empty string is for what is neither labelled nor looks like Python.
     """
-    if lang:
-        return lang.lower()
-    return PYTHON if _PYTHON.search(text, 0, _READ) else ""
+    return lang.lower() or (PYTHON if _PYTHON.search(text, 0, _READ) else "")
 
 
 def known_language(name: str) -> str:
@@ -102,8 +100,6 @@ def is_code(kind: str, lang: str) -> bool:
     """Return whether a memory of this kind and language is known to be code; what was typed at a prompt always is."""
     return kind == "history" or lang.lower() not in _FOR_PEOPLE
 
-
-# The names that a source in Python defines, as Python itself reads it: classes, functions, and what is assigned.
 
 # Longer sources are data, and longer names too; nobody asks for the last of so many names.
 LONGEST = 500_000
@@ -251,21 +247,18 @@ def _few(names: Iterable[str]) -> str:
     return " ".join(islice(dict.fromkeys(short), _MOST))
 
 
-# Statements of Python by what they do: what they call and how, which names they read, and which they change.
-
 _LONGEST_VALUE = 40
 _LONGEST_TEXT = 10_000
 _WORD = re.compile(r"\w+")
 # The module that a path names.
 _FILE = re.compile(r"(?<!\w)(\w+)\.py\b")
-_BODIES = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
+_BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 _BUILTINS = frozenset(dir(builtins))
 # Nodes that every statement has, or whose parts say all.
 _SILENT = (
     ast.Name, ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop,
     ast.alias, ast.keyword, ast.Expr, ast.Assign,
 )  # fmt: skip
-_OPERATIONS = (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.AugAssign)
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +314,7 @@ def _phrases(node: ast.AST) -> Iterator[str]:
         yield from (f"name {alias.name}" for alias in node.names)
         if node.level:
             yield "relative import"
-    elif isinstance(node, _OPERATIONS):
+    elif isinstance(node, ast.BinOp | ast.BoolOp | ast.UnaryOp | ast.AugAssign):
         yield f"op {type(node.op).__name__}"
     elif isinstance(node, ast.Compare):
         yield from (f"op {type(one).__name__}" for one in node.ops)
@@ -346,10 +339,8 @@ def _call(node: ast.Call) -> Iterator[str]:
 
 def called(node: ast.Call) -> str:
     """Return the last name of what a call calls; nothing where it has none."""
-    function = node.func
-    return (
-        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
-    )
+    by = node.func
+    return by.attr if isinstance(by, ast.Attribute) else by.id if isinstance(by, ast.Name) else ""
 
 
 def _kind(node: ast.expr) -> str:
@@ -441,10 +432,9 @@ def words_of(nodes: Iterable[ast.AST]) -> Words:
     return Words(frozenset(own - interface - _BUILTINS | files), frozenset(within - interface | files))
 
 
-# What a plot looks like by the code that drew it, in the words of who saw it and not of who wrote it.  Whoever
-# remembers "the plot with two y axes" would not find `twinx`. What the code puts on a plot (titles, names of axes,
-# legends) is in its text already; saying it twice made searches worse, and so did naming common kinds of plots, and
-# plots in three dimensions, which the code calls `3d` itself.
+# What a plot looks like by the code that drew it: "the plot with two y axes" would not find `twinx`. What the code puts
+# on a plot (titles, names of axes, legends) is in its text already; saying it twice made searches worse, and so did
+# naming common kinds of plots, and plots in three dimensions, which the code calls `3d` itself.
 
 _TWO_Y, _TWO_X = "two y axes", "two x axes"
 _LOG = "logarithmic scale"

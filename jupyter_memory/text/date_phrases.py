@@ -511,11 +511,7 @@ def _years_back(match: re.Match[str], local: datetime) -> Named | None:
 _NOT_BEFORE = re.compile(r"[\w.\-/\\@#:=$%']")
 _NOT_AFTER = re.compile(r"[\w(/\\=$%]|[-.:]\w|[-:]\w")
 
-_THIRDS = {
-    "early": 0, "beginning": 0, "start": 0,
-    "mid": 1, "middle": 1,
-    "late": 2, "end": 2,
-}  # fmt: skip
+_THIRDS = {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1, "late": 2, "end": 2}
 _A_DAY = timedelta(days=1)
 _NTH = r"first|second|third|fourth|fifth|1st|2nd|3rd|4th|5th|last"
 # Each comes before a time that another reader reads.

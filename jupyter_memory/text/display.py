@@ -69,9 +69,7 @@ def fit_end(text: str, cells: int) -> str:
     '…ts/prices.ipynb'
     """
     text = visible(text)
-    if width(text) <= cells:
-        return text
-    return "…" + _beginning(text[::-1], cells - 1)[::-1]
+    return text if width(text) <= cells else "…" + _beginning(text[::-1], cells - 1)[::-1]
 
 
 def _beginning(line: str, cells: int) -> str:
@@ -94,11 +92,8 @@ def columns(rows: Sequence[Sequence[str]], indent: str = "") -> str:
         return ""
     rows = [[visible(cell) for cell in row] for row in rows]
     widths = [max(width(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-    lines = [
-        indent + "  ".join([*(pad(cell, cells) for cell, cells in zip(row, widths, strict=False)), row[-1]])
-        for row in rows
-    ]
-    return "\n".join(line.rstrip() for line in lines)
+    padded = [[*map(pad, row[:-1], widths), row[-1]] for row in rows]
+    return "\n".join((indent + "  ".join(row)).rstrip() for row in padded)
 
 
 def size(count: int) -> str:
@@ -157,9 +152,8 @@ def has_colours(stream: Stream | None, environment: Mapping[str, str]) -> bool:
 
     A program whose standard output is closed has no stream.
     """
-    return (
-        stream is not None and stream.isatty() and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
-    )
+    is_wanted = not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
+    return stream is not None and stream.isatty() and is_wanted
 
 
 def coloured(text: str, colour: str) -> str:
@@ -172,11 +166,9 @@ def coloured(text: str, colour: str) -> str:
 
 
 def unpainted(text: str, colour: str) -> str:
-    """Return a text as it is, in place of ``coloured``."""
+    """Return a text unchanged, in place of ``coloured``."""
     return text
 
-
-# Hits in the lines of a terminal.
 
 Span = tuple[int, int]
 
@@ -337,8 +329,6 @@ def _painted(text: str, start: int, end: int, spans: Sequence[Span], paint: Pain
             at = b
     return "".join((*parts, paint(text[at:end], colour)))
 
-
-# The whole text of a memory: a string that a notebook shows as what it is, Markdown or code.
 
 _FENCE = re.compile(r"`{3,}")
 

@@ -200,8 +200,6 @@ def _known(source: str) -> str:
     return "" if source.startswith(_NO_SOURCE) else source
 
 
-# The signature of an error: what it shares with the same error elsewhere, with other names, numbers and paths.
-
 # The rest of a long message is a listing or advice.
 _LONGEST_SIGNED = 600
 # More quoted names than these are a list of what would be right.

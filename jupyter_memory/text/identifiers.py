@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Text of scripts that are written without spaces, taken apart in the same way when indexed and when searched.
-
 # Kana, Han (with extensions), Hangul, Thai.
 _CJK = re.compile(
     r"[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ffff]+"
@@ -90,17 +88,8 @@ _AT_ONCE = 131_072
 _DOT, _UNDERSCORE, _DIGIT, _UPPER, _LOWER = range(1, 6)
 # The kind of each character, as `bytes.translate` takes them.
 _KINDS = bytes(
-    _DOT
-    if one == "."
-    else _UNDERSCORE
-    if one == "_"
-    else _DIGIT
-    if one.isdigit()
-    else _UPPER
-    if one.isupper()
-    else _LOWER
-    if one.isalnum()
-    else 0
+    {".": _DOT, "_": _UNDERSCORE}.get(one)
+    or (_DIGIT if one.isdigit() else _UPPER if one.isupper() else _LOWER if one.isalnum() else 0)
     for one in map(chr, range(128))
 ) + bytes(128)
 
@@ -170,7 +159,6 @@ def _column_of(text: str, names: Iterable[str]) -> str:
 
 class _Spelled(dict[str, tuple[str, ...]]):
     # The words of one person recur in cell after cell.
-
     def __missing__(self, word: str) -> tuple[str, ...]:
         spelled = _spelled(word)
         if len(self) >= _MOST_SPELLED:
@@ -273,10 +261,8 @@ def _compounds(kinds: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.
     return begins[several], ends[several]
 
 
-# Names that are stored again with every chunk: titles, headings, tags. They are kept short, whatever a file holds.
-#
-# Without a limit, a store grows with the length of a heading times the number of chunks below it.
-
+# Names that are stored again with every chunk: titles, headings, tags. They are kept short: without a limit, a store
+# grows with the length of a heading times the number of chunks below it.
 # Characters of a title, a heading, a tag or a language.
 LONGEST_NAME = 200
 # Tags of a file, and tags of a memory that somebody adds.

@@ -11,8 +11,6 @@ from typing import Literal
 
 from Stemmer import Stemmer
 
-# Words that say nothing about what someone searches for, by language.
-
 
 def _listed(text: str) -> tuple[str, ...]:
     return tuple(text.split())
@@ -77,8 +75,6 @@ _SPANISH = frozenset(
         """
     )
 )
-
-# The languages that notes are written in: which one a question is in, told by its function words.
 
 Prose = Literal["german", "french", "spanish"]
 
@@ -270,8 +266,6 @@ def _snowball(word: str, language: Prose) -> str:
     # A stemmer may not be shared between threads, and takes a microsecond to make.
     return str(Stemmer(language, 0).stemWord(word))
 
-
-# An estimate of how many tokens a language model reads in a text, whatever its tokenizer.
 
 _PARTS = re.compile(
     r"""

@@ -57,9 +57,7 @@ def _plain_heading(markdown: str) -> str:
 
 def headings(text: str, lang: str = "markdown") -> list[Heading]:
     """Return the headings of a text in order; only ``markdown`` and ``rst`` have any."""
-    if lang == "markdown":
-        return list(_markdown(text))
-    return list(_rst(text)) if lang == "rst" else []
+    return list(_markdown(text) if lang == "markdown" else _rst(text) if lang == "rst" else ())
 
 
 def descend(path: tuple[Heading, ...], heading: Heading) -> tuple[Heading, ...]:
@@ -126,8 +124,6 @@ def _rst(text: str) -> Iterator[Heading]:
         yield Heading(begin, under_start + len(under), styles.index(style) + 1, _plain_heading(title))
 
 
-# The structural prefix: a short text that places a chunk in its document and in time, and is embedded with it.
-
 # Spelled out here, since strftime speaks the language of the machine.
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (
@@ -148,9 +144,8 @@ _OUTPUTS = "\n\nOut:\n"
 def context(name: str, headings: Sequence[str], above: str = "", when: datetime | str | None = None) -> str:
     """Return the prefix of a cell or chunk: one line for each thing that is known of it.
 
-    ``name`` is the document's, ``headings`` lead down to the place, ``above`` is the Markdown just above it, of which
-    the first 60 words are used, up to 1,000 characters. ``when`` is aware and shown in local time, or a day as ``day``
-    returns it.
+    ``above`` is the Markdown just above it, of which the first 60 words are used, up to 1,000 characters. ``when`` is
+    aware and shown in local time, or a day as ``day`` returns it.
 
     >>> from datetime import UTC
     >>> print(context("02_prices.ipynb", ["Prices", "Cleaning"], when=datetime(2026, 11, 21, 12, tzinfo=UTC)))
@@ -273,8 +268,7 @@ def outputs_of(text: str) -> str:
 # Markdown as its reader sees it. A snippet is cut out of its text, so a link or an emphasis may have lost one of its
 # ends: what is left of it is removed, too.
 
-Span = tuple[int, int]
-
+_Span = tuple[int, int]
 _CUT = "…"
 # What holds no Markdown: code and formulas. The groups are what is shown of code.
 _VERBATIM = re.compile(
@@ -302,7 +296,7 @@ _EMPHASIS = re.compile(r"(?<![*\\])\*{1,3}(?!\*)|(?<![\w\\])_{1,2}(?=\w)|(?<=[\w
 _FIRST_WORDS = 60
 
 
-def plain(text: str, spans: Sequence[Span] = ()) -> tuple[str, tuple[Span, ...]]:
+def plain(text: str, spans: Sequence[_Span] = ()) -> tuple[str, tuple[_Span, ...]]:
     """Return a piece of Markdown without its marks, and where ``spans`` of it are then.
 
     >>> plain("*k*-means in [the docs](a.md): `clip(*λ)`, **not** df_old * 2", [(0, 9)])
@@ -343,7 +337,7 @@ def is_markdown(kind: str, lang: str) -> bool:
     return lang.lower() in ("markdown", "md") or (kind == "note" and not lang)
 
 
-def _marks(text: str) -> Iterator[Span]:
+def _marks(text: str) -> Iterator[_Span]:
     verbatim = list(_VERBATIM.finditer(text))
     for found in verbatim:
         if found.lastindex is not None:
@@ -366,7 +360,7 @@ def _marks(text: str) -> Iterator[Span]:
 
 
 class _Inside:
-    def __init__(self, stretches: Sequence[Span]) -> None:
+    def __init__(self, stretches: Sequence[_Span]) -> None:
         self._starts = [start for start, _ in stretches]
         self._ends = [end for _, end in stretches]
 
@@ -375,9 +369,9 @@ class _Inside:
         return before > 0 and place < self._ends[before - 1]
 
 
-def _emphasis(text: str, inside: _Inside) -> Iterator[Span]:
+def _emphasis(text: str, inside: _Inside) -> Iterator[_Span]:
     # Pairs, and those that lost the other one where the text was cut.
-    opened: dict[str, list[Span]] = {}
+    opened: dict[str, list[_Span]] = {}
     for found in _EMPHASIS.finditer(text):
         if found.start() in inside:
             continue
@@ -403,5 +397,5 @@ def _flanks(near: str, far: str) -> bool:
     return near.isalnum() or not far.isalnum()
 
 
-def _moved(kept: Sequence[Span], place: int) -> int:
+def _moved(kept: Sequence[_Span], place: int) -> int:
     return sum(max(0, min(end, place) - start) for start, end in kept)

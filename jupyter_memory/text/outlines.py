@@ -10,8 +10,6 @@ from itertools import accumulate, islice, pairwise
 
 from jupyter_memory.text.code import PYTHON, Place
 
-# A block of a text, such as a function or a section, and the blocks around a place.
-
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -60,8 +58,6 @@ def around(blocks: Sequence[Block], places: Iterable[int]) -> Iterator[list[Bloc
         yield found
 
 
-# The outlines of languages of code, by the lines that begin their functions and types.
-#
 # A pattern says where a block begins and what it is called; indentation says how deep it is. That is less than a parser
 # knows, and enough to say where a chunk is. It also works in code that no parser would read.
 
@@ -161,8 +157,6 @@ def code_blocks(lang: str, text: str) -> list[Block]:
     return blocks[::-1]
 
 
-# The outline of a source in Python: its classes and functions, and those right within them.
-
 # Characters of a block that is never cut, and lines of a signature that are read.
 _NEVER_CUT = 1_000
 _SIGNATURE = 12
@@ -170,11 +164,8 @@ _DOCSTRING = re.compile(r"[rRuU]?(?:\"\"\"|'''|\"|')")
 _INDENT = re.compile(r"[ \t]*")
 
 
-def python_blocks(text: str, places: Sequence[Place]) -> list[Block]:
-    """Return the blocks of a source, given where Python found its classes and functions.
-
-    A block begins with the decorators and comments right above it, and ends before the next statement outside it.
-    """
+def _python_blocks(text: str, places: Sequence[Place]) -> list[Block]:
+    # A block begins with the decorators and comments right above it, and ends before the next statement outside it.
     if not places:
         return []
     lines = text.split("\n")
@@ -225,7 +216,7 @@ def outline(lang: str, text: str, places: Sequence[Place] = ()) -> list[Block]:
     ``places`` are the definitions that Python found in a source of its own.
     """
     if lang == PYTHON:
-        return python_blocks(text, places)
+        return _python_blocks(text, places)
     return sections(lang, text) if lang in _DOCUMENTS else code_blocks(lang, text)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import Document, Reader
@@ -37,12 +37,7 @@ from jupyter_memory.ingest.readers.tables import (
     without_preamble,
 )
 from jupyter_memory.ingest.readers.text import MARKS
-
-if TYPE_CHECKING:
-    from python_calamine import CalamineSheet
 from jupyter_memory.text.unicode import clean
-
-# The first lines of a text file of any size.
 
 # Bytes of a file that are read, and bytes where the first line is longer than those.
 _USUAL, _MOST = 256_000, 2_000_000
@@ -79,7 +74,15 @@ def sample(path: Path) -> Sample:
             opened.seek(0)
             data, used = _beginning(opened, _MOST, compressed)
     whole = used >= size
-    text = clean(_decoded(data))
+    encoding = next((name for mark, name in MARKS if data.startswith(mark)), "")
+    if not encoding and b"\0" in data:
+        raise InputError("The file is binary, not text. Leave it out with a line in .jupytermemoryignore.")
+    try:
+        # Not to its end: the last character may be cut in two.
+        decoder = codecs.getincrementaldecoder(encoding or "utf-8")("replace" if encoding else "strict")
+        text = clean(decoder.decode(data))
+    except UnicodeDecodeError:
+        text = clean(data.decode("latin-1"))
     cut_short = not whole and "\n" not in text
     return Sample(text, len(text) if whole else round(size * len(text) / used), whole, cut_short)
 
@@ -108,19 +111,6 @@ def _beginning(opened: IO[bytes], most: int, compressed: bool) -> tuple[bytes, i
     return bytes(data), taken - len(rest)
 
 
-def _decoded(data: bytes) -> str:
-    for mark, encoding in MARKS:
-        if data.startswith(mark):
-            return codecs.getincrementaldecoder(encoding)("replace").decode(data)
-    if b"\0" in data:
-        raise InputError("The file is binary, not text. Leave it out with a line in .jupytermemoryignore.")
-    try:
-        # Not to its end: the last character may be cut in two.
-        return codecs.getincrementaldecoder("utf-8")().decode(data)
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
-
-
 # Rows by which columns are judged, and rows by which the separator is.
 _ROWS, _FEW = 200, 40
 _SEPARATORS = (",", ";", "\t", "|")
@@ -137,12 +127,6 @@ class DelimitedReader:
     sampled: int = 65_536
 
     def read(self, path: Path, /) -> Document:
-        """Return the columns of the table, without a value; an empty file has none.
-
-        Raises:
-            InputError: the file is no table of text.
-            OSError: the file cannot be read.
-        """
         begun = sample(path)
         if not begun.text.strip():
             return Document((), "data")
@@ -192,8 +176,6 @@ def _fit(lines: Sequence[str], separator: str) -> tuple[bool, float, int]:
     return width > 1, lines_alike / widths.total(), width
 
 
-# Reads the beginning of a file of JSON Lines: the keys of its records with their types.
-
 # Records by which keys are judged, and how deep keys are looked at.
 _RECORDS, _DEPTH = 200, 3
 # A key belongs to the records if this share of them has it, and of several at least two. Others may be values: the keys
@@ -217,12 +199,6 @@ class JsonLinesReader:
     sampled: int = 65_536
 
     def read(self, path: Path, /) -> Document:
-        """Return the keys that the records share, without a value; an empty file has none.
-
-        Raises:
-            InputError: the file is not JSON Lines, or its first record is too long.
-            OSError: the file cannot be read.
-        """
         begun = sample(path)
         lines = [line for line in begun.text.split("\n") if line.strip()]
         if begun.cut_short:
@@ -285,11 +261,8 @@ def _type(value: Any) -> str:
     return "object"
 
 
-# Reads which tables a SQLite or DuckDB file has.
-
-
 def read_database(path: Path, /) -> Document:
-    """Return a part for each table and view; nothing for a store of ours.
+    """Return a part for each table and view of a SQLite or DuckDB file; nothing for a store of ours.
 
     Raises:
         InputError: the file is no such database, or it cannot be read.
@@ -302,20 +275,16 @@ def read_database(path: Path, /) -> Document:
         format_ = "SQLite" if opened.read(6) == b"SQLite" else "DuckDB"
     tables = []
     for one in found.tables:
-        columns = tuple(Column(name, _declared_type(declared)) for name, declared in one.columns)
+        columns = []
+        for name, declared in one.columns:
+            words = declared.lower().split()[:4]
+            columns.append(Column(name, " ".join(words) if sum(map(len, words)) <= 40 else ""))
         what = "view" if one.is_view else "table"
-        tables.append(Table(columns, one.name, what, one.rows, one.estimated))
+        tables.append(Table(tuple(columns), one.name, what, one.rows, one.estimated))
     return document(tables, format_, found.left_out)
 
 
-def _declared_type(declared: str) -> str:
-    words = declared.lower().split()
-    return " ".join(words[:4]) if sum(map(len, words[:4])) <= 40 else ""
-
-
-# Reads the sheets of workbooks with calamine.
-
-SHEETS, _SHEET_ROWS, _COLUMNS = 200, 51, 2_000
+_SHEETS, _SHEET_ROWS, _COLUMNS = 200, 51, 2_000
 # What an archive of each kind must have in it; a workbook of Excel before 2007 is no archive.
 _ARCHIVES = {
     ".xlsx": "xl/workbook.xml", ".xlsm": "xl/workbook.xml", ".xlsb": "xl/workbook.bin", ".ods": "content.xml",
@@ -338,29 +307,22 @@ def read_workbook(path: Path, /) -> Document:
             book = CalamineWorkbook.from_path(path)
         except PasswordError:
             raise InputError("The workbook is protected by a password. Save it without one to have it read.") from None
+    tables = []
     with book:
         sheets = [one.name for one in book.sheets_metadata if one.typ == SheetTypeEnum.WorkSheet]
-        tables = [table for name in sheets[:SHEETS] for table in _tables(book.get_sheet_by_name(name))]
-    return document(tables, "OpenDocument" if suffix == ".ods" else "Excel", max(0, len(sheets) - SHEETS))
-
-
-def _tables(sheet: CalamineSheet) -> Iterator[Table]:
-    read = [[_cell_text(cell) for cell in row[:_COLUMNS]] for row in islice(sheet.iter_rows(), _SHEET_ROWS)]
-    cells = [row for row in read if any(row)]
-    if not cells:
-        return
-    rows = without_preamble(cells)
-    width = max(map(len, cells))
-    header = header_of(rows)
-    types = types_of(rows[1:] if header else rows, width)
-    yield Table(
-        columns=tuple(map(Column, (cell.strip() for cell in header), types)) if header else (),
-        name=sheet.name,
-        what="sheet",
-        rows=max(sheet.height - len(read) + len(rows), len(rows)) - (header is not None),
-        types=tuple(types),
-        width=width,
-    )
+        for name in sheets[:_SHEETS]:
+            sheet = book.get_sheet_by_name(name)
+            read = [[_cell_text(cell) for cell in row[:_COLUMNS]] for row in islice(sheet.iter_rows(), _SHEET_ROWS)]
+            cells = [row for row in read if any(row)]
+            if not cells:
+                continue
+            rows, width = without_preamble(cells), max(map(len, cells))
+            header = header_of(rows)
+            types = types_of(rows[1:] if header else rows, width)
+            columns = tuple(map(Column, (cell.strip() for cell in header), types)) if header else ()
+            count = max(sheet.height - len(read) + len(rows), len(rows)) - (header is not None)
+            tables.append(Table(columns, name, "sheet", count, types=tuple(types), width=width))
+    return document(tables, "OpenDocument" if suffix == ".ods" else "Excel", max(0, len(sheets) - _SHEETS))
 
 
 def _cell_text(cell: object) -> str:
@@ -373,8 +335,6 @@ def _cell_text(cell: object) -> str:
         return "2000-01-01"
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
-
-# The kinds of data files, and what reads each.
 
 _READERS = "jupyter_memory.ingest.readers"
 # Bytes at both ends of a file by which its states are told apart: headers, and the footers of Parquet and Arrow.

@@ -30,8 +30,6 @@ DOCUMENTS = (
     ),
 )
 
-# What the properties of a document say of it, and how much text is read from one.
-
 # Characters of all parts together.
 _MOST = 20_000_000
 # What programs write as a title when nobody gave one.

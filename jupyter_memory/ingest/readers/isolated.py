@@ -246,7 +246,7 @@ ISOLATION = Isolation()
 
 @dataclass(frozen=True, slots=True)
 class IsolatedReader:
-    """Reads files with a parser, ``module:function``, in a process of its own.
+    """Reads files with a parser, ``module:function``, in a separate process.
 
     ``what`` is what such a file is called. ``needs`` are the packages without which it cannot be read, and ``extra`` is
     the one of ours that installs them. Of a file that is ``sampled``, so many bytes at both ends tell its states apart.
@@ -267,12 +267,6 @@ class IsolatedReader:
         return "" if all(find_spec(package) for package in self.needs) else self.extra
 
     def read(self, path: Path, /) -> Document:
-        """Return what the file holds.
-
-        Raises:
-            InputError: it is something else or damaged, or it takes too long or too much memory to read.
-            OSError: it cannot be read.
-        """
         return ISOLATION.read(self.parser, self.what, path)
 
 

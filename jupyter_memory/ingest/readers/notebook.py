@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -19,8 +20,6 @@ from jupyter_memory.ingest.run_rules import uses_memory
 from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look
 from jupyter_memory.text.markdown import Heading, descend, headings, with_outputs
 from jupyter_memory.text.unicode import clean, uncoloured, without_data
-
-# What a code cell printed, showed or raised, as text.
 
 # Characters kept of one output, and of all outputs of a cell together.
 _OUTPUT = 4_000
@@ -57,7 +56,13 @@ def outputs_text(outputs: Any, hide: Callable[[str], str] | None = None) -> str:
     whole: list[str] = []
     room = _OUTPUTS
     for text in _texts(outputs if isinstance(outputs, list) else []):
-        tidy, most = _tidy(text), min(_OUTPUT, room)
+        # Without colours, and with only the last state of each line.
+        tidy, most = uncoloured(text), min(_OUTPUT, room)
+        if "\r" in tidy or "\b" in tidy:
+            lines = tidy.replace("\r\n", "\n").replace("\b", "").split("\n")
+            states = ([part for part in line.split("\r") if part.strip()] for line in lines)
+            tidy = "\n".join(parts[-1] if parts else "" for parts in states)
+        tidy = tidy.strip("\n").rstrip()
         if hide is not None and len(tidy) > most:
             tidy = hide(tidy)
         tidy = clip(tidy, most).strip("\n")
@@ -114,16 +119,15 @@ def _texts(outputs: list[Any]) -> Iterator[str]:
             continue
         yield printed
         stream, printed = None, ""
-        yield _error(output) if output.get("output_type") == "error" else _shown(output.get("data"))
+        if output.get("output_type") != "error":
+            yield _shown(output.get("data"))
+            continue
+        said = ": ".join(part for part in (joined(output.get("ename")), joined(output.get("evalue"))) if part)
+        lines = output.get("traceback")
+        traceback = "\n".join(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ""
+        traceback = uncoloured(traceback)
+        yield traceback if said and said in traceback else "\n".join(part for part in (traceback, said) if part)
     yield printed
-
-
-def _error(output: Mapping[str, Any]) -> str:
-    said = ": ".join(part for part in (joined(output.get("ename")), joined(output.get("evalue"))) if part)
-    lines = output.get("traceback")
-    traceback = "\n".join(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ""
-    traceback = uncoloured(traceback)
-    return traceback if said and said in traceback else "\n".join(part for part in (traceback, said) if part)
 
 
 def _shown(data: Any) -> str:
@@ -141,18 +145,6 @@ def _shown(data: Any) -> str:
             return words
     return " ".join(f"[{kind}]" for kind in rich)
 
-
-def _tidy(text: str) -> str:
-    # Without colours, and with only the last state of each line.
-    text = uncoloured(text)
-    if "\r" in text or "\b" in text:
-        text = text.replace("\r\n", "\n").replace("\b", "")
-        states = ([part for part in line.split("\r") if part.strip()] for line in text.split("\n"))
-        text = "\n".join(parts[-1] if parts else "" for parts in states)
-    return text.strip("\n").rstrip()
-
-
-# Cells of a notebook, whatever its format: each with the headings and the Markdown above it.
 
 # Characters kept of a cell's source (more is pasted data), and of the Markdown above a cell.
 _SOURCE = 200_000
@@ -271,7 +263,6 @@ class NotebookReader:
     suffixes: tuple[str, ...] = (".ipynb",)
 
     def hiding(self, hide: Callable[[str], str], /) -> NotebookReader:
-        """Return a reader that hides secrets before it shortens a text."""
         return replace(self, hide=hide)
 
     @property
@@ -280,15 +271,6 @@ class NotebookReader:
         return 1 if can_draw() else 0
 
     def read(self, path: Path, /) -> Document:
-        """Return a part for every Markdown and code cell that says something, in order.
-
-        A cell's location is the id it is stored with, else ``#<index>``. Cells that search or feed this memory are left
-        out, so that a search does not find itself.
-
-        Raises:
-            InputError: the file is empty, not JSON, or not a notebook.
-            OSError: the file cannot be read.
-        """
         notebook, now = _load(path.read_bytes()), datetime.now(UTC)
         has_ids, ids = _version(notebook) >= (4, 5), set[str]()
 
@@ -317,7 +299,7 @@ class NotebookReader:
             else:
                 location = f"#{cell.index}"
             if one.is_wanted:
-                shown = pictures(stored)
+                count = stored.get("execution_count")
                 outputs = clean(outputs_text(stored.get("outputs"), self.hide)) if cell.is_code else ""
                 if _PLOT.search(outputs) and (seen := look(one.source)):
                     outputs = f"{outputs}\n[figure: {', '.join(seen)}]"
@@ -328,9 +310,13 @@ class NotebookReader:
                         language=cell_language(kernel, one.source) if cell.is_code else "markdown",
                         headings=tuple(heading.text for heading in one.path),
                         above=one.above,
-                        metadata=_metadata(cell.index, stored),
+                        metadata={
+                            "cell_type": str(stored["cell_type"]),
+                            "execution_count": count if isinstance(count, int) else None,
+                            "index": cell.index,
+                        },
                         written=of_cell(_mapping(stored.get("metadata")), now),
-                        pictures=shown,
+                        pictures=pictures(stored),
                     )
                 )
         run = max((part.written for part in parts if part.written is not None), default=None)
@@ -387,17 +373,6 @@ def _language(notebook: Mapping[str, Any]) -> str:
     return PYTHON
 
 
-def _metadata(index: int, raw: Mapping[str, Any]) -> dict[str, Any]:
-    count = raw.get("execution_count")
-    return {
-        "cell_type": str(raw["cell_type"]),
-        "execution_count": count if isinstance(count, int) else None,
-        "index": index,
-    }
-
-
-# Whether a text is the other half of a notebook: Jupytext keeps both the same, and a search need not find both.
-
 NOTEBOOK = ".ipynb"
 # What Jupytext pairs with notebooks, and how much of a file its header is in.
 _PAIRED = frozenset(
@@ -431,20 +406,16 @@ def is_half(path: Path) -> bool:
             head = opened.read(_HEAD).decode("utf-8", "replace").replace("\r\n", "\n")
         if not _JUPYTEXT.search(head):
             return False
-        named = _FORMATS.search(head)
-        formats = named[1] if named else _formats_of(notebook)
+        formats: object = ""
+        if named := _FORMATS.search(head):
+            formats = named[1]
+        elif notebook.stat().st_size <= _LARGEST:
+            with suppress(ValueError, KeyError, TypeError, RecursionError):
+                formats = json.loads(notebook.read_bytes())["metadata"]["jupytext"]["formats"]
     except OSError:
+        return False
+    if not isinstance(formats, str):
         return False
     # A folder before an ending, as in `notebooks//ipynb`, means another notebook than the one beside it.
     endings = {one.strip(" \"'").partition(":")[0].lower() for one in formats.split(",")}
     return "ipynb" in endings and bool({path.suffix[1:].lower(), "auto"} & endings)
-
-
-def _formats_of(notebook: Path) -> str:
-    if notebook.stat().st_size > _LARGEST:
-        return ""
-    try:
-        found = json.loads(notebook.read_bytes())["metadata"]["jupytext"]["formats"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return ""
-    return found if isinstance(found, str) else ""

@@ -13,8 +13,6 @@ from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.notebook import Cell, document
 from jupyter_memory.ingest.readers.text import read_text
 
-# Takes apart scripts that are notebooks: by lines such as ``# %%``, or in Jupytext's light format.
-
 # `[markdown]` and `[md]` after the mark of a cell make it prose, and so does `[raw]`, in the light format `active=""`.
 _KIND = re.compile(r"\[(?:markdown|md|raw)\]|\bactive=\"\"")
 # Options of Jupytext after the title: a mapping, or `tags=["a"]`.
@@ -168,16 +166,9 @@ class ScriptReader:
     hide: Callable[[str], str] | None = field(default=None, repr=False)
 
     def hiding(self, hide: Callable[[str], str], /) -> ScriptReader:
-        """Return a reader that hides secrets before it shortens a text."""
         return replace(self, hide=hide)
 
     def read(self, path: Path, /) -> Document:
-        """Return a part for each cell, or the whole text as one part; none if it is blank.
-
-        Raises:
-            InputError: the file is binary, or minified code.
-            OSError: the file cannot be read.
-        """
         text = read_text(path)
         is_long = len(text) > _MINIFIED and len(text) > _LONG_LINES * (text.count("\n") + 1)
         if self.language in _MINIFIED_IN and is_long:

@@ -13,7 +13,6 @@ from jupyter_memory.ingest.redaction.values import looks_random
 from jupyter_memory.text.display import count_of
 
 # The unit that a name of a column states: `price [EUR]`, `speed (km/h)`, `temp_c`.
-
 _UNIT_BRACKETS = re.compile(r"[\[(]\s*([^\[\]()]{1,20}?)\s*[\])]\s*$")
 _LAST = re.compile(r"_([A-Za-z]{1,5})$")
 # What is in brackets and no unit.
@@ -191,23 +190,19 @@ def document(tables: Iterable[Table], format_: str, left_out: int = 0) -> Docume
     some = list(islice(all_, _MOST_TABLES))
     left_out += sum(1 for _ in all_)
     last = f"\n\nThe file has {count_of(left_out, 'more table')}." if left_out else ""
-    parts = [_part(table, format_, last if table is some[-1] else "") for table in some]
+    parts = []
+    for table in some:
+        width = max(table.width, len(table.columns), len(table.types))
+        metadata = {"format": format_, "columns": width}
+        counts = ("at least " if table.at_least else "") + count_of(width, "column")
+        if table.rows is not None:
+            metadata |= {"rows": table.rows, "rows_estimated": table.estimated}
+            counts = f"{count_of(table.rows, 'row')}{' (estimated)' if table.estimated else ''}, {counts}"
+        location = f"{table.what} {table.name}".rstrip()
+        text = "\n".join((f"{format_} {location}: {counts}", *_lines(table, width)))
+        text += last if table is some[-1] else ""
+        parts.append(Part(text, location, headings=(table.name,) if table.name else (), metadata=metadata))
     return Document(tuple(parts), LANGUAGE)
-
-
-def _part(table: Table, format_: str, last: str) -> Part:
-    width = max(table.width, len(table.columns), len(table.types))
-    counts = ("at least " if table.at_least else "") + count_of(width, "column")
-    if table.rows is not None:
-        counts = f"{count_of(table.rows, 'row')}{' (estimated)' if table.estimated else ''}, {counts}"
-    summary = f"{f'{format_} {table.what} {table.name}'.strip()}: {counts}"
-    return Part(
-        text="\n".join((summary, *_lines(table, width))) + last,
-        location=f"{table.what} {table.name}".rstrip(),
-        headings=(table.name,) if table.name else (),
-        metadata={"format": format_, "columns": width}
-        | ({} if table.rows is None else {"rows": table.rows, "rows_estimated": table.estimated}),
-    )
 
 
 def _lines(table: Table, width: int) -> Iterable[str]:

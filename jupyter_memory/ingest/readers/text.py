@@ -39,7 +39,6 @@ class TextReader:
     version: int = 0
 
     def read(self, path: Path, /) -> Document:
-        """Return the whole text as one part, or none if it is blank."""
         text = read_text(path)
         return Document((Part(text),) if text.strip() else (), self.language)
 
@@ -81,8 +80,6 @@ def decoded(data: bytes, charset: str = "") -> str:
     except (LookupError, ValueError):  # no such encoding, or one that is not of text
         return data.decode("latin-1")
 
-
-# What the front matter of a document says of it: its tags, and when it was written.
 
 # `tags: [a, b]` and `tags: a, b` on a line, or one tag a line below it.
 _TAGS = re.compile(r"^(?:tags|keywords)[ \t]*:[ \t]*(?P<line>[^\n]*)(?P<list>(?:\n[ \t]*-[ \t]+[^\n]*)*)", re.M | re.I)
@@ -131,11 +128,9 @@ class LiterateReader:
     hide: Callable[[str], str] | None = field(default=None, repr=False)
 
     def hiding(self, hide: Callable[[str], str], /) -> LiterateReader:
-        """Return a reader that hides secrets before it shortens a text."""
         return replace(self, hide=hide)
 
     def read(self, path: Path, /) -> Document:
-        """Return a part for each chunk of code, and for the prose under each heading."""
         usual = "r" if path.suffix.lower() == ".rmd" else PYTHON
         text = read_text(path)
         return described(literate_document(text, path.name, usual, self.hide, bare=False), text)
@@ -260,7 +255,18 @@ def read_as_text(markdown: str) -> str:
     """
     if "[[" not in markdown and "[!" not in markdown:
         return markdown
-    return "\n".join(_plain(line) if is_prose else line for is_prose, line in _lines(markdown))
+    shown = []
+    for is_prose, line in _lines(markdown):
+        if is_prose and (callout := _CALLOUT.fullmatch(line)):
+            line = callout[1] + (callout[3] or callout[2])
+        if is_prose and "[[" in line:
+            pieces, done = [], 0
+            for start, end in _code_spans(line):
+                pieces += [_LINK.sub(_said, line[done:start]), line[start:end]]
+                done = end
+            line = "".join([*pieces, _LINK.sub(_said, line[done:])])
+        shown.append(line)
+    return "\n".join(shown)
 
 
 def inline_tags(markdown: str) -> tuple[str, ...]:
@@ -316,25 +322,10 @@ def _code_spans(line: str) -> Iterator[tuple[int, int]]:
         place += 1
 
 
-def _plain(line: str) -> str:
-    if callout := _CALLOUT.fullmatch(line):
-        line = callout[1] + (callout[3] or callout[2])
-    if "[[" not in line:
-        return line
-    pieces, done = [], 0
-    for start, end in _code_spans(line):
-        pieces += [_LINK.sub(_said, line[done:start]), line[start:end]]
-        done = end
-    return "".join([*pieces, _LINK.sub(_said, line[done:])])
-
-
 def _said(link: re.Match[str]) -> str:
     target = link[1].strip().replace("#", " > ").strip(" >")
     alias = (link[2] or "").strip()
     return target if not alias or alias == target else f"{alias} ({target})"
-
-
-# Reads a Markdown file whole, with its tags and its date; one that a kernel runs, chunk by chunk.
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,11 +340,9 @@ class MarkdownReader:
     hide: Callable[[str], str] | None = field(default=None, repr=False)
 
     def hiding(self, hide: Callable[[str], str], /) -> MarkdownReader:
-        """Return a reader that hides secrets before it shortens a text."""
         return replace(self, hide=hide)
 
     def read(self, path: Path, /) -> Document:
-        """Return the whole text as one part, or the chunks of what a kernel runs; none if it is blank."""
         text = read_text(path)
         if not text.strip():
             return Document((), "markdown")
@@ -363,8 +352,6 @@ class MarkdownReader:
         body = text[len(front_matter(text)) :]
         return replace(found, tags=tuple(dict.fromkeys((*found.tags, *inline_tags(body)))))
 
-
-# Reads a page of HTML, section by section.
 
 # What is not read: programs, styles, drawings, and what only guides through a site.
 _SILENT = frozenset({"script", "style", "svg", "template", "noscript", "nav", "head", "iframe", "object", "canvas"})
@@ -406,14 +393,7 @@ class HtmlReader:
     suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
 
     def read(self, path: Path, /) -> Document:
-        """Return a part for each heading with the text below it, and one for the text before the first heading.
-
-        The location of a part is the id of its heading, or a name made of the heading.
-
-        Raises:
-            InputError: the file is binary.
-            OSError: the file cannot be read.
-        """
+        # A part for each heading with the text below it, and one for the text before the first heading.
         data = path.read_bytes()
         named = _CHARSET.search(data, 0, _CHARSET_WITHIN)
         charset = (named[1] or named[2]).decode("ascii", "replace") if named else ""
