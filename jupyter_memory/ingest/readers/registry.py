@@ -254,17 +254,15 @@ def digest(path: Path) -> str:
     if readers.is_unopened(path):
         status = path.stat()
         content = b"%d\0%d" % (status.st_size, status.st_mtime_ns)
-    else:
-        sampled = readers.sampled_of(path)
+    elif sampled := readers.sampled_of(path):
         with path.open("rb") as opened:
-            if sampled:
-                size = opened.seek(0, os.SEEK_END)
-                opened.seek(0)
-                first = opened.read(sampled)
-                opened.seek(max(len(first), size - sampled))
-                content = b"%d\0" % size + first + opened.read(sampled)
-            else:
-                content = opened.read()
+            size = opened.seek(0, os.SEEK_END)
+            opened.seek(0)
+            first = opened.read(sampled)
+            opened.seek(max(len(first), size - sampled))
+            content = b"%d\0" % size + first + opened.read(sampled)
+    else:
+        content = path.read_bytes()
     return blake2b(content, digest_size=16).hexdigest() + version_mark(path)
 
 
