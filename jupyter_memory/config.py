@@ -24,9 +24,6 @@ DEFAULT, ENVIRONMENT, SESSION = "default", f"environment: {ENVIRONMENT_VARIABLE}
 # Minutes; a timer that should wait for centuries fails.
 _MONTH = 43_200.0
 
-# In the order in which traitlets lets one override the other.
-_LOADERS = {".py": PyFileConfigLoader, ".json": JSONFileConfigLoader}
-
 
 class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     """The settings of jupyter-memory, from ``jupyter_memory_config.{json,py}`` in Jupyter's config path."""
@@ -171,8 +168,7 @@ def load_config(
     """
     loaded = JupyterMemory()
     loaded.check_profile = check_profile
-    read = [*_read_files(on_problem), *(more or {}).items()]
-    for origin, config in read:
+    for origin, config in (*_read_files(on_problem), *(more or {}).items()):
         section = config.get("JupyterMemory", {})
         if not isinstance(section, Mapping):
             on_problem(f"{origin}: JupyterMemory must map names to values, but is {section!r}")
@@ -221,9 +217,11 @@ def existing_path(config: JupyterMemory, make: str) -> StorePath:
     Raises:
         NoStore: there is no file at the path that the settings or the environment name.
     """
-    path = store_path(config)
+    path, origin = store_path(config), config.origin("path")
     if path != default_path() and not has_store(config):
-        raise NoStore(f"There is no store at {path}. Check the path{_named_by(config)}, or make a store: {make}")
+        named = ENVIRONMENT_VARIABLE if os.environ.get(ENVIRONMENT_VARIABLE) else origin
+        where = "" if origin == SESSION else f" ({named})"
+        raise NoStore(f"There is no store at {path}. Check the path{where}, or make a store: {make}")
     return path
 
 
@@ -237,18 +235,9 @@ def companion(store: StorePath) -> Path:
     return store
 
 
-def _named_by(config: JupyterMemory) -> str:
-    origin = config.origin("path")
-    if origin == SESSION:
-        return ""
-    return f" ({ENVIRONMENT_VARIABLE if os.environ.get(ENVIRONMENT_VARIABLE) else origin})"
-
-
 def models_folder(config: JupyterMemory) -> Path:
     """Return the folder of the models that were fetched, whether it is there or not."""
-    if config.models:
-        return absolute(config.models)
-    return Path(jupyter_data_dir()) / "memory" / "models"
+    return absolute(config.models) if config.models else Path(jupyter_data_dir()) / "memory" / "models"
 
 
 def budget(config: JupyterMemory) -> int | None:
@@ -266,7 +255,8 @@ def settings(config: JupyterMemory) -> list[Setting]:
 
 def _read_files(on_problem: Callable[[str], None]) -> Iterator[tuple[str, Config]]:
     for folder in reversed(jupyter_config_path()):
-        for ending, loader in _LOADERS.items():
+        # In the order in which traitlets lets one override the other.
+        for ending, loader in ((".py", PyFileConfigLoader), (".json", JSONFileConfigLoader)):
             file = Path(folder) / f"{FILE_NAME}{ending}"
             try:
                 if not file.is_file():

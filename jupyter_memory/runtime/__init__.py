@@ -17,7 +17,14 @@ Item = TypeVar("Item")
 
 def shown(items: Iterable[Item], progress: bool, what: str) -> Iterable[Item]:
     """Return the items, with a progress bar in a notebook or a terminal if ``progress``."""
-    return _with_bar(items, what) if progress and _is_seen() else items
+    if not (progress and _is_seen()):
+        return items
+
+    def with_bar() -> Iterator[Item]:
+        with _bar(iterable=items, desc=what) as bar:
+            yield from bar
+
+    return with_bar()
 
 
 @contextmanager
@@ -28,11 +35,6 @@ def counted(total: int, progress: bool, what: str, unit: str) -> Iterator[Callab
         return
     with _bar(total=total, desc=what, unit=unit, unit_scale=unit == "B") as bar:
         yield bar.update
-
-
-def _with_bar(items: Iterable[Item], what: str) -> Iterator[Item]:
-    with _bar(iterable=items, desc=what) as bar:
-        yield from bar
 
 
 @contextmanager

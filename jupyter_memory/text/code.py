@@ -39,26 +39,11 @@ _ALIASES = {
 }  # fmt: skip
 # Magics of IPython and its extensions whose cell is in another language than the kernel's, with its name.
 _MAGICS = {
-    "bash": "bash",
-    "sh": "bash",
-    "zsh": "bash",
-    "cmd": "batch",
-    "powershell": "powershell",
-    "perl": "perl",
-    "ruby": "ruby",
-    "r": "r",
-    "julia": "julia",
-    "octave": "octave",
-    "cython": "cython",
-    "sql": "sql",
-    "bigquery": "sql",
-    "html": "html",
-    "svg": "html",
-    "javascript": "javascript",
-    "js": "javascript",
-    "latex": "latex",
+    "bash": "bash", "sh": "bash", "zsh": "bash", "cmd": "batch", "powershell": "powershell", "perl": "perl",
+    "ruby": "ruby", "r": "r", "julia": "julia", "octave": "octave", "cython": "cython", "sql": "sql", "bigquery": "sql",
+    "html": "html", "svg": "html", "javascript": "javascript", "js": "javascript", "latex": "latex",
     "markdown": "markdown",
-}
+}  # fmt: skip
 # A magic in the first line of a cell; `%%script bash` names its program.
 _CELL_MAGIC = re.compile(r"%%(?:script[ \t]+(?:--?\S+[ \t]+)*+(?:\S*/)?)?(\w+)")
 # Those that run the rest of the cell as it is written there.
@@ -70,9 +55,7 @@ def language(lang: str, text: str) -> str:
 
     The empty string is for what is neither labelled nor looks like Python.
     """
-    if lang:
-        return lang.lower()
-    return PYTHON if _PYTHON.search(text, 0, _READ) else ""
+    return lang.lower() or (PYTHON if _PYTHON.search(text, 0, _READ) else "")
 
 
 def known_language(name: str) -> str:
@@ -117,8 +100,6 @@ def is_code(kind: str, lang: str) -> bool:
     """Return whether a memory of this kind and language is known to be code; what was typed at a prompt always is."""
     return kind == "history" or lang.lower() not in _FOR_PEOPLE
 
-
-# The names that a source in Python defines, as Python itself reads it: classes, functions, and what is assigned.
 
 # Longer sources are data, and longer names too; nobody asks for the last of so many names.
 LONGEST = 500_000
@@ -169,7 +150,13 @@ def definitions_and_places(kind: str, lang: str, text: str) -> tuple[Definitions
     if lang.lower() != PYTHON:
         return None
     table = _table_of(source_of(text) if kind == "cell" else text)
-    return (Definitions(), []) if table is None else (_definitions(table), _places(table))
+    if table is None:
+        return Definitions(), []
+    places = []
+    for outer in _defined(table):
+        places.append(Place(outer.get_lineno(), 1, outer.get_name()))
+        places += [Place(inner.get_lineno(), 2, inner.get_name()) for inner in _defined(outer)]
+    return _definitions(table), places
 
 
 def definitions_of(source: str) -> Definitions:
@@ -187,15 +174,15 @@ def _table_of(source: str) -> symtable.SymbolTable | None:
         return None
     table = _table(source)
     if table is None:
-        plain = without_commands(source)
+        plain = _without_commands(source)
         table = _table(plain) if plain != source else None
     return table
 
 
-def without_commands(source: str) -> str:
+def _without_commands(source: str) -> str:
     """Return a source with as many lines, and ``pass`` or 0 for what only IPython understands.
 
-    >>> without_commands("%matplotlib inline\\nfiles = !ls")
+    >>> _without_commands("%matplotlib inline\\nfiles = !ls")
     'pass\\nfiles = 0'
     """
     return _COMMAND_TAKEN.sub(r"\1 0", _COMMAND.sub(r"\1pass", source))
@@ -215,7 +202,7 @@ def syntax_tree(source: str) -> ast.Module | None:
     if len(source) > LONGEST:
         return None
     _ignore_warnings()
-    for text in dict.fromkeys((source, without_commands(source))):
+    for text in dict.fromkeys((source, _without_commands(source))):
         try:
             return ast.parse(text, _NAMED)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -236,7 +223,14 @@ def _definitions(table: symtable.SymbolTable) -> Definitions:
     names = islice(table.get_identifiers(), _COMPARED // children)
     symbols = (table.lookup(name) for name in names)
     assigned = (one.get_name() for one in symbols if one.is_assigned() and not one.is_namespace())
-    return Definitions(_few(one.get_name() for one in top), _few(assigned), _few(_nested(top)))
+
+    within = []
+    waiting = [child for one in reversed(top) for child in reversed(list(_defined(one)))]
+    while waiting:
+        one = waiting.pop()
+        within.append(one.get_name())
+        waiting += reversed(list(_defined(one)))
+    return Definitions(_few(one.get_name() for one in top), _few(assigned), _few(within))
 
 
 def _defined(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
@@ -248,43 +242,23 @@ def _defined(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
             yield child
 
 
-def _nested(tables: list[symtable.SymbolTable]) -> Iterator[str]:
-    waiting = [child for table in reversed(tables) for child in reversed(list(_defined(table)))]
-    while waiting:
-        table = waiting.pop()
-        yield table.get_name()
-        waiting += reversed(list(_defined(table)))
-
-
-def _places(table: symtable.SymbolTable) -> list[Place]:
-    found = []
-    for outer in _defined(table):
-        found.append(Place(outer.get_lineno(), 1, outer.get_name()))
-        found += [Place(inner.get_lineno(), 2, inner.get_name()) for inner in _defined(outer)]
-    return found
-
-
-def _few(names: Iterator[str]) -> str:
+def _few(names: Iterable[str]) -> str:
     short = (name for name in names if len(name) <= _LONGEST_NAME)
     return " ".join(islice(dict.fromkeys(short), _MOST))
 
-
-# Statements of Python by what they do: what they call and how, which names they read, and which they change.
 
 _LONGEST_VALUE = 40
 _LONGEST_TEXT = 10_000
 _WORD = re.compile(r"\w+")
 # The module that a path names.
 _FILE = re.compile(r"(?<!\w)(\w+)\.py\b")
-_BODIES = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
+_BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 _BUILTINS = frozenset(dir(builtins))
 # Nodes that every statement has, or whose parts say all.
 _SILENT = (
     ast.Name, ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop,
     ast.alias, ast.keyword, ast.Expr, ast.Assign,
 )  # fmt: skip
-_OPERATIONS = (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.AugAssign)
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,14 +274,11 @@ class Words:
 
 def statement_at(module: ast.Module, line: int | None) -> ast.stmt | None:
     """Return the smallest statement that has a line, or else the last one of the module."""
-    found = [node for node in ast.walk(module) if isinstance(node, ast.stmt) and line and _has(node, line)]
+    statements = [node for node in ast.walk(module) if isinstance(node, ast.stmt)] if line else []
+    found = [node for node in statements if node.lineno <= (line or 0) <= (node.end_lineno or node.lineno)]
     if found:
         return min(found, key=lambda node: (node.end_lineno or node.lineno) - node.lineno)
     return module.body[-1] if module.body else None
-
-
-def _has(node: ast.stmt, line: int) -> bool:
-    return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
@@ -343,7 +314,7 @@ def _phrases(node: ast.AST) -> Iterator[str]:
         yield from (f"name {alias.name}" for alias in node.names)
         if node.level:
             yield "relative import"
-    elif isinstance(node, _OPERATIONS):
+    elif isinstance(node, ast.BinOp | ast.BoolOp | ast.UnaryOp | ast.AugAssign):
         yield f"op {type(node.op).__name__}"
     elif isinstance(node, ast.Compare):
         yield from (f"op {type(one).__name__}" for one in node.ops)
@@ -360,20 +331,16 @@ def _call(node: ast.Call) -> Iterator[str]:
     for keyword in node.keywords:
         if keyword.arg:
             yield f"kw {keyword.arg}"
-            yield f"kw {keyword.arg}{_value(keyword.value)}"
+            value = keyword.value
+            shown = f"={value.value!r}"[:_LONGEST_VALUE] if isinstance(value, ast.Constant) else f":{_kind(value)}"
+            yield f"kw {keyword.arg}{shown}"
     yield from (f"arg {name}:{_kind(argument)}" for argument in node.args)
 
 
 def called(node: ast.Call) -> str:
     """Return the last name of what a call calls; nothing where it has none."""
-    function = node.func
-    return (
-        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
-    )
-
-
-def _value(node: ast.expr) -> str:
-    return f"={node.value!r}"[:_LONGEST_VALUE] if isinstance(node, ast.Constant) else f":{_kind(node)}"
+    by = node.func
+    return by.attr if isinstance(by, ast.Attribute) else by.id if isinstance(by, ast.Name) else ""
 
 
 def _kind(node: ast.expr) -> str:
@@ -385,8 +352,7 @@ def _packages(module: str) -> Iterator[str]:
     return (".".join(parts[: length + 1]) for length in range(len(parts)))
 
 
-def read_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """Return the variables that some nodes name."""
+def _read_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
     return frozenset(node.id for node in nodes if isinstance(node, ast.Name))
 
 
@@ -396,20 +362,19 @@ def changed_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
     >>> sorted(changed_names(ast.walk(ast.parse("import os; frame['a'] = 1; del rows; x.y[0] = 2"))))
     ['frame', 'os', 'rows', 'x']
     """
-    return frozenset(name for node in nodes for name in _changed(node))
-
-
-def _changed(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
-        whole: ast.expr = node
-        while isinstance(whole, ast.Attribute | ast.Subscript):
-            whole = whole.value
-        if isinstance(whole, ast.Name):
-            yield whole.id
-    elif isinstance(node, _DEFINITIONS):
-        yield node.name
-    elif isinstance(node, ast.alias):
-        yield (node.asname or node.name).split(".")[0]
+    names = set()
+    for node in nodes:
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            whole: ast.expr = node
+            while isinstance(whole, ast.Attribute | ast.Subscript):
+                whole = whole.value
+            if isinstance(whole, ast.Name):
+                names.add(whole.id)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.alias):
+            names.add((node.asname or node.name).split(".")[0])
+    return frozenset(names)
 
 
 def origins(statement: ast.stmt, earlier: Sequence[ast.stmt], quoted: Set[str] = frozenset()) -> frozenset[str]:
@@ -418,22 +383,18 @@ def origins(statement: ast.stmt, earlier: Sequence[ast.stmt], quoted: Set[str] =
     Statements with a text that has one of the ``quoted`` words are among them: they may have made the file that is not
     found, or the column.
     """
-    wanted = read_names(own_nodes(statement))
+    wanted = _read_names(own_nodes(statement))
     found: set[str] = set()
     for one in reversed(earlier):
         if isinstance(one, ast.Import | ast.ImportFrom):
             continue
         nodes = list(ast.walk(one))
-        if (made := changed_names(own_nodes(one)) & wanted) or not quoted.isdisjoint(_texts(nodes)):
+        texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        made = changed_names(own_nodes(one)) & wanted
+        if made or any(not quoted.isdisjoint(_WORD.findall(text[:_LONGEST_TEXT])) for text in texts):
             found |= features(nodes)
-            wanted = (wanted - made) | read_names(nodes)
+            wanted = (wanted - made) | _read_names(nodes)
     return frozenset(found)
-
-
-def _texts(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    for node in nodes:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield from _WORD.findall(node.value[:_LONGEST_TEXT])
 
 
 def words_of(nodes: Iterable[ast.AST]) -> Words:
@@ -455,8 +416,12 @@ def words_of(nodes: Iterable[ast.AST]) -> Words:
             own.add(node.id)
         elif isinstance(node, ast.ImportFrom):
             imports.append(node)
-        else:
-            interface.update(_interface(node))
+        elif isinstance(node, ast.Attribute):
+            interface.add(node.attr)
+        elif isinstance(node, ast.keyword) and node.arg:
+            interface.add(node.arg)
+        elif isinstance(node, ast.Import):
+            interface.update(name for alias in node.names for name in (alias.name, *alias.name.split(".")))
     # A module of one's own is imported like any other, but its file was written.
     files = frozenset(name for text in own for name in _FILE.findall(text[:_LONGEST_TEXT]))
     for node in imports:
@@ -467,40 +432,21 @@ def words_of(nodes: Iterable[ast.AST]) -> Words:
     return Words(frozenset(own - interface - _BUILTINS | files), frozenset(within - interface | files))
 
 
-def _interface(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Attribute):
-        yield node.attr
-    elif isinstance(node, ast.keyword) and node.arg:
-        yield node.arg
-    elif isinstance(node, ast.Import):
-        yield from (name for alias in node.names for name in (alias.name, *alias.name.split(".")))
-
-
-# What a plot looks like by the code that drew it, in the words of who saw it and not of who wrote it.  Whoever
-# remembers "the plot with two y axes" would not find `twinx`. What the code puts on a plot (titles, names of axes,
-# legends) is in its text already; saying it twice made searches worse, and so did naming common kinds of plots, and
-# plots in three dimensions, which the code calls `3d` itself.
+# What a plot looks like by the code that drew it: "the plot with two y axes" would not find `twinx`. What the code puts
+# on a plot (titles, names of axes, legends) is in its text already; saying it twice made searches worse, and so did
+# naming common kinds of plots, and plots in three dimensions, which the code calls `3d` itself.
 
 _TWO_Y, _TWO_X = "two y axes", "two x axes"
 _LOG = "logarithmic scale"
 # Methods of matplotlib, and keywords of any call, with their values: of matplotlib, pandas and plotly.
-_CALLS = {
-    "twinx": _TWO_Y,
-    "twiny": _TWO_X,
-    "semilogx": _LOG,
-    "semilogy": _LOG,
-    "loglog": _LOG,
-}
+_CALLS = {"twinx": _TWO_Y, "twiny": _TWO_X, "semilogx": _LOG, "semilogy": _LOG, "loglog": _LOG}
 _KEYWORDS: dict[tuple[object, object], str] = {
     ("overlaying", "y"): _TWO_Y,
     ("overlaying", "x"): _TWO_X,
     ("projection", "polar"): "polar plot",
 }
 # Keywords whose value may be true or name columns.
-_SWITCHES = {
-    "secondary_y": _TWO_Y,
-    **dict.fromkeys(("logx", "logy", "loglog", "log_x", "log_y"), _LOG),
-}
+_SWITCHES = {"secondary_y": _TWO_Y, **dict.fromkeys(("logx", "logy", "loglog", "log_x", "log_y"), _LOG)}
 _INDEPENDENT: dict[str | None, str] = {"x": _TWO_X, "y": _TWO_Y}  # of altair
 _SCALES = frozenset({"xscale", "yscale", "set_xscale", "set_yscale"})
 # Without one of these, nothing is said.
@@ -528,7 +474,6 @@ def _seen(node: ast.AST) -> Iterator[str]:
         if name == "resolve_scale":
             independent = [one.arg for one in node.keywords if _constant(one.value) == "independent"]
             yield from (_INDEPENDENT[arg] for arg in independent if arg in _INDEPENDENT)
-
         for keyword in node.keywords:
             yield from _of_value(keyword.arg, keyword.value)
     elif isinstance(node, ast.Dict):
@@ -539,13 +484,10 @@ def _seen(node: ast.AST) -> Iterator[str]:
 def _of_value(name: object, value: ast.expr) -> Iterator[str]:
     if (name, _constant(value)) in _KEYWORDS:
         yield _KEYWORDS[name, _constant(value)]
-    if isinstance(name, str) and name in _SWITCHES and _is_on(value):
-        yield _SWITCHES[name]
-
-
-def _is_on(value: ast.expr) -> bool:
-    named = value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]
-    return any(_constant(one) for one in named)
+    if isinstance(name, str) and name in _SWITCHES:
+        named = value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]
+        if any(map(_constant, named)):
+            yield _SWITCHES[name]
 
 
 def _constant(node: ast.expr | None) -> object:

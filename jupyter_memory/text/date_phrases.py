@@ -35,9 +35,330 @@ from jupyter_memory.text.dates import (
     whole,
 )
 
-# Readers of what comes once a year: ``in spring``, ``last winter``, ``before Easter``, ``New Year's Eve 2025``.
+_READERS: list[tuple[str, Reader]] = []
 
-OfYear = Callable[[int], Period]
+
+def _reads(*patterns: str) -> Callable[[Reader], Reader]:
+    # Of readings of one length the first counts, so the order of the readers matters.
+    def add(reader: Reader) -> Reader:
+        _READERS.extend((pattern, reader) for pattern in patterns)
+        return reader
+
+    return add
+
+
+# Names of months that are also common words unless they are capitalised.
+_COMMON = {"may", "march", "mar", "dec", "jan", "jun", "sep", "oct", "apr", "jul", "feb", "nov", "aug", "sept"}
+# A quarter or a half.
+_PART = "(?:q[1-4]|h[12])"
+
+
+def _day(year: int, month: int, day: int) -> Period:
+    return whole("day", datetime(year, month, day))  # noqa: DTZ001
+
+
+def _month(word: str) -> int:
+    return MONTHS[word.rstrip(".").lower()]
+
+
+def _is_word(word: str) -> bool:
+    return word.rstrip(".").lower() in _COMMON and not word[0].isupper()
+
+
+@_reads(r"(?P<y>\d{4})(?P<s>[-/])(?P<m>\d\d)(?P=s)(?P<d>\d\d)(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z| UTC)?)?")
+def _iso(match: re.Match[str], local: datetime) -> Named | None:
+    return naming(match, _day(int(match["y"]), int(match["m"]), int(match["d"])), "day", 0.98)
+
+
+@_reads(r"(\d{1,2})([/.])(\d{1,2})\2(\d{4})")
+def _slashes(match: re.Match[str], local: datetime) -> Named | None:
+    first, second, year = int(match[1]), int(match[3]), int(match[4])
+    if match[2] == "." or first > 12:  # with dots, the day comes first
+        return naming(match, _day(year, second, first), "day", 0.9)
+    # The American order, where the other reading is a date too.
+    return naming(match, _day(year, first, second), "day", 0.9 if second > 12 or first == second else 0.4)
+
+
+@_reads(
+    rf"(?P<m>{MONTH}) (?:the )?(?P<d>{DATE})(?:,? (?:of )?(?P<y>{YEAR}))?",
+    rf"(?:the )?(?P<d>{DATE}) (?:of )?(?P<m>{MONTH})(?:,? (?:of )?(?P<y>{YEAR}))?",
+)
+def _month_and_day(match: re.Match[str], local: datetime) -> Named | None:
+    month, date = _month(match["m"]), match["d"]
+    day = int(date) if date.isdigit() else ordinal(date) or 0
+    if match["y"]:
+        return naming(match, _day(int(match["y"]), month, day), "day", 0.95)
+    alone = not _is_word(match["m"]) or not date.isdigit()
+    return _yearless(match, lambda year: _day(year, month, day), local, "day", 0.9, alone=alone)
+
+
+@_reads(rf"(?P<m>{MONTH}),? (?:of )?(?P<y>{YEAR})")
+def _month_and_year(match: re.Match[str], local: datetime) -> Named | None:
+    period = whole("month", datetime(int(match["y"]), _month(match["m"]), 1))  # noqa: DTZ001
+    return naming(match, period, "month", 0.9)
+
+
+@_reads(rf"(?:(?P<which>{WHICH}) )?(?P<m>{MONTH})")
+def _month_alone(match: re.Match[str], local: datetime) -> Named | None:
+    month = _month(match["m"])
+
+    def of(year: int) -> Period:
+        return whole("month", datetime(year, month, 1))  # noqa: DTZ001
+
+    if which := match["which"]:
+        return _yearless(match, of, local, "month", 0.85 if which.lower() == "this" else 0.8, which=which)
+    return _yearless(match, of, local, "month", 0.6 if _is_word(match["m"]) else 0.85, alone=False)
+
+
+@_reads(YEAR)
+def _year(match: re.Match[str], local: datetime) -> Named | None:
+    year = int(match[0])
+    if not 2000 <= year <= local.year:
+        return None
+    return naming(match, whole("year", datetime(year, 1, 1)), "year", 0.7, alone=False)  # noqa: DTZ001
+
+
+@_reads(r"(\d{4})-(0[1-9]|1[0-2])(?!\d)")
+def _year_and_month(match: re.Match[str], local: datetime) -> Named | None:
+    return naming(match, whole("month", datetime(int(match[1]), int(match[2]), 1)), "month", 0.85, alone=False)  # noqa: DTZ001
+
+
+@_reads(r"(\d{4})-?W(\d\d)(?!\d)")
+def _iso_week(match: re.Match[str], local: datetime) -> Named | None:
+    return naming(match, whole("week", datetime.fromisocalendar(int(match[1]), int(match[2]), 1)), "week", 0.95)
+
+
+@_reads(
+    rf"q(?P<a>[1-4])(?:[ /-]+(?:of )?(?P<y>{YEAR}))?|(?P<z>20\d\d)[ /-]?q(?P<b>[1-4])\b"
+    rf"|(?:the )?(?P<c>{ORDINAL}) quarter (?:of )?(?P<w>{YEAR})"
+)
+def _quarter(match: re.Match[str], local: datetime) -> Named | None:
+    quarter = int(match["a"] or match["b"] or ordinal(match["c"]) or 0)
+    year = match["y"] or match["z"] or match["w"]
+    if quarter > 4:
+        return None
+    if year:
+        return naming(match, _part_of_year(int(year), f"q{quarter}"), "year", 0.9)
+    return _yearless(match, lambda year: _part_of_year(year, f"q{quarter}"), local, "year", 0.75, alone=False)
+
+
+# Without a year, H1 is a heading or a hypothesis.
+@_reads(rf"h(?P<a>[12])[ /-]+(?:of )?(?P<y>{YEAR})|(?P<z>20\d\d)[ /-]?h(?P<b>[12])\b")
+def _half(match: re.Match[str], local: datetime) -> Named | None:
+    return naming(match, _part_of_year(int(match["y"] or match["z"]), f"h{match['a'] or match['b']}"), "year", 0.9)
+
+
+@_reads(
+    rf"(?:(?P<before>{_PART}) (?:of )?(?:the )?)?"
+    rf"(?:fy(?:[ -]?(?P<y>{YEAR})|['’]?(?P<yy>\d\d))|(?:fiscal|financial) (?:year )?(?P<z>{YEAR}))"
+    rf"(?:[ -]?(?P<after>{_PART}))?"
+    rf"|(?:fiscal|financial) (?P<q>{_PART})(?: (?:of )?(?P<w>{YEAR}))?"
+)
+def _fiscal(match: re.Match[str], local: datetime) -> Named | None:
+    part = (match["before"] or match["after"] or match["q"] or "").lower()
+    short, long = match["yy"], match["y"] or match["z"] or match["w"]
+    if short or long:
+        return naming(match, _part_of_year(int(long or f"20{short}"), part), "year", FISCAL_SURE)
+    return _yearless(match, lambda year: _part_of_year(year, part), local, "year", FISCAL_SURE)
+
+
+def _part_of_year(year: int, part: str) -> Period:
+    months = {"q": 3, "h": 6}.get(part[:1], 12)
+    start = datetime(year, 1 + (int(part[1:] or 1) - 1) * months, 1)  # noqa: DTZ001
+    return Period(start, shifted(start, months, "month"))
+
+
+# Times relative to now: ``yesterday``, ``three weeks ago``, ``last Tuesday``.
+
+# The hours when a part of the day begins and ends. What people call morning may end an hour later, hence ``_SOFT``.
+_PARTS = {"morning": (0, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 30)}
+_SOFT = timedelta(hours=1)
+_ROLLED = "hour|day|week|fortnight|month|quarter|year"
+_FUZZY = {"couple": (2, 3), "few": (2, 5), "several": (3, 8)}
+
+
+@_reads(r"today|yesterday|(?:the )?day before yesterday")
+def _today(match: re.Match[str], local: datetime) -> Named | None:
+    words = " ".join(match[0].lower().split())
+    days = {"yesterday": 1, "the day before yesterday": 2, "day before yesterday": 2}.get(words, 0)
+    return naming(match, whole("day", local - timedelta(days=days)), "day", 0.95)
+
+
+@_reads(
+    rf"(?P<which>this|yesterday|last|{DAY}) (?P<part>morning|afternoon|evening|night)", r"(?P<which>)tonight(?P<part>)"
+)
+def _part_of_day(match: re.Match[str], local: datetime) -> Named | None:
+    word, day = (match["part"] or "night").lower(), local
+    which = (match["which"] or "").lower()
+    if which in ("yesterday", "last"):
+        day = local - timedelta(days=1)
+    elif which in DAYS:
+        day = _latest(DAYS[which], local)
+    midnight = whole("day", day).start
+    begin, end = _PARTS[word]
+    period = Period(midnight + timedelta(hours=begin), midnight + timedelta(hours=end))
+    # "friday night lights"
+    return naming(match, period, "day", 0.85, alone=which not in DAYS, early=_SOFT, late=_SOFT)
+
+
+@_reads(r"earlier (?:(?:this |in the )(?P<period>morning|week|month|quarter|year))", r"earlier (?P<period>today)")
+def _earlier(match: re.Match[str], local: datetime) -> Named | None:
+    today = whole("day", local)
+    if (unit := match["period"].lower()) in ("week", "month", "quarter", "year"):
+        begun = whole(unit, local).start
+        return naming(match, Period(begun, max(today.start, begun + timedelta(days=1))), _exactness(unit), 0.75)
+    latest = local if unit == "today" else min(local, today.start + timedelta(hours=13))
+    # Just after midnight a minute is left.
+    until = max(min(latest, local - _SOFT), today.start + timedelta(minutes=1))
+    return naming(match, Period(today.start, until), "day", 0.8)
+
+
+@_reads(r"later (?P<period>today|this (?:week|month|quarter|year))\b")
+def _later(match: re.Match[str], local: datetime) -> Named | None:
+    unit = match["period"].lower().replace("today", "day").removeprefix("this ")
+    return naming(match, Period(local, whole(unit, local).end), _exactness(unit), 0.7)
+
+
+@_reads(rf"(?P<count>{COUNT}) (?P<unit>minute|hour|day|week|month|quarter|year)s? (?:ago|back|earlier)\b")
+def _ago(match: re.Match[str], local: datetime) -> Named | None:
+    unit, (low, high) = match["unit"].lower(), _counted(match["count"])
+    if unit in ("hour", "minute"):
+        then = local - timedelta(**{unit + "s": low})
+        slack = timedelta(**{unit + "s": max(1, high - low)})
+        return naming(match, Period(then - slack, then + slack), "day", 0.8)
+    first, last = (whole(unit, shifted(local, -count, unit)) for count in (high, low))
+    sure = 0.65 if high > low else {"day": 0.95, "week": 0.8, "month": 0.85}.get(unit, 0.75)
+    named = naming(match, Period(first.start, last.end), _exactness(unit), sure)
+    if unit == "day" and low == high > 1:
+        # Someone who counts 24 hours a day gets one day less than someone who looks at the calendar.
+        named = replace(named, early=timedelta(days=1))
+    return named if high > low else replace(named, target=shifted(local, -low, match["unit"].lower()))
+
+
+@_reads(rf"(?P<count>{COUNT}) (?P<unit>week|month|year)s? ago (?P<day>today|yesterday)\b")
+def _ago_today(match: re.Match[str], local: datetime) -> Named | None:
+    day = local - timedelta(days=match["day"].lower() == "yesterday")
+    day = shifted(day, -_counted(match["count"])[0], match["unit"].lower())
+    return naming(match, whole("day", day), "day", 0.95)
+
+
+@_reads(
+    rf"(?P<count>{COUNT}) (?P<unit>weekend|night|{'|'.join(DAY_NAMES)})s? (?:ago|back)\b",
+    rf"(?:the )?(?P<count>)(?P<unit>weekend|night|week|month|quarter|year|{DAY}) before last\b",
+)
+def _back_then(match: re.Match[str], local: datetime) -> Named | None:
+    unit, (low, high) = match["unit"].lower(), _counted(match["count"]) if match["count"] else (2, 2)
+    if not low:
+        return None
+    period = Period(_back(unit, high, local).start, _back(unit, low, local).end)
+    soft = _SOFT if unit == "night" else timedelta(0)
+    sure = 0.65 if high > low else 0.9
+    exactly = unit_of(period.end - period.start) if high > low else _exactness(unit)
+    return naming(match, period, exactly, sure, counted=True, early=soft, late=soft)
+
+
+def _back(unit: str, count: int, local: datetime) -> Period:
+    if unit == "weekend":
+        # The last weekend is over: it ends a week before one that has begun.
+        start = _latest(5, local - timedelta(days=2)) - timedelta(weeks=count - 1)
+        return Period(whole("day", start).start, whole("day", start + timedelta(days=1)).end)
+    if unit == "night":
+        midnight = whole("day", local - timedelta(days=count)).start
+        begin, end = _PARTS["night"]
+        return Period(midnight + timedelta(hours=begin), midnight + timedelta(hours=end))
+    if unit in DAYS:
+        return whole("day", _latest(DAYS[unit], local - timedelta(days=1)) - timedelta(weeks=count - 1))
+    return whole(unit, shifted(local, -count, unit))
+
+
+@_reads(r"the other (?P<unit>day|morning|afternoon|evening|night|weekend|week|month)\b")
+def _the_other(match: re.Match[str], local: datetime) -> Named | None:
+    # One of the last seven, or of the seven before; "the other week": one of the last three.
+    unit, today = match["unit"].lower(), whole("day", local).start
+    if unit in ("week", "weekend", "month"):
+        unit = unit.removesuffix("end")
+        period = Period(whole(unit, shifted(local, -3, unit)).start, whole(unit, local).start)
+        return naming(match, period, unit_of(period.end - period.start), 0.5, counted=True)
+    week = timedelta(days=7)
+    return naming(match, Period(today - week, today), "week", 0.6, counted=True, early=week)
+
+
+@_reads(r"(?P<half>half a year ago)|(?:a|one) fortnight (?:ago|back)\b")
+def _half_or_fortnight_ago(match: re.Match[str], local: datetime) -> Named | None:
+    unit, count, sure = ("month", 6, 0.65) if match["half"] else ("week", 2, 0.8)
+    then = shifted(local, -count, unit)
+    return replace(naming(match, whole(unit, then), unit, sure), target=then)
+
+
+@_reads(
+    rf"(?:the |these |this )?(?:last|past) (?P<count>{COUNT}) (?P<unit>{_ROLLED})s?\b",
+    rf"(?:(?:the|this) (?:last|past)|this previous|past) (?P<unit>{_ROLLED})\b(?P<count>)",
+)
+def _rolling(match: re.Match[str], local: datetime) -> Named | None:
+    unit = match["unit"].lower()
+    count = _counted(match["count"])[1] if match["count"] else 1
+    if unit == "hour":
+        return naming(match, Period(local - timedelta(hours=count), local), "day", 0.85, counted=True)
+    if unit == "fortnight":
+        unit, count = "week", 2 * count
+    since = whole("day", shifted(local, -count, unit)).start
+    length = count * {"day": 1, "week": 7, "month": 30, "quarter": 90, "year": 365}[unit]
+    return naming(match, Period(since, local), unit_of(timedelta(days=length)), 0.85, counted=True)
+
+
+@_reads(
+    rf"(?P<which>this|the (?:previous|prior)|last|previous|prior) "
+    rf"(?P<fiscal>(?:fiscal|financial) )?(?P<unit>{UNIT})\b"
+)
+def _calendar_unit(match: re.Match[str], local: datetime) -> Named | None:
+    unit = match["unit"].lower()
+    back = 0 if match["which"].lower() == "this" else -1
+    sure = FISCAL_SURE if match["fiscal"] else 0.9
+    named = naming(match, whole(unit, shifted(local, back, unit)), _exactness(unit), sure, counted=True)
+    # Few people call yesterday "last day", but many write "the last day of the month".
+    return None if unit == "day" else named
+
+
+@_reads(rf"(?:(?P<which>this|this past|{LAST}) )?(?P<day>{DAY})")
+def _weekday(match: re.Match[str], local: datetime) -> Named | None:
+    which, wanted = (match["which"] or "").lower(), DAYS[match["day"].lower()]
+    if which == "this":
+        return naming(match, whole("day", _latest(wanted, local)), "day", 0.8)
+    # "last Monday" on a Monday is a week ago, "on Monday" may be today.
+    day = _latest(wanted, local - timedelta(days=1) if which else local)
+    return naming(match, whole("day", day), "day", 0.9 if which else 0.85, alone=bool(which))
+
+
+@_reads(r"(?P<which>this past|this|the|last|past|previous) weekend\b")
+def _weekend(match: re.Match[str], local: datetime) -> Named | None:
+    last = match["which"].lower() not in ("this", "the")
+    # "Over the weekend" may be the one that has begun.
+    period = _back("weekend", 1, local if last else local + timedelta(days=2))
+    return naming(match, period, "day", 0.8, alone=match["which"] != "the")
+
+
+def _exactness(unit: str) -> str:
+    return {"quarter": "year", "week": "week", "month": "month", "year": "year"}.get(unit, "day")
+
+
+def _latest(weekday: int, local: datetime) -> datetime:
+    # It may be today.
+    return local - timedelta(days=(local.weekday() - weekday) % 7)
+
+
+def _counted(text: str) -> tuple[int, int]:
+    # The least and the most that it means: "a few" is not one number.
+    words = text.lower()
+    for word, (low, high) in _FUZZY.items():
+        if word in words:
+            return low, high
+    number = cardinal(words) or 0
+    return number, number
+
+
+# What comes once a year: ``in spring``, ``last winter``, ``before Easter``, ``New Year's Eve 2025``.
+
+_OfYear = Callable[[int], Period]
 
 # The months in which the seasons of the northern hemisphere begin, as meteorologists count them.
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
@@ -52,16 +373,16 @@ _FRAMEWORK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Holiday:
-    of: OfYear
+    of: _OfYear
     early: int = 0
     late: int = 0
 
 
-def _fixed(month: int, day: int) -> OfYear:
+def _fixed(month: int, day: int) -> _OfYear:
     return lambda year: whole("day", datetime(year, month, day))  # noqa: DTZ001
 
 
-def _from_easter(days: int, length: int = 1) -> OfYear:
+def _from_easter(days: int, length: int = 1) -> _OfYear:
     def of(year: int) -> Period:
         # Loaded here because few queries name Easter.
         from dateutil.easter import easter
@@ -72,7 +393,7 @@ def _from_easter(days: int, length: int = 1) -> OfYear:
     return of
 
 
-def _thanksgiving(length: int = 1) -> OfYear:
+def _thanksgiving(length: int = 1) -> _OfYear:
     def of(year: int) -> Period:
         last = datetime(year, 11, 28)  # noqa: DTZ001
         first = last - timedelta(days=(last.weekday() - 3) % 7)
@@ -112,13 +433,11 @@ _SEASON = "|".join(_SEASONS)
 _HOLIDAY = "|".join(_HOLIDAYS).replace("years", "year['’]?s").replace("valentines", "valentine['’]?s")
 
 
-def yearless(
-    match: re.Match[str], of: OfYear, local: datetime, unit: str, sure: float, /, *, which: str = "", **more: object
+def _yearless(
+    match: re.Match[str], of: _OfYear, local: datetime, unit: str, sure: float, /, *, which: str = "", **more: object
 ) -> Named | None:
-    """Return the latest period that has begun, of periods that come once a year.
-
-    The last one (``which``) is over: what has just begun is "this" May. This one is of this year, or was just over.
-    """
+    # The latest period that has begun. The "last" one is over: what has just begun is "this" May. "This" one is of this
+    # year, or was just over.
     this, last = which.lower() == "this", which.lower() not in ("", "the", "this")
     for year in range(local.year, local.year - 9, -1):
         try:
@@ -133,19 +452,22 @@ def yearless(
     return None
 
 
+@_reads(rf"(?:(?P<which>{WHICH}|the) )?(?P<s>{_SEASON})(?:,? (?:of )?(?P<y>{YEAR})(?:[/–-](?:20)?\d\d)?)?")
 def _season(match: re.Match[str], local: datetime) -> Named | None:
     season, which = match["s"].lower(), (match["which"] or "").lower()
     of = _of_season(season)
     if match["y"]:
         return naming(match, of(int(match["y"])), "year", 0.6)
     if which not in ("", "the"):
-        return yearless(match, of, local, "year", 0.7, which=which, counted=True)
-    if not which and season in _AMBIGUOUS and _is_no_season(match):
-        return None
-    return yearless(match, of, local, "year", 0.6, alone=False, recurring=True)
+        return _yearless(match, of, local, "year", 0.7, which=which, counted=True)
+    if not which and season in _AMBIGUOUS:
+        after_another_word = _NO_SEASON_AFTER.search(match.string[: match.start()])
+        if match["s"] == "Spring" or after_another_word or _FRAMEWORK.search(match.string):
+            return None
+    return _yearless(match, of, local, "year", 0.6, alone=False, recurring=True)
 
 
-def _of_season(season: str) -> OfYear:
+def _of_season(season: str) -> _OfYear:
     def of(year: int) -> Period:
         start = datetime(year, _SEASONS[season], 1)  # noqa: DTZ001
         return Period(start, shifted(start, 3, "month"))
@@ -153,20 +475,16 @@ def _of_season(season: str) -> OfYear:
     return of
 
 
-def _is_no_season(match: re.Match[str]) -> bool:
-    after_another_word = _NO_SEASON_AFTER.search(match.string[: match.start()])
-    return match["s"] == "Spring" or bool(after_another_word or _FRAMEWORK.search(match.string))
-
-
+@_reads(rf"(?:(?P<which>{WHICH}) )?(?P<h>{_HOLIDAY})\b(?:,? (?:of |in )?(?P<y>{YEAR}))?")
 def _holiday(match: re.Match[str], local: datetime) -> Named | None:
     holiday, which = _HOLIDAYS[_name(match["h"])], match["which"] or ""
     named: Named | None
     if match["y"]:
         named = naming(match, holiday.of(int(match["y"])), "day", 0.9)
     elif which:
-        named = yearless(match, holiday.of, local, "day", 0.85, which=which, counted=True)
+        named = _yearless(match, holiday.of, local, "day", 0.85, which=which, counted=True)
     else:
-        named = yearless(match, holiday.of, local, "day", 0.8, alone=False, recurring=True)
+        named = _yearless(match, holiday.of, local, "day", 0.8, alone=False, recurring=True)
     early, late = timedelta(days=holiday.early), timedelta(days=holiday.late)
     return named and replace(named, early=early, late=late, of=holiday.of)
 
@@ -175,366 +493,25 @@ def _name(words: str) -> str:
     return words.lower().replace("'", "").replace("’", "")
 
 
+@_reads(
+    rf"(?P<n>{CARDINAL}) (?P<many>{_SEASON}|easter|christmas)e?s ago"
+    rf"|(?:the )?(?P<one>{_SEASON}|{_HOLIDAY}) before last\b"
+)
 def _years_back(match: re.Match[str], local: datetime) -> Named | None:
     name = _name(match["many"] or match["one"])
     of = _of_season(name) if name in _SEASONS else _HOLIDAYS[name].of
-    last = yearless(match, of, local, "year" if name in _SEASONS else "day", 0.75, which="last", counted=True, of=of)
+    last = _yearless(match, of, local, "year" if name in _SEASONS else "day", 0.75, which="last", counted=True, of=of)
     years = (cardinal(match["n"]) or 0) if match["n"] else 2
     return last.years_later(1 - years) if last is not None and years > 0 else None
 
 
-YEARLY: tuple[tuple[str, Reader], ...] = (
-    # "winter 2024/25"
-    (rf"(?:(?P<which>{WHICH}|the) )?(?P<s>{_SEASON})(?:,? (?:of )?(?P<y>{YEAR})(?:[/–-](?:20)?\d\d)?)?", _season),
-    (rf"(?:(?P<which>{WHICH}) )?(?P<h>{_HOLIDAY})\b(?:,? (?:of |in )?(?P<y>{YEAR}))?", _holiday),
-    (
-        rf"(?P<n>{CARDINAL}) (?P<many>{_SEASON}|easter|christmas)e?s ago"
-        rf"|(?:the )?(?P<one>{_SEASON}|{_HOLIDAY}) before last\b",
-        _years_back,
-    ),
-)
-
-# Names of months that are also common words unless they are capitalised.
-_COMMON = {"may", "march", "mar", "dec", "jan", "jun", "sep", "oct", "apr", "jul", "feb", "nov", "aug", "sept"}
-# A quarter or a half.
-_PART = "(?:q[1-4]|h[12])"
-
-
-def _day(year: int, month: int, day: int) -> Period:
-    return whole("day", datetime(year, month, day))  # noqa: DTZ001
-
-
-def _month(word: str) -> int:
-    return MONTHS[word.rstrip(".").lower()]
-
-
-def _number(date: str) -> int:
-    return int(date) if date.isdigit() else ordinal(date) or 0
-
-
-def _is_word(match: re.Match[str], word: str) -> bool:
-    return word.rstrip(".").lower() in _COMMON and not word[0].isupper()
-
-
-def _iso(match: re.Match[str], local: datetime) -> Named | None:
-    year, month, day = (int(match[part]) for part in "ymd")
-    return naming(match, _day(year, month, day), "day", 0.98)
-
-
-def _slashes(match: re.Match[str], local: datetime) -> Named | None:
-    first, second, year = int(match[1]), int(match[3]), int(match[4])
-    if match[2] == ".":  # only where the day comes first
-        return naming(match, _day(year, second, first), "day", 0.9)
-    if first > 12:
-        return naming(match, _day(year, second, first), "day", 0.9)
-    # The American order, where the other reading is a date too.
-    return naming(match, _day(year, first, second), "day", 0.9 if second > 12 or first == second else 0.4)
-
-
-def _month_and_day(match: re.Match[str], local: datetime) -> Named | None:
-    month, day = _month(match["m"]), _number(match["d"])
-    if match["y"]:
-        return naming(match, _day(int(match["y"]), month, day), "day", 0.95)
-    alone = not _is_word(match, match["m"]) or not match["d"].isdigit()
-    return yearless(match, lambda year: _day(year, month, day), local, "day", 0.9, alone=alone)
-
-
-def _month_and_year(match: re.Match[str], local: datetime) -> Named | None:
-    period = whole("month", datetime(int(match["y"]), _month(match["m"]), 1))  # noqa: DTZ001
-    return naming(match, period, "month", 0.9)
-
-
-def _month_alone(match: re.Match[str], local: datetime) -> Named | None:
-    month = _month(match["m"])
-
-    def of(year: int) -> Period:
-        return whole("month", datetime(year, month, 1))  # noqa: DTZ001
-
-    if which := match["which"]:
-        return yearless(match, of, local, "month", 0.85 if which.lower() == "this" else 0.8, which=which)
-    return yearless(match, of, local, "month", 0.6 if _is_word(match, match["m"]) else 0.85, alone=False)
-
-
-def _year(match: re.Match[str], local: datetime) -> Named | None:
-    year = int(match[0])
-    if not 2000 <= year <= local.year:
-        return None
-    return naming(match, whole("year", datetime(year, 1, 1)), "year", 0.7, alone=False)  # noqa: DTZ001
-
-
-def _year_and_month(match: re.Match[str], local: datetime) -> Named | None:
-    return naming(match, whole("month", datetime(int(match[1]), int(match[2]), 1)), "month", 0.85, alone=False)  # noqa: DTZ001
-
-
-def _iso_week(match: re.Match[str], local: datetime) -> Named | None:
-    return naming(match, whole("week", datetime.fromisocalendar(int(match[1]), int(match[2]), 1)), "week", 0.95)
-
-
-def _quarter(match: re.Match[str], local: datetime) -> Named | None:
-    quarter = int(match["a"] or match["b"] or ordinal(match["c"]) or 0)
-    year = match["y"] or match["z"] or match["w"]
-    if quarter > 4:
-        return None
-
-    if year:
-        return naming(match, _part_of_year(int(year), f"q{quarter}"), "year", 0.9)
-    return yearless(match, lambda year: _part_of_year(year, f"q{quarter}"), local, "year", 0.75, alone=False)
-
-
-def _half(match: re.Match[str], local: datetime) -> Named | None:
-    return naming(match, _part_of_year(int(match["y"] or match["z"]), f"h{match['a'] or match['b']}"), "year", 0.9)
-
-
-def _fiscal(match: re.Match[str], local: datetime) -> Named | None:
-    part = (match["before"] or match["after"] or match["q"] or "").lower()
-    short, long = match["yy"], match["y"] or match["z"] or match["w"]
-    if short or long:
-        return naming(match, _part_of_year(int(long or f"20{short}"), part), "year", FISCAL_SURE)
-    return yearless(match, lambda year: _part_of_year(year, part), local, "year", FISCAL_SURE)
-
-
-def _part_of_year(year: int, part: str) -> Period:
-    months = {"q": 3, "h": 6}.get(part[:1], 12)
-    start = datetime(year, 1 + (int(part[1:] or 1) - 1) * months, 1)  # noqa: DTZ001
-    return Period(start, shifted(start, months, "month"))
-
-
-ABSOLUTE: tuple[tuple[str, Reader], ...] = (
-    (r"(?P<y>\d{4})(?P<s>[-/])(?P<m>\d\d)(?P=s)(?P<d>\d\d)(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z| UTC)?)?", _iso),
-    (r"(\d{1,2})([/.])(\d{1,2})\2(\d{4})", _slashes),
-    (rf"(?P<m>{MONTH}) (?:the )?(?P<d>{DATE})(?:,? (?:of )?(?P<y>{YEAR}))?", _month_and_day),
-    (rf"(?:the )?(?P<d>{DATE}) (?:of )?(?P<m>{MONTH})(?:,? (?:of )?(?P<y>{YEAR}))?", _month_and_day),
-    (rf"(?P<m>{MONTH}),? (?:of )?(?P<y>{YEAR})", _month_and_year),
-    (rf"(?:(?P<which>{WHICH}) )?(?P<m>{MONTH})", _month_alone),
-    (YEAR, _year),
-    (r"(\d{4})-(0[1-9]|1[0-2])(?!\d)", _year_and_month),
-    (r"(\d{4})-?W(\d\d)(?!\d)", _iso_week),
-    (
-        rf"q(?P<a>[1-4])(?:[ /-]+(?:of )?(?P<y>{YEAR}))?|(?P<z>20\d\d)[ /-]?q(?P<b>[1-4])\b"
-        rf"|(?:the )?(?P<c>{ORDINAL}) quarter (?:of )?(?P<w>{YEAR})",
-        _quarter,
-    ),
-    # Without a year, H1 is a heading or a hypothesis.
-    (rf"h(?P<a>[12])[ /-]+(?:of )?(?P<y>{YEAR})|(?P<z>20\d\d)[ /-]?h(?P<b>[12])\b", _half),
-    (
-        rf"(?:(?P<before>{_PART}) (?:of )?(?:the )?)?"
-        rf"(?:fy(?:[ -]?(?P<y>{YEAR})|['’]?(?P<yy>\d\d))|(?:fiscal|financial) (?:year )?(?P<z>{YEAR}))"
-        rf"(?:[ -]?(?P<after>{_PART}))?"
-        rf"|(?:fiscal|financial) (?P<q>{_PART})(?: (?:of )?(?P<w>{YEAR}))?",
-        _fiscal,
-    ),
-)
-
-# Readers of times relative to now: ``yesterday``, ``three weeks ago``, ``last Tuesday``.
-
-# The hours when a part of the day begins and ends. What people call morning may end an hour later, hence ``_SOFT``.
-_PARTS = {"morning": (0, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 30)}
-_SOFT = timedelta(hours=1)
-_ROLLED = "hour|day|week|fortnight|month|quarter|year"
-_FUZZY = {"couple": (2, 3), "few": (2, 5), "several": (3, 8)}
-
-
-def _today(match: re.Match[str], local: datetime) -> Named | None:
-    words = " ".join(match[0].lower().split())
-    days = {"yesterday": 1, "the day before yesterday": 2, "day before yesterday": 2}.get(words, 0)
-    return naming(match, whole("day", local - timedelta(days=days)), "day", 0.95)
-
-
-def _part_of_day(match: re.Match[str], local: datetime) -> Named | None:
-    word, day = (match["part"] or "night").lower(), local
-    which = (match["which"] or "").lower()
-    if which in ("yesterday", "last"):
-        day = local - timedelta(days=1)
-    elif which in DAYS:
-        day = latest(DAYS[which], local)
-    midnight = whole("day", day).start
-    begin, end = _PARTS[word]
-    period = Period(midnight + timedelta(hours=begin), midnight + timedelta(hours=end))
-    # "friday night lights"
-    return naming(match, period, "day", 0.85, alone=which not in DAYS, early=_SOFT, late=_SOFT)
-
-
-def _earlier(match: re.Match[str], local: datetime) -> Named | None:
-    today = whole("day", local)
-    if (unit := match["period"].lower()) in ("week", "month", "quarter", "year"):
-        begun = whole(unit, local).start
-        return naming(match, Period(begun, max(today.start, begun + timedelta(days=1))), _exactness(unit), 0.75)
-    latest = local if unit == "today" else min(local, today.start + timedelta(hours=13))
-    # Just after midnight a minute is left.
-    until = max(min(latest, local - _SOFT), today.start + timedelta(minutes=1))
-    return naming(match, Period(today.start, until), "day", 0.8)
-
-
-def _later(match: re.Match[str], local: datetime) -> Named | None:
-    unit = match["period"].lower().replace("today", "day").removeprefix("this ")
-    return naming(match, Period(local, whole(unit, local).end), _exactness(unit), 0.7)
-
-
-def _ago(match: re.Match[str], local: datetime) -> Named | None:
-    unit, (low, high) = match["unit"].lower(), counted(match["count"])
-    if unit in ("hour", "minute"):
-        then = local - timedelta(**{unit + "s": low})
-        slack = timedelta(**{unit + "s": max(1, high - low)})
-        return naming(match, Period(then - slack, then + slack), "day", 0.8)
-    first, last = (whole(unit, shifted(local, -count, unit)) for count in (high, low))
-    sure = 0.65 if high > low else {"day": 0.95, "week": 0.8, "month": 0.85}.get(unit, 0.75)
-    named = naming(match, Period(first.start, last.end), _exactness(unit), sure)
-    if unit == "day" and low == high > 1:
-        # Someone who counts 24 hours a day gets one day less than someone who looks at the calendar.
-        named = replace(named, early=timedelta(days=1))
-    return named if high > low else replace(named, target=shifted(local, -low, match["unit"].lower()))
-
-
-def _half_ago(match: re.Match[str], local: datetime) -> Named | None:
-    then = shifted(local, -6, "month")
-    return replace(naming(match, whole("month", then), "month", 0.65), target=then)
-
-
-def _fortnight_ago(match: re.Match[str], local: datetime) -> Named | None:
-    then = shifted(local, -2, "week")
-    return replace(naming(match, whole("week", then), "week", 0.8), target=then)
-
-
-def _ago_today(match: re.Match[str], local: datetime) -> Named | None:
-    day = local - timedelta(days=match["day"].lower() == "yesterday")
-    day = shifted(day, -counted(match["count"])[0], match["unit"].lower())
-    return naming(match, whole("day", day), "day", 0.95)
-
-
-def _back_then(match: re.Match[str], local: datetime) -> Named | None:
-    unit, (low, high) = match["unit"].lower(), counted(match["count"]) if match["count"] else (2, 2)
-    if not low:
-        return None
-    period = Period(_back(unit, high, local).start, _back(unit, low, local).end)
-    soft = _SOFT if unit == "night" else timedelta(0)
-    sure = 0.65 if high > low else 0.9
-    exactly = unit_of(period.end - period.start) if high > low else _exactness(unit)
-    return naming(match, period, exactly, sure, counted=True, early=soft, late=soft)
-
-
-def _back(unit: str, count: int, local: datetime) -> Period:
-    if unit == "weekend":
-        # The last weekend is over: it ends a week before one that has begun.
-        start = latest(5, local - timedelta(days=2)) - timedelta(weeks=count - 1)
-        return Period(whole("day", start).start, whole("day", start + timedelta(days=1)).end)
-    if unit == "night":
-        midnight = whole("day", local - timedelta(days=count)).start
-        begin, end = _PARTS["night"]
-        return Period(midnight + timedelta(hours=begin), midnight + timedelta(hours=end))
-    if unit in DAYS:
-        return whole("day", latest(DAYS[unit], local - timedelta(days=1)) - timedelta(weeks=count - 1))
-    return whole(unit, shifted(local, -count, unit))
-
-
-def _the_other(match: re.Match[str], local: datetime) -> Named | None:
-    # One of the last seven, or of the seven before; "the other week": one of the last three.
-    unit, today = match["unit"].lower(), whole("day", local).start
-    if unit in ("week", "weekend", "month"):
-        unit = unit.removesuffix("end")
-        period = Period(whole(unit, shifted(local, -3, unit)).start, whole(unit, local).start)
-        return naming(match, period, unit_of(period.end - period.start), 0.5, counted=True)
-    week = timedelta(days=7)
-    return naming(match, Period(today - week, today), "week", 0.6, counted=True, early=week)
-
-
-def _rolling(match: re.Match[str], local: datetime) -> Named | None:
-    unit = match["unit"].lower()
-    count = counted(match["count"])[1] if match["count"] else 1
-    if unit == "hour":
-        return naming(match, Period(local - timedelta(hours=count), local), "day", 0.85, counted=True)
-    if unit == "fortnight":
-        unit, count = "week", 2 * count
-    since = whole("day", shifted(local, -count, unit)).start
-    length = count * {"day": 1, "week": 7, "month": 30, "quarter": 90, "year": 365}[unit]
-    return naming(match, Period(since, local), unit_of(timedelta(days=length)), 0.85, counted=True)
-
-
-def _calendar_unit(match: re.Match[str], local: datetime) -> Named | None:
-    unit = match["unit"].lower()
-    back = 0 if match["which"].lower() == "this" else -1
-    sure = FISCAL_SURE if match["fiscal"] else 0.9
-    named = naming(match, whole(unit, shifted(local, back, unit)), _exactness(unit), sure, counted=True)
-    # Few people call yesterday "last day", but many write "the last day of the month".
-    return None if unit == "day" else named
-
-
-def _weekday(match: re.Match[str], local: datetime) -> Named | None:
-    which, wanted = (match["which"] or "").lower(), DAYS[match["day"].lower()]
-    if which == "this":
-        return naming(match, whole("day", latest(wanted, local)), "day", 0.8)
-    # "last Monday" on a Monday is a week ago, "on Monday" may be today.
-    day = latest(wanted, local - timedelta(days=1) if which else local)
-    return naming(match, whole("day", day), "day", 0.9 if which else 0.85, alone=bool(which))
-
-
-def _weekend(match: re.Match[str], local: datetime) -> Named | None:
-    last = match["which"].lower() not in ("this", "the")
-    # "Over the weekend" may be the one that has begun.
-    period = _back("weekend", 1, local if last else local + timedelta(days=2))
-    return naming(match, period, "day", 0.8, alone=match["which"] != "the")
-
-
-def _exactness(unit: str) -> str:
-    return {"quarter": "year", "week": "week", "month": "month", "year": "year"}.get(unit, "day")
-
-
-def latest(weekday: int, local: datetime) -> datetime:
-    """Return the latest day with this weekday, which may be today; Monday is 0."""
-    return local - timedelta(days=(local.weekday() - weekday) % 7)
-
-
-def counted(text: str) -> tuple[int, int]:
-    """Return the least and the most that a count means: ``a few`` is not one number."""
-    words = text.lower()
-    for word, (low, high) in _FUZZY.items():
-        if word in words:
-            return low, high
-    number = cardinal(words) or 0
-    return number, number
-
-
-RELATIVE: tuple[tuple[str, Reader], ...] = (
-    (r"today|yesterday|(?:the )?day before yesterday", _today),
-    (rf"(?P<which>this|yesterday|last|{DAY}) (?P<part>morning|afternoon|evening|night)", _part_of_day),
-    (r"(?P<which>)tonight(?P<part>)", _part_of_day),
-    (r"earlier (?:(?:this |in the )(?P<period>morning|week|month|quarter|year))", _earlier),
-    (r"earlier (?P<period>today)", _earlier),
-    (r"later (?P<period>today|this (?:week|month|quarter|year))\b", _later),
-    (rf"(?P<count>{COUNT}) (?P<unit>minute|hour|day|week|month|quarter|year)s? (?:ago|back|earlier)\b", _ago),
-    (rf"(?P<count>{COUNT}) (?P<unit>week|month|year)s? ago (?P<day>today|yesterday)\b", _ago_today),
-    (rf"(?P<count>{COUNT}) (?P<unit>weekend|night|{'|'.join(DAY_NAMES)})s? (?:ago|back)\b", _back_then),
-    (rf"(?:the )?(?P<count>)(?P<unit>weekend|night|week|month|quarter|year|{DAY}) before last\b", _back_then),
-    (r"the other (?P<unit>day|morning|afternoon|evening|night|weekend|week|month)\b", _the_other),
-    (r"half a year ago", _half_ago),
-    (r"(?:a|one) fortnight (?:ago|back)\b", _fortnight_ago),
-    (
-        rf"(?:the |these |this )?(?:last|past) (?P<count>{COUNT}) (?P<unit>{_ROLLED})s?\b",
-        _rolling,
-    ),
-    (
-        rf"(?:(?:the|this) (?:last|past)|this previous|past) (?P<unit>{_ROLLED})\b(?P<count>)",
-        _rolling,
-    ),
-    (
-        rf"(?P<which>this|the (?:previous|prior)|last|previous|prior) "
-        rf"(?P<fiscal>(?:fiscal|financial) )?(?P<unit>{UNIT})\b",
-        _calendar_unit,
-    ),
-    (rf"(?:(?P<which>this|this past|{LAST}) )?(?P<day>{DAY})", _weekday),
-    (r"(?P<which>this past|this|the|last|past|previous) weekend\b", _weekend),
-)
-
-# Finds the time that a text names at a place, also relative to or within another: ``the week before May 8th``.
+# Times relative to or within another: ``the week before May 8th``.
 
 # What surrounds a word that is part of a name, of code or of a number.
 _NOT_BEFORE = re.compile(r"[\w.\-/\\@#:=$%']")
 _NOT_AFTER = re.compile(r"[\w(/\\=$%]|[-.:]\w|[-:]\w")
 
-_THIRDS = {
-    "early": 0, "beginning": 0, "start": 0,
-    "mid": 1, "middle": 1,
-    "late": 2, "end": 2,
-}  # fmt: skip
+_THIRDS = {"early": 0, "beginning": 0, "start": 0, "mid": 1, "middle": 1, "late": 2, "end": 2}
 _A_DAY = timedelta(days=1)
 _NTH = r"first|second|third|fourth|fifth|1st|2nd|3rd|4th|5th|last"
 # Each comes before a time that another reader reads.
@@ -575,6 +552,11 @@ def whole_phrase(phrase: str, local: datetime) -> Period | None:
     return named.period if named is not None and named.end == len(bare) else None
 
 
+@_reads(
+    rf"(?:(?P<count>{COUNT}) (?P<unit>day|week|month|year)s?) (?P<side>before|after|prior to) "
+    rf"(?!now\b|today\b)",
+    rf"(?:the |last ){{0,2}}(?P<count>)(?P<unit>day|week|weekend|month|{DAY}) (?P<side>before|after|prior to) ",
+)
 def _beside(match: re.Match[str], local: datetime) -> Named | None:
     other = named_at(match.string, match.end(), local)
     if other is None:
@@ -582,13 +564,13 @@ def _beside(match: re.Match[str], local: datetime) -> Named | None:
     unit, sign = match["unit"].lower(), -1 if match["side"].lower() != "after" else 1
     edge = other.period.start if sign < 0 else other.period.end - timedelta(days=1)
     if unit == "weekend":
-        saturday = latest(5, edge - timedelta(days=2)) if sign < 0 else latest(5, edge + timedelta(days=7))
+        saturday = _latest(5, edge - timedelta(days=2)) if sign < 0 else _latest(5, edge + timedelta(days=7))
         period = Period(whole("day", saturday).start, whole("day", saturday).start + timedelta(days=2))
     elif unit in DAYS:
-        day = latest(DAYS[unit], edge - timedelta(days=1) if sign < 0 else edge + timedelta(days=7))
+        day = _latest(DAYS[unit], edge - timedelta(days=1) if sign < 0 else edge + timedelta(days=7))
         period = whole("day", day)
     else:
-        number = counted(match["count"])[0] if match["count"] else 1
+        number = _counted(match["count"])[0] if match["count"] else 1
         period = whole("day" if match["count"] else unit, shifted(edge, sign * number, unit))
     if unit == "week" and not match["count"] and sign < 0:
         # A week may begin on Monday, or be the seven days before.
@@ -597,12 +579,20 @@ def _beside(match: re.Match[str], local: datetime) -> Named | None:
     return replace(named, end=other.end, yearless=other.yearless)
 
 
+@_reads(rf"(?P<day>{DAY}),? (?:of |in )?(?:the )?(?=last|past|previous|prior|this|week|\w+ weeks? (?:ago|back)\b)")
+def _weekday_of(match: re.Match[str], local: datetime) -> Named | None:
+    other = _longest(match.string, match.end(), local)
+    if other is None or other.period.end - other.period.start != timedelta(days=7) or other.unit != "week":
+        return None
+    day = _latest(DAYS[match["day"].lower()], other.period.end - _A_DAY)
+    return replace(naming(match, whole("day", day), "day", other.sure), end=other.end, yearless=other.yearless)
+
+
+@_reads(*_BEFORE_A_TIME)
 def _part(match: re.Match[str], local: datetime) -> Named | None:
     other = _longest(match.string, match.end(), local)
-    return _part_of_present(match, local) if other is None else _part_of(match, other)
-
-
-def _part_of_present(match: re.Match[str], local: datetime) -> Named | None:
+    if other is not None:
+        return _part_of(match, other)
     present = _PRESENT.match(match.string, match.end()) if match[0].lower().endswith(" the ") else None
     if present is None or _NOT_AFTER.match(match.string, present.end()):
         return None
@@ -610,14 +600,6 @@ def _part_of_present(match: re.Match[str], local: datetime) -> Named | None:
     wholes = (whole(unit, shifted(local, -back, unit)) for back in (0, 1))
     parts = (_part_of(match, naming(present, one, unit, 0.6, recurring=True)) for one in wholes)
     return next((part for part in parts if part is not None and part.period.start <= local), None)
-
-
-def _weekday_of(match: re.Match[str], local: datetime) -> Named | None:
-    other = _longest(match.string, match.end(), local)
-    if other is None or other.period.end - other.period.start != timedelta(days=7) or other.unit != "week":
-        return None
-    day = latest(DAYS[match["day"].lower()], other.period.end - _A_DAY)
-    return replace(naming(match, whole("day", day), "day", other.sure), end=other.end, yearless=other.yearless)
 
 
 def _part_of(match: re.Match[str], other: Named) -> Named | None:
@@ -675,26 +657,7 @@ def _pieces(unit: str, start: datetime, end: datetime, nth: int | None) -> list[
     return [Period(day, day + timedelta(days=days)) for day in firsts]
 
 
-_BESIDE: tuple[tuple[str, Reader], ...] = (
-    (
-        rf"(?:(?P<count>{COUNT}) (?P<unit>day|week|month|year)s?) (?P<side>before|after|prior to) "
-        rf"(?!now\b|today\b)",
-        _beside,
-    ),
-    (
-        rf"(?:the |last ){{0,2}}(?P<count>)(?P<unit>day|week|weekend|month|{DAY}) (?P<side>before|after|prior to) ",
-        _beside,
-    ),
-    (
-        rf"(?P<day>{DAY}),? (?:of |in )?(?:the )?(?=last|past|previous|prior|this|week|\w+ weeks? (?:ago|back)\b)",
-        _weekday_of,
-    ),
-)
-
-
 @cache
 def _readers() -> tuple[tuple[re.Pattern[str], Reader], ...]:
     # Compiled on first use, which takes longer than a search.
-    of_a_part = ((pattern, _part) for pattern in _BEFORE_A_TIME)
-    patterns = (*ABSOLUTE, *RELATIVE, *YEARLY, *_BESIDE, *of_a_part)
-    return tuple((re.compile(pattern, re.IGNORECASE), reader) for pattern, reader in patterns)
+    return tuple((re.compile(pattern, re.IGNORECASE), reader) for pattern, reader in _READERS)

@@ -66,8 +66,6 @@ def shifted(moment: datetime, count: int, unit: str) -> datetime:
     return moment.replace(year=year, month=month + 1, day=min(moment.day, monthrange(year, month + 1)[1]))
 
 
-# How long ago something happened, in a few words.
-
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 # From so many of a unit on, the next larger one is told.
 _DAYS, _WEEKS, _MONTHS = 14, 9, 24
@@ -106,25 +104,19 @@ def _ago(number: int, unit: str) -> str:
 
 
 # Numbers as English spells them: ``twenty-two``, ``a hundred and sixty-seven``, ``thirtieth``.
-
-_SMALL_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-)
+_SMALL_WORDS = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen
+"""
 _SMALL = _SMALL_WORDS.split()
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _VALUES = {word: value for value, word in enumerate(_SMALL)} | {
     word: 10 * value for value, word in enumerate(_TENS, start=2)
 }
 _IRREGULAR = {
-    "first": "one",
-    "second": "two",
-    "third": "three",
-    "fifth": "five",
-    "eighth": "eight",
-    "ninth": "nine",
+    "first": "one", "second": "two", "third": "three", "fifth": "five", "eighth": "eight", "ninth": "nine",
     "twelfth": "twelve",
-}
+}  # fmt: skip
 _ORDINALS = _IRREGULAR | {
     (word[:-1] + "ieth" if word in _TENS else word + "th"): word
     for word in _VALUES
@@ -174,8 +166,6 @@ def ordinal(text: str) -> int | None:
     *before, last = re.split(r"[ -]", text)
     return cardinal(" ".join([*before, _ORDINALS[last]])) if last in _ORDINALS else None
 
-
-# What the readers of dates share: words for days, months and counts, their patterns, and the time that they name.
 
 _MONTH_WORDS = "january february march april may june july august september october november december"
 _MONTH_NAMES = _MONTH_WORDS.split()

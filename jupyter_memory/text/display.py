@@ -69,9 +69,7 @@ def fit_end(text: str, cells: int) -> str:
     '…ts/prices.ipynb'
     """
     text = visible(text)
-    if width(text) <= cells:
-        return text
-    return "…" + _beginning(text[::-1], cells - 1)[::-1]
+    return text if width(text) <= cells else "…" + _beginning(text[::-1], cells - 1)[::-1]
 
 
 def _beginning(line: str, cells: int) -> str:
@@ -94,11 +92,8 @@ def columns(rows: Sequence[Sequence[str]], indent: str = "") -> str:
         return ""
     rows = [[visible(cell) for cell in row] for row in rows]
     widths = [max(width(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-    lines = [
-        indent + "  ".join([*(pad(cell, cells) for cell, cells in zip(row, widths, strict=False)), row[-1]])
-        for row in rows
-    ]
-    return "\n".join(line.rstrip() for line in lines)
+    padded = [[*map(pad, row[:-1], widths), row[-1]] for row in rows]
+    return "\n".join((indent + "  ".join(row)).rstrip() for row in padded)
 
 
 def size(count: int) -> str:
@@ -136,8 +131,6 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-# Colours of a terminal: whether it has any, and the sequences that turn them on.
-
 Paint = Callable[[str, str], str]
 
 BOLD, FAINT = "1", "2"
@@ -159,9 +152,8 @@ def has_colours(stream: Stream | None, environment: Mapping[str, str]) -> bool:
 
     A program whose standard output is closed has no stream.
     """
-    return (
-        stream is not None and stream.isatty() and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
-    )
+    is_wanted = not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
+    return stream is not None and stream.isatty() and is_wanted
 
 
 def coloured(text: str, colour: str) -> str:
@@ -174,11 +166,9 @@ def coloured(text: str, colour: str) -> str:
 
 
 def unpainted(text: str, colour: str) -> str:
-    """Return a text as it is, in place of ``coloured``."""
+    """Return a text unchanged, in place of ``coloured``."""
     return text
 
-
-# Hits in the lines of a terminal: within its width, the words that matched in colour, code line by line.
 
 Span = tuple[int, int]
 
@@ -217,10 +207,10 @@ def listing(entries: Sequence[Entry], cells: int, paint: Paint = unpainted) -> s
     return "\n\n".join("\n".join(_lines(entry, cells, badges, widths, paint)) for entry in entries)
 
 
-def fit_title(title: str, cells: int) -> str:
+def _fit_title(title: str, cells: int) -> str:
     """Return a title that fits; of ``notebook – heading`` the heading is kept, since many share the notebook.
 
-    >>> fit_title("price_hourly.ipynb – What is a normal price?", 33), fit_title("jupyter/docs/user/rtc.md", 16)
+    >>> _fit_title("price_hourly.ipynb – What is a normal price?", 33), _fit_title("jupyter/docs/user/rtc.md", 16)
     ('price_… – What is a normal price?', '…ocs/user/rtc.md')
     """
     notebook, sign, heading = title.partition(" – ")
@@ -233,21 +223,29 @@ def fit_title(title: str, cells: int) -> str:
     return fit_end(title, cells) if "/" in title and not any(map(str.isspace, title)) else fit(title, cells)
 
 
-def wrapped(text: str, spans: Sequence[Span], cells: int, most: int, paint: Paint = unpainted) -> Iterator[str]:
+def _wrapped(text: str, spans: Sequence[Span], cells: int, most: int, paint: Paint = unpainted) -> Iterator[str]:
     """Yield a text in at most so many lines of so many cells, the places ``spans`` in colour; ``…`` ends a cut one.
 
-    >>> list(wrapped("the price of a spike in 東京都", [], 12, 3)), list(wrapped("net of tax", [], 6, 1))
+    >>> list(_wrapped("the price of a spike in 東京都", [], 12, 3)), list(_wrapped("net of tax", [], 6, 1))
     (['the price of', 'a spike in', '東京都'], ['net o…'])
     """
-    text, spans = _shown(text, spans)
+    shown, moved, at = "", [], 0
+    for start, end in spans:
+        shown += visible(text[at:start])
+        begin = len(shown)
+        shown += visible(text[start:end])
+        moved.append((begin, len(shown)))
+        at = end
+    text = shown + visible(text[at:])
+
     lines = list(_folded(text, cells))
     for number, (start, end) in enumerate(lines[:most]):
         if number == most - 1 and len(lines) > most:
             while width(text[start:end]) > cells - 1:
                 end -= 1
-            yield _painted(text, start, end, spans, paint).rstrip() + "…"
+            yield _painted(text, start, end, moved, paint).rstrip() + "…"
         else:
-            yield _painted(text, start, end, spans, paint)
+            yield _painted(text, start, end, moved, paint)
 
 
 def _lines(entry: Entry, cells: int, badges: int, widths: Sequence[int], paint: Paint) -> Iterator[str]:
@@ -258,12 +256,18 @@ def _lines(entry: Entry, cells: int, badges: int, widths: Sequence[int], paint: 
     behind = "".join(f"  {part}" for part in [" " * (badges - width(entry.badges)) + found] * bool(badges) + facts)
     taken = sum(2 + most for most in widths if most) + (2 + badges if badges else 0)
     room = cells - len(_INDENT) - taken
-    title = fit_title(entry.title, room)
+    title = _fit_title(entry.title, room)
     told = _told(entry, title)
     whole = title.rstrip("…")
     shown = _painted(title, 0, len(whole), entry.marks if told else (), paint, BOLD) + paint(title[len(whole) :], BOLD)
     yield f"{entry.rank:>2}  {shown}{' ' * (room - width(title))}{behind}".rstrip()
-    yield from _code(entry, cells, paint) if "\n" in entry.snippet else _prose(entry, told, cells, paint)
+    if "\n" in entry.snippet:
+        yield from _code(entry, cells, paint)
+    else:
+        rest = entry.snippet[told:].lstrip()
+        shift = len(entry.snippet) - len(rest)
+        marks = [(max(0, a - shift), b - shift) for a, b in entry.marks if b > shift]
+        yield from (_INDENT + line for line in _wrapped(rest, marks, cells - len(_INDENT), _LINES, paint))
     if entry.about:
         yield _INDENT + paint(fit(entry.about, cells - len(_INDENT)), FAINT)
 
@@ -282,13 +286,6 @@ def _told(entry: Entry, title: str) -> int:
     return 0 if rest.lstrip()[0] in _OPERATORS else len(begins)
 
 
-def _prose(entry: Entry, told: int, cells: int, paint: Paint) -> Iterator[str]:
-    rest = entry.snippet[told:].lstrip()
-    shift = len(entry.snippet) - len(rest)
-    marks = [(max(0, a - shift), b - shift) for a, b in entry.marks if b > shift]
-    yield from (_INDENT + line for line in wrapped(rest, marks, cells - len(_INDENT), _LINES, paint))
-
-
 def _code(entry: Entry, cells: int, paint: Paint) -> Iterator[str]:
     # The sign for omitted text goes to the left of the first line, so that code keeps its shape.
     at = 1 if entry.snippet.startswith("…") else 0
@@ -298,19 +295,8 @@ def _code(entry: Entry, cells: int, paint: Paint) -> Iterator[str]:
         before = margin + line[:indent].expandtabs(4)[: cells // 2]
         begin = at + indent
         marks = [(max(0, a - begin), b - begin) for a, b in entry.marks if b > begin and a < at + len(line)]
-        yield from (before + part for part in wrapped(line[indent:], marks, cells - len(before), 1, paint))
+        yield from (before + part for part in _wrapped(line[indent:], marks, cells - len(before), 1, paint))
         at, margin = at + len(line) + 1, _INDENT
-
-
-def _shown(text: str, spans: Sequence[Span]) -> tuple[str, list[Span]]:
-    shown, moved, at = "", [], 0
-    for start, end in spans:
-        shown += visible(text[at:start])
-        begin = len(shown)
-        shown += visible(text[start:end])
-        moved.append((begin, len(shown)))
-        at = end
-    return shown + visible(text[at:]), moved
 
 
 def _folded(text: str, cells: int) -> Iterator[Span]:
@@ -343,8 +329,6 @@ def _painted(text: str, start: int, end: int, spans: Sequence[Span], paint: Pain
             at = b
     return "".join((*parts, paint(text[at:end], colour)))
 
-
-# The whole text of a memory: a string that a notebook shows as what it is, Markdown or code.
 
 _FENCE = re.compile(r"`{3,}")
 

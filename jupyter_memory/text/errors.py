@@ -122,7 +122,9 @@ def read_traceback(text: str) -> Raised | None:
     Raised(name='ValueError', message='no number', frames=(Frame(file='a.py', function='load', line=2, \
 source='int(value)'),), inner=(), before=())
     """
-    plain = _bounded(uncoloured(text).replace("\r\n", "\n"))
+    plain = uncoloured(text).replace("\r\n", "\n")
+    if len(plain) > _LONGEST:
+        plain = f"{plain[: _LONGEST // 2]}\n{plain[-_LONGEST // 2 :]}"
     parts = [_exception(part) for part in _CHAINED.split(plain)]
     chain = [one for one in parts if one is not None]
     if not chain or parts[-1] is None:
@@ -130,34 +132,43 @@ source='int(value)'),), inner=(), before=())
     return replace(chain[-1], before=tuple(chain[:-1]))
 
 
-def _bounded(text: str) -> str:
-    half = _LONGEST // 2
-    return text if len(text) <= _LONGEST else f"{text[:half]}\n{text[-half:]}"
-
-
 def _exception(text: str) -> Raised | None:
     if _GROUP.search(text):
-        first, *others = _parts(text)
+        parts: list[list[str]] = [[]]
+        for line in text.split("\n"):
+            if _PART.match(line):
+                parts.append([])
+            else:
+                parts[-1].append(_BARS.sub("", re.sub(r"^ *\+ (?=Exception Group)", "", line)))
+        first, *others = (part for lines in parts if (part := "\n".join(lines)).strip())
         whole = _exception(first.removeprefix("Exception Group "))
         inner = [one for part in others[:_MOST_INNER] for one in [_exception(part)] if one is not None]
         return None if whole is None else replace(whole, inner=tuple(inner))
     header = _HEADER.search(text)
     lines = text[header.end() :].split("\n") if header else text.split("\n")
     frames, end = _frames(lines)
-    if header is None and not frames and not _alone(lines):
-        return None
-    said = _said(lines[end:], header[1] if header else "")
-    return None if said is None else Raised(*said, frames=_few(frames))
+    if header is None and not frames:
+        alone = _SAID.match(next((line for line in lines if line.strip()), ""))
+        if alone is None or not re.search(r"(?:Error|Exception|Warning|Interrupt|Exit)$", alone[1]):
+            return None
+    if len(frames) > _MOST_FRAMES:
+        frames = [*frames[: _MOST_FRAMES // 2], *frames[-_MOST_FRAMES // 2 :]]
 
-
-def _alone(lines: Sequence[str]) -> bool:
-    first = next((line for line in lines if line.strip()), "")
-    found = _SAID.match(first)
-    return found is not None and bool(re.search(r"(?:Error|Exception|Warning|Interrupt|Exit)$", found[1]))
+    name = header[1].rpartition(".")[2] if header else ""
+    for place, line in enumerate(lines[end:], start=end):
+        said = _SAID.match(line.rstrip())
+        if said and (not name or said[1].rpartition(".")[2] == name):
+            message = "\n".join((said[2] or "", *lines[place + 1 :])).strip()
+            return Raised(said[1], message[:_LONGEST_MESSAGE], tuple(frames))
+    return None
 
 
 def _frames(lines: Sequence[str]) -> tuple[list[Frame], int]:
-    starts = [(place, found) for place, line in enumerate(lines) if (found := _frame_start(line)) is not None]
+    starts = [
+        (place, found)
+        for place, line in enumerate(lines)
+        if len(line) <= 4_000 and (found := next(filter(None, (one.match(line) for one in _FRAMES)), None)) is not None
+    ]
     edges = [*(place for place, _ in starts), len(lines)]
     frames, end = [], 0
     for (_, found), (first, last) in zip(starts, pairwise(edges), strict=True):
@@ -165,23 +176,12 @@ def _frames(lines: Sequence[str]) -> tuple[list[Frame], int]:
         of_cell = _CELL_LINE.search(found["function"] or "")
         number = line or found.groupdict().get("line") or (of_cell and of_cell[1])
         file = found.groupdict().get("file") or ""
-        frames.append(
-            Frame("" if _CELL_FILE.search(file) else file, _function(found), int(number) if number else None, source)
-        )
+        # Python itself names no class before 3.11, and IPython does.
+        name = (found["function"] or "").split("(")[0].strip()
+        function = "" if name.startswith(("<module>", "<cell line")) else name.rpartition(".")[2]
+        frames.append(Frame("" if _CELL_FILE.search(file) else file, function, int(number) if number else None, source))
         end = first + 1 + length
     return frames, end
-
-
-def _frame_start(line: str) -> re.Match[str] | None:
-    if len(line) > 4_000:
-        return None
-    return next((found for pattern in _FRAMES if (found := pattern.match(line))), None)
-
-
-def _function(found: re.Match[str]) -> str:
-    name = (found["function"] or "").split("(")[0].strip()
-    # Python itself names no class before 3.11, and IPython does.
-    return "" if name.startswith(("<module>", "<cell line")) else name.rpartition(".")[2]
 
 
 def _shown(lines: Sequence[str]) -> tuple[str, str, int]:
@@ -199,32 +199,6 @@ def _shown(lines: Sequence[str]) -> tuple[str, str, int]:
 def _known(source: str) -> str:
     return "" if source.startswith(_NO_SOURCE) else source
 
-
-def _said(lines: Sequence[str], name: str) -> tuple[str, str] | None:
-    for place, line in enumerate(lines):
-        found = _SAID.match(line.rstrip())
-        if found and (not name or found[1].rpartition(".")[2] == name.rpartition(".")[2]):
-            message = "\n".join((found[2] or "", *lines[place + 1 :])).strip()
-            return found[1], message[:_LONGEST_MESSAGE]
-    return None
-
-
-def _few(frames: Sequence[Frame]) -> tuple[Frame, ...]:
-    half = _MOST_FRAMES // 2
-    return tuple(frames if len(frames) <= _MOST_FRAMES else (*frames[:half], *frames[-half:]))
-
-
-def _parts(text: str) -> list[str]:
-    parts: list[list[str]] = [[]]
-    for line in text.split("\n"):
-        if _PART.match(line):
-            parts.append([])
-        else:
-            parts[-1].append(_BARS.sub("", re.sub(r"^ *\+ (?=Exception Group)", "", line)))
-    return [part for lines in parts if (part := "\n".join(lines)).strip()]
-
-
-# The signature of an error: what it shares with the same error elsewhere, with other names, numbers and paths.
 
 # The rest of a long message is a listing or advice.
 _LONGEST_SIGNED = 600
@@ -262,22 +236,19 @@ def signature(name: str, message: str, raised: Raised | None, words: Words) -> S
     >>> sorted(signature("KeyError", "column 'city' not in 3 of 'DataFrame'", None, own).named)
     ['DataFrame']
     """
-    text = _told(message)
+    # What a group itself says is seldom more than their number.
+    inner = raised.inner if raised else ()
+    told = [_told(message), *(f"{one.name.rpartition('.')[2]} {_told(one.message)}" for one in inner)]
     shared = frozenset(
         one for one in quoted(message) if _WHOLE_NAME.fullmatch(one) and one not in words.own | words.within
     )
     frames = [f"{frame.module}:{frame.function}" for frame in raised.of_libraries] if raised else []
     return Signature(
         name.rpartition(".")[2],
-        message_words(text).union(*(_inner(one) for one in raised.inner) if raised else ()),
+        frozenset().union(*map(message_words, told)),
         shared if len(shared) <= _MOST_NAMED else frozenset(),
         tuple(dict.fromkeys(frames)),
     )
-
-
-def _inner(one: Raised) -> frozenset[str]:
-    # What the group itself says is seldom more than their number.
-    return message_words(f"{one.name.rpartition('.')[2]} {_told(one.message)}")
 
 
 def message_words(message: str) -> frozenset[str]:

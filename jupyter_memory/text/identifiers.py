@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Text of scripts that are written without spaces, taken apart in the same way when indexed and when searched.
-
 # Kana, Han (with extensions), Hangul, Thai.
 _CJK = re.compile(
     r"[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f\U00020000-\U0002ffff]+"
@@ -90,17 +88,8 @@ _AT_ONCE = 131_072
 _DOT, _UNDERSCORE, _DIGIT, _UPPER, _LOWER = range(1, 6)
 # The kind of each character, as `bytes.translate` takes them.
 _KINDS = bytes(
-    _DOT
-    if one == "."
-    else _UNDERSCORE
-    if one == "_"
-    else _DIGIT
-    if one.isdigit()
-    else _UPPER
-    if one.isupper()
-    else _LOWER
-    if one.isalnum()
-    else 0
+    {".": _DOT, "_": _UNDERSCORE}.get(one)
+    or (_DIGIT if one.isdigit() else _UPPER if one.isupper() else _LOWER if one.isalnum() else 0)
     for one in map(chr, range(128))
 ) + bytes(128)
 
@@ -153,11 +142,11 @@ def ident_column(text: str) -> str:
     if not text.isascii():
         # Composed, as a query is: decomposed Hangul would not be recognised.
         text, pattern = normalize("NFC", text), IDENTIFIER
-    return column_of(text, pattern.findall(text))
+    return _column_of(text, pattern.findall(text))
 
 
-def column_of(text: str, names: Iterable[str]) -> str:
-    """Return the column for a text in composed form; ``names`` are its identifiers, at least those of several parts."""
+def _column_of(text: str, names: Iterable[str]) -> str:
+    # The text is composed; the names are its identifiers, at least those of several parts.
     found = dict.fromkeys(chain.from_iterable(map(_SPELLED.__getitem__, dict.fromkeys(names))))
     if not text.isascii():
         found.update(dict.fromkeys(bigrams(text)))
@@ -170,7 +159,6 @@ def column_of(text: str, names: Iterable[str]) -> str:
 
 class _Spelled(dict[str, tuple[str, ...]]):
     # The words of one person recur in cell after cell.
-
     def __missing__(self, word: str) -> tuple[str, ...]:
         spelled = _spelled(word)
         if len(self) >= _MOST_SPELLED:
@@ -223,38 +211,30 @@ def ident_columns(texts: Sequence[str]) -> list[str]:
     """Return what ``ident_column`` does for each text."""
     # Composed, as a query is.
     composed = [text if text.isascii() else normalize("NFC", text) for text in texts]
-    parts = [list(_parts(text)) for text in composed]
-    plain = [part for of_text in parts for part in of_text if part.isascii()]
-    found = chain.from_iterable(map(_names, _batches(plain)))
-    names = [[next(found) if part.isascii() else IDENTIFIER.findall(part) for part in of_text] for of_text in parts]
-    return [column_of(text, chain.from_iterable(of_text)) for text, of_text in zip(composed, names, strict=True)]
+    pieces = [
+        [text] if text.isascii() else ["\n".join(lines) for _, lines in groupby(text.split("\n"), str.isascii)]
+        for text in composed
+    ]
+    found = _names([piece for of_text in pieces for piece in of_text if piece.isascii()])
+    names = [[next(found) if one.isascii() else IDENTIFIER.findall(one) for one in of_text] for of_text in pieces]
+    return [_column_of(text, chain.from_iterable(of_text)) for text, of_text in zip(composed, names, strict=True)]
 
 
-def _parts(text: str) -> Iterator[str]:
-    if text.isascii():
-        yield text
-        return
-    for _, lines in groupby(text.split("\n"), str.isascii):
-        yield "\n".join(lines)
+def _names(texts: Sequence[str]) -> Iterator[list[str]]:
+    import numpy as np
 
-
-def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     first = size = 0
     for place, text in enumerate(texts, start=1):
         size += len(text)
-        if size >= _AT_ONCE or place == len(texts):
-            yield texts[first:place]
-            first, size = place, 0
-
-
-def _names(texts: Sequence[str]) -> list[list[str]]:
-    import numpy as np
-
-    together = "\n".join(("", *texts, ""))
-    begins, ends = _compounds(np.frombuffer(together.encode("ascii").translate(_KINDS), np.uint8))
-    names = [together[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
-    edges = np.cumsum([0, *(len(text) + 1 for text in texts)])
-    return [names[first:last] for first, last in pairwise(np.searchsorted(begins, edges).tolist())]
+        if size < _AT_ONCE and place < len(texts):
+            continue
+        batch = texts[first:place]
+        first, size = place, 0
+        together = "\n".join(("", *batch, ""))
+        begins, ends = _compounds(np.frombuffer(together.encode("ascii").translate(_KINDS), np.uint8))
+        names = [together[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
+        edges = np.cumsum([0, *(len(one) + 1 for one in batch)])
+        yield from (names[low:high] for low, high in pairwise(np.searchsorted(begins, edges).tolist()))
 
 
 def _compounds(kinds: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -281,10 +261,8 @@ def _compounds(kinds: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.
     return begins[several], ends[several]
 
 
-# Names that are stored again with every chunk: titles, headings, tags. They are kept short, whatever a file holds.
-#
-# Without a limit, a store grows with the length of a heading times the number of chunks below it.
-
+# Names that are stored again with every chunk: titles, headings, tags. They are kept short: without a limit, a store
+# grows with the length of a heading times the number of chunks below it.
 # Characters of a title, a heading, a tag or a language.
 LONGEST_NAME = 200
 # Tags of a file, and tags of a memory that somebody adds.

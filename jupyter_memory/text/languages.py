@@ -11,203 +11,70 @@ from typing import Literal
 
 from Stemmer import Stemmer
 
-# Words that say nothing about what someone searches for, by language.
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
 
 STOP_WORDS = frozenset(
-    [
-        "a",
-        "about",
-        "above",
-        "after",
-        "again",
-        "all",
-        "also",
-        "am",
-        "an",
-        "and",
-        "any",
-        "are",
-        "aren't",
-        "as",
-        "at",
-        "be",
-        "because",
-        "been",
-        "before",
-        "being",
-        "below",
-        "between",
-        "both",
-        "but",
-        "by",
-        "can",
-        "can't",
-        "cannot",
-        "could",
-        "couldn't",
-        "did",
-        "didn't",
-        "do",
-        "does",
-        "doesn't",
-        "doing",
-        "don't",
-        "down",
-        "during",
-        "each",
-        "few",
-        "for",
-        "from",
-        "further",
-        "had",
-        "hadn't",
-        "has",
-        "hasn't",
-        "have",
-        "haven't",
-        "having",
-        "he",
-        "her",
-        "here",
-        "hers",
-        "herself",
-        "him",
-        "himself",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "isn't",
-        "it",
-        "its",
-        "itself",
-        "just",
-        "let's",
-        "me",
-        "more",
-        "most",
-        "my",
-        "myself",
-        "no",
-        "nor",
-        "not",
-        "of",
-        "off",
-        "on",
-        "once",
-        "only",
-        "or",
-        "other",
-        "our",
-        "ours",
-        "ourselves",
-        "out",
-        "over",
-        "own",
-        "same",
-        "she",
-        "should",
-        "shouldn't",
-        "so",
-        "some",
-        "such",
-        "than",
-        "that",
-        "the",
-        "their",
-        "theirs",
-        "them",
-        "themselves",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "through",
-        "to",
-        "too",
-        "under",
-        "until",
-        "up",
-        "very",
-        "was",
-        "wasn't",
-        "we",
-        "were",
-        "weren't",
-        "what",
-        "what's",
-        "when",
-        "where",
-        "which",
-        "while",
-        "who",
-        "whom",
-        "why",
-        "will",
-        "with",
-        "won't",
-        "would",
-        "wouldn't",
-        "you",
-        "your",
-        "yours",
-        "yourself",
-        "yourselves",
-    ]
+    _listed(
+        """
+        a about above after again all also am an and any are aren't as at be because been before being below
+        between both but by can can't cannot could couldn't did didn't do does doesn't doing don't down during
+        each few for from further had hadn't has hasn't have haven't having he her here hers herself him himself
+        his how i if in into is isn't it its itself just let's me more most my myself no nor not of off on once
+        only or other our ours ourselves out over own same she should shouldn't so some such than that the their
+        theirs them themselves then there these they this those through to too under until up very was wasn't we
+        were weren't what what's when where which while who whom why will with won't would wouldn't you your yours
+        yourself yourselves
+        """
+    )
 )
-
-
-def listed(text: str) -> frozenset[str]:
-    """Return the words of a text, separated by blanks."""
-    return frozenset(text.split())
-
-
-GERMAN = listed(
-    """
-    aber alle allem allen aller alles als also am an andere anderen anderer anderes auch auf aus bei beim bin
-    bis bist da dabei dadurch dafür daher damit dann daran darauf daraus darin das dass daß davon dazu dein
-    deine dem den denn der deren des deshalb dessen die dies diese diesem diesen dieser dieses doch dort du
-    durch ein eine einem einen einer eines einige er es etwas euch euer für gab gegen gibt habe haben hat hatte
-    hatten hier hin hinter ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in indem ins ist jede jedem jeden
-    jeder jedes jetzt kann kein keine keinem keinen keiner können könnte machen macht man manche mein meine
-    meinem meinen meiner mich mir mit muss müssen nach nicht nichts noch nun nur ob oder ohne sehr sein seine
-    seinem seinen seiner seit sich sie sind so soll sollen sollte sondern sonst über um und uns unser unsere
-    unserem unseren unserer unter viel vom von vor wann war waren warum was weil welche welchem welchen welcher
-    welches wem wen wenn wer werde werden wessen weshalb wie wieder wieso wieviel will wir wird wo wobei wodurch
-    wofür woher wohin womit worden wurde wurden zu zum zur zwar zwischen
-    """
+_GERMAN = frozenset(
+    _listed(
+        """
+        aber alle allem allen aller alles als also am an andere anderen anderer anderes auch auf aus bei beim bin
+        bis bist da dabei dadurch dafür daher damit dann daran darauf daraus darin das dass daß davon dazu dein
+        deine dem den denn der deren des deshalb dessen die dies diese diesem diesen dieser dieses doch dort du
+        durch ein eine einem einen einer eines einige er es etwas euch euer für gab gegen gibt habe haben hat hatte
+        hatten hier hin hinter ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in indem ins ist jede jedem jeden
+        jeder jedes jetzt kann kein keine keinem keinen keiner können könnte machen macht man manche mein meine
+        meinem meinen meiner mich mir mit muss müssen nach nicht nichts noch nun nur ob oder ohne sehr sein seine
+        seinem seinen seiner seit sich sie sind so soll sollen sollte sondern sonst über um und uns unser unsere
+        unserem unseren unserer unter viel vom von vor wann war waren warum was weil welche welchem welchen welcher
+        welches wem wen wenn wer werde werden wessen weshalb wie wieder wieso wieviel will wir wird wo wobei wodurch
+        wofür woher wohin womit worden wurde wurden zu zum zur zwar zwischen
+        """
+    )
 )
-FRENCH = listed(
-    """
-    afin ai aucun aucune aussi autre autres aux avait avec avez avoir avons avaient ayant bien car ce ceci cela
-    celle celles celui ces cet cette ceux chaque chez combien comme comment dans de depuis des donc dont du elle
-    elles en encore entre est et étaient était étant été êtes être eu eux fait faire faut fut furent il ils je
-    jusque la là laquelle le lequel les lesquels leur leurs lorsque lui ma mais me même mes moi mon ne ni nos
-    notre nous on ont ou où par parce pas peu peut plus pour pourquoi puis puisque quand que quel quelle quelles
-    quels qui quoi sa sans se selon sera seront ses si soit sommes son sont sous suis sur ta te tes toi ton tous
-    tout toute toutes très trop tu un une vers voici vos votre vous
-    """
+_FRENCH = frozenset(
+    _listed(
+        """
+        afin ai aucun aucune aussi autre autres aux avait avec avez avoir avons avaient ayant bien car ce ceci cela
+        celle celles celui ces cet cette ceux chaque chez combien comme comment dans de depuis des donc dont du elle
+        elles en encore entre est et étaient était étant été êtes être eu eux fait faire faut fut furent il ils je
+        jusque la là laquelle le lequel les lesquels leur leurs lorsque lui ma mais me même mes moi mon ne ni nos
+        notre nous on ont ou où par parce pas peu peut plus pour pourquoi puis puisque quand que quel quelle quelles
+        quels qui quoi sa sans se selon sera seront ses si soit sommes son sont sous suis sur ta te tes toi ton tous
+        tout toute toutes très trop tu un une vers voici vos votre vous
+        """
+    )
 )
-SPANISH = listed(
-    """
-    al algo algún alguna algunas alguno algunos ante antes aquel aquella aquellas aquello aquellos aquí así aun
-    aún aunque cada como cómo con contra cual cuál cuáles cuales cuando cuándo cuanta cuánta cuántas cuanto
-    cuánto cuántos de del desde después donde dónde dos durante el él ella ellas ellos en entonces entre era
-    eran es esa esas ese eso esos esta está están estaba estaban estamos estas este esto estos estoy fue fueron
-    ha había habían hace hacemos hacen hacer han hasta hay hemos hizo la las le les lo los mas más me mi mis
-    mientras muy nada ni ningún ninguna no nos nosotros nuestra nuestras nuestro nuestros o os otra otras otro
-    otros para pero poco por porque puede pueden pues que qué quien quién quienes quiénes se sea según ser sí
-    sido sin sino sobre sois somos son soy su sus también tan tanto te tenemos tener tenía tiene tienen toda
-    todas todavía todo todos tras tu tus un una unas uno unos usted ustedes vosotros y ya yo
-    """
+_SPANISH = frozenset(
+    _listed(
+        """
+        al algo algún alguna algunas alguno algunos ante antes aquel aquella aquellas aquello aquellos aquí así aun
+        aún aunque cada como cómo con contra cual cuál cuáles cuales cuando cuándo cuanta cuánta cuántas cuanto
+        cuánto cuántos de del desde después donde dónde dos durante el él ella ellas ellos en entonces entre era
+        eran es esa esas ese eso esos esta está están estaba estaban estamos estas este esto estos estoy fue fueron
+        ha había habían hace hacemos hacen hacer han hasta hay hemos hizo la las le les lo los mas más me mi mis
+        mientras muy nada ni ningún ninguna no nos nosotros nuestra nuestras nuestro nuestros o os otra otras otro
+        otros para pero poco por porque puede pueden pues que qué quien quién quienes quiénes se sea según ser sí
+        sido sin sino sobre sois somos son soy su sus también tan tanto te tenemos tener tenía tiene tienen toda
+        todas todavía todo todos tras tu tus un una unas uno unos usted ustedes vosotros y ya yo
+        """
+    )
 )
-
-# The languages that notes are written in: which one a question is in, told by its function words.
 
 Prose = Literal["german", "french", "spanish"]
 
@@ -215,41 +82,37 @@ _WORD = re.compile(r"[^\W\d_]+")
 # French words that lose their vowel before another: l'écart, qu'une.
 _ELIDED = re.compile(r"(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w)", re.IGNORECASE)
 # English words that others have as well: "Qui a décidé", "so war es".
-_SHARED = {"a", *STOP_WORDS & (GERMAN | FRENCH | SPANISH)}
+_SHARED = {"a", *STOP_WORDS & (_GERMAN | _FRENCH | _SPANISH)}
 # Words of English, of code and of file names that other languages have for function words.
-_ELSEWHERE = listed(
-    """
-    also am an and as at bin but can car de del den die dir do du el en era es fin for fue hat has he in is it
-    la le man mais me mes mi mit more no nos o on or out par plus ser set si sin so some son sur ten tu un us
-    war was we will y yo
-    """
+_ELSEWHERE = frozenset(
+    _listed(
+        """
+        also am an and as at bin but can car de del den die dir do du el en era es fin for fue hat has he in is it
+        la le man mais me mes mi mit more no nos o on or out par plus ser set si sin so some son sur ten tu un us
+        war was we will y yo
+        """
+    )
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language whose inflections are known.
-
-    ``stop_words`` say nothing about what someone searches for; ``telling`` are those of them that show a question to
-    be in this language. ``frequent`` are words that nearly every text of the language has.
-    """
+    """A language whose inflections are known; ``frequent`` are words that nearly every text of the language has."""
 
     name: str
     stop_words: frozenset[str]
     frequent: tuple[str, ...]
 
-    @property
-    def telling(self) -> frozenset[str]:
-        """Return the function words that neither English nor code has."""
-        return self.stop_words - _ELSEWHERE - STOP_WORDS
-
 
 LANGUAGES: Mapping[Prose, Language] = {
-    "german": Language("German", GERMAN, ("der", "und", "ist", "mit", "nicht", "den", "auf", "wird")),
-    "french": Language("French", FRENCH, ("les", "des", "est", "une", "dans", "pour", "sur", "avec")),
-    "spanish": Language("Spanish", SPANISH, ("los", "las", "una", "con", "para", "por", "del", "que")),
+    "german": Language("German", _GERMAN, ("der", "und", "ist", "mit", "nicht", "den", "auf", "wird")),
+    "french": Language("French", _FRENCH, ("les", "des", "est", "une", "dans", "pour", "sur", "avec")),
+    "spanish": Language("Spanish", _SPANISH, ("los", "las", "una", "con", "para", "por", "del", "que")),
 }
-_TELLING: Mapping[Prose, frozenset[str]] = {key: one.telling for key, one in LANGUAGES.items()}
+# The function words that neither English nor code has.
+_TELLING: Mapping[Prose, frozenset[str]] = {
+    key: one.stop_words - _ELSEWHERE - STOP_WORDS for key, one in LANGUAGES.items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,10 +161,6 @@ def without_elision(word: str) -> str:
 _LETTERS = re.compile("[a-zß-öø-ÿœ]+")
 # Shorter words have few forms, and many words that look like one.
 SHORTEST = 4
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return ("", *text.split())
 
 
 _ENDINGS: Mapping[Prose, tuple[str, ...]] = {
@@ -366,11 +225,22 @@ def forms(word: str, language: Prose) -> tuple[str, ...]:
     >>> {"preis", "preisen"} < set(forms("Preise", "german")), len(forms("und", "german"))
     (True, 0)
     """
-    if len(word) < SHORTEST or not _LETTERS.fullmatch(word.lower()):
+    word = word.lower()
+    if len(word) < SHORTEST or not _LETTERS.fullmatch(word):
         return ()
-    return tuple(
-        dict.fromkeys(base + ending for base in _bases(word.lower(), language) for ending in _ENDINGS[language])
-    )
+    bases = []
+    for base in sorted(stems(word, language)):
+        bases.append(base)
+        if language == "german" and "ss" in base:
+            bases.append(base.replace("ss", "ß"))
+        elif base.endswith("if"):
+            bases += [f"{base}i", f"{base}ic"]
+        elif language == "french" and base[-1:] not in "aeiou":
+            # The stemmer writes a double consonant once: "étalonner" is under "étalon".
+            bases.append(base + base[-1:])
+    if language == "german":
+        bases.append("".join(_SPELLED_OUT.get(letter, letter) for letter in word))
+    return tuple(dict.fromkeys(base + ending for base in (*bases, word) for ending in ("", *_ENDINGS[language])))
 
 
 def is_form(form: str, word: str, language: Prose) -> bool:
@@ -392,28 +262,10 @@ def halves(word: str) -> Iterator[tuple[str, str]]:
                 yield first.removesuffix(link), second
 
 
-def _bases(word: str, language: Prose) -> Iterator[str]:
-    for base in sorted(stems(word, language)):
-        yield base
-        if language == "german" and "ss" in base:
-            yield base.replace("ss", "ß")
-        elif base.endswith("if"):
-            yield from (f"{base}i", f"{base}ic")
-        elif language == "french" and base[-1:] not in "aeiou":
-            # The stemmer writes a double consonant once: "étalonner" is under "étalon".
-            yield base + base[-1:]
-    spelled = "".join(_SPELLED_OUT.get(letter, letter) for letter in word)
-    if language == "german" and spelled != word:
-        yield spelled
-    yield word
-
-
 def _snowball(word: str, language: Prose) -> str:
     # A stemmer may not be shared between threads, and takes a microsecond to make.
     return str(Stemmer(language, 0).stemWord(word))
 
-
-# An estimate of how many tokens a language model reads in a text, whatever its tokenizer.
 
 _PARTS = re.compile(
     r"""
@@ -453,22 +305,20 @@ def estimated_tokens(text: str) -> int:
     >>> estimated_tokens("価格の平均")
     7
     """
-    return ceil(sum(_cost(part.lastgroup, part.group()) for part in _PARTS.finditer(text)))
-
-
-def _cost(kind: str | None, part: str) -> float:
-    match kind:
-        case "word":
-            return 1 + max(0, ceil((len(part) - _FIRST) / _FURTHER))
-        case "digits":
-            return len(part)
-        case "marks":
-            return ceil(sum(ceil(len(equal[0]) / _RULE) for equal in _EQUAL.finditer(part)) / 2)
-        case "between":
-            return 0
-        case "foreign":
-            return sum(
-                _LETTER if letter < "\u0800" else _IDEOGRAPH if letter < "\U00010000" else _EMOJI for letter in part
-            )
-        case _:
-            return ceil(len(part) / LONGEST_TOKEN)
+    tokens = 0.0
+    for found in _PARTS.finditer(text):
+        part = found.group()
+        match found.lastgroup:
+            case "word":
+                tokens += 1 + max(0, ceil((len(part) - _FIRST) / _FURTHER))
+            case "digits":
+                tokens += len(part)
+            case "marks":
+                tokens += ceil(sum(ceil(len(equal[0]) / _RULE) for equal in _EQUAL.finditer(part)) / 2)
+            case "foreign":
+                tokens += sum(
+                    _LETTER if letter < "\u0800" else _IDEOGRAPH if letter < "\U00010000" else _EMOJI for letter in part
+                )
+            case "blank":
+                tokens += ceil(len(part) / LONGEST_TOKEN)
+    return ceil(tokens)

@@ -44,10 +44,10 @@ def front_matter(text: str) -> str:
     return match.group() if match else ""
 
 
-def plain_heading(markdown: str) -> str:
+def _plain_heading(markdown: str) -> str:
     """Return a piece of Markdown as its reader sees it: links by their text, no tags, no emphasis.
 
-    >>> plain_heading('## 2. **Clean** the `price_eur` [table](data.md) <a id="x"></a> ##')
+    >>> _plain_heading('## 2. **Clean** the `price_eur` [table](data.md) <a id="x"></a> ##')
     '## 2. Clean the price_eur table'
     """
     if _MARK.search(markdown):
@@ -57,9 +57,7 @@ def plain_heading(markdown: str) -> str:
 
 def headings(text: str, lang: str = "markdown") -> list[Heading]:
     """Return the headings of a text in order; only ``markdown`` and ``rst`` have any."""
-    if lang == "markdown":
-        return list(_markdown(text))
-    return list(_rst(text)) if lang == "rst" else []
+    return list(_markdown(text) if lang == "markdown" else _rst(text) if lang == "rst" else ())
 
 
 def descend(path: tuple[Heading, ...], heading: Heading) -> tuple[Heading, ...]:
@@ -90,24 +88,21 @@ def _markdown(text: str) -> Iterator[Heading]:
         end = start + len(line)
         mark = _FENCE_MARK.match(line)
         if fence or mark:
-            fence = _fence_after(fence, mark.group(1) if mark else "", line)
+            run = mark.group(1) if mark else ""
+            if not fence:
+                fence = run
+            elif run[:1] == fence[0] and len(run) >= len(fence) and line.strip() == run:
+                fence = ""
             above = ""
         elif atx := _ATX.match(line):
-            if title := plain_heading(atx.group(2) or ""):
+            if title := _plain_heading(atx.group(2) or ""):
                 yield Heading(start, end, len(atx.group(1)), title)
             above = ""
         elif above and (under := _SETEXT.match(line)):
-            yield Heading(above_start, end, 1 if under.group(1)[0] == "=" else 2, plain_heading(above))
+            yield Heading(above_start, end, 1 if under.group(1)[0] == "=" else 2, _plain_heading(above))
             above = ""
         else:
             above, above_start = ("" if _NO_TITLE.match(line) else line), start
-
-
-def _fence_after(fence: str, mark: str, line: str) -> str:
-    if not fence:
-        return mark
-    closes = mark[:1] == fence[0] and len(mark) >= len(fence) and line.strip() == mark
-    return "" if closes else fence
 
 
 def _rst(text: str) -> Iterator[Heading]:
@@ -126,10 +121,8 @@ def _rst(text: str) -> Iterator[Heading]:
         if style not in styles:
             styles.append(style)
         begin = over_start if overlined else start
-        yield Heading(begin, under_start + len(under), styles.index(style) + 1, plain_heading(title))
+        yield Heading(begin, under_start + len(under), styles.index(style) + 1, _plain_heading(title))
 
-
-# The structural prefix: a short text that places a chunk in its document and in time, and is embedded with it.
 
 # Spelled out here, since strftime speaks the language of the machine.
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -151,9 +144,8 @@ _OUTPUTS = "\n\nOut:\n"
 def context(name: str, headings: Sequence[str], above: str = "", when: datetime | str | None = None) -> str:
     """Return the prefix of a cell or chunk: one line for each thing that is known of it.
 
-    ``name`` is the document's, ``headings`` lead down to the place, ``above`` is the Markdown just above it, of which
-    the first 60 words are used, up to 1,000 characters. ``when`` is aware and shown in local time, or a day as ``day``
-    returns it.
+    ``above`` is the Markdown just above it, of which the first 60 words are used, up to 1,000 characters. ``when`` is
+    aware and shown in local time, or a day as ``day`` returns it.
 
     >>> from datetime import UTC
     >>> print(context("02_prices.ipynb", ["Prices", "Cleaning"], when=datetime(2026, 11, 21, 12, tzinfo=UTC)))
@@ -161,7 +153,7 @@ def context(name: str, headings: Sequence[str], above: str = "", when: datetime 
     Prices > Cleaning
     Saturday 21 November 2026
     """
-    words = plain_heading(above).split(" ", _WORDS_ABOVE)[:_WORDS_ABOVE] if above else ()
+    words = _plain_heading(above).split(" ", _WORDS_ABOVE)[:_WORDS_ABOVE] if above else ()
     told = words_within(" ".join(words), _LONGEST_ABOVE)
     parts = (name, heading_path(headings), told, day(when) if isinstance(when, datetime) else when)
     return "\n".join(part for part in parts if part)
@@ -273,12 +265,10 @@ def outputs_of(text: str) -> str:
     return text.partition(_OUTPUTS)[2]
 
 
-# Markdown as its reader sees it: without the marks of emphasis, links, code and headings; formulas stay as they are.  A
-# snippet is cut out of its text, so a link or an emphasis may have lost one of its ends: what is left of it is removed
-# as well.
+# Markdown as its reader sees it. A snippet is cut out of its text, so a link or an emphasis may have lost one of its
+# ends: what is left of it is removed, too.
 
-Span = tuple[int, int]
-
+_Span = tuple[int, int]
 _CUT = "…"
 # What holds no Markdown: code and formulas. The groups are what is shown of code.
 _VERBATIM = re.compile(
@@ -306,7 +296,7 @@ _EMPHASIS = re.compile(r"(?<![*\\])\*{1,3}(?!\*)|(?<![\w\\])_{1,2}(?=\w)|(?<=[\w
 _FIRST_WORDS = 60
 
 
-def plain(text: str, spans: Sequence[Span] = ()) -> tuple[str, tuple[Span, ...]]:
+def plain(text: str, spans: Sequence[_Span] = ()) -> tuple[str, tuple[_Span, ...]]:
     """Return a piece of Markdown without its marks, and where ``spans`` of it are then.
 
     >>> plain("*k*-means in [the docs](a.md): `clip(*λ)`, **not** df_old * 2", [(0, 9)])
@@ -317,7 +307,11 @@ def plain(text: str, spans: Sequence[Span] = ()) -> tuple[str, tuple[Span, ...]]
     dropped = sorted(_marks(text))
     if not dropped:
         return text, tuple(spans)
-    kept = _kept(dropped, len(text))
+    kept, at = [], 0
+    for start, end in (*dropped, (len(text), len(text))):
+        if start > at:
+            kept.append((at, start))
+        at = max(at, end)
     shown = "".join(text[start:end] for start, end in kept)
     moved = [(_moved(kept, start), _moved(kept, end)) for start, end in spans]
     return shown, tuple((start, end) for start, end in moved if start < end)
@@ -343,13 +337,13 @@ def is_markdown(kind: str, lang: str) -> bool:
     return lang.lower() in ("markdown", "md") or (kind == "note" and not lang)
 
 
-def _marks(text: str) -> Iterator[Span]:
-    verbatim = list(_verbatim(text))
-    for start, end, mark in verbatim:
-        if mark:
-            yield start, start + mark
-            yield end - mark, end
-    inside = _Inside([(start, end) for start, end, _ in verbatim])
+def _marks(text: str) -> Iterator[_Span]:
+    verbatim = list(_VERBATIM.finditer(text))
+    for found in verbatim:
+        if found.lastindex is not None:
+            yield found.start(), found.start(found.lastindex)
+            yield found.end(found.lastindex), found.end()
+    inside = _Inside([found.span() for found in verbatim])
     for pattern in (_LINK, _CUT_LINK):
         for link in pattern.finditer(text):
             if link.start() not in inside:
@@ -365,13 +359,8 @@ def _marks(text: str) -> Iterator[Span]:
     yield from _emphasis(text, inside)
 
 
-def _verbatim(text: str) -> Iterator[tuple[int, int, int]]:
-    for found in _VERBATIM.finditer(text):
-        yield found.start(), found.end(), 1 if found[1] is not None else 2 if found[2] is not None else 0
-
-
 class _Inside:
-    def __init__(self, stretches: Sequence[Span]) -> None:
+    def __init__(self, stretches: Sequence[_Span]) -> None:
         self._starts = [start for start, _ in stretches]
         self._ends = [end for _, end in stretches]
 
@@ -380,9 +369,9 @@ class _Inside:
         return before > 0 and place < self._ends[before - 1]
 
 
-def _emphasis(text: str, inside: _Inside) -> Iterator[Span]:
+def _emphasis(text: str, inside: _Inside) -> Iterator[_Span]:
     # Pairs, and those that lost the other one where the text was cut.
-    opened: dict[str, list[Span]] = {}
+    opened: dict[str, list[_Span]] = {}
     for found in _EMPHASIS.finditer(text):
         if found.start() in inside:
             continue
@@ -408,14 +397,5 @@ def _flanks(near: str, far: str) -> bool:
     return near.isalnum() or not far.isalnum()
 
 
-def _kept(dropped: Sequence[Span], length: int) -> list[Span]:
-    kept, at = [], 0
-    for start, end in dropped:
-        if start > at:
-            kept.append((at, start))
-        at = max(at, end)
-    return [*kept, (at, length)] if at < length else kept
-
-
-def _moved(kept: Sequence[Span], place: int) -> int:
+def _moved(kept: Sequence[_Span], place: int) -> int:
     return sum(max(0, min(end, place) - start) for start, end in kept)

@@ -43,7 +43,7 @@ def parse_moment(text: str, *, now: datetime, end: bool = False) -> datetime:
     Raises:
         QueryError: the text cannot be read as a time, or could be read as two.
     """
-    period = read_period(text, now)
+    period = _read_period(text, now)
     return to_utc(period.end if end else period.start, zone_of(now))
 
 
@@ -80,14 +80,14 @@ def parse_day(text: str, now: datetime) -> tuple[datetime, datetime]:
         QueryError: the text cannot be read as a time, or could be read as two.
     """
     zone = zone_of(now)
-    start, end = read_period(text, now)
+    start, end = _read_period(text, now)
     if start == end:
         start, end = whole("day", start if start.tzinfo is None else start.astimezone(zone).replace(tzinfo=None))
     return to_utc(start, zone), to_utc(end, zone)
 
 
-def read_period(text: str, now: datetime) -> Period:
-    """Return the period that a text names, its ends naive local time unless the text named a zone."""
+def _read_period(text: str, now: datetime) -> Period:
+    # Its ends are naive local times unless the text named a zone.
     if len(text) > _LONGEST:
         message = f"A time has up to {_LONGEST} characters; this one has {len(text):,}. {_FORMS}"
         raise QueryError(message, unquoted=message)
@@ -95,14 +95,16 @@ def read_period(text: str, now: datetime) -> Period:
     if not phrase:
         message = f"The time is empty. {_FORMS}"
         raise QueryError(message, unquoted=message)
-    local = wall_clock(now)
     if match := _EITHER_ORDER.match(phrase):
-        _refuse_two_readings(text, int(match[1]), int(match[2]))
+        first, second = int(match[1]), int(match[2])
+        if first <= 12 and second <= 12 and first != second:
+            told = "is one day in Europe and another in America. Write it as 2025-03-31."
+            raise QueryError(f"{text!r} {told}", unquoted=f"This {told}")
     if _FISCAL.search(phrase):
         told = "begins in a month that each organisation chooses. Write calendar dates, such as 2025-07 or Q3 2025."
         raise QueryError(f"{text!r} {told}", unquoted=f"This {told}")
     try:
-        period = _iso(phrase) or _calendar(phrase) or _last_hours(phrase, now) or _phrase(phrase, now, local)
+        period = _iso(phrase) or _phrase(phrase, now)
     except (ValueError, OverflowError):
         period = None
     if period is None or not 1000 <= period.start.year <= 9998:
@@ -126,45 +128,20 @@ def _iso(phrase: str) -> Period | None:
     return whole("week" if _WEEK.match(phrase) else "day", datetime(day.year, day.month, day.day))  # noqa: DTZ001
 
 
-def _calendar(phrase: str) -> Period | None:
-    match = _YEAR_MONTH.match(phrase)
-    if match is None:
-        return None
-    year, month = match.groups()
-    return whole("month" if month else "year", datetime(int(year), int(month or 1), 1))  # noqa: DTZ001
-
-
-def _last_hours(phrase: str, now: datetime) -> Period | None:
-    match = _LAST_HOURS.match(phrase)
-    return None if match is None else Period(now.astimezone(UTC) - timedelta(hours=cardinal(match[1]) or 0), now)
-
-
-def _phrase(phrase: str, now: datetime, local: datetime) -> Period | None:
+def _phrase(phrase: str, now: datetime) -> Period | None:
+    if match := _YEAR_MONTH.match(phrase):
+        year, month = match.groups()
+        return whole("month" if month else "year", datetime(int(year), int(month or 1), 1))  # noqa: DTZ001
+    if match := _LAST_HOURS.match(phrase):
+        return Period(now.astimezone(UTC) - timedelta(hours=cardinal(match[1]) or 0), now)
     if _NO_TIME_OF_DAY.match(phrase):
         return None
+    local = wall_clock(now)
     if not _HOURS_AGO.search(phrase) and (named := whole_phrase(phrase, local)):
         return named
     if _NEVER.match(phrase) or _NO_DAY.match(phrase):
         return None
-    answer = _ask(phrase, local)
-    if answer is None:
-        return None
-    moment, period = answer
-    if period != "time":
-        return whole(period, moment)
-    if _HOURS_AGO.search(phrase):
-        moment = now.astimezone(UTC) - (local - moment)
-    return Period(moment, moment)
 
-
-def _refuse_two_readings(text: str, first: int, second: int) -> None:
-    if first <= 12 and second <= 12 and first != second:
-        told = "is one day in Europe and another in America. Write it as 2025-03-31."
-        raise QueryError(f"{text!r} {told}", unquoted=f"This {told}")
-
-
-def _ask(phrase: str, local: datetime) -> tuple[datetime, str] | None:
-    # A time, and the unit of the period that it names.
     # Loaded here because its import takes longer than a search.
     from dateparser.date import DateDataParser
 
@@ -175,4 +152,11 @@ def _ask(phrase: str, local: datetime) -> tuple[datetime, str] | None:
         "RETURN_TIME_AS_PERIOD": True,
     }
     answer = DateDataParser(languages=["en"], settings=settings).get_date_data(phrase)
-    return None if answer.date_obj is None else (answer.date_obj, answer.period)
+    moment = answer.date_obj
+    if moment is None:
+        return None
+    if answer.period != "time":
+        return whole(answer.period, moment)
+    if _HOURS_AGO.search(phrase):
+        moment = now.astimezone(UTC) - (local - moment)
+    return Period(moment, moment)

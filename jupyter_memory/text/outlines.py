@@ -10,8 +10,6 @@ from itertools import accumulate, islice, pairwise
 
 from jupyter_memory.text.code import PYTHON, Place
 
-# A block of a text, such as a function or a section, and the blocks around a place.
-
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -27,10 +25,10 @@ class Block:
     about: str = ""
 
 
-def nested(found: Iterable[tuple[int, int, str]], length: int) -> list[Block]:
+def _nested(found: Iterable[tuple[int, int, str]], length: int) -> list[Block]:
     """Return blocks that each end where the next of the same or a higher level begins: ``(start, level, name)`` each.
 
-    >>> [(one.name, one.end) for one in nested([(0, 1, "Prices"), (9, 2, "Cleaning"), (20, 1, "Tariffs")], 30)]
+    >>> [(one.name, one.end) for one in _nested([(0, 1, "Prices"), (9, 2, "Cleaning"), (20, 1, "Tariffs")], 30)]
     [('Prices', 20), ('Cleaning', 20), ('Tariffs', 30)]
     """
     opened: list[tuple[int, int, str]] = []
@@ -60,8 +58,6 @@ def around(blocks: Sequence[Block], places: Iterable[int]) -> Iterator[list[Bloc
         yield found
 
 
-# The outlines of languages of code, by the lines that begin their functions and types.
-#
 # A pattern says where a block begins and what it is called; indentation says how deep it is. That is less than a parser
 # knows, and enough to say where a chunk is. It also works in code that no parser would read.
 
@@ -137,7 +133,20 @@ def code_blocks(lang: str, text: str) -> list[Block]:
     pattern = _BEGINNINGS.get(lang)
     if pattern is None:
         return []
-    found = list(islice(_begun(pattern, text), _MOST))
+    found = []
+    last = 0
+    for match in islice(pattern.finditer(text), _MOST):
+        name = next((group for group in match.groups()[1:] if group), "")
+        start = match.start()
+        for _ in range(_ABOVE):
+            above = text.rfind("\n", 0, start - 1) + 1
+            if start == 0 or not text[above:start].lstrip().startswith(_COMMENTS):
+                break
+            start = above
+        level = 2 if match["indent"] else 1
+        found.append((max(last, start), match.end(), level, " ".join(name.split())[:_LONGEST_NAME]))
+        last = match.end()
+
     after = [len(text)] * 3
     blocks = []
     for start, at, level, name in reversed(found):
@@ -148,26 +157,6 @@ def code_blocks(lang: str, text: str) -> list[Block]:
     return blocks[::-1]
 
 
-def _begun(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int, int, str]]:
-    last = 0
-    for match in pattern.finditer(text):
-        name = next((group for group in match.groups()[1:] if group), "")
-        start = max(last, _with_comments(text, match.start()))
-        last = match.end()
-        yield start, match.end(), 2 if match["indent"] else 1, " ".join(name.split())[:_LONGEST_NAME]
-
-
-def _with_comments(text: str, start: int) -> int:
-    for _ in range(_ABOVE):
-        above = text.rfind("\n", 0, start - 1) + 1
-        if start == 0 or not text[above:start].lstrip().startswith(_COMMENTS):
-            return start
-        start = above
-    return start
-
-
-# The outline of a source in Python: its classes and functions, and those right within them.
-
 # Characters of a block that is never cut, and lines of a signature that are read.
 _NEVER_CUT = 1_000
 _SIGNATURE = 12
@@ -175,11 +164,8 @@ _DOCSTRING = re.compile(r"[rRuU]?(?:\"\"\"|'''|\"|')")
 _INDENT = re.compile(r"[ \t]*")
 
 
-def python_blocks(text: str, places: Sequence[Place]) -> list[Block]:
-    """Return the blocks of a source, given where Python found its classes and functions.
-
-    A block begins with the decorators and comments right above it, and ends before the next statement outside it.
-    """
+def _python_blocks(text: str, places: Sequence[Place]) -> list[Block]:
+    # A block begins with the decorators and comments right above it, and ends before the next statement outside it.
     if not places:
         return []
     lines = text.split("\n")
@@ -188,7 +174,15 @@ def python_blocks(text: str, places: Sequence[Place]) -> list[Block]:
     for place in sorted(place for place in places if place.line <= len(lines)):
         indent = _INDENT.match(lines[place.line - 1])
         assert indent is not None  # it may be empty
-        begin = _begin(lines, place.line - 1, indent[0])
+        begin = place.line - 1
+        for above in range(place.line - 2, max(-1, place.line - 1 - _ABOVE), -1):
+            bare = lines[above].lstrip()
+            if not bare:
+                break
+            if lines[above].startswith((f"{indent[0]}@", f"{indent[0]}#")):
+                begin = above
+            elif len(lines[above]) - len(bare) <= len(indent[0]) and bare[0] not in ")]}":
+                break
         end = _after(indent.end()).search(text, offsets[place.line])
         start, stop = offsets[begin], end.start() if end else len(text)
         about = _about(lines, place.line - 1) if stop - start > _NEVER_CUT else ""
@@ -207,20 +201,6 @@ def _about(lines: Sequence[str], line: int) -> str:
     return " ".join(signature)
 
 
-def _begin(lines: Sequence[str], line: int, indent: str) -> int:
-    begin = line
-    for above in range(line - 1, max(-1, line - _ABOVE), -1):
-        text = lines[above]
-        bare = text.lstrip()
-        if not bare:
-            break
-        if text.startswith((f"{indent}@", f"{indent}#")):
-            begin = above
-        elif len(text) - len(bare) <= len(indent) and bare[0] not in ")]}":
-            break
-    return begin
-
-
 @lru_cache(64)
 def _after(indent: int) -> re.Pattern[str]:
     return re.compile(rf"^[ \t]{{0,{min(indent, 100)}}}+[^\s)\]}}#]", re.MULTILINE)
@@ -236,13 +216,13 @@ def outline(lang: str, text: str, places: Sequence[Place] = ()) -> list[Block]:
     ``places`` are the definitions that Python found in a source of its own.
     """
     if lang == PYTHON:
-        return python_blocks(text, places)
-    return sections(lang, text) if lang in DOCUMENTS else code_blocks(lang, text)
+        return _python_blocks(text, places)
+    return sections(lang, text) if lang in _DOCUMENTS else code_blocks(lang, text)
 
 
 def stretches(lang: str, blocks: Sequence[Block], length: int) -> list[tuple[int, int]]:
     """Return the stretches into which the blocks of a text cut it: functions and classes, or sections of any level."""
-    deepest = _ALL_LEVELS if lang in DOCUMENTS else 1
+    deepest = _ALL_LEVELS if lang in _DOCUMENTS else 1
     edges = {edge for one in blocks if one.level <= deepest for edge in (one.start, one.end)}
     cuts = sorted({0, length, *edges})
     return list(pairwise(cuts))
@@ -256,11 +236,12 @@ _LATEX = re.compile(
     re.MULTILINE,
 )
 _COMMAND = re.compile(r"\\[A-Za-z]+\*?|[{}~$]")
-_ORG = re.compile(r"^(?P<level>\*{1,8})[ \t]++(?P<title>[^\n]+)$", re.MULTILINE)
 _ORG_STATE = re.compile(r"(?:(?:TODO|DONE|NEXT|WAITING)[ \t]+)?(?:\[#[A-Z]\][ \t]*)?")
-_ASCIIDOC = re.compile(r"^(?P<level>={1,6})[ \t]++(?P<title>[^\n]+)$", re.MULTILINE)
-
-DOCUMENTS = frozenset({"latex", "org", "asciidoc"})
+_DOCUMENTS = {
+    "latex": _LATEX,
+    "org": re.compile(r"^(?P<level>\*{1,8})[ \t]++(?P<title>[^\n]+)$", re.MULTILINE),
+    "asciidoc": re.compile(r"^(?P<level>={1,6})[ \t]++(?P<title>[^\n]+)$", re.MULTILINE),
+}
 
 
 def sections(lang: str, text: str) -> list[Block]:
@@ -269,25 +250,17 @@ def sections(lang: str, text: str) -> list[Block]:
     >>> [(one.level, one.name) for one in sections("org", "* Prices\\n** TODO Net of tax :work:\\n")]
     [(1, 'Prices'), (2, 'Net of tax')]
     """
-    found = {"latex": _latex, "org": _org, "asciidoc": _asciidoc}.get(lang)
-    return [] if found is None else nested(islice(found(text), _MOST), len(text))
-
-
-def _latex(text: str) -> Iterator[tuple[int, int, str]]:
-    for match in _LATEX.finditer(text):
-        title = " ".join(_COMMAND.sub(" ", match["title"]).split())
-        yield match.start(), _LATEX_LEVELS.index(match["level"]) + 1, title
-
-
-def _org(text: str) -> Iterator[tuple[int, int, str]]:
-    for match in _ORG.finditer(text):
-        title = _ORG_STATE.sub("", match["title"], count=1).rstrip()
-        if title.endswith(":"):
-            title, _, tags = title.rpartition(" ")
-            title = title if tags.startswith(":") else f"{title} {tags}"
-        yield match.start(), len(match["level"]), title.strip()
-
-
-def _asciidoc(text: str) -> Iterator[tuple[int, int, str]]:
-    for match in _ASCIIDOC.finditer(text):
-        yield match.start(), len(match["level"]), match["title"].strip()
+    if lang not in _DOCUMENTS:
+        return []
+    found = []
+    for match in islice(_DOCUMENTS[lang].finditer(text), _MOST):
+        level, title = len(match["level"]), match["title"]
+        if lang == "latex":
+            level, title = _LATEX_LEVELS.index(match["level"]) + 1, " ".join(_COMMAND.sub(" ", title).split())
+        elif lang == "org":
+            title = _ORG_STATE.sub("", title, count=1).rstrip()
+            if title.endswith(":"):
+                title, _, tags = title.rpartition(" ")
+                title = title if tags.startswith(":") else f"{title} {tags}"
+        found.append((match.start(), level, title.strip()))
+    return _nested(found, len(text))

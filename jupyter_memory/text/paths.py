@@ -68,12 +68,21 @@ def normal(path: str | Path) -> Path:
     """
     found = plain_path(path)
     if sys.platform in ("darwin", "win32"):
-        return _as_on_disk(found)
+        there = Path(
+            found.anchor.upper() if found.drive else found.anchor
+        )  # c: is C:, a server has one name in any case
+        for name in found.parts[1:]:
+            try:
+                # What does not exist is spelt as it was typed.
+                there /= spelling(name, (one.name for one in there.iterdir())) if (there / name).exists() else name
+            except OSError:
+                there /= name
+        return there
     # Unlike Path.exists, it is False for what cannot be a path: far too long, or with a NUL in it.
-    there = os.path.exists
-    if str(found).isascii() or there(found):
+    exists = os.path.exists
+    if str(found).isascii() or exists(found):
         return found
-    return next((Path(one) for one in path_forms(str(found)) if there(one)), found)
+    return next((Path(one) for one in path_forms(str(found)) if exists(one)), found)
 
 
 def is_at_or_below(path: str, folder: str) -> bool:
@@ -195,17 +204,6 @@ def _folded(name: str) -> str:
     return normalize("NFC", name).casefold()
 
 
-def _as_on_disk(path: Path) -> Path:
-    found = Path(path.anchor.upper() if path.drive else path.anchor)  # c: is C:, and a server has one name in any case
-    for name in path.parts[1:]:
-        try:
-            # What does not exist is spelt as it was typed.
-            found /= spelling(name, (entry.name for entry in found.iterdir())) if (found / name).exists() else name
-        except OSError:
-            found /= name
-    return found
-
-
 # Where a store is: a file, or a database on a PostgreSQL server, whose URL holds no password.
 
 # Two letters at least: `C://` begins a path of Windows.
@@ -290,7 +288,6 @@ def database_address(written: str | Path) -> DatabaseAddress:
     # `ada:@` is a user without a password.
     rest = re.sub(r"^([^:/?@]*):@", r"\1@", plain[match.end() :])
 
-    # Raises: InputError: it is one.
     place, _, query = rest.partition("?")
     authority, slash, _ = place.partition("/")
     user, at, hosts = authority.rpartition("@")

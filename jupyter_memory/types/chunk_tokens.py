@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 # Begins the bytes of a chunk's tokens. Another vocabulary or layout gets another number; none is a token.
 MARK = np.array([31_998], "<u2").tobytes()
-# Tokens of the vocabulary.
 _VOCABULARY = 30_522
 # Up to so many different tokens, the place of one takes a byte.
 FEW = 256

@@ -11,8 +11,6 @@ from typing import Any, Literal
 from jupyter_memory.text.display import preview
 from jupyter_memory.text.markdown import first_line, first_words, is_markdown
 
-# Pictures that a part of a document shows, scaled down to be kept with its memory.
-
 # Bytes that a thumbnail may have, and how many a memory may have.
 LARGEST_THUMBNAIL = 12_000
 MOST_THUMBNAILS = 8
@@ -22,7 +20,7 @@ MOST_THUMBNAILS = 8
 class Thumbnail:
     """A picture, scaled down and encoded anew; ``width`` and ``height`` are its own, in pixels.
 
-    ``origin`` is a digest of the picture that it was made from, by which the same picture is known again.
+    ``origin`` is a digest of the picture that it was made from, by which the same picture is recognised.
     """
 
     media_type: str
@@ -92,10 +90,8 @@ class Memory:
     @property
     def outcome(self) -> str:
         """Return how the last run of what was run ended: ``ok``, ``error`` or ``unknown``; empty for other kinds."""
-        if self.kind != "history":
-            return ""
         outcome = self.metadata.get("outcome")
-        return outcome if outcome in ("ok", "error") else "unknown"
+        return "" if self.kind != "history" else outcome if outcome in ("ok", "error") else "unknown"
 
     @property
     def error(self) -> str:
@@ -172,12 +168,8 @@ class Draft:
     chunks: tuple[Chunk, ...] = ()
 
 
-# One execution of a cell: what ran, when, where, how it ended, and which later one mended it if it failed.
-
 Outcome = Literal["ok", "error", "unknown"]
 FixKind = Literal["history", "cell", "note"]
-# Exceptions that end a run on purpose.
-_INTERRUPTIONS = frozenset({"KeyboardInterrupt", "SystemExit"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +183,7 @@ class RunError:
     @property
     def is_interruption(self) -> bool:
         """Return whether nothing failed: somebody interrupted the run, or it ended itself."""
-        return self.name.rpartition(".")[2] in _INTERRUPTIONS
+        return self.name.rpartition(".")[2] in ("KeyboardInterrupt", "SystemExit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,9 +229,7 @@ class Fix:
     @property
     def error(self) -> str:
         """Return the error of the run that failed: its name, and the first line of its message."""
-        error = self.failed.error
-        if error is None:
-            return ""
+        error = self.failed.error or RunError("", "")
         return ": ".join(part for part in (error.name, error.message.strip().partition("\n")[0]) if part)
 
     @property

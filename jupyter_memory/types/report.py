@@ -13,7 +13,7 @@ from jupyter_memory.types.search import Filters
 
 # Where a search can come from.
 ORIGINS = ("magic", "panel", "command line", "python", "mcp")
-# How texts are called in a report that hold the same as a notebook beside them.
+# How a report calls texts that hold the same as a notebook beside them.
 PAIRED = "paired with a notebook"
 # Kinds of files that a report names.
 _KINDS = 12
@@ -21,9 +21,9 @@ _KINDS = 12
 
 @dataclass(frozen=True, slots=True)
 class PictureReport:
-    """What indexing did with pictures: how many were kept, why others were not, and how many earlier ones went.
+    """What indexing did with pictures; ``left_out`` pairs a reason with a number.
 
-    ``left_out`` pairs a reason with a number. ``removed`` counts those that the setting ``thumbnails`` had removed.
+    ``removed`` counts earlier ones that the setting ``thumbnails`` had removed.
     """
 
     kept: int = 0
@@ -70,27 +70,19 @@ class IndexReport:
     def __str__(self) -> str:
         indexed = f"{count_of(self.files, 'file')} indexed ({count_of(self.cells, 'memory', 'memories')})"
         parts = [indexed, f"{self.unchanged:,} unchanged"]
-        if self.forgotten:
-            # Files that exist but are no longer wanted are forgotten too; nobody should think that they were deleted.
-            parts.append(f"{count_of(self.forgotten, 'file')} forgotten (gone or left out)")
-        if self.moved:
-            parts.append(f"{count_of(self.moved, 'moved file')} recognised")
-        if self.redacted:
-            parts.append(f"{count_of(self.redacted, 'secret')} redacted")
+        # Files that exist but are no longer wanted are forgotten too; nobody should think that they were deleted.
+        parts += [f"{count_of(self.forgotten, 'file')} forgotten (gone or left out)"] if self.forgotten else []
+        parts += [f"{count_of(self.moved, 'moved file')} recognised"] if self.moved else []
+        parts += [f"{count_of(self.redacted, 'secret')} redacted"] if self.redacted else []
         parts += self.pictures.parts()
-        if self.skipped:
-            parts.append(f"{len(self.skipped):,} skipped")
-        if self.failed:
-            parts.append(f"{len(self.failed):,} failed")
-        if self.failed_before:
-            parts.append(f"{self.failed_before:,} failed before")
+        counts = {"skipped": len(self.skipped), "failed": len(self.failed), "failed before": self.failed_before}
+        parts += [f"{count:,} {what}" for what, count in counts.items() if count]
         lines = [", ".join(parts) + f" in {self.seconds:.1f} s", *([f"  {self.notice}"] if self.notice else [])]
         if kinds := self.kinds_left_out:
             lines.append(f"  left out: {kinds}")
         if self.failed_before:
-            lines.append(
-                f"  {count_of(self.failed_before, 'file')} could not be read before; index with --retry reads again"
-            )
+            failed = count_of(self.failed_before, "file")
+            lines.append(f"  {failed} could not be read before; index with --retry reads again")
         lines += self.pictures.lines()
         lines += [f"  skipped {visible(path)}: {visible(why)}" for path, why in self.skipped]
         lines += [f"  failed  {visible(path)}: {visible(why)}" for path, why in self.failed]
@@ -245,8 +237,8 @@ class ExportReport:
             count_of(self.memories, "memory", "memories"),
             count_of(self.runs, "run"),
             count_of(self.files, "file"),
-            *([count_of(self.pictures, "picture")] if self.pictures else []),
         ]
+        parts += [count_of(self.pictures, "picture")] if self.pictures else []
         return f"exported {', '.join(parts)} to {visible(str(self.folder))}"
 
 
@@ -293,28 +285,16 @@ class CopyReport:
         return line + (f", {count_of(self.searches, 'search', 'searches')}" if self.searches else "")
 
 
-# How large a store is, by what its bytes are for, and how that compares with what it should not grow beyond.
-
-# The share of the budget from which on people are told.
-_NEAR = 0.9
-# Room that holds nothing which could be forgotten.
-_EMPTY = ("free", "log")
-# The share of the whole from which on a part is named in words.
-_HARDLY = 0.02
-_OTHER = "other"
-_LABELS = {
-    "words": "keyword index",
-    "files": "list of files",
-    "forgotten": "kept for undo",
-    "log": "write-ahead log",
-}
+# The share of the budget from which on people are told, and that of the whole from which on a part is named.
+_NEAR, _HARDLY = 0.9, 0.02
+_LABELS = {"words": "keyword index", "files": "list of files", "forgotten": "kept for undo", "log": "write-ahead log"}
 
 
 @dataclass(frozen=True, slots=True)
 class StoreSize:
     """The bytes of a store by what they are for: texts, words, vectors, pictures, history, searches and so on.
 
-    ``forgotten`` is what `undo` can bring back, ``free`` room in the file that what comes next will use, ``log`` what
+    ``forgotten`` is what `undo` can restore, ``free`` room in the file that what comes next will use, ``log`` what
     SQLite keeps beside the file. ``budget`` is the setting ``max_store_mb`` in bytes, None without one.
     """
 
@@ -329,7 +309,7 @@ class StoreSize:
     @property
     def held(self) -> int:
         """Return what its content takes, which is what the budget is for."""
-        return self.bytes - sum(self.parts.get(name, 0) for name in _EMPTY)
+        return self.bytes - self.parts.get("free", 0) - self.parts.get("log", 0)
 
     @property
     def notice(self) -> str:
@@ -337,9 +317,8 @@ class StoreSize:
         return budget_notice(self.held, self.budget)
 
     def __str__(self) -> str:
-        """Return the parts in words; what is hardly anything is counted together."""
         least = _HARDLY * self.bytes
-        named = {name: count for name, count in self.parts.items() if name != _OTHER and count >= least}
+        named = {name: count for name, count in self.parts.items() if name != "other" and count >= least}
         others = self.bytes - sum(named.values())
         said = [f"{_LABELS.get(name, name)} {size(count)}" for name, count in named.items()]
         return ", ".join([*said, *([f"others {size(others)}"] if others else [])])

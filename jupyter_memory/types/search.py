@@ -53,20 +53,18 @@ class Filters:
     also: Filters | None = None
 
     def __bool__(self) -> bool:
-        """Return whether anything is filtered."""
         return any(getattr(self, f.name) not in ((), None) for f in fields(self))
 
     def with_defaults(self, **defaults: Any) -> Filters:
         """Return these filters with ``defaults`` where a facet is empty."""
-        empty = {name: value for name, value in defaults.items() if not self.names(name)}
-        return replace(self, **empty)
+        return replace(self, **{name: value for name, value in defaults.items() if not self.names(name)})
 
     def names(self, facet: str) -> bool:
         """Return whether a facet is filtered, here or in ``also``."""
         return getattr(self, facet) not in ((), None) or (self.also is not None and self.also.names(facet))
 
     def __and__(self, other: Filters) -> Filters:
-        """Return filters that match what both match: neither widens the other."""
+        # What both match: neither widens the other.
         if not self or not other:
             return self or other
         if any(getattr(self, facet) and getattr(other, facet) for facet in FACETS) or (self.also and other.also):
@@ -159,7 +157,6 @@ class Terms:
         return tuple(dict.fromkeys(stem for one in self.forms for stem in (*one.compounds, *one.parts)))
 
     def __bool__(self) -> bool:
-        """Return whether there is anything to look for."""
         return bool(self.words or self.phrases or self.ident or self.prefix or self.respelled)
 
 
@@ -193,8 +190,6 @@ def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-# What retrievers and signals return: scores with their ranks, found chunks, candidates and evidence.
-
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -211,9 +206,8 @@ class Ranking(Generic[Key]):
     @cached_property
     def ranks(self) -> dict[Key, int]:
         """Return 1-based competition ranks (1, 2, 2, 4), in the order of the scores."""
-        worst_first = self._worst_first
         # Of equal scores the last one written stays, which is the best rank.
-        places = dict(zip(worst_first, range(len(worst_first), 0, -1), strict=True))
+        places = dict(zip(self._worst_first, range(len(self), 0, -1), strict=True))
         return {key: places[score] for key, score in self.scores.items()}
 
     def rank(self, key: Key) -> int | None:
@@ -308,17 +302,14 @@ class Hit:
     @property
     def badges(self) -> str:
         """Return which retrievers found it: ``KW``, ``SEM`` or ``KW+SEM``."""
-        found = (("KW", self.kw_rank), ("SEM", self.sem_rank))
-        return "+".join(name for name, rank in found if rank is not None)
+        return "+".join(name for name, rank in (("KW", self.kw_rank), ("SEM", self.sem_rank)) if rank is not None)
 
     @property
     def title(self) -> str:
         """Return the title of the memory, or its first words; of what was run, also the error that it ended with."""
-        memory = self.memory
-        if not memory.error:
-            return memory.headline
-        how = "interrupted" if RunError(memory.error, "").is_interruption else "failed"
-        return f"{memory.headline} – {how}: {memory.error}"
+        error, headline = self.memory.error, self.memory.headline
+        how = "interrupted" if RunError(error, "").is_interruption else "failed"
+        return f"{headline} – {how}: {error}" if error else headline
 
     def plain_snippet(self) -> tuple[str, tuple[tuple[int, int], ...]]:
         """Return the snippet and its highlights as a reader sees them: Markdown without its marks."""
@@ -401,10 +392,8 @@ class Answer:
     def time_range(self) -> list[str | None] | None:
         """Return ``[since, until]`` as ISO text, or None if the search was not limited in time."""
         bounds = self.query.filters if self.query.time_filters is None else self.query.filters & self.query.time_filters
-        since, until = bounds.since, bounds.until
-        if since is None and until is None:
-            return None
-        return [since.isoformat() if since else None, until.isoformat() if until else None]
+        range_ = [moment.isoformat() if moment else None for moment in (bounds.since, bounds.until)]
+        return range_ if any(range_) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def test_data_files_of_any_size_are_taken_and_none_is_read_whole():
     """Of a document, which is all text, and of workbooks that must be read whole, the setting `max_file_mb` decides."""
     known = known_readers()
     bounded = {one for one in KINDS if known.sampled_of(Path(f"a{one}")) or known.is_unopened(Path(f"a{one}"))}
-    assert bounded == set(KINDS) - {".xls", ".xlsb", ".ods", *DOCUMENTS}
+    assert bounded == set(KINDS) - {".xlsx", ".xlsm", ".xls", ".xlsb", ".ods", *DOCUMENTS}
 
 
 @pytest.mark.parametrize(

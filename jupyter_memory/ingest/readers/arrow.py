@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ _DEPTH = 3
 # Bytes of a batch that are read for its length, at most.
 _BATCH = 200_000_000
 _ONE_COLUMN = ipc.IpcReadOptions(included_fields=[0])
-_UNIT_KEYS = (b"unit", b"units")
 
 
 def read(path: Path, /) -> Document:
@@ -71,7 +70,8 @@ def _document(format_: str, schema: pa.Schema, rows: int | None, estimated: bool
 
 def _columns(field: pa.Field, prefix: str, depth: int) -> Iterator[Column]:
     name, type_ = f"{prefix}{field.name}", field.type
-    yield Column(name, _type(type_), _unit(field.metadata))
+    units = [value for key, value in (field.metadata or {}).items() if key.lower() in (b"unit", b"units")]
+    yield Column(name, _type(type_), stated_unit(units[0].decode("utf-8", "replace")) if units else "")
     inner = _items(type_)
     if pa.types.is_struct(inner) and depth < _DEPTH:
         for place in range(inner.num_fields):
@@ -91,10 +91,3 @@ def _type(type_: pa.DataType) -> str:
 def _items(type_: Any) -> Any:
     is_list = pa.types.is_list(type_) or pa.types.is_large_list(type_) or pa.types.is_fixed_size_list(type_)
     return type_.value_type if is_list else type_
-
-
-def _unit(metadata: Mapping[bytes, bytes] | None) -> str:
-    for key, value in (metadata or {}).items():
-        if key.lower() in _UNIT_KEYS:
-            return stated_unit(value.decode("utf-8", "replace"))
-    return ""

@@ -7,19 +7,15 @@ import csv
 import io
 import json
 import os
-import posixpath
-import re
-import zipfile
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
-from xml.parsers import expat
+from typing import IO, Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import Document, Reader
@@ -41,12 +37,7 @@ from jupyter_memory.ingest.readers.tables import (
     without_preamble,
 )
 from jupyter_memory.ingest.readers.text import MARKS
-
-if TYPE_CHECKING:
-    from python_calamine import CalamineSheet
 from jupyter_memory.text.unicode import clean
-
-# The first lines of a text file of any size.
 
 # Bytes of a file that are read, and bytes where the first line is longer than those.
 _USUAL, _MOST = 256_000, 2_000_000
@@ -77,23 +68,29 @@ def sample(path: Path) -> Sample:
     with path.open("rb") as opened:
         # As large as it is now: a file that grows has no end.
         size = os.fstat(opened.fileno()).st_size
-        read = _inflated if path.suffix.lower() == COMPRESSED else _plain
-        data, used = read(opened, _USUAL)
+        compressed = path.suffix.lower() == COMPRESSED
+        data, used = _beginning(opened, _USUAL, compressed)
         if b"\n" not in data and b"\r" not in data:
             opened.seek(0)
-            data, used = read(opened, _MOST)
+            data, used = _beginning(opened, _MOST, compressed)
     whole = used >= size
-    text = clean(_decoded(data))
+    encoding = next((name for mark, name in MARKS if data.startswith(mark)), "")
+    if not encoding and b"\0" in data:
+        raise InputError("The file is binary, not text. Leave it out with a line in .jupytermemoryignore.")
+    try:
+        # Not to its end: the last character may be cut in two.
+        decoder = codecs.getincrementaldecoder(encoding or "utf-8")("replace" if encoding else "strict")
+        text = clean(decoder.decode(data))
+    except UnicodeDecodeError:
+        text = clean(data.decode("latin-1"))
     cut_short = not whole and "\n" not in text
     return Sample(text, len(text) if whole else round(size * len(text) / used), whole, cut_short)
 
 
-def _plain(opened: IO[bytes], most: int) -> tuple[bytes, int]:
-    data = opened.read(most)
-    return data, len(data)
-
-
-def _inflated(opened: IO[bytes], most: int) -> tuple[bytes, int]:
+def _beginning(opened: IO[bytes], most: int, compressed: bool) -> tuple[bytes, int]:
+    if not compressed:
+        plain = opened.read(most)
+        return plain, len(plain)
     # What is cut off or damaged further on is not looked at; neither is what would come out of the rest.
     # No more than this goes into that many bytes, whatever is in it.
     rest = opened.read(most + _GZIP_HEADER)
@@ -114,19 +111,6 @@ def _inflated(opened: IO[bytes], most: int) -> tuple[bytes, int]:
     return bytes(data), taken - len(rest)
 
 
-def _decoded(data: bytes) -> str:
-    for mark, encoding in MARKS:
-        if data.startswith(mark):
-            return codecs.getincrementaldecoder(encoding)("replace").decode(data)
-    if b"\0" in data:
-        raise InputError("The file is binary, not text. Leave it out with a line in .jupytermemoryignore.")
-    try:
-        # Not to its end: the last character may be cut in two.
-        return codecs.getincrementaldecoder("utf-8")().decode(data)
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
-
-
 # Rows by which columns are judged, and rows by which the separator is.
 _ROWS, _FEW = 200, 40
 _SEPARATORS = (",", ";", "\t", "|")
@@ -143,12 +127,6 @@ class DelimitedReader:
     sampled: int = 65_536
 
     def read(self, path: Path, /) -> Document:
-        """Return the columns of the table, without a value; an empty file has none.
-
-        Raises:
-            InputError: the file is no table of text.
-            OSError: the file cannot be read.
-        """
         begun = sample(path)
         if not begun.text.strip():
             return Document((), "data")
@@ -159,7 +137,10 @@ class DelimitedReader:
             del lines[-1]
 
         separator = max(self.separators, key=lambda one: _fit(lines[:_FEW], one))
-        rows = _rows(lines, separator)
+        try:
+            rows = [row for row in csv.reader(lines, delimiter=separator) if row]
+        except csv.Error:
+            raise InputError("A field of the file is too long for a table; perhaps a quote is not closed.") from None
         if not rows:
             raise InputError(f"The file has no row that can be read, so it is no {self.format}.")
         return document([_table(rows, lines, begun)], self.format)
@@ -195,16 +176,6 @@ def _fit(lines: Sequence[str], separator: str) -> tuple[bool, float, int]:
     return width > 1, lines_alike / widths.total(), width
 
 
-def _rows(lines: Sequence[str], separator: str) -> list[list[str]]:
-    try:
-        return [row for row in csv.reader(lines, delimiter=separator) if row]
-    except csv.Error:
-        raise InputError("A field of the file is too long for a table; perhaps a quote is not closed.") from None
-
-
-# Reads the beginning of a file of JSON Lines: the keys of its records with their types.
-
-_FORMAT = "JSON Lines"
 # Records by which keys are judged, and how deep keys are looked at.
 _RECORDS, _DEPTH = 200, 3
 # A key belongs to the records if this share of them has it, and of several at least two. Others may be values: the keys
@@ -228,12 +199,6 @@ class JsonLinesReader:
     sampled: int = 65_536
 
     def read(self, path: Path, /) -> Document:
-        """Return the keys that the records share, without a value; an empty file has none.
-
-        Raises:
-            InputError: the file is not JSON Lines, or its first record is too long.
-            OSError: the file cannot be read.
-        """
         begun = sample(path)
         lines = [line for line in begun.text.split("\n") if line.strip()]
         if begun.cut_short:
@@ -242,24 +207,17 @@ class JsonLinesReader:
             return Document((), "data")
         if not begun.whole:
             del lines[-1]
-        top, records = _Level(), [_record(line) for line in lines[:_RECORDS]]
-        for record in records:
-            _note(record, top, 1)
+        top, records = _Level(), lines[:_RECORDS]
+        try:
+            for line in records:
+                _note(json.loads(line.removeprefix("\ufeff")), top, 1)
+        except (ValueError, RecursionError):
+            raise InputError("A line of the file is not JSON, so it is no file of JSON Lines.") from None
         read = sum(len(line) + 1 for line in lines) or 1
         rows = len(lines) if begun.whole else max(len(lines), round(len(lines) * begun.characters / read))
-        return document([_json_table(top, rows, begun, len(records))], _FORMAT)
-
-
-def _json_table(top: _Level, rows: int, begun: Sample, records: int) -> Table:
-    columns = tuple(_columns(top, "", records))
-    return Table(columns, what="file", rows=rows, estimated=not begun.whole, width=len(columns))
-
-
-def _record(line: str) -> Any:
-    try:
-        return json.loads(line.removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
-        raise InputError("A line of the file is not JSON, so it is no file of JSON Lines.") from None
+        columns = tuple(_columns(top, "", len(records)))
+        table = Table(columns, what="file", rows=rows, estimated=not begun.whole, width=len(columns))
+        return document([table], "JSON Lines")
 
 
 def _note(value: Any, level: _Level, depth: int) -> None:
@@ -278,8 +236,13 @@ def _columns(level: _Level, prefix: str, records: int) -> Iterator[Column]:
         if not _is_shared(len(types), level.objects, top=not prefix) or is_value(key):
             continue
         name, inner = f"{prefix}{key}", level.inside.get(key)
-        yield Column(name, _said(types))
-        if inner is not None and inner.objects and not _is_mapping(inner):
+        is_cell = set(types) <= {BOOLEAN, EMPTY, INTEGER, NUMBER, TEXT}
+        other = " or ".join(dict.fromkeys(type_ for type_ in types if type_ != EMPTY))
+        yield Column(name, type_of_all(types) if is_cell else other)
+        if inner is None or not inner.objects:
+            continue
+        shared = Counter(_is_shared(len(types), inner.objects, top=False) for types in inner.types.values())
+        if shared[True] >= shared[False]:  # else it is a mapping
             yield from _columns(inner, f"{name}.", records)
 
 
@@ -287,19 +250,6 @@ def _is_shared(times: int, objects: int, *, top: bool) -> bool:
     if objects < 3:
         return top or (objects > 1 and times == objects)
     return times >= 2 and times >= _SHARE * objects
-
-
-def _is_mapping(level: _Level) -> bool:
-    shared = Counter(_is_shared(len(types), level.objects, top=False) for types in level.types.values())
-    return shared[False] > shared[True]
-
-
-def _said(types: Sequence[str]) -> str:
-    return (
-        type_of_all(types)
-        if set(types) <= {BOOLEAN, EMPTY, INTEGER, NUMBER, TEXT}
-        else " or ".join(dict.fromkeys(type_ for type_ in types if type_ != EMPTY))
-    )
 
 
 def _type(value: Any) -> str:
@@ -311,11 +261,8 @@ def _type(value: Any) -> str:
     return "object"
 
 
-# Reads which tables a SQLite or DuckDB file has.
-
-
 def read_database(path: Path, /) -> Document:
-    """Return a part for each table and view; nothing for a store of ours.
+    """Return a part for each table and view of a SQLite or DuckDB file; nothing for a store of ours.
 
     Raises:
         InputError: the file is no such database, or it cannot be read.
@@ -324,330 +271,24 @@ def read_database(path: Path, /) -> Document:
     from jupyter_memory.storage.databases import foreign_tables
 
     found = foreign_tables(path)
-    format_ = "SQLite" if _is_sqlite(path) else "DuckDB"
-    tables = [
-        Table(
-            columns=tuple(Column(name, _declared_type(declared)) for name, declared in one.columns),
-            name=one.name,
-            what="view" if one.is_view else "table",
-            rows=one.rows,
-            estimated=one.estimated,
-        )
-        for one in found.tables
-    ]
+    with path.open("rb") as opened:
+        format_ = "SQLite" if opened.read(6) == b"SQLite" else "DuckDB"
+    tables = []
+    for one in found.tables:
+        columns = []
+        for name, declared in one.columns:
+            words = declared.lower().split()[:4]
+            columns.append(Column(name, " ".join(words) if sum(map(len, words)) <= 40 else ""))
+        what = "view" if one.is_view else "table"
+        tables.append(Table(tuple(columns), one.name, what, one.rows, one.estimated))
     return document(tables, format_, found.left_out)
 
 
-def _is_sqlite(path: Path) -> bool:
-    with path.open("rb") as opened:
-        return opened.read(6) == b"SQLite"
-
-
-def _declared_type(declared: str) -> str:
-    words = declared.lower().split()
-    return " ".join(words[:4]) if sum(map(len, words[:4])) <= 40 else ""
-
-
-# The XML of an Excel workbook, as far as it is needed: names of sheets, first rows, formats of dates, texts.
-
-Attributes = Mapping[str, str]
-
-# Rows of a sheet that are looked at, and bytes of a member that are read for them.
-ROWS = 51
-_BYTES = 20_000_000
-_PIECE = 65_536
-_LONGEST_CELL = 1_000
-# Characters of a format, and of a place such as `A1:F1204`.
-_LONGEST_FORMAT, _LONGEST_PLACE = 255, 50
-_CELL = re.compile(r"([A-Z]{1,3})(\d{1,7})")
-_REL = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-# The formats of dates and times that need no definition, and how others spell them.
-_DATES = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
-_LITERAL = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]')
-
-
-class _Enough(Exception):
-    """Raised to stop reading a member: what was wanted of it is found."""
-
-
-def parse(
-    archive: zipfile.ZipFile,
-    member: str,
-    start: Callable[[str, Attributes], None],
-    text: Callable[[str], None] | None = None,
-    end: Callable[[str], None] | None = None,
-) -> None:
-    """Read the elements of a member, until a handler raises ``_Enough`` or too much was read.
-
-    Raises:
-        InputError: it is no XML, or it declares entities, which an Excel workbook never does.
-    """
-    parser = expat.ParserCreate(namespace_separator=" ")
-    parser.StartElementHandler = lambda name, attributes: start(_local(name), attributes)
-    if text is not None:
-        parser.CharacterDataHandler = text
-    if end is not None:
-        parser.EndElementHandler = lambda name: end(_local(name))
-    parser.StartDoctypeDeclHandler = _refuse
-    read = 0
-    try:
-        with archive.open(member) as opened, suppress(_Enough):
-            while read < _BYTES and (piece := opened.read(_PIECE)):
-                parser.Parse(piece)
-                read += len(piece)
-    except expat.ExpatError:
-        raise InputError("The Excel workbook is damaged: one of its parts is no XML.") from None
-
-
-def _refuse(*_: object) -> None:
-    raise InputError("The Excel workbook declares entities, as only harmful files do, so it is not read.")
-
-
-def _local(name: str) -> str:
-    return name.rpartition(" ")[2]
-
-
-def sheet_members(archive: zipfile.ZipFile) -> list[tuple[str, str]]:
-    """Return the name of each sheet with its member of the archive, without sheets that are charts."""
-    targets: dict[str, str] = {}
-    found: list[tuple[str, str]] = []
-
-    def relation(name: str, given: Attributes) -> None:
-        if name == "Relationship":
-            targets[given.get("Id", "")] = given.get("Target", "")
-
-    def sheet(name: str, given: Attributes) -> None:
-        if name == "sheet":
-            found.append((given.get("name", ""), targets.get(given.get(f"{_REL} id", ""), "")))
-
-    parse(archive, "xl/_rels/workbook.xml.rels", relation)
-    parse(archive, "xl/workbook.xml", sheet)
-    known = set(archive.namelist())
-    placed = [(name, posixpath.normpath(posixpath.join("xl", target)).lstrip("/")) for name, target in found]
-    return [(name, member) for name, member in placed if member in known and "worksheets/" in member]
-
-
-def date_styles(archive: zipfile.ZipFile) -> frozenset[int]:
-    """Return the numbers of the styles in which a number is a date or a time."""
-    dates, styles = set(_DATES), set[int]()
-    inside, count = [False], [0]
-
-    def start(name: str, given: Attributes) -> None:
-        if name == "numFmt" and re.search(
-            r"[ymdhs]", _LITERAL.sub("", given.get("formatCode", "")[:_LONGEST_FORMAT]).lower()
-        ):
-            dates.add(_number(given.get("numFmtId", "")))
-        elif name == "cellXfs":
-            inside[0] = True
-        elif name == "xf" and inside[0]:
-            if _number(given.get("numFmtId", "")) in dates:
-                styles.add(count[0])
-            count[0] += 1
-
-    def end(name: str) -> None:
-        if name == "cellXfs":
-            raise _Enough
-
-    if "xl/styles.xml" in archive.namelist():
-        parse(archive, "xl/styles.xml", start, end=end)
-    return frozenset(styles)
-
-
-def _number(digits: str) -> int:
-    return int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 10 else -1
-
-
-@dataclass(slots=True)
-class Cell:
-    """A cell as it is written: its type ``t``, the number of its style, its value."""
-
-    kind: str
-    style: int
-    value: str = ""
-
-
-@dataclass(slots=True)
-class SheetRows:
-    """The first rows of a sheet, each with its cells by column; ``last`` is the row with which the sheet says it ends.
-
-    ``ended`` says that these are all rows.
-    """
-
-    last: int = 0
-    rows: list[dict[int, Cell]] = field(default_factory=list)
-    first: int = 0
-    ended: bool = False
-    _cell: Cell | None = None
-    _in_value: bool = False
-
-    def start(self, name: str, given: Attributes) -> None:
-        """Take the beginning of an element."""
-        if name == "dimension":
-            found = _CELL.findall(given.get("ref", "")[:_LONGEST_PLACE])
-            self.last = int(found[-1][1]) if len(found) > 1 else 0
-        elif name == "row":
-            if len(self.rows) == ROWS:
-                raise _Enough
-            self.rows.append({})
-        elif name == "c" and self.rows:
-            self._cell = Cell(given.get("t", "n"), _number(given.get("s", "0")))
-            self.rows[-1][self._column(given.get("r", ""))] = self._cell
-        elif name in ("v", "t"):
-            self._in_value = True
-
-    def text(self, piece: str) -> None:
-        """Take text of a cell."""
-        if self._in_value and self._cell is not None and len(self._cell.value) < _LONGEST_CELL:
-            self._cell.value += piece
-
-    def end(self, name: str) -> None:
-        """Take the end of an element."""
-        if name in ("v", "t"):
-            self._in_value = False
-        elif name == "sheetData":
-            self.ended = True
-            raise _Enough
-        elif name == "row" and not any(cell.value for cell in self.rows[-1].values()):
-            del self.rows[-1]  # empty rows above or within the table
-
-    def _column(self, place: str) -> int:
-        found = _CELL.fullmatch(place[:_LONGEST_PLACE])
-        if found is None:
-            return len(self.rows[-1])
-        if not self.first:
-            self.first = int(found[2])
-        column = 0
-        for letter in found[1]:
-            column = column * 26 + ord(letter) - 64
-        return column - 1
-
-
-@dataclass(slots=True)
-class SharedTexts:
-    """Some of the texts that all sheets share, ``found`` by their numbers."""
-
-    wanted: frozenset[int]
-    found: dict[int, str] = field(default_factory=dict)
-    _at: int = -1
-    _in_text: bool = False
-    _text: str = ""
-
-    def start(self, name: str, _: Attributes) -> None:
-        """Take the beginning of an element."""
-        if name == "si":
-            self._at += 1
-            self._text = ""
-        self._in_text = name == "t"
-
-    def text(self, piece: str) -> None:
-        """Take a piece of text."""
-        if self._in_text and self._at in self.wanted and len(self._text) < _LONGEST_CELL:
-            self._text += piece
-
-    def end(self, name: str) -> None:
-        """Take the end of an element."""
-        self._in_text = False
-        if name != "si":
-            return
-        if self._at in self.wanted:
-            self.found[self._at] = self._text
-        if len(self.found) == len(self.wanted):
-            raise _Enough
-
-
-def shared_texts(archive: zipfile.ZipFile, wanted: Iterable[int]) -> dict[int, str]:
-    """Return some of the texts that all sheets share, by their numbers."""
-    texts, member = SharedTexts(frozenset(wanted)), "xl/sharedStrings.xml"
-    if texts.wanted and member in archive.namelist():
-        parse(archive, member, texts.start, texts.text, texts.end)
-    return texts.found
-
-
-# Reads the sheets of an Excel workbook: the columns of each by its first rows.
-#
-# openpyxl would read all texts of a workbook before its first row. Here only those of the first rows are looked up, and
-# the number of rows is the one that the sheet states.
-
-_WHAT = "Excel workbook"
-SHEETS = 200
-# Stand for values by which the rows below a header are judged.
-DATE, FLAG, _WRONG = "2000-01-01", "true", ""
-
-
-def read_excel(path: Path, /) -> Document:
-    """Return a part for each sheet that has cells.
-
-    Raises:
-        InputError: the file is no Excel workbook, or it is damaged or encrypted.
-    """
-    with archive(path, "xl/workbook.xml", _WHAT) as opened:
-        members, dates = sheet_members(opened), date_styles(opened)
-        sheets: list[tuple[str, SheetRows]] = []
-        for name, member in members[:SHEETS]:
-            rows = SheetRows()
-            parse(opened, member, rows.start, rows.text, rows.end)
-            sheets.append((name, rows))
-        shared = shared_texts(
-            opened, [_place(cell) for _, sheet in sheets for row in sheet.rows for cell in _shared(row)]
-        )
-    tables = [_excel_table(name, sheet, shared, dates) for name, sheet in sheets if sheet.rows]
-    return document(tables, "Excel", max(0, len(members) - SHEETS))
-
-
-def _excel_table(name: str, sheet: SheetRows, shared: Mapping[int, str], dates: frozenset[int]) -> Table:
-    places = sorted({place for row in sheet.rows for place in row})
-    cells = [[_excel_text(row.get(place), shared, dates) for place in places] for row in sheet.rows]
-    stated = sheet.last - sheet.first + 1 if sheet.last >= sheet.first > 0 else None
-    return sheet_table(name, cells, len(cells) if sheet.ended else stated)
-
-
-def sheet_table(name: str, cells: Sequence[Sequence[str]], stated: int | None) -> Table:
-    """Return what the first rows of a sheet are called; ``stated`` is how many rows it has, None if nobody says it.
-
-    A date is given as 2000-01-01 and a flag as ``true``: they are looked at, and never told.
-    """
-    rows = without_preamble(cells)
-    width = max(map(len, cells), default=0)
-    header = header_of(rows)
-    types = types_of(rows[1:] if header else rows, width)
-    counted = None if stated is None else max(stated - (len(cells) - len(rows)), len(rows))
-    return Table(
-        columns=tuple(map(Column, (cell.strip() for cell in header), types)) if header else (),
-        name=name,
-        what="sheet",
-        rows=None if counted is None else counted - (header is not None),
-        types=tuple(types),
-        width=width,
-    )
-
-
-def _excel_text(cell: Cell | None, shared: Mapping[int, str], dates: frozenset[int]) -> str:
-    if cell is None or not cell.value:
-        return ""
-    if cell.kind == "s":
-        return clean(shared.get(_place(cell), ""))
-    if cell.kind == "b":
-        return FLAG
-    if cell.kind == "e":
-        return _WRONG
-    if cell.kind in ("inlineStr", "str"):
-        return clean(cell.value)
-    return DATE if cell.kind == "d" or cell.style in dates else cell.value
-
-
-def _shared(row: Mapping[int, Cell]) -> Sequence[Cell]:
-    return [cell for cell in row.values() if cell.kind == "s"]
-
-
-def _place(cell: Cell) -> int:
-    return int(cell.value) if cell.value.isascii() and cell.value.isdecimal() and len(cell.value) < 10 else -1
-
-
-# Reads the sheets of workbooks of Excel before 2007, binary ones, and those of LibreOffice, with calamine.
-
-_SHEET_ROWS, _COLUMNS = 51, 2_000
-# What an archive of each kind must have in it; the others are no archives.
-_ARCHIVES = {".xlsb": "xl/workbook.bin", ".ods": "content.xml"}
+_SHEETS, _SHEET_ROWS, _COLUMNS = 200, 51, 2_000
+# What an archive of each kind must have in it; a workbook of Excel before 2007 is no archive.
+_ARCHIVES = {
+    ".xlsx": "xl/workbook.xml", ".xlsm": "xl/workbook.xml", ".xlsb": "xl/workbook.bin", ".ods": "content.xml",
+}  # fmt: skip
 
 
 def read_workbook(path: Path, /) -> Document:
@@ -658,40 +299,42 @@ def read_workbook(path: Path, /) -> Document:
     """
     from python_calamine import CalamineWorkbook, PasswordError, SheetTypeEnum
 
-    main = _ARCHIVES.get(path.suffix.lower())
-    with archive(path, main, "workbook") if main is not None else nullcontext():
+    suffix = path.suffix.lower()
+    main = _ARCHIVES.get(suffix)
+    what = "Excel workbook" if suffix in (".xlsx", ".xlsm") else "workbook"
+    with archive(path, main, what) if main is not None else nullcontext():
         try:
             book = CalamineWorkbook.from_path(path)
         except PasswordError:
             raise InputError("The workbook is protected by a password. Save it without one to have it read.") from None
+    tables = []
     with book:
         sheets = [one.name for one in book.sheets_metadata if one.typ == SheetTypeEnum.WorkSheet]
-        tables = [table for name in sheets[:SHEETS] for table in _tables(book.get_sheet_by_name(name))]
-    return document(
-        tables, "Excel" if main is None or main.endswith(".bin") else "OpenDocument", max(0, len(sheets) - SHEETS)
-    )
-
-
-def _tables(sheet: CalamineSheet) -> Iterator[Table]:
-    cells = [[_cell_text(cell) for cell in row[:_COLUMNS]] for row in islice(sheet.iter_rows(), _SHEET_ROWS)]
-    filled = [row for row in cells if any(row)]
-    if filled:
-        yield sheet_table(sheet.name, filled, max(sheet.height - len(cells) + len(filled), len(filled)))
+        for name in sheets[:_SHEETS]:
+            sheet = book.get_sheet_by_name(name)
+            read = [[_cell_text(cell) for cell in row[:_COLUMNS]] for row in islice(sheet.iter_rows(), _SHEET_ROWS)]
+            cells = [row for row in read if any(row)]
+            if not cells:
+                continue
+            rows, width = without_preamble(cells), max(map(len, cells))
+            header = header_of(rows)
+            types = types_of(rows[1:] if header else rows, width)
+            columns = tuple(map(Column, (cell.strip() for cell in header), types)) if header else ()
+            count = max(sheet.height - len(read) + len(rows), len(rows)) - (header is not None)
+            tables.append(Table(columns, name, "sheet", count, types=tuple(types), width=width))
+    return document(tables, "OpenDocument" if suffix == ".ods" else "Excel", max(0, len(sheets) - _SHEETS))
 
 
 def _cell_text(cell: object) -> str:
+    # A date stands for all, and so does a flag: they are looked at, and never told.
     if isinstance(cell, str):
         return clean(cell)
     if isinstance(cell, bool):
-        return FLAG
+        return "true"
     if isinstance(cell, datetime | date | time):
-        return DATE
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return str(cell)
+        return "2000-01-01"
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
-
-# The kinds of data files, and what reads each.
 
 _READERS = "jupyter_memory.ingest.readers"
 # Bytes at both ends of a file by which its states are told apart: headers, and the footers of Parquet and Arrow.
@@ -710,17 +353,8 @@ DATA_FILES: tuple[Reader, ...] = (
         version=1,
         sampled=_SAMPLED,
     ),
-    IsolatedReader(
-        (".xlsx", ".xlsm"), "Excel workbook", f"{_READERS}.data_files:read_excel", version=1, sampled=_SAMPLED
-    ),
-    IsolatedReader(
-        (".xls", ".xlsb", ".ods"),
-        "workbook",
-        f"{_READERS}.data_files:read_workbook",
-        needs=("python_calamine",),
-        extra="data",
-        version=1,
-    ),
+    IsolatedReader((".xlsx", ".xlsm"), "Excel workbook", f"{_READERS}.data_files:read_workbook", version=1),
+    IsolatedReader((".xls", ".xlsb", ".ods"), "workbook", f"{_READERS}.data_files:read_workbook", version=1),
     IsolatedReader(
         (".sqlite", ".sqlite3", ".db", ".db3"),
         "database",

@@ -17,8 +17,6 @@ from jupyter_memory.text.markdown import Heading, descend
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
-    from docx.table import Table
-    from docx.text.paragraph import Paragraph
     from pypdfium2 import PdfDocument
 
 _READERS = "jupyter_memory.ingest.readers.documents"
@@ -28,16 +26,9 @@ DOCUMENTS = (
     IsolatedReader((".pdf",), "PDF", f"{_READERS}:read_pdf", needs=("pypdfium2",), extra=_EXTRA, version=1),
     IsolatedReader((".docx",), "Word document", f"{_READERS}:read_word", needs=("docx",), extra=_EXTRA, version=1),
     IsolatedReader(
-        (".pptx",),
-        "PowerPoint presentation",
-        f"{_READERS}:read_slides",
-        needs=("pptx",),
-        extra=_EXTRA,
-        version=1,
+        (".pptx",), "PowerPoint presentation", f"{_READERS}:read_slides", needs=("pptx",), extra=_EXTRA, version=1
     ),
 )
-
-# What the properties of a document say of it, and how much text is read from one.
 
 # Characters of all parts together.
 _MOST = 20_000_000
@@ -114,8 +105,12 @@ def read_pdf(path: Path, /) -> Document:
         raise
     with closing(document):
         parts = tuple(limited(_pages(document)))
-        if not parts and any(_has_pictures(document, number) for number in range(len(document))):
-            raise InputError("The PDF has no text, only pictures. A program for text recognition (OCR) can add it.")
+        for number in range(len(document) if not parts else 0):
+            with closing(document[number]) as page:
+                if any(True for _ in page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)):
+                    raise InputError(
+                        "The PDF has no text, only pictures. A program for text recognition (OCR) can add it."
+                    )
         stated = document.get_metadata_dict()
     written = dated(_moment(stated.get("ModDate", "")) or _moment(stated.get("CreationDate", "")))
     return Document(parts, "pdf", titled(stated.get("Title", ""), path), written=written)
@@ -127,13 +122,6 @@ def _pages(document: PdfDocument) -> Iterator[Part]:
             text = _HYPHENATED.sub("", words.get_text_range()).replace("\r\n", "\n")
         if text.strip():
             yield Part(text, location=f"page {number + 1}", metadata={"page": number + 1})
-
-
-def _has_pictures(document: PdfDocument, number: int) -> bool:
-    from pypdfium2 import raw
-
-    with closing(document[number]) as page:
-        return any(True for _ in page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=3))
 
 
 def _moment(stated: str) -> datetime | None:
@@ -172,8 +160,11 @@ def archive(path: Path, main: str, what: str) -> Iterator[zipfile.ZipFile]:
     with path.open("rb") as opened:
         first = opened.read(8)
         if first == _COMPOUND:
-            beginning = opened.read(1_000_000)
-            raise InputError(_of_compound(_ENCRYPTED in beginning, what))
+            if _ENCRYPTED in opened.read(1_000_000):
+                raise InputError(f"The {what} is protected by a password. Save it without one to have it read.")
+            raise InputError(
+                f"The file is in the format of before 2007. Save the {what} in the newer format to have it read."
+            )
         if not first.startswith(b"PK"):
             raise InputError(f"The file is no {what}: its first bytes are of another format.")
     try:
@@ -190,12 +181,6 @@ def archive(path: Path, main: str, what: str) -> Iterator[zipfile.ZipFile]:
             yield found
     except zipfile.BadZipFile:
         raise InputError(f"The file is damaged, so it is no {what} that can be read.") from None
-
-
-def _of_compound(encrypted: bool, what: str) -> str:
-    if encrypted:
-        return f"The {what} is protected by a password. Save it without one to have it read."
-    return f"The file is in the format of before 2007. Save the {what} in the newer format to have it read."
 
 
 # Reads a PowerPoint presentation with python-pptx, slide by slide, with its notes.
@@ -226,11 +211,18 @@ def read_slides(path: Path, /) -> Document:
 def _slides(presentation: Any) -> Iterator[Part]:
     for number, slide in enumerate(presentation.slides, start=1):
         heading = slide.shapes.title.text_frame.text.strip() if slide.shapes.title is not None else ""
-        texts = [*_texts(slide.shapes), _notes(slide)]
+        texts = [*_texts(slide.shapes)]
+        notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+        if notes is not None and notes.text.strip():
+            texts.append(f"Notes: {notes.text}")
         text = "\n\n".join(text for text in texts if text.strip())
         if text:
             headings = (" ".join(heading.split()),) if heading else ()
             yield Part(text, location=f"slide {number}", headings=headings, metadata={"slide": number})
+
+
+def _rows(table: Any) -> str:
+    return "\n".join(" | ".join(cell.text.strip() for cell in row.cells) for row in table.rows)
 
 
 def _texts(shapes: Iterable[Any], depth: int = 0) -> Iterator[str]:
@@ -241,21 +233,15 @@ def _texts(shapes: Iterable[Any], depth: int = 0) -> Iterator[str]:
         if shape.has_text_frame:
             yield shape.text_frame.text
         elif isinstance(shape, GraphicFrame) and shape.has_table:
-            yield "\n".join(" | ".join(cell.text.strip() for cell in row.cells) for row in shape.table.rows)
+            yield _rows(shape.table)
         elif isinstance(shape, GroupShape) and depth < _DEPTH:
             yield from _texts(shape.shapes, depth + 1)
-
-
-def _notes(slide: Any) -> str:
-    frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
-    return f"Notes: {frame.text}" if frame is not None and frame.text.strip() else ""
 
 
 # Reads a Word document with python-docx, a part for each section under a heading.
 
 # Built-in styles have English names, whatever the language of the program. A title is above all headings.
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
-_TITLE = "title"
 
 
 def read_word(path: Path, /) -> Document:
@@ -287,14 +273,16 @@ def _sections(document: WordDocument) -> Iterator[Part]:
     # python-docx looks through all styles for each paragraph without one.
     levels: dict[str | None, int | None] = {}
     for block in document.iter_inner_content():
-        text = _text(block)
+        level = None
+        text = block.text if isinstance(block, Paragraph) else _rows(block)
         if not text.strip():
             continue
-        level = None
         if isinstance(block, Paragraph):
             style = block._p.style  # not `block.style`, which looks it up
             if style not in levels:
-                levels[style] = _level((block.style.name or "") if block.style is not None else "")
+                name = (block.style.name or "") if block.style is not None else ""
+                found = _HEADING.fullmatch(name)
+                levels[style] = int(found[1]) if found else 0 if name.lower() == "title" else None
             level = levels[style]
         if level is not None and has_text:
             yield _section(lines, above, number)
@@ -309,18 +297,3 @@ def _sections(document: WordDocument) -> Iterator[Part]:
 
 def _section(lines: list[str], above: tuple[Heading, ...], number: int) -> Part:
     return Part("\n\n".join(lines), location=f"#{number}", headings=tuple(one.text for one in above))
-
-
-def _level(style: str) -> int | None:
-    if style.lower() == _TITLE:
-        return 0
-    found = _HEADING.fullmatch(style)
-    return int(found[1]) if found else None
-
-
-def _text(block: Paragraph | Table) -> str:
-    from docx.text.paragraph import Paragraph
-
-    if isinstance(block, Paragraph):
-        return block.text
-    return "\n".join(" | ".join(cell.text.strip() for cell in row.cells) for row in block.rows)

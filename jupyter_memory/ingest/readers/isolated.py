@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 # The process in which files are parsed and pictures drawn: one after another, each within a time, all within a memory.
 #
 # It gets requests as lines of JSON on standard input and answers with lines of JSON. It may write no file. What it
-# takes from a file is text, and what it draws is a picture, which is read like any other that nobody vouches for:
-# nothing in its answer is run.
+# takes from a file is text, and what it draws is read like any other untrusted picture: nothing in its answer is run.
 
 # Seconds after which the process ends if there is nothing to read.
 _IDLE = 10.0
@@ -46,11 +45,7 @@ def serve(memory: int) -> None:
 
     import resource
 
-    for kind, most in (
-        (resource.RLIMIT_AS, memory),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
+    for kind, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
         # macOS takes no limit of memory.
         with suppress(ValueError, OSError):
             resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
@@ -63,14 +58,14 @@ def serve(memory: int) -> None:
             return
         asked = json.loads(line)
         signal.setitimer(signal.ITIMER_REAL, asked["seconds"])
-        answer = json.dumps(answer_to(asked)).encode() + b"\n"
+        answer = json.dumps(_answer_to(asked)).encode() + b"\n"
         signal.setitimer(signal.ITIMER_REAL, 0)
         results.write(answer)
         results.flush()
 
 
-def answer_to(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was read, as JSON values; what is wrong with a file is told without a word of its text."""
+def _answer_to(asked: Mapping[str, Any]) -> dict[str, Any]:
+    # What is wrong with a file is told without a word of its text.
     try:
         module, _, function = asked["parser"].partition(":")
         parser = getattr(import_module(module), function)
@@ -214,13 +209,11 @@ class Isolation:
             if child.process.wait() != _ENDED_IDLE:
                 break
             self._end()  # it had just ended, for want of work
-        return {"wrong": self._reason(seconds)}
-
-    def _reason(self, seconds: float) -> str:
-        ended = self._end()
-        if ended == -signal.SIGALRM:
-            return f"The file was not read within {seconds:g} seconds: it is very large, or made to take forever."
-        return "The file made its reader crash; it is damaged, or needs too much memory."
+        if self._end() == -signal.SIGALRM:
+            wrong = f"The file was not read within {seconds:g} seconds: it is very large, or made to take forever."
+        else:
+            wrong = "The file made its reader crash; it is damaged, or needs too much memory."
+        return {"wrong": wrong}
 
     def _at_exit(self) -> None:
         # Without the lock: a thread that waits for a file holds it to the end.
@@ -253,7 +246,7 @@ ISOLATION = Isolation()
 
 @dataclass(frozen=True, slots=True)
 class IsolatedReader:
-    """Reads files with a parser, ``module:function``, in a process of its own.
+    """Reads files with a parser, ``module:function``, in a separate process.
 
     ``what`` is what such a file is called. ``needs`` are the packages without which it cannot be read, and ``extra`` is
     the one of ours that installs them. Of a file that is ``sampled``, so many bytes at both ends tell its states apart.
@@ -274,12 +267,6 @@ class IsolatedReader:
         return "" if all(find_spec(package) for package in self.needs) else self.extra
 
     def read(self, path: Path, /) -> Document:
-        """Return what the file holds.
-
-        Raises:
-            InputError: it is something else or damaged, or it takes too long or too much memory to read.
-            OSError: it cannot be read.
-        """
         return ISOLATION.read(self.parser, self.what, path)
 
 
@@ -292,8 +279,6 @@ class IsolatedReader:
 DRAWING_SECONDS = 10.0
 # Those of a thumbnail: twice as large takes three times as long, and looks the same.
 _WIDTH, _HEIGHT = 480, 360
-# Without it, a picture that is measured in points, as those of matplotlib are, would have no size.
-_PIXELS_AN_INCH = 96.0
 _GENERIC = {
     "font_family": "sans-serif",
     "sans_serif_family": "sans-serif",
@@ -350,7 +335,7 @@ def draw(picture: str) -> bytes:
         svg_string=alone,
         width=_WIDTH,
         height=_HEIGHT,
-        dpi=_PIXELS_AN_INCH,
+        dpi=96.0,  # without it, a picture that is measured in points, as those of matplotlib are, has no size
         skip_system_fonts=not has_text,
         **(_families() if has_text else {}),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -19,8 +20,6 @@ from jupyter_memory.ingest.run_rules import uses_memory
 from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look
 from jupyter_memory.text.markdown import Heading, descend, headings, with_outputs
 from jupyter_memory.text.unicode import clean, uncoloured, without_data
-
-# What a code cell printed, showed or raised, as text.
 
 # Characters kept of one output, and of all outputs of a cell together.
 _OUTPUT = 4_000
@@ -57,7 +56,13 @@ def outputs_text(outputs: Any, hide: Callable[[str], str] | None = None) -> str:
     whole: list[str] = []
     room = _OUTPUTS
     for text in _texts(outputs if isinstance(outputs, list) else []):
-        tidy, most = _tidy(text), min(_OUTPUT, room)
+        # Without colours, and with only the last state of each line.
+        tidy, most = uncoloured(text), min(_OUTPUT, room)
+        if "\r" in tidy or "\b" in tidy:
+            lines = tidy.replace("\r\n", "\n").replace("\b", "").split("\n")
+            states = ([part for part in line.split("\r") if part.strip()] for line in lines)
+            tidy = "\n".join(parts[-1] if parts else "" for parts in states)
+        tidy = tidy.strip("\n").rstrip()
         if hide is not None and len(tidy) > most:
             tidy = hide(tidy)
         tidy = clip(tidy, most).strip("\n")
@@ -79,14 +84,14 @@ def pictures(cell: Mapping[str, Any]) -> tuple[bytes | str | None, ...]:
     attached = cell.get("attachments")
     if cell.get("cell_type") == "markdown" and isinstance(attached, Mapping):
         shown += attached.values()
-    return tuple(_picture(one) for one in shown if isinstance(one, Mapping) and any(kind in one for kind in _PICTURES))
-
-
-def _picture(data: Mapping[str, Any]) -> bytes | str | None:
-    found = next(filter(None, (joined(data[kind]) for kind in _PICTURES if kind in data)), None)
-    # Outputs have SVG as text, attachments in base64.
-    is_text = found is not None and found.lstrip("\ufeff \t\r\n").startswith("<")
-    return found.encode("utf-8", "replace") if found is not None and is_text else found
+    found: list[bytes | str | None] = []
+    for data in shown:
+        if isinstance(data, Mapping) and any(kind in data for kind in _PICTURES):
+            picture = next(filter(None, (joined(data[kind]) for kind in _PICTURES if kind in data)), None)
+            # Outputs have SVG as text, attachments in base64.
+            is_text = picture is not None and picture.lstrip("\ufeff \t\r\n").startswith("<")
+            found.append(picture.encode("utf-8", "replace") if picture is not None and is_text else picture)
+    return tuple(found)
 
 
 def clip(text: str, length: int) -> str:
@@ -114,16 +119,15 @@ def _texts(outputs: list[Any]) -> Iterator[str]:
             continue
         yield printed
         stream, printed = None, ""
-        yield _error(output) if output.get("output_type") == "error" else _shown(output.get("data"))
+        if output.get("output_type") != "error":
+            yield _shown(output.get("data"))
+            continue
+        said = ": ".join(part for part in (joined(output.get("ename")), joined(output.get("evalue"))) if part)
+        lines = output.get("traceback")
+        traceback = "\n".join(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ""
+        traceback = uncoloured(traceback)
+        yield traceback if said and said in traceback else "\n".join(part for part in (traceback, said) if part)
     yield printed
-
-
-def _error(output: Mapping[str, Any]) -> str:
-    said = ": ".join(part for part in (joined(output.get("ename")), joined(output.get("evalue"))) if part)
-    lines = output.get("traceback")
-    traceback = "\n".join(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ""
-    traceback = uncoloured(traceback)
-    return traceback if said and said in traceback else "\n".join(part for part in (traceback, said) if part)
 
 
 def _shown(data: Any) -> str:
@@ -141,22 +145,6 @@ def _shown(data: Any) -> str:
             return words
     return " ".join(f"[{kind}]" for kind in rich)
 
-
-def _tidy(text: str) -> str:
-    # Without colours, and with only the last state of each line.
-    text = uncoloured(text)
-    if "\r" in text or "\b" in text:
-        text = text.replace("\r\n", "\n").replace("\b", "")
-        text = "\n".join(_overwritten(line) for line in text.split("\n"))
-    return text.strip("\n").rstrip()
-
-
-def _overwritten(line: str) -> str:
-    shown = [part for part in line.split("\r") if part.strip()]
-    return shown[-1] if shown else ""
-
-
-# Cells of a notebook, whatever its format: each with the headings and the Markdown above it.
 
 # Characters kept of a cell's source (more is pasted data), and of the Markdown above a cell.
 _SOURCE = 200_000
@@ -213,13 +201,16 @@ def placed(cells: Iterable[Cell], hide: Callable[[str], str] | None) -> Iterator
             above = "" if source else above
             continue
         found = headings(source)
-        opening = path
-        for heading in _leading(source, found):
-            opening = descend(opening, heading)
-        yield Placed(cell, source, opening, "")
+        opening, between, begin = path, [], 0
+        has_text = False
         for heading in found:
-            path = descend(path, heading)
-        above = _safe(_without(source, found), _ABOVE, hide)[:_ABOVE].strip() if source else above
+            between.append(source[begin : heading.start])
+            has_text = has_text or bool(between[-1].strip())
+            path, begin = descend(path, heading), heading.end
+            opening = opening if has_text else path
+        yield Placed(cell, source, opening, "")
+        text = "".join((*between, source[begin:]))
+        above = _safe(text, _ABOVE, hide)[:_ABOVE].strip() if source else above
 
 
 def document(cells: Iterable[Cell], language: str, title: str, hide: Callable[[str], str] | None) -> Document | None:
@@ -258,21 +249,6 @@ def _safe(text: str, length: int, hide: Callable[[str], str] | None) -> str:
     return hide(text) if hide is not None and len(text) > length else text
 
 
-def _leading(source: str, found: list[Heading]) -> Iterator[Heading]:
-    begin = 0
-    for heading in found:
-        if source[begin : heading.start].strip():
-            return
-        yield heading
-        begin = heading.end
-
-
-def _without(source: str, found: list[Heading]) -> str:
-    begins = [0, *(heading.end for heading in found)]
-    ends = [*(heading.start for heading in found), len(source)]
-    return "".join(source[begin:end] for begin, end in zip(begins, ends, strict=True))
-
-
 # What the text of an output has in place of a plot: a picture, or what plotly, altair and bokeh show.
 _PLOT = re.compile(r"\[(?:image/|application/vnd\.(?:plotly|vega|bokehjs))")
 
@@ -287,7 +263,6 @@ class NotebookReader:
     suffixes: tuple[str, ...] = (".ipynb",)
 
     def hiding(self, hide: Callable[[str], str], /) -> NotebookReader:
-        """Return a reader that hides secrets before it shortens a text."""
         return replace(self, hide=hide)
 
     @property
@@ -296,17 +271,8 @@ class NotebookReader:
         return 1 if can_draw() else 0
 
     def read(self, path: Path, /) -> Document:
-        """Return a part for every Markdown and code cell that says something, in order.
-
-        A cell's location is the id it is stored with, else ``#<index>``. Cells that search or feed this memory are left
-        out, so that a search does not find itself.
-
-        Raises:
-            InputError: the file is empty, not JSON, or not a notebook.
-            OSError: the file cannot be read.
-        """
         notebook, now = _load(path.read_bytes()), datetime.now(UTC)
-        ids = _Ids(notebook)
+        has_ids, ids = _version(notebook) >= (4, 5), set[str]()
 
         # nbformat.reads would also validate, and log what it dislikes with the user's text.
         major, _ = _version(notebook)
@@ -319,11 +285,21 @@ class NotebookReader:
         raw, kernel = cells, _language(notebook)
 
         parts = []
-        for one in placed(_known(raw), self.hide):
+        known = [
+            Cell(index, one["cell_type"] == "code", joined(one.get("source")))
+            for index, one in enumerate(raw)
+            if isinstance(one, Mapping) and one.get("cell_type") in ("code", "markdown")
+        ]
+        for one in placed(known, self.hide):
             cell, stored = one.cell, raw[one.cell.index]
-            location = ids.location(cell.index, stored)
+            location = stored.get("id")
+            # The id in its notebook, if no cell before it has the same one.
+            if has_ids and isinstance(location, str) and _ID.fullmatch(location) and location not in ids:
+                ids.add(location)
+            else:
+                location = f"#{cell.index}"
             if one.is_wanted:
-                shown = pictures(stored)
+                count = stored.get("execution_count")
                 outputs = clean(outputs_text(stored.get("outputs"), self.hide)) if cell.is_code else ""
                 if _PLOT.search(outputs) and (seen := look(one.source)):
                     outputs = f"{outputs}\n[figure: {', '.join(seen)}]"
@@ -334,9 +310,13 @@ class NotebookReader:
                         language=cell_language(kernel, one.source) if cell.is_code else "markdown",
                         headings=tuple(heading.text for heading in one.path),
                         above=one.above,
-                        metadata=_metadata(cell.index, stored),
+                        metadata={
+                            "cell_type": str(stored["cell_type"]),
+                            "execution_count": count if isinstance(count, int) else None,
+                            "index": cell.index,
+                        },
                         written=of_cell(_mapping(stored.get("metadata")), now),
-                        pictures=shown,
+                        pictures=pictures(stored),
                     )
                 )
         run = max((part.written for part in parts if part.written is not None), default=None)
@@ -393,38 +373,6 @@ def _language(notebook: Mapping[str, Any]) -> str:
     return PYTHON
 
 
-class _Ids:
-    # The id in its notebook, if no cell before it has the same one.
-
-    def __init__(self, notebook: Mapping[str, Any]) -> None:
-        self._stored = _version(notebook) >= (4, 5)
-        self._seen: set[str] = set()
-
-    def location(self, index: int, cell: Mapping[str, Any]) -> str:
-        stored = cell.get("id")
-        if not self._stored or not isinstance(stored, str) or not _ID.fullmatch(stored) or stored in self._seen:
-            return f"#{index}"
-        self._seen.add(stored)
-        return stored
-
-
-def _known(cells: list[Any]) -> Iterator[Cell]:
-    for index, raw in enumerate(cells):
-        if isinstance(raw, Mapping) and raw.get("cell_type") in ("code", "markdown"):
-            yield Cell(index, raw["cell_type"] == "code", joined(raw.get("source")))
-
-
-def _metadata(index: int, raw: Mapping[str, Any]) -> dict[str, Any]:
-    count = raw.get("execution_count")
-    return {
-        "cell_type": str(raw["cell_type"]),
-        "execution_count": count if isinstance(count, int) else None,
-        "index": index,
-    }
-
-
-# Whether a text is the other half of a notebook: Jupytext keeps both the same, and a search need not find both.
-
 NOTEBOOK = ".ipynb"
 # What Jupytext pairs with notebooks, and how much of a file its header is in.
 _PAIRED = frozenset(
@@ -458,20 +406,16 @@ def is_half(path: Path) -> bool:
             head = opened.read(_HEAD).decode("utf-8", "replace").replace("\r\n", "\n")
         if not _JUPYTEXT.search(head):
             return False
-        named = _FORMATS.search(head)
-        formats = named[1] if named else _formats_of(notebook)
+        formats: object = ""
+        if named := _FORMATS.search(head):
+            formats = named[1]
+        elif notebook.stat().st_size <= _LARGEST:
+            with suppress(ValueError, KeyError, TypeError, RecursionError):
+                formats = json.loads(notebook.read_bytes())["metadata"]["jupytext"]["formats"]
     except OSError:
+        return False
+    if not isinstance(formats, str):
         return False
     # A folder before an ending, as in `notebooks//ipynb`, means another notebook than the one beside it.
     endings = {one.strip(" \"'").partition(":")[0].lower() for one in formats.split(",")}
     return "ipynb" in endings and bool({path.suffix[1:].lower(), "auto"} & endings)
-
-
-def _formats_of(notebook: Path) -> str:
-    if notebook.stat().st_size > _LARGEST:
-        return ""
-    try:
-        found = json.loads(notebook.read_bytes())["metadata"]["jupytext"]["formats"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return ""
-    return found if isinstance(found, str) else ""

@@ -20,7 +20,6 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import (
     Document,
     NeedsExtra,
-    Part,
     Reader,
     Sampling,
     Shortening,
@@ -38,9 +37,6 @@ from jupyter_memory.types import KINDS
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-
-# Our own readers keep their suffixes. Of two packages that read the same files, the one whose entry point comes first
-# in the alphabet does.
 
 # The entry points of packages that read further kinds of files: a name, and a class or function that is called without
 # arguments and returns the reader.
@@ -84,9 +80,6 @@ class _Traits(NamedTuple):
     unopened: bool = False
 
 
-_NO_TRAITS = _Traits()
-
-
 def _traits(reader: Reader) -> _Traits:
     return _Traits(
         reader.version if isinstance(reader, Versioned) else 0,
@@ -109,8 +102,7 @@ class Readers:
 
     def __post_init__(self) -> None:
         # Looked up for each file of a run, several times.
-        traits = {suffix: _traits(reader) for suffix, reader in self.by_suffix.items()}
-        object.__setattr__(self, "_traits", traits)
+        object.__setattr__(self, "_traits", {suffix: _traits(one) for suffix, one in self.by_suffix.items()})
 
     @property
     def suffixes(self) -> tuple[str, ...]:
@@ -130,7 +122,7 @@ class Readers:
         return self._traits_of(path).unopened
 
     def _traits_of(self, path: Path | str) -> _Traits:
-        return self._traits.get(suffix_of(path), _NO_TRAITS)
+        return self._traits.get(suffix_of(path), _Traits())
 
     def reader_of(self, path: Path) -> Reader:
         """Return the reader of a file.
@@ -168,19 +160,30 @@ class PluginReader:
     sampled: int = 0
 
     def hiding(self, hide: Callable[[str], str], /) -> PluginReader:
-        """Return a reader that hides secrets before it shortens a text, if this one shortens any."""
         return replace(self, hide=hide)
 
     def read(self, path: Path, /) -> Document:
-        """Return what the package's reader found, in text that can be stored; blank parts are left out."""
         try:
             reader = self.reader
             if self.hide is not None and isinstance(reader, Shortening):
                 reader = reader.hiding(self.hide)
             found = reader.read(path)
+            parts = [
+                replace(
+                    part,
+                    text=clean(part.text),
+                    location=clean(part.location),
+                    language=clean(part.language),
+                    headings=tuple(map(clean, part.headings)),
+                    above=clean(part.above),
+                    metadata=json.loads(clean(json.dumps(dict(part.metadata), allow_nan=False, ensure_ascii=False))),
+                )
+                for part in found.parts
+                if part.text.strip()
+            ]
             return replace(
                 found,
-                parts=tuple([_storable(part) for part in found.parts if part.text.strip()]),
+                parts=tuple(parts),
                 language=clean(found.language),
                 title=clean(found.title),
                 tags=tuple(map(clean, found.tags)),
@@ -191,18 +194,6 @@ class PluginReader:
         except Exception as error:
             # Another package's code raises what it likes; its error stays the cause, for those who look into it.
             raise InputError(f"The {self.name} failed: {str(error) or type(error).__name__}") from error
-
-
-def _storable(part: Part) -> Part:
-    return replace(
-        part,
-        text=clean(part.text),
-        location=clean(part.location),
-        language=clean(part.language),
-        headings=tuple(map(clean, part.headings)),
-        above=clean(part.above),
-        metadata=json.loads(clean(json.dumps(dict(part.metadata), allow_nan=False, ensure_ascii=False))),
-    )
 
 
 def known_readers() -> Readers:
@@ -254,9 +245,6 @@ def _named(point: EntryPoint) -> str:
     return f"reader {point.name}" + (f" of {point.dist.name}" if point.dist is not None else "")
 
 
-# What tells the states of a file apart: its content as far as its reader reads it, and the version of the reader.
-
-
 def digest(path: Path) -> str:
     """Return the fingerprint of a file as its reader reads it; raises OSError if it cannot be read.
 
@@ -266,9 +254,15 @@ def digest(path: Path) -> str:
     if readers.is_unopened(path):
         status = path.stat()
         content = b"%d\0%d" % (status.st_size, status.st_mtime_ns)
+    elif sampled := readers.sampled_of(path):
+        with path.open("rb") as opened:
+            size = opened.seek(0, os.SEEK_END)
+            opened.seek(0)
+            first = opened.read(sampled)
+            opened.seek(max(len(first), size - sampled))
+            content = b"%d\0" % size + first + opened.read(sampled)
     else:
-        sampled = readers.sampled_of(path)
-        content = _ends(path, sampled) if sampled else path.read_bytes()
+        content = path.read_bytes()
     return blake2b(content, digest_size=16).hexdigest() + version_mark(path)
 
 
@@ -276,18 +270,6 @@ def version_mark(path: Path | str) -> str:
     """Return how the fingerprint of a file ends that the present version of its reader has read."""
     version = known_readers().version_of(path)
     return f".{version}" if version else ""
-
-
-def _ends(path: Path, sampled: int) -> bytes:
-    with path.open("rb") as opened:
-        size = opened.seek(0, os.SEEK_END)
-        opened.seek(0)
-        first = opened.read(sampled)
-        opened.seek(max(len(first), size - sampled))
-        return b"%d\0" % size + first + opened.read(sampled)
-
-
-# What to say of files that could be read if an extra of this package were installed.
 
 
 def install(extra: str) -> str:

@@ -13,8 +13,6 @@ from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.readers.notebook import Cell, document
 from jupyter_memory.ingest.readers.text import read_text
 
-# Takes apart scripts that are notebooks: by lines such as ``# %%``, or in Jupytext's light format.
-
 # `[markdown]` and `[md]` after the mark of a cell make it prose, and so does `[raw]`, in the light format `active=""`.
 _KIND = re.compile(r"\[(?:markdown|md|raw)\]|\bactive=\"\"")
 # Options of Jupytext after the title: a mapping, or `tags=["a"]`.
@@ -28,20 +26,17 @@ _LIGHT = re.compile(r"format_name:[ \t]*['\"]?(?:light|nomarker|bare)\b")
 def cells_of(text: str, comment: str) -> Iterator[Cell] | None:
     """Return the cells of a script in a language with this mark of comment, None if nothing divides it."""
     if "%%" in text and _mark(comment).search(text):
-        return percent_cells(text, comment)
-    if "format_name:" in text and _is_light(text.split("\n"), comment):
-        return light_cells(text, comment)
+        return _percent_cells(text, comment)
+    lines = text.split("\n") if "format_name:" in text else []
+    if any(_LIGHT.search(lines[number]) for number in _header(lines, comment)):
+        return _light_cells(text, comment)
     return None
 
 
-def _is_light(lines: Sequence[str], comment: str) -> bool:
-    return any(_LIGHT.search(lines[number]) for number in _header(lines, comment))
-
-
-def percent_cells(text: str, comment: str) -> Iterator[Cell]:
+def _percent_cells(text: str, comment: str) -> Iterator[Cell]:
     """Yield the cells of a script that lines such as ``# %% Title`` divide.
 
-    >>> [(cell.is_code, cell.source, cell.line) for cell in percent_cells("# %% [md]\\n# Tariffs\\n# %%\\n2", "#")]
+    >>> [(cell.is_code, cell.source, cell.line) for cell in _percent_cells("# %% [md]\\n# Tariffs\\n# %%\\n2", "#")]
     [(False, 'Tariffs\\n', 2), (True, '2', 4)]
     """
     marks = list(_mark(comment).finditer(text))
@@ -56,25 +51,19 @@ def percent_cells(text: str, comment: str) -> Iterator[Cell]:
         prose = _KIND.search(rest)
         begin = min(mark.end() + 1, end)
         line, counted = line + text.count("\n", counted, begin), begin
-        source = text[begin:end]
-        yield Cell(
-            index,
-            prose is None,
-            _uncommented(source, comment) if prose else source,
-            line=line,
-            title=_title(rest),
-        )
+        source = _uncommented(text[begin:end], comment) if prose else text[begin:end]
+        yield Cell(index, prose is None, source, line=line, title=_title(rest))
         index += 1
 
 
-def light_cells(text: str, comment: str) -> Iterator[Cell]:
+def _light_cells(text: str, comment: str) -> Iterator[Cell]:
     """Yield the cells of a script in the light format.
 
     A paragraph of comments is prose, any other one code, with the indented lines that follow it. A line such as
     ``# + Title`` begins a cell that goes on to ``# -``, blank lines included.
 
     >>> text = "# Net\\n\\n1\\n\\n# +\\n2\\n\\n3\\n# -\\n"
-    >>> [(cell.is_code, cell.source, cell.line) for cell in light_cells(text, "#")]
+    >>> [(cell.is_code, cell.source, cell.line) for cell in _light_cells(text, "#")]
     [(False, 'Net', 1), (True, '1', 3), (True, '2\\n\\n3', 6)]
     """
     lines = _without_header(text, comment).split("\n")
@@ -86,23 +75,20 @@ def light_cells(text: str, comment: str) -> Iterator[Cell]:
             at += 1
             continue
         begin = at + 1 if mark else at
-        at = _end_of_marked(lines, begin, begins, ends) if mark else _end_of_paragraph(lines, begin, begins, comment)
+        if mark:
+            at = begin
+            while at < len(lines) and not (begins.match(lines[at]) or ends.match(lines[at])):
+                at += 1
+            is_prose, title = bool(_KIND.search(mark["rest"])), _title(mark["rest"])
+        else:
+            at = _end_of_paragraph(lines, begin, begins, comment)
+            is_prose = all(line.startswith(comment) for line in lines[begin:at])
+            is_prose = is_prose and not lines[begin].startswith((f"{comment} %", f"{comment} !"))
+            title = ""
         source = "\n".join(lines[begin:at])
-        is_prose = bool(_KIND.search(mark["rest"])) if mark else _is_prose(lines[begin:at], comment)
-        yield Cell(
-            index,
-            not is_prose,
-            _uncommented(source, comment) if is_prose else source,
-            line=begin + 1,
-            title=_title(mark["rest"]) if mark else "",
-        )
+        source = _uncommented(source, comment) if is_prose else source
+        yield Cell(index, not is_prose, source, line=begin + 1, title=title)
         index += 1
-
-
-def _end_of_marked(lines: Sequence[str], at: int, begins: re.Pattern[str], ends: re.Pattern[str]) -> int:
-    while at < len(lines) and not (begins.match(lines[at]) or ends.match(lines[at])):
-        at += 1
-    return at
 
 
 def _end_of_paragraph(lines: Sequence[str], at: int, begins: re.Pattern[str], comment: str) -> int:
@@ -118,10 +104,6 @@ def _end_of_paragraph(lines: Sequence[str], at: int, begins: re.Pattern[str], co
             quotes += line.count('"""') + line.count("'''")
         at += 1
     return at
-
-
-def _is_prose(lines: Sequence[str], comment: str) -> bool:
-    return all(line.startswith(comment) for line in lines) and not lines[0].startswith((f"{comment} %", f"{comment} !"))
 
 
 @lru_cache
@@ -184,16 +166,9 @@ class ScriptReader:
     hide: Callable[[str], str] | None = field(default=None, repr=False)
 
     def hiding(self, hide: Callable[[str], str], /) -> ScriptReader:
-        """Return a reader that hides secrets before it shortens a text."""
         return replace(self, hide=hide)
 
     def read(self, path: Path, /) -> Document:
-        """Return a part for each cell, or the whole text as one part; none if it is blank.
-
-        Raises:
-            InputError: the file is binary, or minified code.
-            OSError: the file cannot be read.
-        """
         text = read_text(path)
         is_long = len(text) > _MINIFIED and len(text) > _LONG_LINES * (text.count("\n") + 1)
         if self.language in _MINIFIED_IN and is_long:

@@ -13,7 +13,6 @@ from jupyter_memory.ingest.redaction.values import looks_random
 from jupyter_memory.text.display import count_of
 
 # The unit that a name of a column states: `price [EUR]`, `speed (km/h)`, `temp_c`.
-
 _UNIT_BRACKETS = re.compile(r"[\[(]\s*([^\[\]()]{1,20}?)\s*[\])]\s*$")
 _LAST = re.compile(r"_([A-Za-z]{1,5})$")
 # What is in brackets and no unit.
@@ -37,10 +36,10 @@ _ENDINGS = {
 _DEGREES = {"c": "°C", "f": "°F", "k": "K"}
 
 
-def unit_in(name: str) -> str:
+def _unit_in(name: str) -> str:
     """Return the unit that a name states, nothing where it states none.
 
-    >>> unit_in("price [EUR]"), unit_in("temp_c"), unit_in("speed (km/h)"), unit_in("customer_id")
+    >>> _unit_in("price [EUR]"), _unit_in("temp_c"), _unit_in("speed (km/h)"), _unit_in("customer_id")
     ('EUR', '°C', 'km/h', '')
     """
     if found := _UNIT_BRACKETS.search(name):
@@ -191,28 +190,19 @@ def document(tables: Iterable[Table], format_: str, left_out: int = 0) -> Docume
     some = list(islice(all_, _MOST_TABLES))
     left_out += sum(1 for _ in all_)
     last = f"\n\nThe file has {count_of(left_out, 'more table')}." if left_out else ""
-    parts = [_part(table, format_, last if table is some[-1] else "") for table in some]
+    parts = []
+    for table in some:
+        width = max(table.width, len(table.columns), len(table.types))
+        metadata = {"format": format_, "columns": width}
+        counts = ("at least " if table.at_least else "") + count_of(width, "column")
+        if table.rows is not None:
+            metadata |= {"rows": table.rows, "rows_estimated": table.estimated}
+            counts = f"{count_of(table.rows, 'row')}{' (estimated)' if table.estimated else ''}, {counts}"
+        location = f"{table.what} {table.name}".rstrip()
+        text = "\n".join((f"{format_} {location}: {counts}", *_lines(table, width)))
+        text += last if table is some[-1] else ""
+        parts.append(Part(text, location, headings=(table.name,) if table.name else (), metadata=metadata))
     return Document(tuple(parts), LANGUAGE)
-
-
-def _part(table: Table, format_: str, last: str) -> Part:
-    width = max(table.width, len(table.columns), len(table.types))
-    return Part(
-        text="\n".join((_summary(table, width, format_), *_lines(table, width))) + last,
-        location=f"{table.what} {table.name}".rstrip(),
-        headings=(table.name,) if table.name else (),
-        metadata={"format": format_, "columns": width}
-        | ({} if table.rows is None else {"rows": table.rows, "rows_estimated": table.estimated}),
-    )
-
-
-def _summary(table: Table, width: int, format_: str) -> str:
-    named = f"{format_} {table.what} {table.name}".strip()
-    counted = ("at least " if table.at_least else "") + count_of(width, "column")
-    if table.rows is None:
-        return f"{named}: {counted}"
-    about = " (estimated)" if table.estimated else ""
-    return f"{named}: {count_of(table.rows, 'row')}{about}, {counted}"
 
 
 def _lines(table: Table, width: int) -> Iterable[str]:
@@ -231,20 +221,16 @@ def _lines(table: Table, width: int) -> Iterable[str]:
 
 
 def _line(column: Column) -> str:
-    name = " ".join(column.name.split())
-    unit = column.unit or unit_in(name)
-    told = ", ".join(part for part in (column.type, unit and f"unit {unit}") if part)
-    words = _words(name)
-    return name + (f" ({words})" if words else "") + (f": {told}" if told else "")
-
-
-def _words(name: str) -> str:
     # Imported late: it loads NumPy, which those who only look for files do without.
     from jupyter_memory.text.identifiers import parts as parts_of
 
+    name = " ".join(column.name.split())
+    unit = column.unit or _unit_in(name)
+    told = ", ".join(part for part in (column.type, unit and f"unit {unit}") if part)
     parts: Sequence[str] = parts_of(name) if " " not in name else ()
     words = " ".join(parts)
-    return words if len(parts) > 1 and words != name.lower() else ""
+    words = f" ({words})" if len(parts) > 1 and words != name.lower() else ""
+    return name + words + (f": {told}" if told else "")
 
 
 # Whether the first row of a table names its columns. When in doubt it is a row like the others, and is not told.
@@ -296,7 +282,7 @@ def header_of(rows: Sequence[Row]) -> Row | None:
         return None
     if any(map(is_value, written)):
         return None
-    if _recurs(names, below):
+    if any(row[place].strip() == name for row in below for place, name in enumerate(names) if name):
         return None
     like_names = sum(map(_is_like_name, written)) / len(written)
     if like_names == 1:
@@ -333,10 +319,6 @@ def _reads_as_data(names: Row, below: Sequence[Row]) -> bool:
     texts = [place for place, type_ in enumerate(types) if type_ == TEXT and names[place]]
     alike = [place for place in texts if any(_shape(row[place]) == _shape(names[place]) for row in below)]
     return bool(texts) and 2 * len(alike) >= len(texts)
-
-
-def _recurs(names: Row, below: Sequence[Row]) -> bool:
-    return any(row[place].strip() == name for row in below for place, name in enumerate(names) if name)
 
 
 def _shape(cell: str) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_front_matter
@@ -40,7 +39,6 @@ class TextReader:
     version: int = 0
 
     def read(self, path: Path, /) -> Document:
-        """Return the whole text as one part, or none if it is blank."""
         text = read_text(path)
         return Document((Part(text),) if text.strip() else (), self.language)
 
@@ -83,8 +81,6 @@ def decoded(data: bytes, charset: str = "") -> str:
         return data.decode("latin-1")
 
 
-# What the front matter of a document says of it: its tags, and when it was written.
-
 # `tags: [a, b]` and `tags: a, b` on a line, or one tag a line below it.
 _TAGS = re.compile(r"^(?:tags|keywords)[ \t]*:[ \t]*(?P<line>[^\n]*)(?P<list>(?:\n[ \t]*-[ \t]+[^\n]*)*)", re.M | re.I)
 
@@ -92,15 +88,11 @@ _TAGS = re.compile(r"^(?:tags|keywords)[ \t]*:[ \t]*(?P<line>[^\n]*)(?P<list>(?:
 def described(document: Document, text: str) -> Document:
     """Return a document with the tags and the date that the front matter of its text names."""
     block = front_matter(text)
-    return replace(document, tags=_tags(block), written=in_front_matter(block, datetime.now(UTC)))
-
-
-def _tags(block: str) -> tuple[str, ...]:
-    match = _TAGS.search(block)
-    if match is None:
-        return ()
-    words = match["line"].strip().strip("[]").split(",") + [line.strip()[1:] for line in match["list"].split("\n")]
-    return tuple(dict.fromkeys(tag for word in words if (tag := word.strip().strip("\"'#").strip())))
+    words: list[str] = []
+    if match := _TAGS.search(block):
+        words = match["line"].strip().strip("[]").split(",") + [line.strip()[1:] for line in match["list"].split("\n")]
+    tags = dict.fromkeys(tag for word in words if (tag := word.strip().strip("\"'#").strip()))
+    return replace(document, tags=tuple(tags), written=in_front_matter(block, datetime.now(UTC)))
 
 
 # Reads documents of prose and code: Quarto, R Markdown, MyST and Jupytext's Markdown, chunk by chunk.
@@ -136,11 +128,9 @@ class LiterateReader:
     hide: Callable[[str], str] | None = field(default=None, repr=False)
 
     def hiding(self, hide: Callable[[str], str], /) -> LiterateReader:
-        """Return a reader that hides secrets before it shortens a text."""
         return replace(self, hide=hide)
 
     def read(self, path: Path, /) -> Document:
-        """Return a part for each chunk of code, and for the prose under each heading."""
         usual = "r" if path.suffix.lower() == ".rmd" else PYTHON
         text = read_text(path)
         return described(literate_document(text, path.name, usual, self.hide, bare=False), text)
@@ -161,15 +151,18 @@ def literate_document(
     front = front_matter(text)
     named = _LANGUAGE.search(front) or _KERNEL_NAME.search(front)
     language = known_language(named[1].strip("\"'")) if named else ""
-    language = language or _first_language(text) or usual
+    if not language:
+        first = _FIRST.search(text)
+        name = known_language(first[1]) if first else ""
+        language = name if name in ("python", "r", "julia", "sql", "bash", "javascript") else usual
     found = document(_cells(text, front, bare), language, title, hide)
     return Document((Part(text),), "markdown") if found is None else found
 
 
 def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
     lines = text.split("\n")
-    first = front.count("\n")
-    index, begin, number = 0, first, first
+    begin = number = front.count("\n")
+    index = 0
     if told := "\n".join(_TOLD.findall(front)):
         yield Cell(0, False, told, line=1)
         index = 1
@@ -184,18 +177,13 @@ def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
             index += 1
         fence, language, label, options = found
         end = _closing(lines, number, fence)
-        source, inner, skipped = _without_options(lines[number + 1 : end])
-        options = {**options, **inner}
-        label = label or str(options.get("label", ""))
-        yield Cell(
-            index,
-            True,
-            source,
-            language,
-            label,
-            line=number + 2 + skipped,
-            metadata={"options": options} if options else {},
-        )
+        first = number + 1
+        while first < end and (inner := _INNER.fullmatch(lines[first].strip())):
+            options[inner[1]] = inner[2].strip().strip("\"'")[:_LONGEST_OPTION]
+            first += 1
+        label = label or options.get("label", "")
+        metadata = {"options": options} if options else {}
+        yield Cell(index, True, "\n".join(lines[first:end]), language, label, line=first + 1, metadata=metadata)
         index += 1
         begin = number = end + 1
     for prose in _prose(lines, begin, len(lines)):
@@ -246,24 +234,6 @@ def _closing(lines: list[str], opening: int, fence: str) -> int:
     return len(lines)
 
 
-def _without_options(lines: list[str]) -> tuple[str, Mapping[str, Any], int]:
-    options: dict[str, str] = {}
-    count = 0
-    for line in lines:
-        found = _INNER.fullmatch(line.strip())
-        if found is None:
-            break
-        options[found[1]] = found[2].strip().strip("\"'")[:_LONGEST_OPTION]
-        count += 1
-    return "\n".join(lines[count:]), options, count
-
-
-def _first_language(text: str) -> str:
-    found = _FIRST.search(text)
-    name = known_language(found[1]) if found else ""
-    return name if name in ("python", "r", "julia", "sql", "bash", "javascript") else ""
-
-
 # The marks that Obsidian and its like add to Markdown: links in double brackets, callouts, tags among the words.
 
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
@@ -285,7 +255,18 @@ def read_as_text(markdown: str) -> str:
     """
     if "[[" not in markdown and "[!" not in markdown:
         return markdown
-    return "\n".join(_plain(line) if is_prose else line for is_prose, line in _lines(markdown))
+    shown = []
+    for is_prose, line in _lines(markdown):
+        if is_prose and (callout := _CALLOUT.fullmatch(line)):
+            line = callout[1] + (callout[3] or callout[2])
+        if is_prose and "[[" in line:
+            pieces, done = [], 0
+            for start, end in _code_spans(line):
+                pieces += [_LINK.sub(_said, line[done:start]), line[start:end]]
+                done = end
+            line = "".join([*pieces, _LINK.sub(_said, line[done:])])
+        shown.append(line)
+    return "\n".join(shown)
 
 
 def inline_tags(markdown: str) -> tuple[str, ...]:
@@ -296,8 +277,16 @@ def inline_tags(markdown: str) -> tuple[str, ...]:
     """
     if "#" not in markdown:
         return ()
-    prose = (_without_code(line) for is_prose, line in _lines(markdown) if is_prose and "#" in line)
-    return tuple(dict.fromkeys(tag.rstrip("/") for line in prose for tag in _TAG.findall(line)))
+    found: dict[str, None] = {}
+    for is_prose, line in _lines(markdown):
+        if is_prose and "#" in line:
+            pieces, done = [], 0
+            for start, end in _code_spans(line):
+                pieces.append(line[done:start])
+                done = end
+            prose = "".join([*pieces, line[done:]])
+            found.update(dict.fromkeys(tag.rstrip("/") for tag in _TAG.findall(prose)))
+    return tuple(found)
 
 
 def _lines(markdown: str) -> Iterator[tuple[bool, str]]:
@@ -313,14 +302,6 @@ def _lines(markdown: str) -> Iterator[tuple[bool, str]]:
             yield False, line
         else:
             yield True, line
-
-
-def _without_code(line: str) -> str:
-    pieces, done = [], 0
-    for start, end in _code_spans(line):
-        pieces.append(line[done:start])
-        done = end
-    return "".join([*pieces, line[done:]])
 
 
 def _code_spans(line: str) -> Iterator[tuple[int, int]]:
@@ -341,25 +322,10 @@ def _code_spans(line: str) -> Iterator[tuple[int, int]]:
         place += 1
 
 
-def _plain(line: str) -> str:
-    if callout := _CALLOUT.fullmatch(line):
-        line = callout[1] + (callout[3] or callout[2])
-    if "[[" not in line:
-        return line
-    pieces, done = [], 0
-    for start, end in _code_spans(line):
-        pieces += [_LINK.sub(_said, line[done:start]), line[start:end]]
-        done = end
-    return "".join([*pieces, _LINK.sub(_said, line[done:])])
-
-
 def _said(link: re.Match[str]) -> str:
     target = link[1].strip().replace("#", " > ").strip(" >")
     alias = (link[2] or "").strip()
     return target if not alias or alias == target else f"{alias} ({target})"
-
-
-# Reads a Markdown file whole, with its tags and its date; one that a kernel runs, chunk by chunk.
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,11 +340,9 @@ class MarkdownReader:
     hide: Callable[[str], str] | None = field(default=None, repr=False)
 
     def hiding(self, hide: Callable[[str], str], /) -> MarkdownReader:
-        """Return a reader that hides secrets before it shortens a text."""
         return replace(self, hide=hide)
 
     def read(self, path: Path, /) -> Document:
-        """Return the whole text as one part, or the chunks of what a kernel runs; none if it is blank."""
         text = read_text(path)
         if not text.strip():
             return Document((), "markdown")
@@ -388,8 +352,6 @@ class MarkdownReader:
         body = text[len(front_matter(text)) :]
         return replace(found, tags=tuple(dict.fromkeys((*found.tags, *inline_tags(body)))))
 
-
-# Reads a page of HTML, section by section.
 
 # What is not read: programs, styles, drawings, and what only guides through a site.
 _SILENT = frozenset({"script", "style", "svg", "template", "noscript", "nav", "head", "iframe", "object", "canvas"})
@@ -431,14 +393,7 @@ class HtmlReader:
     suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
 
     def read(self, path: Path, /) -> Document:
-        """Return a part for each heading with the text below it, and one for the text before the first heading.
-
-        The location of a part is the id of its heading, or a name made of the heading.
-
-        Raises:
-            InputError: the file is binary.
-            OSError: the file cannot be read.
-        """
+        # A part for each heading with the text below it, and one for the text before the first heading.
         data = path.read_bytes()
         named = _CHARSET.search(data, 0, _CHARSET_WITHIN)
         charset = (named[1] or named[2]).decode("ascii", "replace") if named else ""
@@ -450,18 +405,13 @@ class HtmlReader:
             lines = [line.rstrip() for line in "".join(section.pieces).split("\n")]
             text = _GAP.sub("\n\n", "\n".join(lines)).strip()
             if text:
-                name = (
-                    section.anchor
-                    or _SLUG.sub("-", section.path[-1].text if section.path else "").strip("-").lower()[:80]
-                )
-                number, unique = 1, name
-                while unique in seen:
-                    number += 1
-                    unique = f"{name}-{number}"
-                seen.add(unique)
-                location = unique
-
                 names = tuple(heading.text for heading in section.path)
+                name = section.anchor or _SLUG.sub("-", names[-1] if names else "").strip("-").lower()[:80]
+                number, location = 1, name
+                while location in seen:
+                    number += 1
+                    location = f"{name}-{number}"
+                seen.add(location)
                 parts.append(Part(text, location=location, line=section.line, headings=names))
         return Document(tuple(parts), "html", title=page.title)
 
