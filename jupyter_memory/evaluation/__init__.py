@@ -10,7 +10,7 @@ __getattr__, __dir__, __all__ = exports(
     {
         "answerability": "HALVES answerability half_of",
         "bench": "bench checks corpus scores",
-        "datasets": "Document JudgedSet Question read_judged read_judged_cells read_judged_files read_set",
+        "datasets": "Document JudgedSet Question read_set",
         "golden": "GoldenQuestion GoldenRun add answerable forget golden_chart golden_path load other_model run score",
         "metrics": "METRICS calibration_error interval ndcg p_value",
         "runner": "Bed arms beds evaluate",

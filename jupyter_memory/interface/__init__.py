@@ -6,7 +6,7 @@ __getattr__, __dir__, __all__ = exports(
     __name__,
     {
         "clients.client": "CLIENTS Places",
-        "clients.config_files": "ConfigChange backup_of",
+        "clients.config_files": "backup_of",
         "clients.plans": "ClientTarget JupyterTarget SkillTarget Target",
         "commands.command": (
             "F Argument Call Command Front Halted SeveralErrors Shown WrongUsage nearest_command offered usage"

@@ -29,9 +29,6 @@ class Serializer:
 
     def answer(self, answer: Answer) -> dict[str, Any]:
         """Return an answer as ``IAnswer``."""
-        # Imported late: it takes NumPy, and a server that only starts needs none.
-        from jupyter_memory.store.searching import changes_notice
-
         places = [self.place(hit.memory, hit.location, hit.context, hit.freshness == "changed") for hit in answer.hits]
         hits = [
             # A request learns nothing of the files outside the folder of this Lab.

@@ -16,7 +16,7 @@ __getattr__, __dir__, __all__ = exports(
             "Entry Paint WholeText coloured columns count_of fit fit_end has_colours html listing one_line "
             "percent preview size unpainted visible width"
         ),
-        "errors": "Frame Raised Signature fixed message_words quoted read_traceback signature",
+        "errors": "Raised Signature fixed message_words quoted read_traceback signature",
         "identifiers": (
             "COLUMNS IDENTIFIER LONGEST_NAME MOST_OF_FILE MOST_TAGS bigrams ident_column ident_columns "
             "is_compound parts plainer runs short short_path telling_bigrams without_cjk without_file "

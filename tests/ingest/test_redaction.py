@@ -7,7 +7,7 @@ import random
 import string
 import time
 import tomllib
-from pathlib import Path
+from importlib.resources import files
 
 import pytest
 from harmless_texts import HARMLESS as HARMLESS_TEXTS
@@ -19,7 +19,6 @@ from secret_texts import FORMATS, PLACEMENTS, filled, password, plant
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.ingest import redact, suspicious
-from jupyter_memory.ingest.redaction import patterns
 
 HEX = "9f8c1e2ab7d04c55e1f02a3b4c5d6e7f"
 BASE = "aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2eF5hJ7"
@@ -504,18 +503,13 @@ def test_no_part_of_a_file_keeps_a_secret(tmp_path, folder):
     assert TOKEN.encode() not in stored(tmp_path / "memory.sqlite")
 
 
-ROWS = tomllib.loads(Path(patterns.__file__).with_suffix(".toml").read_text(encoding="utf-8"))["secret"]
+TABLE = files("jupyter_memory") / "ingest" / "redaction" / "patterns.toml"
+ROWS = tomllib.loads(TABLE.read_text(encoding="utf-8"))["secret"]
 
 
-@pytest.mark.parametrize(
-    ("row", "shape"),
-    list(zip(ROWS, patterns.SHAPES, strict=True)),
-    ids=[f"{row['what']} {row['hints'][0]}" for row in ROWS],
-)
-def test_each_pattern_finds_its_sample(row, shape):
+@pytest.mark.parametrize("row", ROWS, ids=[f"{row['what']} {row['hints'][0]}" for row in ROWS])
+def test_each_pattern_finds_its_sample(row):
     """Each row of the table has one of its hints in its sample, and finds the secret there."""
     text, _ = filled(row["sample"], random.Random(7))
-    group = shape.pattern.groupindex.get("secret", 0)
-    assert any(hint in text.lower() for hint in shape.hints)
-    assert any(shape.check(match.group(group)) for match in shape.pattern.finditer(text))
-    assert "[redacted: " in redact(text)[0]
+    assert any(hint in text.lower() for hint in row["hints"])
+    assert f"[redacted: {row['what']}]" in redact(text)[0]
