@@ -65,11 +65,7 @@ _LIMITS = (
 
 
 def sqlite_tables(path: Path) -> ForeignTables:
-    """Return the tables and views of a SQLite file; nothing for a store of ours, a copy or a backup of one.
-
-    Raises:
-        InputError: it is no SQLite file, or it is damaged or encrypted.
-    """
+    """Return the tables and views of a SQLite file; nothing for a store of ours, a copy or a backup of one."""
     try:
         with closing(open_file(path, read_only=True, frozen=True)) as connection:
             connection.enable_load_extension(False)
@@ -160,11 +156,7 @@ _TYPE = re.compile(r"[A-Z][A-Z_ ]*(?:\(\d{1,3}(?:,\s?\d{1,3})?\))?")
 
 
 def duckdb_tables(path: Path) -> ForeignTables:
-    """Return the tables and views of a DuckDB file, with the numbers of rows that its catalog notes.
-
-    Raises:
-        InputError: DuckDB is not installed or cannot read the file, or another program has it open.
-    """
+    """Return the tables and views of a DuckDB file, with the numbers of rows that its catalog notes."""
     try:
         import duckdb
     except ImportError:
@@ -241,9 +233,6 @@ def ipython_runs(path: Path) -> Iterator[Run]:
 
     A run begins as many milliseconds after its session as its number says. The name of a session follows from its
     number and its start, so that each time the same runs are read.
-
-    Raises:
-        InputError: there is no such file, it is not a history of IPython, or another program keeps it locked.
     """
     if not os.path.isfile(path):  # noqa: PTH113  it does not raise in a folder that nobody may look into
         raise InputError(f"There is no file {path}. In IPython, get_ipython().history_manager.hist_file names it.")

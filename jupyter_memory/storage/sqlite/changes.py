@@ -44,11 +44,7 @@ class Changes:
         self._index_outdated = False
 
     def model(self, embedder: Embedder | None) -> Model | None:
-        """Return the model of an embedder, which is the active one.
-
-        Raises:
-            EmbeddingMismatch: the store holds the vectors of another model.
-        """
+        """Return the model of an embedder, which is the active one."""
         return None if embedder is None else self._vectors.for_writing(self.connection, embedder)
 
     def add(self, prepared: Sequence[Prepared], model: Model | None, now: datetime) -> list[int]:
@@ -346,11 +342,7 @@ def keep_reserve(store: Path) -> None:
 
 
 def with_room(database: Database, forget: Callable[[], Result]) -> Result:
-    """Run what forgets; on a full disk, with the room of the reserve, of the log and of interrupted copies.
-
-    Raises:
-        StoreFull: even so there is too little room.
-    """
+    """Run what forgets; on a full disk, with the room of the reserve, of the log and of interrupted copies."""
     if database.read_only:
         return forget()
     keep_reserve(database.path)

@@ -449,11 +449,7 @@ def _cure_of(finding: str) -> str:
 
 
 def refuse_broken(database: Database) -> None:
-    """Refuse to copy a store whose pages are damaged: the copy would be, too.
-
-    Raises:
-        StoreDamaged: SQLite finds damage.
-    """
+    """Refuse to copy a store whose pages are damaged: the copy would be, too."""
     with database.read() as connection:
         if connection.execute("pragma quick_check(1)").get != "ok":
             raise StoreDamaged(

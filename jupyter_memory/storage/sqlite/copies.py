@@ -29,11 +29,7 @@ _COMPANION = re.compile(r"-(journal|wal|shm)$")
 
 @contextmanager
 def copied(connection: apsw.Connection, target: Path) -> Iterator[Path]:
-    """Write a copy of a store beside ``target``, its owner's alone, and yield it; the caller moves it to its place.
-
-    Raises:
-        OSError: no file can be made there.
-    """
+    """Write a copy of a store beside ``target``, its owner's alone, and yield it; the caller moves it to its place."""
     partial = target.with_name(f".jupyter-memory-{os.getpid()}-{token_hex(8)}.copy")
     os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     try:
@@ -54,11 +50,7 @@ def copied(connection: apsw.Connection, target: Path) -> Iterator[Path]:
 
 
 def copy_into(connection: apsw.Connection, target: Path) -> None:
-    """Copy a store into a new file, which is there whole or not at all.
-
-    Raises:
-        OSError: the file cannot be made, or is there already.
-    """
+    """Copy a store into a new file, which is there whole or not at all."""
     with copied(connection, target) as copy:
         try:
             os.link(copy, target)  # never over a file that somebody made meanwhile

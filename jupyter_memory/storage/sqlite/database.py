@@ -156,11 +156,7 @@ class Interrupts:
 
     @contextmanager
     def open_to(self, connection: apsw.Connection) -> Iterator[None]:
-        """Let other threads stop what this one reads within.
-
-        Raises:
-            apsw.InterruptError: somebody did.
-        """
+        """Let other threads stop what this one reads within."""
         thread, reading = threading.get_ident(), _Reading(connection)
         with self._lock:
             self._reading[thread] = reading
@@ -323,11 +319,7 @@ class Traces:
         return _NOTICE in self._file.notices
 
     def remove(self, patience: float | None = None) -> None:
-        """Overwrite the traces, if something was removed since the last time; a notice says where some may be left.
-
-        Raises:
-            StoreClosed: the file was moved, removed or replaced, or another one was copied over it.
-        """
+        """Overwrite the traces, if something was removed since the last time; a notice says where some may be left."""
         waiting = min(self._busy / 1000, _PATIENCE) if patience is None else patience
         done = False
         try:
@@ -423,11 +415,7 @@ class Database:
 
     @property
     def connection(self) -> apsw.Connection:
-        """Return this thread's connection, opened on first use.
-
-        Raises:
-            StoreClosed: the store was closed.
-        """
+        """Return this thread's connection, opened on first use."""
         self._leave_parent()
         if not hasattr(self._local, "connection") or self._closed:
             self._local.connection = self._connect()
@@ -436,12 +424,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[apsw.Connection]:
-        """Read within one snapshot: whatever others write meanwhile is not seen.
-
-        Raises:
-            Interrupted: another thread stopped it, through ``interrupts``.
-            StoreClosed: another file was copied over the store.
-        """
+        """Read within one snapshot: whatever others write meanwhile is not seen."""
         with self.diagnosis.of_errors(), translate_errors(self.path):
             connection = self.connection
             if connection.in_transaction:
@@ -469,10 +452,6 @@ class Database:
         """Change the store: all of it, or, when the block fails or is interrupted, nothing.
 
         ``yielding`` is for the steps of long work: whoever else waits to write goes first.
-
-        Raises:
-            StoreReadOnly: the file or its disk cannot be written.
-            StoreLocked: another process kept the lock for longer than the busy time.
         """
         if yielding:
             let_others_go_first(self.path)
@@ -536,9 +515,6 @@ class Database:
         Others may search and write meanwhile; those in the way are waited for up to ``patience`` seconds, by default
         for two. If that is not enough, or if the file cannot be read or written, a notice says that traces may be
         left: what was removed stays removed.
-
-        Raises:
-            StoreClosed: the file was moved, removed or replaced, or another one was copied over it.
         """
         self._traces.remove(patience)
 

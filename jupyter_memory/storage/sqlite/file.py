@@ -263,9 +263,6 @@ def open_file(path: Path, *, read_only: bool = False, frozen: bool = False, vfs:
     """Return a connection to a SQLite file, whatever it holds; `check_version` refuses what is not a store.
 
     ``frozen`` promises that nobody writes the file meanwhile, so that SQLite needs neither locks nor a log.
-
-    Raises:
-        apsw.CantOpenError: there is no file.
     """
     if not read_only:
         return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
@@ -282,11 +279,6 @@ def check_version(connection: apsw.Connection, path: Path, versions: tuple[int, 
     """Refuse a file that is not a store, and one older or of a newer major version than ``versions``.
 
     These are the oldest and the newest that this package knows; a newer minor version is fine.
-
-    Raises:
-        StoreDamaged: the file is a SQLite database of something else.
-        StoreTooNew: a newer major version wrote it.
-        StoreError: it is older.
     """
     oldest, newest = versions
     # In one snapshot: another process may be making the store at this moment.
@@ -334,13 +326,7 @@ class StoreFile:
         self._is_open = False
 
     def make(self) -> None:
-        """Make the file readable by its owner only, before SQLite can make it with the umask's rights.
-
-        Raises:
-            StoreReadOnly: it cannot be made.
-            InputError: it is a folder.
-            StoreError: it is there and cannot be read.
-        """
+        """Make the file readable by its owner only, before SQLite can make it with the umask's rights."""
         try:
             folder, there = self.path.is_dir(), self.path.exists()
             self.created = not there
@@ -362,11 +348,7 @@ class StoreFile:
             self.notices.append(f"{self.path} is read-only: searches work, nothing can be stored or forgotten.")
 
     def connect(self, patience: int) -> apsw.Connection:
-        """Return a new connection, which waits ``patience`` milliseconds for other writers.
-
-        Raises:
-            StoreClosed: the store was open, and its file was moved, removed or replaced.
-        """
+        """Return a new connection, which waits ``patience`` milliseconds for other writers."""
         if self._is_open:
             self.check_identity()
         with ExitStack() as unless_ready:
@@ -418,11 +400,7 @@ class StoreFile:
             pages.xClose()
 
     def check_identity(self) -> None:
-        """Refuse a file that is no longer the store: what is written there would be lost.
-
-        Raises:
-            StoreClosed: it was moved, removed or replaced.
-        """
+        """Refuse a file that is no longer the store: what is written there would be lost."""
         if self.identity.moved:
             raise StoreClosed(
                 f"{self.path} was moved, removed or replaced after it was opened, so nothing was read or written. "
@@ -430,20 +408,12 @@ class StoreFile:
             )
 
     def check_content(self, connection: apsw.Connection) -> None:
-        """Refuse to read or write, within a transaction, a file that was overwritten with another one.
-
-        Raises:
-            StoreClosed: another file was copied over it.
-        """
+        """Refuse to read or write, within a transaction, a file that was overwritten with another one."""
         self.identity.compare(connection)
         self.refuse_overwritten()
 
     def refuse_overwritten(self) -> None:
-        """Refuse a file that another one was copied over.
-
-        Raises:
-            StoreClosed: it was.
-        """
+        """Refuse a file that another one was copied over."""
         if self.identity.overwritten:
             raise StoreClosed(
                 f"Another file was copied over {self.path} after it was opened, so nothing was read or written. "

@@ -59,10 +59,6 @@ def scrub(
     ``connection`` is used for nothing else, so it holds no pages from before. ``pages`` is the store's file, and
     ``log`` its write-ahead log. Readers and writers that are in the way are waited for up to ``patience`` seconds.
     ``check`` raises, within a transaction, where another file was copied over the store.
-
-    Raises:
-        apsw.BusyError: another process kept the write lock for too long.
-        apsw.FullError: there is no room for the note.
     """
     until = monotonic() + patience
     while pending(connection) is not None:

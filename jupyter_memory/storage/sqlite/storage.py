@@ -32,11 +32,7 @@ from jupyter_memory.types import Filters
 
 
 def backup(database: Database, target: Path) -> None:
-    """Copy a store as it is at this moment, while others may go on writing.
-
-    Raises:
-        InputError: there is something at ``target`` already.
-    """
+    """Copy a store as it is at this moment, while others may go on writing."""
     target = absolute(target)
     if target.exists():
         raise InputError(f"{target} exists already. Choose another name: a backup never overwrites.")
@@ -46,13 +42,7 @@ def backup(database: Database, target: Path) -> None:
 
 
 def restore(source: Path, to: Path, *, overwrite: bool) -> None:
-    """Make a store out of a backup, checked before anything at ``to`` is touched.
-
-    Raises:
-        InputError: there is no backup, or something is at ``to`` and ``overwrite`` is False.
-        StoreDamaged: the backup is not a store, or broken.
-        StoreOpen: another connection has the store at ``to`` open.
-    """
+    """Make a store out of a backup, checked before anything at ``to`` is touched."""
     source, to = absolute(source), absolute(to)
     if not source.is_file():
         raise InputError(f"There is no backup at {source}.")

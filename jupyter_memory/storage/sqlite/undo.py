@@ -101,12 +101,7 @@ class SqliteForgotten:
 
 
 def kept(connection: apsw.Connection, until: datetime, space: str, forget: Callable[[], int]) -> int:
-    """Run what forgets, within the caller's transaction, and keep what it removed; return how many memories went.
-
-    Raises:
-        InputError: it is too much to keep; the caller's transaction is then rolled back.
-        StoreError: SQLite was built without what this needs.
-    """
+    """Run what forgets, within the caller's transaction, and keep what it removed; return how many memories went."""
     if "ENABLE_SESSION" not in apsw.compile_options:
         raise StoreError(
             "This build of SQLite cannot keep what is forgotten, so nothing was forgotten. Forget it for good with "

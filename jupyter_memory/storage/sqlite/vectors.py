@@ -248,11 +248,7 @@ class VectorIndex:
         return model
 
     def for_writing(self, connection: apsw.Connection, embedder: Embedder) -> Model:
-        """Return the embedder's model, which is the active one.
-
-        Raises:
-            EmbeddingMismatch: the store holds the vectors of another model.
-        """
+        """Return the embedder's model, which is the active one."""
         model, active = self.register(connection, embedder), self.active(connection)
         if active is not None and active.id != model.id:
             raise EmbeddingMismatch(mismatch(active, embedder))

@@ -138,11 +138,7 @@ def key_of(connection: apsw.Connection, memory_id: str) -> int | None:
 
 
 def known_key(connection: apsw.Connection, memory_id: str) -> int:
-    """Return the key of a memory by its id.
-
-    Raises:
-        UnknownMemory: no memory has this id.
-    """
+    """Return the key of a memory by its id."""
     key = key_of(connection, memory_id)
     if key is None:
         raise UnknownMemory(memory_id)
