@@ -117,7 +117,6 @@ class Changes:
         return bool(keys)
 
     def rewrite(self, key: int, prepared: Prepared, model: Model | None) -> None:
-        """Give a memory other words and tags, with new chunks."""
         draft = prepared.draft
         chunks = memories.chunks_of(self.connection, [key])
         self.remove_keywords(chunks)
@@ -162,7 +161,6 @@ class Changes:
         self.put_keywords(list(changed))
 
     def delete(self, keys: Sequence[int]) -> None:
-        """Remove memories."""
         chunks = memories.chunks_of(self.connection, keys)
         self.remove_keywords(chunks)
         memories.delete(self.connection, keys)
@@ -225,7 +223,6 @@ class Changes:
         return bool(activity.clear_query_vectors(self.connection)) or removed
 
     def forget_files(self, paths: Sequence[str], space: str) -> int:
-        """Remove files and their memories; return how many memories that were."""
         keys = files.memories_of_paths(self.connection, paths, space)
         activity.forget_about(self.connection, keys)
         self.delete(keys)
@@ -234,7 +231,6 @@ class Changes:
         return len(keys)
 
     def finish(self) -> None:
-        """Rebuild the keyword index if that was left to the end."""
         if self._index_outdated:
             keyword_query.rebuild(self.connection)
 
@@ -261,11 +257,8 @@ class Changes:
             self._vectors.add(self.connection, model, chunks, np.concatenate(embedded))
 
     def remove_keywords(self, chunks: Sequence[int]) -> None:
-        """Remove chunks from the keyword index, while the view that it reads still shows them.
-
-        FTS5 takes up to 10 ms a chunk to remove words without a trace; rebuilding the index takes 0.04 ms a chunk.
-        Beyond some share of the store it is quicker to rebuild it once, at the end of the transaction.
-        """
+        """Remove chunks from the keyword index, while the view that it reads still shows them."""
+        # FTS5 takes up to 10 ms a chunk to remove words without a trace, and 0.04 ms a chunk to build the index anew.
         total = self.connection.execute("select count(*) from chunks").get
         if len(chunks) * _REBUILD_AT >= total:
             self._index_outdated = True
@@ -396,11 +389,8 @@ def _empty_log(database: Database) -> None:
         database.connection.execute("pragma wal_checkpoint(truncate)").fetchall()
 
 
-# The transactions that change memories: room for them on a full disk, and no trace of what they removed.
-
-
 class Transactions:
-    """The transactions of one store."""
+    """The transactions that change memories: room for them on a full disk, and no trace of what they removed."""
 
     def __init__(self, database: Database, vectors: VectorIndex) -> None:
         self._database = database

@@ -35,7 +35,6 @@ _NAMED = 3
 
 
 def text_findings(connection: apsw.Connection) -> Iterator[str]:
-    """Yield what is wrong with texts, each with what to do."""
     changed, outside = _damaged(connection)
     if changed:
         yield f"{_memories(changed)} another text or title than was stored. {cure(changed)}"
@@ -44,14 +43,12 @@ def text_findings(connection: apsw.Connection) -> Iterator[str]:
 
 
 def findings_of_names(connection: apsw.Connection) -> Iterator[str]:
-    """Yield what is wrong with the names that memories define, with what to do."""
     if count := len(damaged_definitions(connection)):
         them = "1 memory" if count == 1 else f"{count:,} memories"
         yield f"The names that {them} should define are not in the text. Read them anew with store.rebuild()."
 
 
 def cure(ids: Sequence[str]) -> str:
-    """Return what to do about damaged memories."""
     named = " ".join(ids[:_NAMED]) + (" …" if len(ids) > _NAMED else "")
     return f"Restore a backup with `jupyter-memory restore`, or forget them: jupyter-memory forget {named}"
 
@@ -127,7 +124,6 @@ _CODE_BYTES = quantization.BITS // 8
 
 
 def vector_findings(connection: apsw.Connection) -> Iterator[str]:
-    """Yield what is wrong with vectors and tokens, each with what to do."""
     models: list[Any] = connection.execute("select id, name, dimensions from models").fetchall()
     for model, name, dimensions in models:
         if count := len(damaged(connection, model, dimensions)):
@@ -176,7 +172,6 @@ def _is_whole(row: Any, length: int) -> bool:
 
 
 def damaged_tokens(connection: apsw.Connection) -> list[int]:
-    """Return the chunks whose tokens are damaged."""
     rows = connection.execute("select chunk, ids from chunk_tokens order by chunk")
     return [chunk for chunk, ids in rows if is_damaged(ids)]
 
@@ -364,7 +359,6 @@ def _have(count: int) -> str:
 
 
 def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
-    """Return counts by kind, tier and space, the models with their vectors and bytes, the files, the size on disk."""
     with database.read() as connection:
         active = vectors.active(connection)
         models: list[Any] = connection.execute(
@@ -404,7 +398,6 @@ def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
 
 
 def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
-    """Check a store and yield what is wrong, each with what to do."""
     try:
         found = list(damage(database))
     except StoreDamaged as error:

@@ -77,11 +77,7 @@ def translate_errors(path: Path) -> Iterator[None]:
 
 
 class Diagnosis:
-    """Examines a store after an error.
-
-    ``refuse_replaced`` raises where another file is in the store's place; ``find_damage`` returns the first damage that
-    the checks of the store find, as a sentence, empty where there is none.
-    """
+    """Examines a store after an error; ``find_damage`` returns the first damage that it finds, as a sentence."""
 
     def __init__(self, path: Path, refuse_replaced: Callable[[], None]) -> None:
         self.find_damage: Callable[[], str] = str
@@ -156,7 +152,6 @@ class Interrupts:
 
     @contextmanager
     def open_to(self, connection: apsw.Connection) -> Iterator[None]:
-        """Let other threads stop what this one reads within."""
         thread, reading = threading.get_ident(), _Reading(connection)
         with self._lock:
             self._reading[thread] = reading
@@ -178,7 +173,6 @@ class Interrupts:
                 connection.set_progress_handler(None)
 
     def stop(self, thread: int) -> bool:
-        """Stop what a thread is reading; return whether it was reading anything."""
         with self._lock:
             reading = self._reading.get(thread)
             if reading is not None:
@@ -224,10 +218,7 @@ _COURTESY = 1.0
 
 
 class Turn:
-    """One writer's wait for the lock, as SQLite's busy handler: called whenever the lock is not free.
-
-    It waits ``patience`` seconds at a time. ``announced`` tells long work to let this one go first.
-    """
+    """One writer's wait for the lock, as SQLite's busy handler; ``announced`` tells long work to let it go first."""
 
     def __init__(self, path: Path, patience: float, *, announced: bool) -> None:
         self._folder = _folder_of(path)
@@ -237,7 +228,6 @@ class Turn:
         self._sign: int | None = None
 
     def __call__(self, attempts: int) -> bool:
-        """Wait a moment; return whether to try again."""
         if attempts == 0:
             self._begun = monotonic()
         if monotonic() - self._begun >= self._patience:
@@ -248,7 +238,6 @@ class Turn:
         return True
 
     def end(self) -> None:
-        """End the wait, and take back its announcement."""
         sign, self._sign = self._sign, None
         if sign is not None:
             # Not by closing alone: a child that was forked meanwhile has the descriptor, too.
@@ -315,11 +304,9 @@ class Traces:
 
     @property
     def may_remain(self) -> bool:
-        """Return whether the last removal did not get to its end."""
         return _NOTICE in self._file.notices
 
     def remove(self, patience: float | None = None) -> None:
-        """Overwrite the traces, if something was removed since the last time; a notice says where some may be left."""
         waiting = min(self._busy / 1000, _PATIENCE) if patience is None else patience
         done = False
         try:
@@ -366,10 +353,7 @@ _PARENTS: list[apsw.Connection] = []
 
 
 class Database:
-    """One store file. Safe to share between threads; other processes may use the file at the same time.
-
-    ``vfs`` names the SQLite VFS to open the file with; the default suits every ordinary file system.
-    """
+    """One store file, safe to share between threads and processes; ``vfs`` names the SQLite VFS to open it with."""
 
     def __init__(
         self,
@@ -449,10 +433,7 @@ class Database:
 
     @contextmanager
     def write(self, *, yielding: bool = False) -> Iterator[apsw.Connection]:
-        """Change the store: all of it, or, when the block fails or is interrupted, nothing.
-
-        ``yielding`` is for the steps of long work: whoever else waits to write goes first.
-        """
+        """Change all or nothing; ``yielding`` is for the steps of long work: whoever else waits to write goes first."""
         if yielding:
             let_others_go_first(self.path)
         with self._writing(self._busy / 1000, "full", announced=not yielding) as connection:
@@ -492,39 +473,27 @@ class Database:
 
     @property
     def traces_may_remain(self) -> bool:
-        """Return whether the last ``scrub`` did not get to its end."""
         return self._traces.may_remain
 
     @property
     def writes_at_once(self) -> bool:
-        """Return whether a small change can be written without waiting for the disk, which needs a write-ahead log."""
         return self._file.has_log and not self.read_only
 
     @contextmanager
     def write_at_once(self, patience: float = 0) -> Iterator[apsw.Connection]:
-        """Change what may be lost in a power cut: without waiting for the disk, nor long for another writer.
-
-        Another writer that has the lock for longer than ``patience`` seconds makes it raise ``StoreLocked``.
-        """
+        """Change what may be lost in a power cut: without waiting for the disk, nor long for another writer."""
         with self._writing(patience, "normal") as connection:
             yield connection
 
     def scrub(self, *, patience: float | None = None) -> None:
-        """Overwrite what removed rows left in the file and its log, if something was removed since the last time.
-
-        Others may search and write meanwhile; those in the way are waited for up to ``patience`` seconds, by default
-        for two. If that is not enough, or if the file cannot be read or written, a notice says that traces may be
-        left: what was removed stays removed.
-        """
+        """Overwrite what removed rows left, waiting up to ``patience`` seconds; a notice says if that is not enough."""
         self._traces.remove(patience)
 
     def version(self) -> int:
-        """Return the schema version of the file."""
         with self.read() as connection:
             return version_of(connection)
 
     def journal(self) -> str:
-        """Return SQLite's journal mode, ``wal`` where the file system allows it."""
         return str(self.connection.pragma("journal_mode"))
 
     def close(self) -> None:
@@ -578,7 +547,6 @@ class Database:
 
     @property
     def replaced(self) -> bool:
-        """Return whether the file was moved, removed, replaced or overwritten after it was opened."""
         identity = self._file.identity
         if identity.touched and not self._closed:
             with suppress(JupyterMemoryError), self.read():
@@ -655,7 +623,6 @@ class BackgroundReader:
                 self._go_on(turn, step)
 
     def close(self) -> None:
-        """Let the thread end."""
         self._turn = None
         if self._threads is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)

@@ -59,11 +59,7 @@ class _Seen(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """Which store this is, and what was committed to it.
-
-    ``settled`` is a commit that was surely in the file without its log; ``writers`` maps those who wrote since then to
-    their last commits.
-    """
+    """Which store this is, and what was committed to it: in all, surely in the file (``settled``), and by whom."""
 
     store: int
     commits: int
@@ -109,7 +105,6 @@ class Identity:
         self._header = b""
 
     def remember(self, connection: apsw.Connection, *, has_log: bool) -> None:
-        """Note which file this is and what it holds."""
         self._inode = _inode(self._path)
         # In one snapshot: others may be writing at this moment.
         connection.execute("begin")
@@ -161,7 +156,6 @@ class Identity:
             self._store = mark.store
 
     def count_commit(self, connection: apsw.Connection) -> None:
-        """Count the transaction that is about to end."""
         commits = _count_commit(connection, self._writer, self.settled)
         last = self._seen.get(connection)
         if last is not None:
@@ -169,10 +163,7 @@ class Identity:
             self._seen[connection] = last._replace(version=version, commits=commits)
 
     def has_strange_log(self, connection: apsw.Connection) -> bool:
-        """Return whether the log beside a file that is being opened was written for another one.
-
-        If it was, closing the connection leaves the file as it is.
-        """
+        """Return whether the log beside a file was written for another one; then closing leaves the file as it is."""
         log, strange = beside(self._path, "-wal"), False
         with suppress(OSError, *_UNREADABLE):
             if log.stat().st_size:
@@ -271,15 +262,11 @@ def open_file(path: Path, *, read_only: bool = False, frozen: bool = False, vfs:
 
 
 def version_of(connection: apsw.Connection) -> int:
-    """Return the schema version of a store, 0 for an empty file."""
     return int(connection.pragma("user_version"))
 
 
 def check_version(connection: apsw.Connection, path: Path, versions: tuple[int, int]) -> None:
-    """Refuse a file that is not a store, and one older or of a newer major version than ``versions``.
-
-    These are the oldest and the newest that this package knows; a newer minor version is fine.
-    """
+    """Refuse a file that is not a store, and one older or of a newer major version than these, oldest and newest."""
     oldest, newest = versions
     # In one snapshot: another process may be making the store at this moment.
     connection.execute("begin")
@@ -308,11 +295,7 @@ def check_version(connection: apsw.Connection, path: Path, versions: tuple[int, 
 
 
 class StoreFile:
-    """The file of one store, from which its connections come.
-
-    ``notices`` are sentences for the user, removed once they are no longer true; ``has_log`` says whether there is a
-    write-ahead log. ``versions`` are the oldest and the newest schema version that this package knows.
-    """
+    """The file of one store, from which its connections come; ``notices`` are removed once they are no longer true."""
 
     def __init__(self, path: Path, vfs: str | None, versions: tuple[int, int]) -> None:
         self.path = path
@@ -381,10 +364,7 @@ class StoreFile:
         self._is_open = True
 
     def drop_journal(self) -> None:
-        """Remove the journal of a process that was killed when it left the log, as a restore does.
-
-        Nobody uses it: with a log there is none, and while this process has the log open, nobody can leave it.
-        """
+        """Remove the journal of a process that was killed when it left the log: with a log, nobody uses it."""
         if self.has_log and not self.read_only:
             beside(self.path, "-journal").unlink(missing_ok=True)
 
@@ -413,7 +393,6 @@ class StoreFile:
         self.refuse_overwritten()
 
     def refuse_overwritten(self) -> None:
-        """Refuse a file that another one was copied over."""
         if self.identity.overwritten:
             raise StoreClosed(
                 f"Another file was copied over {self.path} after it was opened, so nothing was read or written. "
@@ -421,7 +400,6 @@ class StoreFile:
             )
 
     def note(self, notice: str, holds: bool) -> None:
-        """Add a notice if it holds, and remove it if it does not."""
         while notice in self.notices:
             self.notices.remove(notice)
         if holds:
@@ -534,12 +512,10 @@ def sizes(connection: apsw.Connection, path: Path) -> dict[str, int]:
 
 
 def held(connection: apsw.Connection) -> int:
-    """Return the bytes of the pages that hold something."""
     return _pages(connection, "page_count") - _free(connection)
 
 
 def on_disk(path: Path) -> int:
-    """Return the bytes of a store's file and of what SQLite keeps beside it."""
     parts = (beside(path, ending) for ending in ("", "-wal", "-shm"))
     return sum(part.stat().st_size for part in parts if part.exists())
 

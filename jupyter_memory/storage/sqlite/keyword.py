@@ -59,17 +59,14 @@ class Statistics:
 
     @property
     def chunks(self) -> int:
-        """Return how many chunks there are."""
         if self._counted.chunks is None:
             self._counted.chunks = int(self._connection.execute("select count(*) from chunks").get)
         return self._counted.chunks
 
     def words(self, text: str, /) -> list[str]:
-        """Return the words of a text as the index holds them, in their order."""
         return stems(self._connection, text)
 
     def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
-        """Return how many chunks hold each word, in whichever column; 0 where none does."""
         asked = list(dict.fromkeys(words))
         known = self._counted.holding
         unknown = [word for word in asked if word not in known]
@@ -87,8 +84,6 @@ class Statistics:
         return {word: known[word] for word in asked}
 
     def beginning(self, letters: str, /) -> Sequence[str]:
-        """Return the words of the index, as stems, that begin with these letters."""
-
         def read() -> list[str]:
             open_word_counts(self._connection)
             after = letters[:-1] + chr(ord(letters[-1]) + 1)
@@ -100,8 +95,6 @@ class Statistics:
         return self._vocabulary.of(self._version, letters, read)
 
     def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
-        """Return the long words of the index, as stems, that end with any of these letters."""
-
         def read() -> list[str]:
             open_word_counts(self._connection)
             rows = self._connection.execute("select term from temp.word_counts where length(term) >= ?", (_LONG,))
@@ -118,7 +111,6 @@ class StatisticsCache:
         self.vocabulary: Cache[str, Sequence[str]] = Cache(_MOST, lambda words: len(words) + 1)
 
     def of(self, connection: apsw.Connection) -> Statistics:
-        """Return the statistics as this transaction sees them; nothing is counted before it is needed."""
         return Statistics(connection, self)
 
 
@@ -128,7 +120,6 @@ def open_word_counts(connection: apsw.Connection) -> None:
 
 
 def is_held(connection: apsw.Connection, word: str, columns: Collection[str]) -> bool:
-    """Return whether any chunk holds a word, by its stem, in one of these columns."""
     # This table returns the first occurrence at once; the others count all of them first.
     open_places(connection)
     held = "select 1 from temp.places where term = ? and col in (select value from json_each(?)) limit 1"
@@ -171,24 +162,20 @@ class Match(NamedTuple):
 
     @classmethod
     def of_words(cls, connection: apsw.Connection, words: str, weights: Mapping[str, float]) -> Match:
-        """Return the match of a word, or of words side by side, in the columns that have weights."""
         phrase = str(expression(Terms(phrases=(words,)), weights))
         return cls(phrase, _columns(weights), tuple(stems(connection, words)))
 
     @classmethod
     def of_stem(cls, connection: apsw.Connection, stem: str, weights: Mapping[str, float]) -> Match:
-        """Return the match of one word, given by its stem, in the columns that have weights."""
         return cls.of_words(connection, word_of(connection, stem), weights)
 
     @classmethod
     def of_prefix(cls, connection: apsw.Connection, prefix: str, weights: Mapping[str, float]) -> Match:
-        """Return the match of all words with this prefix, in the columns that have weights."""
         begun = str(expression(Terms(prefix=prefix), weights))
         return cls(begun, _columns(weights), (*stems(connection, prefix), "*"))
 
     @classmethod
     def of_pair(cls, pair: str, weights: Mapping[str, float]) -> Match:
-        """Return the match of a pair of characters of a text without spaces."""
         return cls(str(expression(Terms(ident=(pair,)), weights)), ("ident",), (pair,))
 
 
@@ -207,7 +194,6 @@ class ScoreSums:
             self._sums[one.chunks] += one.scores
 
     def all(self) -> ScoredChunks:
-        """Return every chunk with its sum."""
         matched = np.zeros(self._sums.size, dtype=bool)
         for one in self._scored:
             matched[one.chunks] = True
@@ -215,7 +201,6 @@ class ScoreSums:
         return ScoredChunks(chunks, self._sums[chunks])
 
     def among(self, chunks: Keys, /) -> ScoredChunks:
-        """Return those of these chunks whose sum is not 0."""
         chunks = chunks[chunks < self._sums.size]
         return ScoredChunks(chunks, self._sums[chunks]).above_zero()
 
@@ -237,10 +222,7 @@ class WordScoreCache:
         self._ahead: ReadAhead | None = None
 
     def of(self, connection: apsw.Connection) -> WordScores | None:
-        """Return the scores for the index that this transaction sees; None if the last search saw another state.
-
-        Word by word costs more than all at once, so it is not worth it for an index that changes with every search.
-        """
+        """Return the scores for this state of the index; None if the last search saw another, since it costs more."""
         now = version(connection)
         if self._searched != now:
             self._searched = now
@@ -260,10 +242,7 @@ class WordScoreCache:
     def reading_ahead(
         self, weights: Mapping[str, float], stop_words: Callable[[apsw.Connection], Collection[str]]
     ) -> Step | None:
-        """Return the work that reads the frequent words step by step.
-
-        None where there is nothing to read: all words are read, or no second search has seen this index.
-        """
+        """Return what reads the frequent words step by step, None where all are read or the index is too new."""
         if not self._searched_again or self._searched_again != self._searched:
             return None
         if self._ahead is None or self._ahead.index != self._searched_again:
@@ -284,7 +263,6 @@ class WordScores:
     _version: str
 
     def add_up(self, matches: Sequence[Match], weights: Mapping[str, float]) -> ScoreSums:
-        """Return the sums of the scores of these expressions, for chunks that match at least one."""
         return ScoreSums([self.scores(match, weights) for match in matches])
 
     def as_one(self, matches: Sequence[Match], weights: Mapping[str, float]) -> ScoredChunks:
@@ -303,7 +281,6 @@ class WordScores:
         return ScoredChunks(chunks, summed.astype(np.float64, copy=False))
 
     def once(self, key: Hashable, add_up: Callable[[], ScoreSums]) -> ScoreSums:
-        """Return the result of ``add_up``, cached if the last call asked for the same."""
         return self._scores.sums.of(self._version, key, add_up)
 
     def frequency(self, word: str, columns: Collection[str]) -> int:
@@ -313,11 +290,9 @@ class WordScores:
         )
 
     def scores(self, match: Match, weights: Mapping[str, float]) -> ScoredChunks:
-        """Return the chunks that match an expression, with their scores."""
         return self._scores.words.of(self._version, _key(match, weights), lambda: self._read(match, weights))
 
     def knows(self, match: Match, weights: Mapping[str, float]) -> bool:
-        """Return whether the scores of an expression need not be read."""
         return self._scores.words.get(self._version, _key(match, weights)) is not None
 
     def _read(self, match: Match, weights: Mapping[str, float]) -> ScoredChunks:
@@ -397,11 +372,7 @@ def search(
     count: int,
     cache: WordScoreCache | None = None,
 ) -> list[ScoredChunk]:
-    """Return the best ``count`` memories by BM25 (negated, so that higher is better), each by its best chunk.
-
-    ``weights`` maps columns to BM25 weights; a column that is not in it is not searched. ``cache`` makes searches of an
-    unchanged index faster, and changes nothing else.
-    """
+    """Return the best ``count`` memories by BM25, each by its best chunk; ``cache`` changes nothing but the time."""
     terms = begun(connection, terms)
     known = cache.of(connection) if cache is not None and not filters else None
     owners = ChunkOwners() if cache is None else cache.owners
@@ -505,10 +476,7 @@ def scores_of(
     memories: Sequence[int],
     cache: WordScoreCache | None = None,
 ) -> dict[int, float]:
-    """Return what ``search`` would give each of these memories if it gave all that fit; not those without any term.
-
-    Filters do not matter. ``cache`` makes it faster, and changes nothing else.
-    """
+    """Return what ``search`` would give each of these memories, whatever the filters; not those without any term."""
     terms = begun(connection, terms)
     known = None if cache is None else cache.seen(connection)
     if terms.respelled or terms.forms:

@@ -75,10 +75,7 @@ def without_common(
     columns: Collection[str],
     frequency: Callable[[str], int] | None = None,
 ) -> Terms:
-    """Leave out words that more than half of the chunks hold: FTS5 gives them no weight, yet reads all their rows.
-
-    ``frequency`` returns how many chunks hold a word in these columns, where a cache knows it.
-    """
+    """Leave out words that more than half of the chunks hold: FTS5 gives them no weight, yet reads all their rows."""
     total = connection.execute("select coalesce(max(id), 0) from chunks").get
     if total < _SMALL or len(terms.words) < 2:
         return terms
@@ -131,7 +128,6 @@ def word_of(connection: apsw.Connection, stem: str) -> str:
 
 
 def tokens(connection: apsw.Connection, text: str) -> list[Token]:
-    """Return the words of a text with their places."""
     tokenizer = connection.fts5_tokenizer(*_TOKENIZER)
     found: Any = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
     return list(found)
@@ -207,7 +203,6 @@ def clear_traces(connection: apsw.Connection) -> None:
 
 
 def put_in(connection: apsw.Connection, chunks: Sequence[int]) -> None:
-    """Index chunks as the view shows them now."""
     connection.execute(
         """
         insert into keyword (rowid, title, context, text, tags, ident)
@@ -218,7 +213,6 @@ def put_in(connection: apsw.Connection, chunks: Sequence[int]) -> None:
 
 
 def rebuild(connection: apsw.Connection) -> None:
-    """Build the index anew from the memories."""
     connection.execute("insert into keyword (keyword) values ('rebuild')")
     # What any process has cached of the index is no longer valid.
     connection.execute("update counters set value = value + 1 where name = 'removals'")

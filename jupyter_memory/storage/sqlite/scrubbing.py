@@ -56,9 +56,7 @@ def scrub(
 ) -> bool:
     """Overwrite what removed rows left, slice by slice; return whether nothing is left to do.
 
-    ``connection`` is used for nothing else, so it holds no pages from before. ``pages`` is the store's file, and
-    ``log`` its write-ahead log. Readers and writers that are in the way are waited for up to ``patience`` seconds.
-    ``check`` raises, within a transaction, where another file was copied over the store.
+    ``connection`` holds no pages from before; ``check`` raises where another file was copied over the store.
     """
     until = monotonic() + patience
     while pending(connection) is not None:

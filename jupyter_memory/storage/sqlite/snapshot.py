@@ -379,7 +379,6 @@ class PartSnapshot(SqliteSnapshot):
 
     @property
     def is_all(self) -> bool:
-        """Return whether the store holds nothing else."""
         where, parameters = condition(self._within)
         found = f"select not exists (select 1 from memories where not coalesce({where}, 0))"
         return self._cache.is_all.of(
@@ -477,7 +476,6 @@ class PartSnapshot(SqliteSnapshot):
 
 
 def chunks_of(connection: apsw.Connection, within: Filters) -> list[int]:
-    """Return the ids of a part's chunks, in order."""
     where, parameters = condition(within)
     found = f"select chunks.id from memories join chunks on chunks.memory = memories.key where {where} order by 1"
     return [int(row[0] or 0) for row in connection.execute(found, parameters)]

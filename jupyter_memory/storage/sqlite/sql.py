@@ -35,12 +35,10 @@ def insert(
 
 
 def places(written: Sequence[tuple[Any, ...]]) -> str:
-    """Return as many ``(?, ?)`` as there are rows."""
     return ", ".join([f"({', '.join('?' * len(written[0]))})"] * len(written))
 
 
 def is_usual(written: Sequence[tuple[Any, ...]]) -> bool:
-    """Return whether a statement for so many rows comes again."""
     return len(written) in (1, TOGETHER)
 
 

@@ -32,7 +32,6 @@ from jupyter_memory.types import Filters
 
 
 def backup(database: Database, target: Path) -> None:
-    """Copy a store as it is at this moment, while others may go on writing."""
     target = absolute(target)
     if target.exists():
         raise InputError(f"{target} exists already. Choose another name: a backup never overwrites.")
@@ -218,5 +217,4 @@ class SqliteStorage:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of SQLite and of its extension for vectors, by name."""
     return {"SQLite": apsw.sqlite_lib_version(), "sqlite-vec": version("sqlite-vec")}

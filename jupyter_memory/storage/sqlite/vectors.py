@@ -99,17 +99,14 @@ class ScoredChunks:
         return cls(np.ascontiguousarray(both["chunk"]), np.ascontiguousarray(both["score"]))
 
     def at_least(self, floor: float) -> Self:
-        """Return those that score no less."""
         kept = self.scores >= floor
         return type(self)(self.chunks[kept], self.scores[kept])
 
     def above_zero(self) -> Self:
-        """Return those that score more than nothing."""
         kept = self.scores > 0
         return type(self)(self.chunks[kept], self.scores[kept])
 
     def among(self, chunks: Keys, /) -> Self:
-        """Return those of these chunks whose score is not 0."""
         fits = np.isin(self.chunks, chunks)
         return type(self)(self.chunks[fits], self.scores[fits]).above_zero()
 
@@ -125,9 +122,7 @@ class ScoredChunks:
 class Ranked(Protocol):
     """Scored chunks that can return the best of them."""
 
-    def top(self, count: int) -> dict[int, float]:
-        """Return the scores of the best ``count``, best first; where the cut meets equal scores, any of them."""
-        ...
+    def top(self, count: int) -> dict[int, float]: ...
 
 
 class ChunkOwners:
@@ -218,12 +213,10 @@ class VectorIndex:
         self._known_codes: Cache[int, _Codes] = Cache(2)
 
     def active(self, connection: apsw.Connection) -> Model | None:
-        """Return the model that searches use, None in a store without vectors."""
         row = connection.execute("select id, fingerprint, name, dimensions from models where active").fetchone()
         return Model(*row) if row else None
 
     def known(self, connection: apsw.Connection, fingerprint: str) -> Model | None:
-        """Return the model of this fingerprint, in use or not, None when the store holds no vectors of it."""
         row = connection.execute(
             "select id, fingerprint, name, dimensions from models where fingerprint = ?", (fingerprint,)
         ).fetchone()
@@ -255,19 +248,16 @@ class VectorIndex:
         return model
 
     def activate(self, connection: apsw.Connection, model: Model) -> None:
-        """Make searches use this model from now on."""
         connection.execute("update models set active = (id = ?)", (model.id,))
         self.outdate_caches(connection)
 
     def drop(self, connection: apsw.Connection, model: Model) -> None:
-        """Remove a model with all its vectors."""
         connection.execute(f"drop table if exists vectors_{model.id}")
         connection.execute(f"drop table if exists codes_{model.id}")
         connection.execute("delete from models where id = ?", (model.id,))
         self.outdate_caches(connection)
 
     def models(self, connection: apsw.Connection) -> list[Model]:
-        """Return every model whose vectors the store holds, complete or not, the oldest first."""
         return [Model(*row) for row in connection.execute("select id, fingerprint, name, dimensions from models")]
 
     def add(self, connection: apsw.Connection, model: Model, chunks: Sequence[int], vectors: Vectors) -> None:
@@ -303,11 +293,9 @@ class VectorIndex:
         return [row[0] for row in rows]
 
     def count(self, connection: apsw.Connection, model: Model) -> int:
-        """Return how many chunks have a vector of this model."""
         return int(connection.execute(f"select count(*) from codes_{model.id}").get)
 
     def is_large(self, connection: apsw.Connection, model: Model) -> bool:
-        """Return whether a search has to compare codes, which takes a while."""
         return self._codes(connection, model).ids.size > EXACT
 
     def search(
@@ -319,7 +307,6 @@ class VectorIndex:
         count: int,
         threshold: float | None = None,
     ) -> list[ScoredChunk]:
-        """Return the best ``count`` memories by cosine, each by its best chunk; none below ``threshold``."""
         floor = -2.0 if threshold is None else threshold
         if not filters:
             allowed = None
@@ -365,12 +352,10 @@ class VectorIndex:
         return {memory: (cosine, chunk) for memory, cosine, chunk in rows}
 
     def calibration(self, connection: apsw.Connection, model: Model) -> Calibration | None:
-        """Return how far a model can be trusted in this store, None where that was never measured."""
         row = connection.execute("select chunks, value from trust where model = ?", (model.id,)).fetchone()
         return Calibration(*row) if row else None
 
     def keep_calibration(self, connection: apsw.Connection, model: Model, measured: Calibration) -> None:
-        """Note how far a model can be trusted, in place of what was measured before; nothing if it has gone since."""
         connection.execute(
             "insert or replace into trust (model, chunks, value) select id, ?, ? from models where id = ?",
             (*measured, model.id),

@@ -50,7 +50,6 @@ def note_search(connection: apsw.Connection, search: Recent, hits: Sequence[str]
 
 
 def recent(connection: apsw.Connection, limit: int) -> list[Recent]:
-    """Return the last searches, the newest first."""
     rows = connection.execute(
         """
         select query_id, query, profile, at, origin, json_array_length(hits), client, tool
@@ -62,7 +61,6 @@ def recent(connection: apsw.Connection, limit: int) -> list[Recent]:
 
 
 def every_search(connection: apsw.Connection) -> Iterator[NotedSearch]:
-    """Yield the searches with the ids of their hits, the oldest first."""
     rows = connection.execute(
         "select query_id, query, profile, at, origin, hits, client, tool from searches order by number"
     )
@@ -72,7 +70,6 @@ def every_search(connection: apsw.Connection) -> Iterator[NotedSearch]:
 
 
 def last_search(connection: apsw.Connection, origin: str) -> tuple[Recent, tuple[str, ...]] | None:
-    """Return the last search of a person from one place, with the ids of its hits in their order."""
     row = connection.execute(
         "select query_id, query, profile, at, hits from searches where origin = ? and client = '' "
         "order by number desc limit 1",
@@ -86,13 +83,11 @@ def last_search(connection: apsw.Connection, origin: str) -> tuple[Recent, tuple
 
 
 def query_of(connection: apsw.Connection, query_id: str) -> str:
-    """Return the words of a recent search by its id, empty where it is not known."""
     row = connection.execute("select query from searches where query_id = ?", (encodable(query_id),)).fetchone()
     return row[0] if row else ""
 
 
 def judge(connection: apsw.Connection, said: Feedback) -> None:
-    """Note feedback on a hit, in place of earlier feedback on it for the same question."""
     connection.execute(
         """
         insert or replace into feedback (memory, query, query_id, profile, rank, accepted, at)
@@ -110,7 +105,6 @@ def judge(connection: apsw.Connection, said: Feedback) -> None:
 
 
 def judged(connection: apsw.Connection) -> list[Feedback]:
-    """Return the feedback on hits, the newest first."""
     rows = connection.execute(
         "select memory, accepted, query, query_id, profile, rank, at from feedback order by at desc"
     )
@@ -133,13 +127,11 @@ def restore_feedback(connection: apsw.Connection, found: Iterable[Feedback]) -> 
 
 
 def accepted(connection: apsw.Connection) -> tuple[int, int]:
-    """Return how many judged hits were accepted, and how many were judged."""
     rows = connection.execute("select accepted from feedback").fetchall()
     return sum(row[0] == 1 for row in rows), len(rows)
 
 
 def clear_searches(connection: apsw.Connection) -> int:
-    """Forget every search and all feedback; return how many searches there were."""
     count: int = connection.execute("select count(*) from searches").get
     connection.execute("delete from searches")
     connection.execute("delete from feedback")
@@ -147,7 +139,6 @@ def clear_searches(connection: apsw.Connection) -> int:
 
 
 def has_no_searches(connection: apsw.Connection) -> bool:
-    """Return whether there are neither searches nor feedback."""
     return not connection.execute("select exists (select 1 from searches) or exists (select 1 from feedback)").get
 
 
@@ -164,13 +155,11 @@ def forget_about(connection: apsw.Connection, keys: Sequence[int]) -> bool:
 
 
 def note_access(connection: apsw.Connection, memory_id: str) -> bool:
-    """Count one more use of a memory, in its row; return whether there is such a memory."""
     connection.execute("update memories set accessed = accessed + 1 where id = ?", (encodable(memory_id),))
     return connection.changes() > 0
 
 
 def clear_accesses(connection: apsw.Connection) -> None:
-    """Set the count of every memory's uses to 0."""
     connection.execute("update memories set accessed = 0 where accessed > 0")
 
 
@@ -195,7 +184,6 @@ class StoredVector(NamedTuple):
 
 
 def query_vector(connection: apsw.Connection, fingerprint: str, text: str) -> StoredVector | None:
-    """Return the stored vector of a question by one model, None where there is none."""
     row = connection.execute(
         """
         select embedding, used <= (select max(used) from query_vectors) - ?
@@ -208,7 +196,6 @@ def query_vector(connection: apsw.Connection, fingerprint: str, text: str) -> St
 
 
 def keep_query_vector(connection: apsw.Connection, fingerprint: str, text: str, vector: Vectors) -> None:
-    """Store the vector of a question in front of all others; nothing happens for a model that the store dropped."""
     connection.execute(
         """
         insert or replace into query_vectors (model, digest, embedding)
@@ -231,7 +218,6 @@ def clear_query_vectors(connection: apsw.Connection) -> int:
 
 
 def has_no_query_vectors(connection: apsw.Connection) -> bool:
-    """Return whether no vector is stored."""
     return not connection.execute("select exists (select 1 from query_vectors)").get
 
 

@@ -18,7 +18,6 @@ from jupyter_memory.types import Run
 
 
 def keys_by_id(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, int]:
-    """Return the keys of those of these memories that are there, by id."""
     rows = connection.execute(
         "select id, key from memories where id in (select value from json_each(?))", (json.dumps(list(ids)),)
     )
@@ -46,7 +45,6 @@ def tiers(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, str]:
 
 
 def set_indexed(connection: apsw.Connection, times: Sequence[tuple[int, datetime]]) -> None:
-    """Set when memories were stored, by key."""
     connection.executemany(
         "update memories set indexed_at = ? where key = ?", ((to_micros(moment), key) for key, moment in times)
     )
@@ -82,7 +80,6 @@ def columns(one: Arriving) -> dict[str, Any]:
 
 
 def differs(connection: apsw.Connection, key: int, one: Arriving) -> bool:
-    """Return whether a memory is not what arrives: in a column, its words or its tags."""
     wanted = columns(one)
     held: Any = connection.execute(f"select {', '.join(wanted)} from memories where key = ?", (key,)).fetchone()
     return tuple(held) != tuple(wanted.values()) or set(memories.load(connection, [key])[key].tags) != set(

@@ -25,7 +25,6 @@ _EMPTY = f"""
 
 
 def under(connection: apsw.Connection, root: str, space: str) -> dict[str, FileState]:
-    """Return the files at or below a path that are indexed in a space, by path."""
     found = connection.execute(
         """
         select path, mtime_ns, size, content_hash, indexed_at, dated from files
@@ -37,7 +36,6 @@ def under(connection: apsw.Connection, root: str, space: str) -> dict[str, FileS
 
 
 def states(connection: apsw.Connection, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str], FileState]:
-    """Return what is known of files, by path and space."""
     found = connection.execute(
         """
         select files.space, files.path, mtime_ns, size, content_hash, indexed_at, dated from json_each(?) as place
@@ -49,7 +47,6 @@ def states(connection: apsw.Connection, places: Sequence[tuple[str, str]]) -> di
 
 
 def every(connection: apsw.Connection, space: str) -> Iterator[tuple[str, FileState]]:
-    """Yield the files that are indexed in a space, or in all if it is empty, each with its space."""
     rows = connection.execute(
         """
         select space, path, mtime_ns, size, content_hash, indexed_at, pictures, dated from files
@@ -79,7 +76,6 @@ def restore(connection: apsw.Connection, found: Iterable[tuple[str, FileState]])
 
 
 def note(connection: apsw.Connection, states: Sequence[FileState], now: datetime, space: str) -> None:
-    """Note that files were read."""
     connection.executemany(
         """
         insert into files (path, space, mtime_ns, size, content_hash, indexed_at, pictures, dated)
@@ -104,7 +100,6 @@ def drop(connection: apsw.Connection, paths: Iterable[str], space: str) -> None:
 
 
 def memories_of_paths(connection: apsw.Connection, paths: Sequence[str], space: str) -> list[int]:
-    """Return the keys of the memories that files hold in a space."""
     found = connection.execute(
         f"""
         select memories.key from json_each(?) as path cross join memories
@@ -124,7 +119,6 @@ def holding(connection: apsw.Connection) -> list[tuple[str, str]]:
 
 
 def texts(connection: apsw.Connection, paths: Sequence[str], space: str) -> dict[str, list[tuple[str, str]]]:
-    """Return the location and the text of each memory of some files, by path."""
     found: dict[str, list[tuple[str, str]]] = {}
     for path, location, text in connection.execute(
         f"""
@@ -149,7 +143,6 @@ def drop_emptied(connection: apsw.Connection, held: Iterable[tuple[str, str]], p
 
 
 def drop_all_empty(connection: apsw.Connection) -> None:
-    """Drop the record of every file that holds no memory."""
     connection.execute(f"delete from files where {_EMPTY}")
 
 
@@ -178,7 +171,6 @@ def note_folder(connection: apsw.Connection, path: str, space: str, now: datetim
 
 
 def every_folder(connection: apsw.Connection, space: str) -> Iterator[NotedFolder]:
-    """Yield the noted folders of a space, of all if it is empty."""
     rows = connection.execute(
         "select path, space, watched, indexed_at from folders where ? in ('', space) order by space, path", (space,)
     )
@@ -198,7 +190,6 @@ def restore_folders(connection: apsw.Connection, found: Iterable[NotedFolder]) -
 
 
 def watch_folder(connection: apsw.Connection, path: str, space: str, watched: bool) -> None:
-    """Mark a folder as watched, or not; a new one is noted with the time when its files were last indexed."""
     connection.execute(
         """
         insert into folders (path, space, watched, indexed_at) values (?, ?, ?, ?)
@@ -209,7 +200,6 @@ def watch_folder(connection: apsw.Connection, path: str, space: str, watched: bo
 
 
 def remove_folder(connection: apsw.Connection, path: str, space: str) -> None:
-    """Remove a folder, and those below it, from the list."""
     at, low, high = below(path)
     connection.execute(
         "delete from folders where space = ? and (path = ? or (path >= ? and path < ?))", (space, at, low, high)
@@ -238,17 +228,14 @@ def listed_folders(connection: apsw.Connection, space: str) -> list[Folder]:
 
 
 def noted_folders(connection: apsw.Connection, space: str) -> list[str]:
-    """Return the paths of the noted folders, those that are above others first."""
     return sorted((row.path for row in _rows(connection, space)), key=len)
 
 
 def folder_above(connection: apsw.Connection, path: str, space: str) -> str | None:
-    """Return the topmost noted folder that a path lies in, None where there is none."""
     return min((row.path for row in _rows(connection, space) if is_below(path, row.path)), key=len, default=None)
 
 
 def holding_folders(connection: apsw.Connection) -> list[tuple[str, str]]:
-    """Return path and space of the noted folders that hold any indexed file."""
     noted = [(str(path), str(space)) for path, space in connection.execute("select path, space from folders")]
     return [(path, space) for path, space in noted if _counts(connection, path, space)[0]]
 

@@ -51,7 +51,6 @@ _BROWSE_ORDER = (
 
 
 def find_known(connection: apsw.Connection, identities: Sequence[Identity]) -> list[int | None]:
-    """Return for each the key of the memory that already holds this content in the same place, if there is one."""
     known: dict[int, int] = {}
     for start in range(0, len(identities), sql.TOGETHER):
         end = min(start + sql.TOGETHER, len(identities))
@@ -75,11 +74,7 @@ def insert(
     now: datetime,
     before: Sequence[Predecessor | None] | None = None,
 ) -> list[int]:
-    """Write memories that are not there yet and return their keys.
-
-    ``before`` are those whose ids they take over. The caller then writes their chunks, words and
-    vectors in the same transaction.
-    """
+    """Write memories that are not there yet, some with the ids of those ``before`` them; return their keys."""
     first = sql.last_key(connection, "memories") + 1
     earlier = before if before is not None else [None] * len(drafts)
     indexed = to_micros(now)
@@ -120,7 +115,6 @@ def update_columns(connection: apsw.Connection, key: int, values: Mapping[str, A
 
 
 def load(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, Memory]:
-    """Return the memories with these keys, all of which must be there."""
     rows = connection.execute(
         f"{_SELECT} where memories.key in (select value from json_each(?))", (json.dumps(list(keys)),)
     )
@@ -131,14 +125,12 @@ def load(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, Memory]:
 
 
 def key_of(connection: apsw.Connection, memory_id: str) -> int | None:
-    """Return the key of a memory by its id."""
     typed = encodable(str(memory_id))
     row = connection.execute("select key from memories where id = ?", (typed,)).fetchone()
     return row[0] if row else None
 
 
 def known_key(connection: apsw.Connection, memory_id: str) -> int:
-    """Return the key of a memory by its id."""
     key = key_of(connection, memory_id)
     if key is None:
         raise UnknownMemory(memory_id)
@@ -146,7 +138,6 @@ def known_key(connection: apsw.Connection, memory_id: str) -> int:
 
 
 def keys_where(connection: apsw.Connection, filters: Filters, among: Sequence[str] | None = None) -> list[int]:
-    """Return the keys of the memories that a filter lets through, of those with the ids ``among`` if given."""
     where, parameters = condition(filters)
     if among is not None:
         where += " and id in (select value from json_each(:among))"
@@ -155,7 +146,6 @@ def keys_where(connection: apsw.Connection, filters: Filters, among: Sequence[st
 
 
 def selection(connection: apsw.Connection, filters: Filters) -> Selection:
-    """Return which memories a filter lets through, with their kinds, and how many have a pin or a tag."""
     where, parameters = condition(filters)
     tagged = "exists (select 1 from tags where memory = key)"
     rows = connection.execute(f"select id, kind, pinned, {tagged} from memories where {where}", parameters).fetchall()
@@ -169,7 +159,6 @@ def selection(connection: apsw.Connection, filters: Filters) -> Selection:
 
 
 def browse(connection: apsw.Connection, filters: Filters, limit: int) -> list[Memory]:
-    """Return memories without a query: core, note, mcp, file, history; the newest first within each."""
     where, parameters = condition(filters)
     rows = connection.execute(
         f"{_SELECT} where {where} order by {_BROWSE_ORDER} limit :limit", {**parameters, "limit": limit}
@@ -178,7 +167,6 @@ def browse(connection: apsw.Connection, filters: Filters, limit: int) -> list[Me
 
 
 def facet_counts(connection: apsw.Connection, filters: Filters) -> dict[str, dict[str, int]]:
-    """Return how many of the memories that a filter lets through have each value of kind, lang, tier and tag."""
     where, parameters = condition(filters)
     found: dict[str, dict[str, int]] = {"kind": {}, "lang": {}, "tier": {}}
     together = f"select kind, lang, {SHOWN_TIER}, count(*) from memories where {where} group by 1, 2, 3"
@@ -190,7 +178,6 @@ def facet_counts(connection: apsw.Connection, filters: Filters) -> dict[str, dic
 
 
 def texts(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, str]:
-    """Return the whole texts of memories, by key."""
     rows = connection.execute(
         "select memory, text from texts where memory in (select value from json_each(?))", (json.dumps(list(keys)),)
     )
@@ -198,13 +185,11 @@ def texts(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, str]:
 
 
 def count(connection: apsw.Connection, filters: Filters) -> int:
-    """Return how many memories a filter lets through."""
     where, parameters = condition(filters)
     return int(connection.execute(f"select count(*) from memories where {where}", parameters).get)
 
 
 def sessions(connection: apsw.Connection, filters: Filters) -> list[str]:
-    """Return the names of all sessions of the memories that the filters let through."""
     where, parameters = condition(filters)
     rows = connection.execute(
         f"select distinct session from memories where session is not null and {where}", parameters
@@ -213,7 +198,6 @@ def sessions(connection: apsw.Connection, filters: Filters) -> list[str]:
 
 
 def tags(connection: apsw.Connection) -> list[str]:
-    """Return every tag of a store, the most used first."""
     return [row[0] for row in connection.execute("select tag from tags group by tag order by count(*) desc, tag")]
 
 
@@ -309,7 +293,6 @@ def insert_chunks(connection: apsw.Connection, written: Sequence[tuple[int, Draf
 
 
 def idents_of(draft: Draft) -> list[str]:
-    """Return the words of the column ``ident`` for each chunk of a memory."""
     return [ident_column(f"{draft.title}\n{draft.text[chunk.start : chunk.end]}") for chunk in draft.chunks]
 
 
@@ -339,7 +322,6 @@ def delete_chunks(connection: apsw.Connection, key: int) -> None:
 
 
 def chunks_of(connection: apsw.Connection, keys: Sequence[int]) -> list[int]:
-    """Return the ids of the chunks of memories."""
     found = connection.execute(
         "select id from chunks where memory in (select value from json_each(?)) order by id", (json.dumps(list(keys)),)
     )
@@ -347,7 +329,6 @@ def chunks_of(connection: apsw.Connection, keys: Sequence[int]) -> list[int]:
 
 
 def chunk_ids_by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, list[int]]:
-    """Return the ids of the chunks of each memory, in the order in which they were written."""
     found: dict[int, list[int]] = {key: [] for key in keys}
     for chunk, memory in connection.execute(
         "select id, memory from chunks where memory in (select value from json_each(?)) order by id",
@@ -358,7 +339,6 @@ def chunk_ids_by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dic
 
 
 def existing_chunks(connection: apsw.Connection, chunks: Sequence[int]) -> list[int]:
-    """Return those of these chunks that are there."""
     found = connection.execute(
         "select id from chunks where id in (select value from json_each(?))", (json.dumps(list(chunks)),)
     )
@@ -366,12 +346,10 @@ def existing_chunks(connection: apsw.Connection, chunks: Sequence[int]) -> list[
 
 
 def newest_chunk(connection: apsw.Connection) -> int:
-    """Return the highest id of a chunk, 0 in an empty store."""
     return int(connection.execute("select coalesce(max(id), 0) from chunks").get)
 
 
 def sample_chunks(connection: apsw.Connection, count: int) -> list[int]:
-    """Return the ids of up to ``count`` chunks, evenly from the first to the last."""
     last = newest_chunk(connection)
     wanted = np.unique(np.linspace(1, last, min(count, last)).astype(np.int64)) if last else np.empty(0, np.int64)
     rows = connection.execute(
@@ -381,7 +359,6 @@ def sample_chunks(connection: apsw.Connection, count: int) -> list[int]:
 
 
 def spans(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, ChunkSpan]:
-    """Return where each chunk begins and ends in its memory's text, its line, and its structural prefix."""
     found = connection.execute(
         "select id, start, stop, line, context from chunks where id in (select value from json_each(?))",
         (json.dumps(list(chunks)),),
@@ -390,7 +367,6 @@ def spans(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, Chunk
 
 
 def chunks_by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, list[Chunk]]:
-    """Return the chunks of memories, in the order in which they were written."""
     rows = connection.execute(
         "select memory, start, stop, context, line from chunks"
         " where memory in (select value from json_each(?)) order by id",
@@ -403,7 +379,6 @@ def chunks_by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dict[i
 
 
 def first_contexts(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, str]:
-    """Return the structural prefix of the first chunk of memories, by id."""
     found = connection.execute(
         "select memories.id, chunks.context, min(chunks.start) from memories"
         " join chunks on chunks.memory = memories.key"
@@ -414,7 +389,6 @@ def first_contexts(connection: apsw.Connection, ids: Sequence[str]) -> dict[str,
 
 
 def passages(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, Passage]:
-    """Return title, context, text and tags of chunks, as the keyword index has them, by chunk."""
     rows = connection.execute(
         "select id, title, context, text, tags from chunk_texts where id in (select value from json_each(?))",
         (json.dumps(list(chunks)),),
@@ -423,7 +397,6 @@ def passages(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, Pa
 
 
 def embedded_parts(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, EmbeddedParts]:
-    """Return what is embedded of chunks, by id."""
     rows = connection.execute(
         """
         select shown.id, memories.kind, shown.title, shown.context, shown.text
@@ -436,7 +409,6 @@ def embedded_parts(connection: apsw.Connection, chunks: Sequence[int]) -> dict[i
 
 
 def chunk_vectors(connection: apsw.Connection, model: Model, chunks: Sequence[int]) -> ChunkVectors:
-    """Return the vectors of those of these chunks that have one."""
     found: list[Any] = connection.execute(
         f"""
         select chunks.id, chunks.memory, vectors.embedding
@@ -451,18 +423,15 @@ def chunk_vectors(connection: apsw.Connection, model: Model, chunks: Sequence[in
 
 
 def keep_tokens(connection: apsw.Connection, tokens: Mapping[int, ChunkTokens]) -> None:
-    """Store the tokens of chunks, by chunk."""
     rows = [(chunk, of_it.to_bytes()) for chunk, of_it in tokens.items()]
     sql.insert(connection, "chunk_tokens", ("chunk", "ids"), rows, replacing=True)
 
 
 def drop_tokens(connection: apsw.Connection, chunks: Sequence[int]) -> None:
-    """Remove the tokens of chunks."""
     connection.executemany("delete from chunk_tokens where chunk = ?", ((chunk,) for chunk in chunks))
 
 
 def tokens_of(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
-    """Return the tokens of those of these chunks that have them."""
     rows = connection.execute(
         "select chunk, ids from chunk_tokens where chunk in (select value from json_each(?)) and substr(ids, 1, 2) = ?",
         (json.dumps(list(chunks)), MARK),
@@ -471,7 +440,6 @@ def tokens_of(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, C
 
 
 def without_tokens(connection: apsw.Connection, count: int, after: int) -> list[int]:
-    """Return up to ``count`` chunks without tokens, those above ``after``, lowest first."""
     rows = connection.execute(
         """
         select id from chunks
@@ -494,7 +462,6 @@ def insert_definitions(connection: apsw.Connection, found: Sequence[tuple[int, D
 
 
 def definitions_of(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, Definitions]:
-    """Return what memories define, by key, for those for which it is stored."""
     rows = connection.execute(
         f"select {', '.join(_DEFINITION_COLUMNS)} from definitions where memory in (select value from json_each(?))",
         (json.dumps(list(keys)),),
@@ -503,7 +470,6 @@ def definitions_of(connection: apsw.Connection, keys: Sequence[int]) -> dict[int
 
 
 def lacking_definitions(connection: apsw.Connection, count: int, after: int) -> list[int]:
-    """Return up to ``count`` memories in Python without definitions, those above ``after``, lowest first."""
     rows = connection.execute(
         """
         select key from memories
@@ -529,5 +495,4 @@ def lacking_definitions_among(connection: apsw.Connection, keys: Sequence[int]) 
 
 
 def drop_definitions(connection: apsw.Connection, keys: Sequence[int]) -> None:
-    """Remove what memories define."""
     connection.executemany("delete from definitions where memory = ?", ((key,) for key in keys))

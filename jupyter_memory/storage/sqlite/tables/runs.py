@@ -55,7 +55,6 @@ def noted(connection: apsw.Connection, runs: Sequence[Run]) -> set[RunKey]:
 
 
 def insert(connection: apsw.Connection, memory: int, run: Run) -> None:
-    """Write a run that is not there yet."""
     error = run.error
     connection.execute(
         f"insert into runs ({', '.join(_COLUMNS)}) values ({', '.join('?' * len(_COLUMNS))})",
@@ -112,7 +111,6 @@ def describe(connection: apsw.Connection, memories: Iterable[int]) -> None:
 
 
 def errors(connection: apsw.Connection, memory: int) -> list[tuple[str, str]]:
-    """Return the errors of a memory's runs with their messages, the newest first."""
     rows: Any = connection.execute(
         "select error, message from runs where memory = ? and error is not null order by started desc, key desc",
         (memory,),
@@ -121,7 +119,6 @@ def errors(connection: apsw.Connection, memory: int) -> list[tuple[str, str]]:
 
 
 def find(connection: apsw.Connection, wanted: RunFilter, limit: int, oldest_first: bool) -> list[Run]:
-    """Return runs with the texts of their memories, the newest first unless asked otherwise."""
     where, parameters = _condition(wanted)
     order = "runs.started, runs.key" if oldest_first else "runs.started desc, runs.key desc"
     rows = connection.execute(
@@ -133,7 +130,6 @@ def find(connection: apsw.Connection, wanted: RunFilter, limit: int, oldest_firs
 
 
 def of_memory(connection: apsw.Connection, memory: int) -> list[Run]:
-    """Return the runs of a memory in the order in which they were noted, without its text."""
     without_text = _READ.replace("texts.text", "''")
     rows = connection.execute(
         f"select {without_text} from {_JOINED} where runs.memory = ? order by runs.key", (memory,)
@@ -142,12 +138,10 @@ def of_memory(connection: apsw.Connection, memory: int) -> list[Run]:
 
 
 def numbers(connection: apsw.Connection, session: str) -> set[int]:
-    """Return the numbers of the runs of a session."""
     return {row[0] for row in connection.execute("select number from runs where session = ?", (session,))}
 
 
 def status(connection: apsw.Connection, space: str) -> HistoryStatus:
-    """Return how many runs there are, of how many texts, and when the first and the last began."""
     where, parameters = _condition(RunFilter(space))
     counted = f"select count(*), count(distinct runs.memory), min(started), max(started) from {_JOINED} where {where}"
     found: Any = connection.execute(counted, parameters).get

@@ -38,7 +38,6 @@ def complete(connection: apsw.Connection, key: int, draft: Draft) -> None:
 
 
 def get(connection: apsw.Connection, key: int, place: int) -> Thumbnail | None:
-    """Return a picture of a memory, None where there is none."""
     row = connection.execute(
         f"select {_THUMBNAIL} from thumbnails where memory = ? and place = ?", (key, place)
     ).fetchone()
@@ -53,7 +52,6 @@ def replace(connection: apsw.Connection, key: int, draft: Draft) -> None:
 
 
 def of_file(connection: apsw.Connection, path: str, space: str) -> dict[str, Thumbnail]:
-    """Return the thumbnails of a file by their origin."""
     found: Any = connection.execute(
         f"""
         select {_THUMBNAIL} from memories join thumbnails on memory = memories.key
@@ -80,14 +78,12 @@ def by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, tup
 
 
 def count(connection: apsw.Connection) -> tuple[int, int]:
-    """Return how many thumbnails there are, and their bytes."""
     rows: Any = connection.execute("select count(*), coalesce(sum(length(image)), 0) from thumbnails")
     [(number, size)] = rows
     return number, size
 
 
 def size_in(connection: apsw.Connection, paths: Sequence[str], space: str) -> int:
-    """Return how many bytes the thumbnails of some files have."""
     size: Any = connection.execute(
         f"""
         select coalesce(sum(length(image)), 0)
@@ -101,7 +97,6 @@ def size_in(connection: apsw.Connection, paths: Sequence[str], space: str) -> in
 
 
 def unread(connection: apsw.Connection, paths: Sequence[str], space: str) -> set[str]:
-    """Return which of these files show pictures, by their texts, that were not read."""
     found = connection.execute(
         f"""
         select files.path from json_each(?) as wanted cross join files on files.path = wanted.value
@@ -117,7 +112,6 @@ def unread(connection: apsw.Connection, paths: Sequence[str], space: str) -> set
 
 
 def clear(connection: apsw.Connection) -> int:
-    """Remove all thumbnails; return how many went."""
     connection.execute("delete from thumbnails")
     removed = connection.changes()
     connection.execute("update files set pictures = 0 where pictures")
