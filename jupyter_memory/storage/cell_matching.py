@@ -40,12 +40,10 @@ class Predecessor:
 
 
 def content_hash(draft: Draft) -> str:
-    """Return the fingerprint of what a memory says: its title and its text."""
     return fingerprint(draft.title, draft.text)
 
 
 def fingerprint(title: str, text: str) -> str:
-    """Return what identifies a title and a text together."""
     return blake2b(f"{title}\0{text}".encode(), digest_size=16).hexdigest()
 
 
@@ -110,15 +108,13 @@ def _pair_edited(left: dict[int, Memory], after: Sequence[Draft], found: list[Me
     for index, memory in list(left.items()):
         open_ = [i for i, draft in enumerate(after) if found[i] is None and draft.lang == memory.lang]
         near = sorted(open_, key=lambda i: abs(i - index))[:_NEIGHBOURS]
-        similarity = {i: _similarity(memory.text, after[i].text) for i in near}
+        source = source_of(memory.text)[:_COMPARED]
+        similarity = {
+            i: SequenceMatcher(None, source, source_of(after[i].text)[:_COMPARED], autojunk=False).ratio() for i in near
+        }
         best = max(similarity, key=lambda i: similarity[i], default=None)
         if best is not None and similarity[best] >= _SIMILAR:
             found[best] = left.pop(index)
-
-
-def _similarity(one: str, other: str) -> float:
-    first, second = (source_of(text)[:_COMPARED] for text in (one, other))
-    return float(SequenceMatcher(None, first, second, autojunk=False).ratio())
 
 
 def _predecessor(memory: Memory) -> Predecessor:

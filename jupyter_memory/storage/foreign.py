@@ -6,7 +6,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,8 +17,6 @@ import apsw
 from jupyter_memory.errors import InputError
 from jupyter_memory.storage.sqlite.file import APPLICATION_ID, open_file
 from jupyter_memory.types import Run
-
-# What is told of a table in somebody's database: its name and columns, and how many rows it has.
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ class ForeignTables:
 
 
 # Tables of a database, and columns of a table, that are looked at.
-MOST_TABLES, MOST_COLUMNS = 1_000, 5_000
+_MOST_TABLES, _MOST_COLUMNS = 1_000, 5_000
 
 # It is opened as a file that nobody changes, so no program that uses it ever waits. What another program has not yet
 # moved from its write-ahead log into the file is not seen. Closing a file ends all locks that its process has on it, so
@@ -82,14 +80,12 @@ def sqlite_tables(path: Path) -> ForeignTables:
             if connection.pragma("application_id") == APPLICATION_ID:
                 return ForeignTables()
             return _tables(connection, path.stat().st_size <= _COUNTED)
+    except apsw.NotADBError:
+        raise InputError("The file is no SQLite database, or it is encrypted.") from None
     except apsw.Error as error:
-        raise InputError(_reason(error)) from None
-
-
-def _reason(error: apsw.Error) -> str:
-    if isinstance(error, apsw.NotADBError):
-        return "The file is no SQLite database, or it is encrypted."
-    return f"SQLite cannot read the file's tables ({type(error).__name__}); it is damaged, or being written just now."
+        raise InputError(
+            f"SQLite cannot read the file's tables ({type(error).__name__}); it is damaged, or being written just now."
+        ) from None
 
 
 def _tables(connection: apsw.Connection, counting: bool) -> ForeignTables:
@@ -103,15 +99,18 @@ def _tables(connection: apsw.Connection, counting: bool) -> ForeignTables:
     virtual = [str(name) for name, _, sql in listed if _VIRTUAL.match(str(sql))]
     # A virtual table is what its module makes of it, which nobody asks for here; its own tables hold its inner parts.
     plain = [
-        (str(name), type_) for name, type_, _ in listed if name not in virtual and not _is_inner(str(name), virtual)
+        (str(name), type_)
+        for name, type_, _ in listed
+        if name not in virtual and not any(str(name).startswith(f"{table}_") for table in virtual)
     ]
-    noted = _noted(connection)
-    found = [_table(connection, name, type_ == "view", counting, noted) for name, type_ in plain[:MOST_TABLES]]
-    return ForeignTables(tuple(found), max(0, len(plain) - MOST_TABLES))
-
-
-def _is_inner(name: str, virtual: list[str]) -> bool:
-    return any(name.startswith(f"{table}_") for table in virtual)
+    noted: dict[str, int] = {}
+    with suppress(apsw.SQLError):
+        for name, stat in connection.execute("select tbl, stat from sqlite_stat1"):
+            first = str(stat).split(" ", 1)[0]
+            if first.isascii() and first.isdecimal() and len(first) < 16:
+                noted[str(name)] = int(first)
+    found = [_table(connection, name, type_ == "view", counting, noted) for name, type_ in plain[:_MOST_TABLES]]
+    return ForeignTables(tuple(found), max(0, len(plain) - _MOST_TABLES))
 
 
 def _table(
@@ -121,23 +120,13 @@ def _table(
     columns: tuple[tuple[str, str], ...] = ()
     # The columns of a view are unknown where one of its tables is gone, or where it calls a function.
     with suppress(apsw.SQLError):
-        rows = connection.execute("select name, type from pragma_table_xinfo(?) limit ?", (name, MOST_COLUMNS))
+        rows = connection.execute("select name, type from pragma_table_xinfo(?) limit ?", (name, _MOST_COLUMNS))
         columns = tuple((str(column), str(declared or "")) for column, declared in rows)
     if is_view:
         return ForeignTable(name, columns, is_view=True)
     if counting:
         return ForeignTable(name, columns, int(connection.execute(f"select count(*) from {quoted}").get))
     return ForeignTable(name, columns, noted.get(name), estimated=True)
-
-
-def _noted(connection: apsw.Connection) -> dict[str, int]:
-    found: dict[str, int] = {}
-    with suppress(apsw.SQLError):
-        for name, stat in connection.execute("select tbl, stat from sqlite_stat1"):
-            first = str(stat).split(" ", 1)[0]
-            if first.isascii() and first.isdecimal() and len(first) < 16:
-                found[str(name)] = int(first)
-    return found
 
 
 # The tables of a DuckDB file, read with DuckDB where it is installed: read-only, without extensions or network.
@@ -176,36 +165,30 @@ def duckdb_tables(path: Path) -> ForeignTables:
                 "where not internal order by column_index"
             ).fetchall()
     except duckdb.IOException as error:
-        raise InputError(_duckdb_reason(error)) from None
+        # Told apart by DuckDB's words: both are an IOException. They hold the path, so they are not passed on.
+        raise InputError(
+            "Another program has the DuckDB file open for writing. Index it again when that is closed."
+            if "lock" in str(error)
+            else "DuckDB cannot read the file: it is damaged, encrypted, or of a newer version."
+        ) from None
     except duckdb.Error as error:
         raise InputError(
             f"DuckDB cannot read the file ({type(error).__name__}): it is damaged, encrypted, or of a newer version."
         ) from None
     by_table: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for *place, column, declared in columns:
-        by_table.setdefault(tuple(place), []).append((column, _type(declared)))
+        known = _TYPE.match(declared)
+        by_table.setdefault(tuple(place), []).append((column, known[0].strip() if known else "OTHER"))
     found = [
         ForeignTable(
             name if schema == "main" else f"{schema}.{name}",
-            tuple(by_table.get((database, schema, name), ())[:MOST_COLUMNS]),
+            tuple(by_table.get((database, schema, name), ())[:_MOST_COLUMNS]),
             rows,
             is_view=is_view,
         )
-        for database, schema, name, rows, is_view in tables[:MOST_TABLES]
+        for database, schema, name, rows, is_view in tables[:_MOST_TABLES]
     ]
-    return ForeignTables(tuple(found), max(0, len(tables) - MOST_TABLES))
-
-
-def _type(declared: str) -> str:
-    match = _TYPE.match(declared)
-    return match[0].strip() if match else "OTHER"
-
-
-def _duckdb_reason(error: Exception) -> str:
-    # Told apart by DuckDB's words: both are an IOException. They hold the path, so they are not passed on.
-    if "lock" in str(error):
-        return "Another program has the DuckDB file open for writing. Index it again when that is closed."
-    return "DuckDB cannot read the file: it is damaged, encrypted, or of a newer version."
+    return ForeignTables(tuple(found), max(0, len(tables) - _MOST_TABLES))
 
 
 # Reads the history that IPython keeps for itself, `history.sqlite`, without ever writing to it.
@@ -216,16 +199,8 @@ def _duckdb_reason(error: Exception) -> str:
 
 _PATIENCE = 5.0  # seconds for which another program is waited for
 _TOGETHER = 500
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # IPython notes when a session began, and nothing of when its lines ran: this keeps them in order.
 _APART = timedelta(milliseconds=1)
-
-
-@dataclass(frozen=True, slots=True)
-class _Session:
-    number: int
-    name: str
-    start: datetime
 
 
 def ipython_runs(path: Path) -> Iterator[Run]:
@@ -236,19 +211,25 @@ def ipython_runs(path: Path) -> Iterator[Run]:
     """
     if not os.path.isfile(path):  # noqa: PTH113  it does not raise in a folder that nobody may look into
         raise InputError(f"There is no file {path}. In IPython, get_ipython().history_manager.hist_file names it.")
-    with _errors_of(path), closing(_opened(path)) as connection:
-        found: list[_Session] = []
-        latest = _EPOCH
-        rows: Any = connection.execute(
-            "select session, cast(start as blob) from sessions where typeof(session) = 'integer' order by session"
-        ).fetchall()
-        for number, start in rows:
-            written = bytes(start or b"").decode("utf-8", "replace")
-            # A session without a start began after the one before.
-            latest = _time(written) or latest
-            found.append(_Session(number, f"ipython {number} {written}".strip(), latest))
-        for session in found:
-            yield from _lines(connection, session)
+    try:
+        with closing(_opened(path)) as connection:
+            latest = datetime(1970, 1, 1, tzinfo=UTC)
+            rows: Any = connection.execute(
+                "select session, cast(start as blob) from sessions where typeof(session) = 'integer' order by session"
+            ).fetchall()
+            for number, start in rows:
+                written = bytes(start or b"").decode("utf-8", "replace")
+                with suppress(ValueError, OverflowError):  # a session without a start began after the one before
+                    latest = datetime.fromisoformat(written).astimezone(UTC)
+                yield from _lines(connection, number, f"ipython {number} {written}".strip(), latest)
+    except sqlite3.Error as error:
+        if _is_locked(error):
+            raise InputError(f"{path} is locked by another program. Try again in a moment.") from None
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(
+            f"{path} cannot be read as a history of IPython (SQLite: {reason}). Name IPython's history.sqlite; "
+            "in IPython, get_ipython().history_manager.hist_file is its path."
+        ) from None
 
 
 def _opened(path: Path) -> sqlite3.Connection:
@@ -273,7 +254,7 @@ def _connected(path: Path, how: str) -> sqlite3.Connection:
     return connection
 
 
-def _lines(connection: sqlite3.Connection, session: _Session) -> Iterator[Run]:
+def _lines(connection: sqlite3.Connection, number: int, name: str, start: datetime) -> Iterator[Run]:
     last = -1
     while True:
         rows: Any = connection.execute(
@@ -281,36 +262,15 @@ def _lines(connection: sqlite3.Connection, session: _Session) -> Iterator[Run]:
             select line, cast(coalesce(source_raw, source) as blob) from history
             where session = ? and line > ? and typeof(line) = 'integer' order by line limit ?
             """,
-            (session.number, last, _TOGETHER),
+            (number, last, _TOGETHER),
         ).fetchall()
         for line, source in rows:
             if source:
                 text = bytes(source).decode("utf-8", "replace")
-                yield Run(text, session.start + line * _APART, session.name, line)
+                yield Run(text, start + line * _APART, name, line)
         if len(rows) < _TOGETHER:
             return
         last = rows[-1][0]
-
-
-def _time(written: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(written).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-
-
-@contextmanager
-def _errors_of(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        if _is_locked(error):
-            raise InputError(f"{path} is locked by another program. Try again in a moment.") from None
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(
-            f"{path} cannot be read as a history of IPython (SQLite: {reason}). Name IPython's history.sqlite; "
-            "in IPython, get_ipython().history_manager.hist_file is its path."
-        ) from None
 
 
 def _is_locked(error: sqlite3.Error) -> bool:

@@ -46,21 +46,13 @@ class Journal:
 
     @classmethod
     def on_disk(cls, store: StorePath) -> Self:
-        """Make a journal beside a store, for its owner alone, with the folder if there is none.
-
-        Raises:
-            OSError: no file can be made there.
-        """
+        """Make a journal beside a store, for its owner alone, with the folder if there is none."""
         make_private(_real(store).parent)
         return cls._made(_beside(store))
 
     @classmethod
     def in_memory(cls, store: StorePath) -> Self:
-        """Make a journal in the memory of the machine.
-
-        Raises:
-            OSError: there is no file system for that, as on a Mac, or no room in it.
-        """
+        """Make a journal in the memory of the machine; ``OSError`` where it has no file system, as on a Mac."""
         return cls._made(_in_memory(store))
 
     @classmethod
@@ -73,11 +65,7 @@ class Journal:
 
     @classmethod
     def taken(cls, path: Path) -> Self | None:
-        """Return a journal that was left, None where the kernel that writes it lives, or somebody else has taken it.
-
-        Raises:
-            OSError: it cannot be opened.
-        """
+        """Return a journal that was left, None where the kernel that writes it lives, or somebody else has taken it."""
         return cls._locked(path, os.O_RDWR)
 
     @classmethod
@@ -96,20 +84,14 @@ class Journal:
 
     @property
     def is_gone(self) -> bool:
-        """Return whether somebody removed the file, so that nobody would find what is written to it."""
         return os.fstat(self._descriptor).st_nlink == 0
 
     @property
     def size(self) -> int:
-        """Return how many bytes it has."""
         return os.fstat(self._descriptor).st_size
 
     def write(self, record: bytes) -> None:
-        """Hand a record to the system, which keeps it even if this process is killed.
-
-        Raises:
-            OSError: the disk does not take it, or the file was removed.
-        """
+        """Hand a record to the system, which keeps it even if this process is killed."""
         if self.is_gone:
             raise FileNotFoundError(errno.ENOENT, "it was removed", str(self.path))
         if os.write(self._descriptor, record) < len(record):
@@ -117,7 +99,6 @@ class Journal:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
 
     def read(self) -> bytes:
-        """Return all its bytes."""
         blocks, place = [], 0
         while block := os.pread(self._descriptor, _BLOCK, place):
             blocks.append(block)
@@ -249,7 +230,6 @@ _HEAD = struct.Struct("<4sII")
 _FIELDS = {field.name for field in fields(Run)}
 _ERROR_FIELDS = {field.name for field in fields(RunError)}
 _OUTCOMES = get_args(Outcome)
-_Key = tuple[str, int]
 
 
 def note(run: Run) -> bytes:
@@ -266,33 +246,19 @@ def ending(run: Run) -> bytes:
 
 
 def runs(data: bytes) -> list[Run]:
-    """Return the runs that a journal holds, in their order; those without an ending have the outcome "unknown".
-
-    A record that cannot be read is left out. Of one that a newer version wrote, the known fields are read.
-    """
-
-    payloads = _records(data)
-    found: dict[_Key, Run] = {}
-    for payload in payloads:
-        with suppress(
-            AttributeError, KeyError, TypeError, ValueError
-        ):  # a newer version may write records of another form
+    """Return the runs that a journal holds, in their order; those without an ending have the outcome "unknown"."""
+    found: dict[tuple[str, int], Run] = {}
+    for payload in _records(data):
+        # A newer version may write records of another form.
+        with suppress(AttributeError, KeyError, TypeError, ValueError):
             record = json.loads(payload)
             key = (record["session"], record["number"])
             if record["outcome"] not in _OUTCOMES:
                 raise ValueError("an unknown outcome")
             if "source" in record:
                 known = {name: value for name, value in record.items() if name in _FIELDS}
-                found.setdefault(
-                    key,
-                    Run(
-                        **{
-                            **known,
-                            "started": datetime.fromisoformat(record["started"]),
-                            "error": _error(record["error"]),
-                        }
-                    ),
-                )
+                read = {"started": datetime.fromisoformat(record["started"]), "error": _error(record["error"])}
+                found.setdefault(key, Run(**{**known, **read}))
             elif key in found:
                 found[key] = replace(
                     found[key], outcome=record["outcome"], seconds=record["seconds"], error=_error(record["error"])
@@ -307,24 +273,16 @@ def _framed(record: Mapping[str, Any]) -> bytes:
 
 def _records(data: bytes) -> Iterator[bytes]:
     place = data.find(_MARK)
-    while place >= 0:
-        payload = _payload(data, place)
-        if payload is None:
-            place = data.find(_MARK, place + 1)
-        else:
+    while 0 <= place <= len(data) - _HEAD.size:
+        _, length, checksum = _HEAD.unpack_from(data, place)
+        begin = place + _HEAD.size
+        payload = data[begin : begin + length]
+        # A power cut leaves zeros, and the checksum of nothing is zero, too.
+        if length and len(payload) == length and zlib.crc32(payload) == checksum:
             yield payload
-            place = data.find(_MARK, place + _HEAD.size + len(payload))
-
-
-def _payload(data: bytes, place: int) -> bytes | None:
-    if place + _HEAD.size > len(data):
-        return None
-    _, length, checksum = _HEAD.unpack_from(data, place)
-    if not length:  # a power cut leaves zeros, and the checksum of nothing is zero, too
-        return None
-    begin = place + _HEAD.size
-    payload = data[begin : begin + length]
-    return payload if len(payload) == length and zlib.crc32(payload) == checksum else None
+            place = data.find(_MARK, begin + length)
+        else:
+            place = data.find(_MARK, place + 1)
 
 
 def _error(record: Mapping[str, str] | None) -> RunError | None:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import cache
-from pathlib import Path
 from typing import Any, get_args
 from unicodedata import normalize
 
@@ -29,17 +28,13 @@ from jupyter_memory.types.chunk_tokens import is_damaged
 from jupyter_memory.types.memory import LARGEST_THUMBNAIL
 from jupyter_memory.types.protocols import UNREAD
 
-# Checks of texts: their hashes match, and their chunks and the names that they define are parts of them.
-
-_NAMED = 3
-
 
 def text_findings(connection: apsw.Connection) -> Iterator[str]:
     changed, outside = _damaged(connection)
     if changed:
-        yield f"{_memories(changed)} another text or title than was stored. {cure(changed)}"
+        yield f"{_memories(changed)} another text or title than was stored. {_cure_of_memories(changed)}"
     if outside:
-        yield f"{_memories(outside)} chunks that are no part of the text. {cure(outside)}"
+        yield f"{_memories(outside)} chunks that are no part of the text. {_cure_of_memories(outside)}"
 
 
 def findings_of_names(connection: apsw.Connection) -> Iterator[str]:
@@ -48,8 +43,8 @@ def findings_of_names(connection: apsw.Connection) -> Iterator[str]:
         yield f"The names that {them} should define are not in the text. Read them anew with store.rebuild()."
 
 
-def cure(ids: Sequence[str]) -> str:
-    named = " ".join(ids[:_NAMED]) + (" …" if len(ids) > _NAMED else "")
+def _cure_of_memories(ids: Sequence[str]) -> str:
+    named = " ".join(ids[:3]) + (" …" if len(ids) > 3 else "")
     return f"Restore a backup with `jupyter-memory restore`, or forget them: jupyter-memory forget {named}"
 
 
@@ -101,19 +96,16 @@ def damaged_definitions(connection: apsw.Connection) -> list[int]:
         from definitions join texts using (memory) order by memory
         """
     )
-    return [key for key, text, names in rows if not _holds(text, names)]
+    found: list[int] = []
+    for key, text, names in rows:
+        try:
+            held = normalize("NFKC", text.decode())  # Python knows names in their plain characters
+            if not all(name in held for name in names.decode().split()):
+                found.append(key)
+        except UnicodeDecodeError:
+            found.append(key)
+    return found
 
-
-def _holds(text: bytes, names: bytes) -> bool:
-    try:
-        # Python knows names in their plain characters.
-        held = normalize("NFKC", text.decode())
-        return all(name in held for name in names.decode().split())
-    except UnicodeDecodeError:
-        return False
-
-
-# Checks of vectors, their codes and the tokens of chunks: of the right length, and of the chunks that are there.
 
 # Rows that are compared at once.
 _TOGETHER = 2_048
@@ -142,17 +134,12 @@ def damaged(connection: apsw.Connection, model: int, dimensions: int) -> list[in
         select chunk, embedding, code, exists (select 1 from chunks where id = chunk)
         from vectors_{model} full join codes_{model} using (chunk) order by chunk
     """
-    return [
-        chunk
-        for rows in batches(connection.execute(query), _TOGETHER)
-        for chunk in _damaged_among(rows, 4 * dimensions)
-    ]
-
-
-def _damaged_among(rows: Sequence[Any], length: int) -> list[int]:
-    whole = [row for row in rows if _is_whole(row, length)]
-    found = [row[0] for row in rows if not _is_whole(row, length)]
-    if whole:
+    found: list[int] = []
+    for rows in batches(connection.execute(query), _TOGETHER):
+        whole = [row for row in rows if _is_whole(row, 4 * dimensions)]
+        found += [row[0] for row in rows if not _is_whole(row, 4 * dimensions)]
+        if not whole:
+            continue
         vectors = np.frombuffer(b"".join(row[1] for row in whole), np.float32).reshape(len(whole), -1)
         codes = np.frombuffer(b"".join(row[2] for row in whole), np.uint8).reshape(len(whole), -1)
         finite = np.asarray(np.isfinite(vectors).all(axis=1, keepdims=True))
@@ -179,7 +166,7 @@ def damaged_tokens(connection: apsw.Connection) -> list[int]:
 # SQLite's own check sees broken pages and indexes. It cannot see a changed letter in a text or a vector that lacks its
 # end. Each check yields a sentence for each kind of damage, with what to do about it.
 
-RESTORE = "Restore a backup with `jupyter-memory restore`."
+_RESTORE = "Restore a backup with `jupyter-memory restore`."
 _TYPES = {"integer": ("integer",), "text": ("text",), "blob": ("blob",), "real": ("real", "integer")}
 # Microseconds of the first and the last moment that a date of Python can have.
 _FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
@@ -219,7 +206,8 @@ _WRONG = {
 
 def table_findings(connection: apsw.Connection) -> Iterator[str]:
     """Yield what is wrong with what a store holds, each with what to do; nothing for a sound store."""
-    missing = list(_missing(connection))
+    there = {name for (name,) in connection.execute("select name from sqlite_schema")}
+    missing = [f"The {kind} {name} is missing. {_RESTORE}" for kind, name in sorted(_expected()) if name not in there]
     yield from missing
     if missing:
         return  # the other checks read these
@@ -241,14 +229,7 @@ def table_findings(connection: apsw.Connection) -> Iterator[str]:
         except (ValueError, TypeError, apsw.SQLError, apsw.MismatchError):
             # What a check could not read has the wrong type, which was named above; or else it is named now.
             if not wrong_types:
-                yield f"Some values cannot be read. {RESTORE}"
-
-
-def _missing(connection: apsw.Connection) -> Iterator[str]:
-    there = {name for (name,) in connection.execute("select name from sqlite_schema")}
-    for kind, name in sorted(_expected()):
-        if name not in there:
-            yield f"The {kind} {name} is missing. {RESTORE}"
+                yield f"Some values cannot be read. {_RESTORE}"
 
 
 @cache
@@ -273,7 +254,7 @@ def _wrong_types(connection: apsw.Connection) -> Iterator[str]:
             allowed = (*_TYPES[type_], *(() if required else ("null",)))
             fits = ", ".join(f"'{name}'" for name in allowed)
             if count := _count(connection, table, f"typeof({column}) not in ({fits})"):
-                yield f"{_rows(count)} of {table} {_have(count)} no {type_} in {column}. {RESTORE}"
+                yield f"{_rows(count)} of {table} {_have(count)} no {type_} in {column}. {_RESTORE}"
 
 
 def _orphans(connection: apsw.Connection) -> Iterator[str]:
@@ -281,7 +262,7 @@ def _orphans(connection: apsw.Connection) -> Iterator[str]:
         'select "table", parent, count(*) from pragma_foreign_key_check group by 1, 2 order by 1, 2'
     ).fetchall()
     for table, parent, count in found:
-        yield f"{_rows(count)} of {table} {'belongs' if count == 1 else 'belong'} to no row of {parent}. {RESTORE}"
+        yield f"{_rows(count)} of {table} {'belongs' if count == 1 else 'belong'} to no row of {parent}. {_RESTORE}"
 
 
 def _wrong_values(connection: apsw.Connection) -> Iterator[str]:
@@ -308,9 +289,9 @@ def _cure(connection: apsw.Connection, table: str, condition: str) -> str:
     if table == "runs":
         return "Forget what was run with store.history.clear()."
     if table != "memories":
-        return RESTORE
+        return _RESTORE
     rows = connection.execute(f"select id from memories where {condition} order by key limit 3").fetchall()
-    return cure([str(row[0]) for row in rows])
+    return _cure_of_memories([str(row[0]) for row in rows])
 
 
 def _wrong_models(connection: apsw.Connection) -> Iterator[str]:
@@ -325,11 +306,11 @@ def _wrong_models(connection: apsw.Connection) -> Iterator[str]:
         )
     }
     if active > 1 or (models and not active):
-        yield f"{active} models are in use instead of one. {RESTORE}"
+        yield f"{active} models are in use instead of one. {_RESTORE}"
     for table in sorted(models - tables):
-        yield f"The table {table} is missing. {RESTORE}"
+        yield f"The table {table} is missing. {_RESTORE}"
     for table in sorted(tables - models):
-        yield f"The vectors in {table} belong to no model. {RESTORE}"
+        yield f"The vectors in {table} belong to no model. {_RESTORE}"
 
 
 def _lost_rows(connection: apsw.Connection) -> Iterator[str]:
@@ -338,9 +319,9 @@ def _lost_rows(connection: apsw.Connection) -> Iterator[str]:
         if count := _count(connection, "memories", without):
             yield f"{_rows(count)} of memories {_have(count)} no {what}. {_cure(connection, 'memories', without)}"
     if not _count(connection, "counters", "name = 'removals'"):
-        yield f"The counter of removals is missing. {RESTORE}"
+        yield f"The counter of removals is missing. {_RESTORE}"
     if _count(connection, "query_key", "length(key) = 32") != 1:
-        yield f"The key of the stored questions is missing. {RESTORE}"
+        yield f"The key of the stored questions is missing. {_RESTORE}"
 
 
 def _count(connection: apsw.Connection, table: str, condition: str) -> int:
@@ -353,9 +334,6 @@ def _rows(count: int) -> str:
 
 def _have(count: int) -> str:
     return "has" if count == 1 else "have"
-
-
-# Counts of what a store holds, and checks that it is sound.
 
 
 def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
@@ -424,21 +402,21 @@ def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
             f"An interrupted copy of the store is left and cannot be removed. Remove it with: rm '{copy}'"
             for copy in sweep(database.path)
         )
-    yield from _open_to_others(database.path)
+    path = database.path
+    if os.name == "posix" and path.stat().st_mode & 0o077:
+        yield f"Other users of this machine can read {path}. Close it to them with: chmod 600 '{path}'"
 
 
 def damage(database: Database) -> Iterator[str]:
     """Yield the damage that SQLite sees; if it sees none, the damage in what the store holds."""
     with database.read() as connection:
         findings = [row[0] for row in connection.execute("pragma integrity_check(5)") if row[0] != "ok"]
-        yield from (f"SQLite found damage: {finding}. {_cure_of(finding)}" for finding in findings)
+        for finding in findings:
+            of_index = finding.startswith("fts5:") or "FTS5" in finding
+            cure = "Build the keyword index anew with store.rebuild()." if of_index else _RESTORE
+            yield f"SQLite found damage: {finding}. {cure}"
         if not findings:
             yield from table_findings(connection)
-
-
-def _cure_of(finding: str) -> str:
-    of_index = finding.startswith("fts5:") or "FTS5" in finding
-    return "Build the keyword index anew with store.rebuild()." if of_index else RESTORE
 
 
 def refuse_broken(database: Database) -> None:
@@ -451,14 +429,8 @@ def refuse_broken(database: Database) -> None:
             )
 
 
-def _open_to_others(path: Path) -> Iterator[str]:
-    if os.name == "posix" and path.stat().st_mode & 0o077:
-        yield f"Other users of this machine can read {path}. Close it to them with: chmod 600 '{path}'"
-
-
 def _rows_of(connection: apsw.Connection, table: str) -> int:
-    number: Any = connection.execute(f"select count(*) from {table}").get
-    return int(number)
+    return int(connection.execute(f"select count(*) from {table}").get)
 
 
 def _counts(connection: apsw.Connection, expression: str) -> dict[str, int]:

@@ -74,37 +74,38 @@ def sync_folder(file: Path) -> None:
 
 def sweep(store: Path) -> list[Path]:
     """Remove the copies that killed processes left beside a store; return those that cannot be removed."""
-    stuck = []
-    for file in _abandoned(Path(os.path.realpath(store))):
-        try:
-            file.unlink(missing_ok=True)
-        except OSError:
-            stuck.append(file)
-    return stuck
-
-
-def _abandoned(store: Path) -> Iterator[Path]:
-    copies: dict[str, list[str]] = defaultdict(list)
+    folder = Path(os.path.realpath(store)).parent
+    copies: dict[str, list[Path]] = defaultdict(list)
     try:
-        for file in store.parent.iterdir():
-            copies[_COMPANION.sub("", file.name)].append(file.name)
+        for file in folder.iterdir():
+            copies[_COMPANION.sub("", file.name)].append(file)
     except OSError:
-        return
+        return []
+    stuck = []
     for name, parts in copies.items():
         found, left = _OURS.fullmatch(name), False
         with suppress(OSError):  # somebody else removed it meanwhile
-            left = found is not None and _is_left(store.parent / name, int(found["process"]))
-        if left:
-            yield from map(store.parent.joinpath, parts)
+            left = found is not None and _is_left(folder / name, int(found["process"]))
+        for file in parts if left else ():
+            try:
+                file.unlink(missing_ok=True)
+            except OSError:
+                stuck.append(file)
+    return stuck
 
 
 def _is_left(copy: Path, process: int) -> bool:
     try:
-        # A process that still runs may be about to lock its empty copy.
-        if not copy.lstat().st_size and _runs(process):
+        if not copy.lstat().st_size:
+            # A process that still runs may be about to lock its empty copy.
+            with suppress(PermissionError):
+                if os.name == "posix":
+                    os.kill(process, 0)
             return False
     except FileNotFoundError:
         return True
+    except (ProcessLookupError, OverflowError):
+        pass  # it ended
     try:
         with closing(apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
             connection.execute("begin exclusive")
@@ -112,18 +113,6 @@ def _is_left(copy: Path, process: int) -> bool:
         return True
     except apsw.Error:
         return False
-    return True
-
-
-def _runs(process: int) -> bool:
-    if os.name != "posix":
-        return True
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
     return True
 
 

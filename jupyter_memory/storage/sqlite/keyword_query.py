@@ -163,13 +163,12 @@ def occurrences(text: str, of_text: Sequence[Token], phrases: Iterable[Sequence[
             else:
                 places.append((first, end))
     spans = [(of_text[first][0], of_text[end - 1][1]) for first, end in places]
-    return spans if text.isascii() else _in_code_points(text.encode(), spans)
-
-
-def _in_code_points(text: bytes, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    edges = [edge for span in spans for edge in span]
-    places = list(accumulate(len(text[start:end].decode()) for start, end in pairwise([0, *edges])))
-    return list(zip(places[::2], places[1::2], strict=True))
+    if text.isascii():
+        return spans
+    written = text.encode()
+    edges = pairwise([0, *(edge for span in spans for edge in span)])
+    points = list(accumulate(len(written[start:end].decode()) for start, end in edges))
+    return list(zip(points[::2], points[1::2], strict=True))
 
 
 # The keyword index as changes leave it: chunks put in again, no trace of removed words, built anew.

@@ -63,17 +63,13 @@ def scrub(
         # The log of one store must not get into the file of another.
         with _transaction(connection, "deferred"):
             check(connection)
-        if _emptied(connection) and _slice(connection, pages, log):
+        busy, _, _ = connection.execute("pragma wal_checkpoint(truncate)").fetchall()[0]
+        if not busy and _slice(connection, pages, log):
             until = monotonic() + patience
         elif monotonic() >= until:
             return False
         sleep(_PAUSE)
     return True
-
-
-def _emptied(connection: apsw.Connection) -> bool:
-    busy, _, _ = connection.execute("pragma wal_checkpoint(truncate)").fetchall()[0]
-    return not busy
 
 
 def _slice(connection: apsw.Connection, pages: apsw.VFSFile, log: Path) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -79,32 +79,27 @@ _FEW = 50
 def condition(filters: Filters) -> tuple[str, dict[str, Any]]:
     """Return a SQL condition on ``memories`` and its parameters; ``"1"`` where nothing is filtered."""
     parameters: dict[str, Any] = {}
-    clauses = [
-        clause
-        for depth, each in enumerate(all_of(filters))
-        for clause in _clauses(each, parameters, f"_{depth}" if depth else "")
-    ]
+    clauses: list[str] = []
+    for place, each in enumerate(all_of(filters)):
+        depth = f"_{place}" if place else ""
+        for facet in FACETS:
+            if wanted := getattr(each, facet):
+                clauses.append(_has(facet, wanted, parameters, facet + depth))
+            if unwanted := getattr(each, f"not_{facet}"):
+                # A memory that has no value here is not one that has an unwanted one: "not in" alone would lose it.
+                clauses.append(f"not coalesce({_has(facet, unwanted, parameters, f'not_{facet}{depth}')}, 0)")
+        if each.not_word:
+            parameters[f"not_word{depth}"] = " OR ".join('"' + word.replace('"', '""') + '"' for word in each.not_word)
+            clauses.append(
+                "memories.key not in (select chunks.memory from keyword as held join chunks on chunks.id = held.rowid "
+                f"where held.keyword match :not_word{depth})"
+            )
+        for bound, comparison in (("since", ">="), ("until", "<")):
+            moment = getattr(each, bound)
+            if moment is not None:
+                parameters[bound + depth] = to_micros(moment)
+                clauses.append(f"memories.event_at {comparison} :{bound}{depth}")
     return " and ".join(clauses) or "1", parameters
-
-
-def _clauses(filters: Filters, parameters: dict[str, Any], depth: str) -> Iterator[str]:
-    for facet in FACETS:
-        if wanted := getattr(filters, facet):
-            yield _has(facet, wanted, parameters, facet + depth)
-        if unwanted := getattr(filters, f"not_{facet}"):
-            # A memory that has no value here is not one that has an unwanted one: "not in" alone would lose it.
-            yield f"not coalesce({_has(facet, unwanted, parameters, f'not_{facet}{depth}')}, 0)"
-    if filters.not_word:
-        parameters[f"not_word{depth}"] = " OR ".join('"' + word.replace('"', '""') + '"' for word in filters.not_word)
-        yield (
-            "memories.key not in (select chunks.memory from keyword as held join chunks on chunks.id = held.rowid "
-            f"where held.keyword match :not_word{depth})"
-        )
-    for bound, comparison in (("since", ">="), ("until", "<")):
-        moment = getattr(filters, bound)
-        if moment is not None:
-            parameters[bound + depth] = to_micros(moment)
-            yield f"memories.event_at {comparison} :{bound}{depth}"
 
 
 def _has(facet: str, values: tuple[str, ...], parameters: dict[str, Any], name: str) -> str:

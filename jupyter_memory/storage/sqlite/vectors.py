@@ -80,8 +80,6 @@ def _projection(dimensions: int) -> NDArray[np.float32]:
     return np.ascontiguousarray(np.concatenate(blocks, axis=1)[:dimensions, :BITS], dtype=np.float32)
 
 
-# From the chunks that an index scores to the best memories.
-
 Keys = NDArray[np.int64]
 
 
@@ -159,26 +157,22 @@ def best_memories(connection: apsw.Connection, scored: Ranked, count: int, owner
         scores = scored.top(asked)
         owned = [(keys.item(chunk), chunk, score) for chunk, score in scores.items() if chunk < keys.size]
         often = Counter(scores.values())
-        tied = _ages(connection, [memory for memory, _, score in owned if often[score] > 1])
+        tied: dict[int, tuple[int, str]] = {}
+        if memories := [memory for memory, _, score in owned if often[score] > 1]:
+            # One row, since another thread may run Python whenever a row is fetched.
+            found = connection.execute(
+                """
+                select json_group_array(json_array(key, event_at, content_hash))
+                from memories where key in (select value from json_each(?))
+                """,
+                (json.dumps(memories),),
+            ).get
+            tied = {key: (event_at, hash_) for key, event_at, hash_ in json.loads(found)}
         rows = [Row(memory, chunk, score, *tied.get(memory, (0, ""))) for memory, chunk, score in owned if memory]
 
         if is_settled(rows, asked, count):
             return cut(rows, count)
         asked *= 4
-
-
-def _ages(connection: apsw.Connection, memories: Sequence[int]) -> dict[int, tuple[int, str]]:
-    if not memories:
-        return {}
-    # One row, since another thread may run Python whenever a row is fetched.
-    found = connection.execute(
-        """
-        select json_group_array(json_array(key, event_at, content_hash))
-        from memories where key in (select value from json_each(?))
-        """,
-        (json.dumps(memories),),
-    ).get
-    return {key: (event_at, hash_) for key, event_at, hash_ in json.loads(found)}
 
 
 # A model has two tables: ``vectors_N`` holds float32 vectors, from which sqlite-vec computes every cosine that is ever
