@@ -103,15 +103,23 @@ class Changes:
     ) -> bool:
         """Write what files hold, by path, in place of what they held; return whether they held anything."""
         keys = files.memories_of_paths(self.connection, list(contents), space)
-        before = self._replaced(keys, contents) if keys else {}
+        before: dict[str, list[Predecessor | None]] = {}
+        if keys:
+            earlier: dict[str, list[Memory]] = defaultdict(list)
+            for memory in memories.load(self.connection, keys).values():
+                earlier[memory.source].append(memory)
+            self.delete(keys)
+            now_held = {path: [one.draft for one in of_it] for path, of_it in contents.items()}
+            moved = by_file(earlier, now_held)
+            before = {path: predecessors(moved[path], drafts) for path, drafts in now_held.items()}
         written = [
             (one, predecessor)
             for path, of_it in contents.items()
             for one, predecessor in zip(of_it, before.get(path) or [None] * len(of_it), strict=True)
         ]
-        drafts = [one.draft if earlier is None else succeeding(one.draft, earlier) for one, earlier in written]
+        drafts = [one.draft if last is None else succeeding(one.draft, last) for one, last in written]
         identified = [(identity(draft), draft) for draft in drafts]
-        new = memories.insert(self.connection, identified, now, [earlier for _, earlier in written])
+        new = memories.insert(self.connection, identified, now, [last for _, last in written])
         thumbnails.insert(self.connection, list(zip(new, drafts, strict=True)))
         self._add_chunks(model, [(key, draft, one) for key, draft, (one, _) in zip(new, drafts, written, strict=True)])
         return bool(keys)
@@ -234,18 +242,6 @@ class Changes:
         if self._index_outdated:
             keyword_query.rebuild(self.connection)
 
-    def _replaced(
-        self, keys: Sequence[int], contents: Mapping[str, Sequence[Prepared]]
-    ) -> dict[str, list[Predecessor | None]]:
-        # Return the predecessor of each of their new memories, by path.
-        before: dict[str, list[Memory]] = defaultdict(list)
-        for memory in memories.load(self.connection, keys).values():
-            before[memory.source].append(memory)
-        self.delete(keys)
-        after = {path: [one.draft for one in of_it] for path, of_it in contents.items()}
-        now = by_file(before, after)
-        return {path: predecessors(now[path], drafts) for path, drafts in after.items()}
-
     def _add_chunks(self, model: Model | None, fresh: Sequence[_Fresh]) -> None:
         defined = [(key, one.definitions) for key, _, one in fresh if one.definitions is not None]
         memories.insert_definitions(self.connection, defined)
@@ -284,14 +280,14 @@ def _stored(value: Any) -> Any:
 # Memories of new files that are written in one transaction: some 50 ms, in which nobody else can write.
 _STEP = 128
 # A file that was read, and its memories.
-FileRead = tuple[FileState, Sequence[Prepared]]
+_FileRead = tuple[FileState, Sequence[Prepared]]
 
 
-def in_steps(connection: apsw.Connection, read: Sequence[FileRead], space: str) -> list[Sequence[FileRead]]:
+def in_steps(connection: apsw.Connection, read: Sequence[_FileRead], space: str) -> list[Sequence[_FileRead]]:
     """Return the files to write in each transaction; those that hold memories together, since cells may move."""
     if files.memories_of_paths(connection, [state.path for state, _ in read], space):
         return [read]
-    steps: list[list[FileRead]] = [[]]
+    steps: list[list[_FileRead]] = [[]]
     held = 0
     for one in read:
         steps[-1].append(one)
@@ -314,8 +310,7 @@ _LOW = 8 * _RESERVE
 Result = TypeVar("Result")
 
 
-def keep_reserve(store: Path) -> None:
-    """Set some room aside if the disk of a store is nearly full, and give it back if it is not."""
+def _keep_reserve(store: Path) -> None:
     reserve = _reserve_of(store)
     with suppress(OSError):
         free = shutil.disk_usage(store.parent).free
@@ -338,7 +333,7 @@ def with_room(database: Database, forget: Callable[[], Result]) -> Result:
     """Run what forgets; on a full disk, with the room of the reserve, of the log and of interrupted copies."""
     if database.read_only:
         return forget()
-    keep_reserve(database.path)
+    _keep_reserve(database.path)
     try:
         return forget()
     except StoreFull:
@@ -350,15 +345,6 @@ def with_room(database: Database, forget: Callable[[], Result]) -> Result:
             f"The disk of {database.path} is full, and forgetting needs about {_RESERVE // 1_000_000} MB of it for a "
             "moment. Nothing was forgotten. Remove or move other files, such as those in the trash, and forget again."
         ) from None
-
-
-def scrub_with_room(database: Database) -> None:
-    """Overwrite what removed rows left; on a full disk, with the room that there is for forgetting."""
-    sweep(database.path)
-    database.scrub()
-    if database.traces_may_remain and _reserve_of(database.path).exists():
-        _make_room(database)
-        database.scrub()
 
 
 def compact(database: Database, least: float) -> None:
@@ -403,7 +389,7 @@ class Transactions:
             changes = Changes(connection, self._vectors)
             yield changes
             changes.finish()
-        keep_reserve(self._database.path)
+        _keep_reserve(self._database.path)
 
     def removed(self, remove: Callable[[Changes], int]) -> int:
         """Run what removes memories, also on a full disk, and tidy up after it; return how many went."""
@@ -421,5 +407,10 @@ class Transactions:
         with self._database.read() as connection:
             needed = scrubbing.pending(connection) is not None
         if needed:
-            scrub_with_room(self._database)
-            compact(self._database, compact_at)
+            database = self._database
+            sweep(database.path)
+            database.scrub()
+            if database.traces_may_remain and _reserve_of(database.path).exists():
+                _make_room(database)
+                database.scrub()
+            compact(database, compact_at)

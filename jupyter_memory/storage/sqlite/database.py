@@ -76,9 +76,7 @@ def translate_errors(path: Path) -> Iterator[None]:
         ) from None
 
 
-class Diagnosis:
-    """Examines a store after an error; ``find_damage`` returns the first damage that it finds, as a sentence."""
-
+class _Diagnosis:
     def __init__(self, path: Path, refuse_replaced: Callable[[], None]) -> None:
         self.find_damage: Callable[[], str] = str
         self._path = path
@@ -88,7 +86,6 @@ class Diagnosis:
 
     @contextmanager
     def of_errors(self) -> Iterator[None]:
-        """Turn errors that come from another file, or from damage, into ours; all others stay as they are."""
         try:
             yield
         except StoreDamaged:
@@ -139,13 +136,7 @@ def _first_line(error: Exception) -> str:
 _INSTRUCTIONS = 1_000_000
 
 
-class Interrupts:
-    """The reading transactions of one store's threads, each of which another thread may stop.
-
-    A transaction is registered from its beginning to its end, under a lock: a stop that comes too late finds nothing,
-    and never affects what the thread does next.
-    """
-
+class _Interrupts:
     def __init__(self) -> None:
         self._reading: dict[int, _Reading] = {}
         self._lock = Lock()
@@ -295,9 +286,7 @@ _NOTICE = (
 _PATIENCE = 2.0
 
 
-class Traces:
-    """The traces in one file; ``busy`` is how many milliseconds its connections wait for others at most."""
-
+class _Traces:
     def __init__(self, file: StoreFile, busy: int) -> None:
         self._file = file
         self._busy = busy
@@ -367,9 +356,9 @@ class Database:
         self._busy = round(busy_seconds * 1000)
         self._steps = tuple(steps) if steps is not None else migrations()
         self._file = StoreFile(path, vfs, (self._steps[0].version, self._steps[-1].version))
-        self._traces = Traces(self._file, self._busy)
+        self._traces = _Traces(self._file, self._busy)
         self.notices = self._file.notices
-        self.diagnosis = Diagnosis(path, self._refuse_replaced)
+        self.diagnosis = _Diagnosis(path, self._refuse_replaced)
         self._closed = False
         self._begin()
 
@@ -402,7 +391,17 @@ class Database:
         """Return this thread's connection, opened on first use."""
         self._leave_parent()
         if not hasattr(self._local, "connection") or self._closed:
-            self._local.connection = self._connect()
+            with ExitStack() as unless_ready:
+                if not self._closed:
+                    fresh = unless_ready.enter_context(closing(self._file.connect(self._busy)))
+                with self._lock:
+                    if self._closed:
+                        raise StoreClosed(
+                            "This store was closed. Open it again with open_store() or MemoryStore(path)."
+                        )
+                    self._connections.add(fresh)
+                unless_ready.pop_all()
+            self._local.connection = fresh
         connection: apsw.Connection = self._local.connection
         return connection
 
@@ -527,23 +526,12 @@ class Database:
         self._local = threading.local()
         self._connections: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._lock = threading.Lock()
-        self.interrupts = Interrupts()
+        self.interrupts = _Interrupts()
 
     def _leave_parent(self) -> None:
         if self._pid != os.getpid():
             _PARENTS.extend(self._connections)
             self._begin()
-
-    def _connect(self) -> apsw.Connection:
-        with ExitStack() as unless_ready:
-            if not self._closed:
-                connection = unless_ready.enter_context(closing(self._file.connect(self._busy)))
-            with self._lock:
-                if self._closed:
-                    raise StoreClosed("This store was closed. Open it again with open_store() or MemoryStore(path).")
-                self._connections.add(connection)
-            unless_ready.pop_all()
-        return connection
 
     @property
     def replaced(self) -> bool:

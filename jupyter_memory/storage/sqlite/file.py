@@ -51,8 +51,6 @@ def beside(store: Path, ending: str) -> Path:
 
 
 class _Seen(NamedTuple):
-    # The file's stamp, SQLite's version of the data, and the number of commits.
-
     stamp: _Stamp
     version: int
     commits: int
@@ -74,8 +72,7 @@ class Mark(NamedTuple):
         )
 
 
-def mark_of(connection: apsw.Connection) -> Mark:
-    """Return the mark of a store as a connection sees it; that of an empty file is 0."""
+def _mark_of(connection: apsw.Connection) -> Mark:
     found: dict[str, int] = {}
     if connection.execute("select exists (select 1 from sqlite_schema where name = 'counters')").get:
         rows = connection.execute("select name, value from counters")
@@ -111,7 +108,7 @@ class Identity:
         try:
             self._stamp = _stamp(self._path)
             self._header = _header(connection)
-            seen = mark_of(connection)
+            seen = _mark_of(connection)
             self.settled, self._store = seen.settled, seen.store
             self._seen[connection] = _Seen(self._stamp, int(connection.pragma("data_version")), seen.commits)
             with suppress(*_UNREADABLE):
@@ -144,7 +141,7 @@ class Identity:
         if self.overwritten or stamp is None or (last is not None and last.stamp == stamp):
             return
         try:
-            mark, version = mark_of(connection), int(connection.pragma("data_version"))
+            mark, version = _mark_of(connection), int(connection.pragma("data_version"))
         except _UNREADABLE:
             self._stamp, self.overwritten = stamp, self._is_whole()
             return
@@ -156,7 +153,23 @@ class Identity:
             self._store = mark.store
 
     def count_commit(self, connection: apsw.Connection) -> None:
-        commits = _count_commit(connection, self._writer, self.settled)
+        connection.execute(
+            """
+            insert into counters (name, value) values ('store', :store), ('commits', 1), ('settled', :settled)
+            on conflict (name) do update set value = case name
+                when 'commits' then value + 1 when 'settled' then max(value, excluded.value) else value
+            end
+            """,
+            {"store": secrets.randbits(62), "settled": self.settled},
+        )
+        connection.execute(
+            "insert or replace into counters select ?, value from counters where name = 'commits'", (self._writer,)
+        )
+        connection.execute(
+            "delete from counters where name glob ? and value < (select value from counters where name = 'settled')",
+            (_WRITER + "*",),
+        )
+        commits = int(connection.execute("select value from counters where name = 'commits'").get)
         last = self._seen.get(connection)
         if last is not None:
             version = int(connection.pragma("data_version"))
@@ -168,7 +181,7 @@ class Identity:
         with suppress(OSError, *_UNREADABLE):
             if log.stat().st_size:
                 leave_log(connection, True)
-                strange = not self._fits(connection, mark_of(connection))
+                strange = not self._fits(connection, _mark_of(connection))
                 leave_log(connection, strange)
         return strange
 
@@ -199,33 +212,13 @@ class Identity:
 
     def _alone(self) -> Mark:
         with self._open_alone() as connection:
-            return mark_of(connection)
+            return _mark_of(connection)
 
     def _open_alone(self) -> closing[apsw.Connection]:
         # Through SQLite: closing the file by other means would release the locks that this process has on it.
         name = self._path.absolute().as_uri() + "?mode=ro&immutable=1"
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         return closing(apsw.Connection(name, flags=flags, vfs=self._vfs))
-
-
-def _count_commit(connection: apsw.Connection, writer: str, settled: int) -> int:
-    connection.execute(
-        """
-        insert into counters (name, value) values ('store', :store), ('commits', 1), ('settled', :settled)
-        on conflict (name) do update set value = case name
-            when 'commits' then value + 1 when 'settled' then max(value, excluded.value) else value
-        end
-        """,
-        {"store": secrets.randbits(62), "settled": settled},
-    )
-    connection.execute(
-        "insert or replace into counters select ?, value from counters where name = 'commits'", (writer,)
-    )
-    connection.execute(
-        "delete from counters where name glob ? and value < (select value from counters where name = 'settled')",
-        (_WRITER + "*",),
-    )
-    return int(connection.execute("select value from counters where name = 'commits'").get)
 
 
 def _header(connection: apsw.Connection) -> bytes:
@@ -472,8 +465,6 @@ def _takes_log(connection: apsw.Connection, patience: int) -> bool:
             sleep(0.005)
 
 
-# How many bytes of a store's file are for what: its pages, counted by the tables and indexes that they belong to.
-
 # What the tables are for, by their names; whatever is not here is small.
 _KINDS = {
     "texts": ("memories", "texts", "tags", "chunks", "definitions"),
@@ -485,7 +476,6 @@ _KINDS = {
     "files": ("files", "folders"),
     "forgotten": ("forgotten",),
 }
-_OTHER, _FREE, _LOG = "other", "free", "log"
 
 
 def sizes(connection: apsw.Connection, path: Path) -> dict[str, int]:
@@ -502,12 +492,13 @@ def sizes(connection: apsw.Connection, path: Path) -> dict[str, int]:
         where aggregate = true group by 1
         """
     )
-    found = dict.fromkeys((*_KINDS, _OTHER, _FREE, _LOG), 0)
+    found = dict.fromkeys((*_KINDS, "other", "free", "log"), 0)
     for table, size in pages:
-        found[_kind(table)] += size
-    found[_FREE] = _free(connection)
+        kinds = (kind for kind, names in _KINDS.items() if any(fnmatchcase(table, name) for name in names))
+        found[next(kinds, "other")] += size
+    found["free"] = _free(connection)
     # Pages that are only in the log are part of the file as it is read.
-    found[_LOG] = max(0, on_disk(path) - sum(found.values()))
+    found["log"] = max(0, on_disk(path) - sum(found.values()))
     return found
 
 
@@ -526,7 +517,3 @@ def _free(connection: apsw.Connection) -> int:
 
 def _pages(connection: apsw.Connection, pragma: str) -> int:
     return int(connection.pragma(pragma)) * int(connection.pragma("page_size"))
-
-
-def _kind(table: str) -> str:
-    return next((kind for kind, names in _KINDS.items() if any(fnmatchcase(table, name) for name in names)), _OTHER)

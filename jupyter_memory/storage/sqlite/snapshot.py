@@ -305,13 +305,9 @@ class _Sampled:
     holding: Mapping[str, int]
 
 
-class PartStatistics(Statistics):
-    """The words of a part of a store.
-
-    A small part is read as a whole, so its counts are exact. In a larger one, what is frequent in the store is counted
-    in a sample, since a word that half of the chunks hold would take as long as a search to count.
-    """
-
+# A small part is read as a whole, so its counts are exact. In a larger one, what is frequent in the store is counted
+# in a sample, since a word that half of the chunks hold would take as long as a search to count.
+class _PartStatistics(Statistics):
     def __init__(self, connection: apsw.Connection, indexes: Indexes, within: Filters, cache: PartCache) -> None:
         super().__init__(connection, indexes.counts)
         self._within = within
@@ -327,7 +323,14 @@ class PartStatistics(Statistics):
             return {word: sampled.holding.get(word, 0) for word in asked}
         # A word that nothing in the store holds need not be looked for.
         whole = super().frequencies(asked)
-        return {word: self._count(word, whole[word]) if whole[word] else 0 for word in asked}
+        counts = dict.fromkeys(asked, 0)
+        for word in asked:
+            if whole[word] > _FREQUENT and (found := sampled.holding.get(word, 0)):
+                counts[word] = round(found * sampled.chunks / sampled.read)
+            elif whole[word]:
+                counted = partial(self._counted_of, word)
+                counts[word] = self._cache.counts.of(self._version, (self._within, word), counted)
+        return counts
 
     def beginning(self, letters: str, /) -> Sequence[str]:
         return self._held(super().beginning(letters))
@@ -354,12 +357,6 @@ class PartStatistics(Statistics):
         )
         holding = Counter(chain.from_iterable(set(self.words(text)) for (text,) in rows))
         return _Sampled(len(ids), len(read), holding)
-
-    def _count(self, word: str, in_store: int) -> int:
-        sampled = self._sampled
-        if in_store > _FREQUENT and (found := sampled.holding.get(word, 0)):
-            return round(found * sampled.chunks / sampled.read)
-        return self._cache.counts.of(self._version, (self._within, word), partial(self._counted_of, word))
 
     def _counted_of(self, word: str) -> int:
         keyword_query.open_places(self._connection)
@@ -388,7 +385,7 @@ class PartSnapshot(SqliteSnapshot):
     @property
     def corpus(self) -> Statistics:
         if self._corpus is None:
-            self._corpus = PartStatistics(self._connection, self._indexes, self._within, self._cache)
+            self._corpus = _PartStatistics(self._connection, self._indexes, self._within, self._cache)
         return self._corpus
 
     def in_background(self, work: Callable[[Snapshot], Result], /) -> Callable[[], Result]:

@@ -7,9 +7,8 @@ from contextlib import contextmanager
 
 import apsw
 import numpy as np
-from numpy.typing import NDArray
 
-from jupyter_memory.storage.base import Calibration, ChunkVectors, Model, Prepared
+from jupyter_memory.storage.base import Calibration, Model, Prepared
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.shared import identity
 from jupyter_memory.storage.sqlite.changes import Changes, Transactions
@@ -49,7 +48,15 @@ class SqliteContents:
     def memories(self) -> Iterator[Stored]:
         keys = sorted(memories.keys_where(self._connection, self._filters))
         for start in range(0, len(keys), _TOGETHER):
-            yield from self._stored(keys[start : start + _TOGETHER])
+            some = keys[start : start + _TOGETHER]
+            loaded = memories.load(self._connection, some)
+            cut = memories.chunks_by_memory(self._connection, some)
+            tiers = arrivals.tiers(self._connection, some)
+            pictures = thumbnails.by_memory(self._connection, some)
+            for key in some:
+                memory = loaded[key]
+                ran = runs.of_memory(self._connection, key) if memory.kind == "history" else []
+                yield Stored(memory, tiers[key], tuple(cut.get(key, ())), tuple(ran), pictures.get(key, ()))
 
     def prepared(self, stored: Sequence[Stored], /) -> list[Prepared]:
         connection, model = self._connection, self.model()
@@ -58,7 +65,8 @@ class SqliteContents:
         owned = memories.chunk_ids_by_memory(connection, keys)
         every = [chunk for key in keys for chunk in owned[key]]
         tokens = memories.tokens_of(connection, every)
-        embedded = {} if model is None else _by_chunk(memories.chunk_vectors(connection, model, every))
+        found = None if model is None else memories.chunk_vectors(connection, model, every)
+        embedded = {} if found is None else dict(zip(found.ids.tolist(), found.vectors, strict=True))
         defined = memories.definitions_of(connection, keys)
         return [
             Prepared(
@@ -89,16 +97,6 @@ class SqliteContents:
     def _filters(self) -> Filters:
         return Filters(space=(self._space,)) if self._space else Filters()
 
-    def _stored(self, keys: Sequence[int]) -> Iterator[Stored]:
-        loaded = memories.load(self._connection, keys)
-        cut = memories.chunks_by_memory(self._connection, keys)
-        tiers = arrivals.tiers(self._connection, keys)
-        pictures = thumbnails.by_memory(self._connection, keys)
-        for key in keys:
-            memory = loaded[key]
-            ran = runs.of_memory(self._connection, key) if memory.kind == "history" else []
-            yield Stored(memory, tiers[key], tuple(cut.get(key, ())), tuple(ran), pictures.get(key, ()))
-
 
 class SqliteTransfer:
     """Takes memories out of a SQLite store and puts them into one."""
@@ -125,8 +123,16 @@ class SqliteTransfer:
 
     def put(self, arriving: Sequence[Arriving], embedder: Embedder | None, /, *, update: bool) -> list[Became]:
         with self._transactions.changing(yielding=True) as changes:
-            model = changes.model(embedder)
-            new = _new(changes.connection, arriving)
+            connection, model = changes.connection, changes.model(embedder)
+            taken: set[object] = set(arrivals.keys_by_id(connection, [one.id for one in arriving]))
+            new: set[int] = set()
+            there = arrivals.same_content(connection, arriving)
+            for place, (one, known) in enumerate(zip(arriving, there, strict=True)):
+                draft = one.prepared.draft
+                name = (content_hash(draft), draft.space) if draft.kind == "history" else identity(draft)
+                if known is None and not taken & {one.id, name}:
+                    new.add(place)
+                    taken |= {one.id, name}
             changes.put_in([arriving[place] for place in new], model)
             became: list[Became] = ["added"] * len(arriving)
             for place, one in enumerate(arriving):
@@ -147,22 +153,6 @@ class SqliteTransfer:
             files.restore(connection, files_read)
             files.restore_folders(connection, folders_read)
             activity.restore_feedback(connection, feedback)
-
-
-def _by_chunk(found: ChunkVectors) -> dict[int, NDArray[np.float32]]:
-    return dict(zip(found.ids.tolist(), found.vectors, strict=True))
-
-
-def _new(connection: apsw.Connection, arriving: Sequence[Arriving]) -> set[int]:
-    taken: set[object] = set(arrivals.keys_by_id(connection, [one.id for one in arriving]))
-    new: set[int] = set()
-    for place, (one, known) in enumerate(zip(arriving, arrivals.same_content(connection, arriving), strict=True)):
-        draft = one.prepared.draft
-        name = (content_hash(draft), draft.space) if draft.kind == "history" else identity(draft)
-        if known is None and not taken & {one.id, name}:
-            new.add(place)
-            taken |= {one.id, name}
-    return new
 
 
 def _settle(changes: Changes, one: Arriving, embedder: Embedder | None, update: bool) -> Became:

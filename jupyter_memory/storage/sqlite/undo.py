@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -59,27 +58,34 @@ class SqliteForgotten:
             number, count, at, changeset = found
 
             connection = changes.connection
-            reverse = _read(connection, changeset)
-            twins = _without_twins(changes, reverse.lost)
-            changes.remove_keywords(reverse.chunks)
+            lost, chunks, memories_with_runs = _read(connection, changeset)
+            twins = _without_twins(changes, lost)
+            changes.remove_keywords(chunks)
             apsw.Changeset.apply(apsw.Changeset.invert(changeset), connection, conflict=_settle)
-            back = [one.key for one in reverse.lost]
-            changes.put_keywords(sorted({*reverse.chunks, *memories.chunks_of(connection, back)}))
+            back = [one.key for one in lost]
+            changes.put_keywords(sorted({*chunks, *memories.chunks_of(connection, back)}))
             for key, draft in twins:
                 changes.merge(key, draft)
             # Of texts that were forgotten for good since, the runs stay away.
             connection.execute("delete from runs where memory not in (select key from memories)")
             rows = connection.execute(
                 "select distinct memory from runs where memory in (select value from json_each(?))",
-                (json.dumps(list(reverse.ran)),),
+                (json.dumps(list(memories_with_runs)),),
             )
             ran = [int(str(row[0])) for row in rows]
             runs.describe(connection, ran)
             changes.index_errors(ran)
-            _read_again(connection, back, at)
-
-            self._vectors.outdate_caches(changes.connection)
-            changes.connection.execute("delete from forgotten where number = ?", (number,))
+            # These files are read again.
+            connection.execute(
+                """
+                update files set size = -1, content_hash = '' where indexed_at > ? and (path, space) in (
+                    select source, space from memories where kind <> 'note' and key in (select value from json_each(?))
+                )
+                """,
+                (at, json.dumps(back)),
+            )
+            self._vectors.outdate_caches(connection)
+            connection.execute("delete from forgotten where number = ?", (number,))
         return int(count)
 
     def drop(self, until: datetime | None, /) -> int:
@@ -133,36 +139,26 @@ class _Lost(NamedTuple):
     identity: Identity
 
 
-@dataclass(frozen=True, slots=True)
-class _Reverse:
-    # Memories come back, chunks get other words, memories get runs.
-
-    lost: list[_Lost]
-    chunks: list[int]
-    ran: set[int]
-
-
-def _read(connection: apsw.Connection, changeset: bytes) -> _Reverse:
+def _read(connection: apsw.Connection, changeset: bytes) -> tuple[list[_Lost], list[int], set[int]]:
+    # Return the memories that come back, the chunks that get other words, and the memories that get runs.
     columns = {
         table: [row[1] for row in connection.execute(f"pragma table_info({table})")] for table in ("memories", "runs")
     }
-    reverse = _Reverse([], [], set())
+    lost, chunks, ran = list[_Lost](), list[int](), set[int]()
     for change in apsw.Changeset.iter(changeset):
         if change.op == "UPDATE" and change.name == "chunks" and change.old is not None:
-            reverse.chunks.append(int(str(change.old[0])))
+            chunks.append(int(str(change.old[0])))
         if change.op != "DELETE" or change.old is None or change.name not in columns:
             continue
         # A table may have more columns by now, at its end.
         row = dict(zip(columns[change.name], change.old, strict=False))
         if change.name == "runs":
-            reverse.ran.add(int(str(row["memory"])))
+            ran.add(int(str(row["memory"])))
         else:
-            source, kind, space, place, content = (str(row[name]) for name in _IDENTITY)
-            reverse.lost.append(_Lost(int(str(row["key"])), str(row["id"]), (source, kind, space, place, content)))
-    return reverse
-
-
-_IDENTITY = ("source", "kind", "space", "location", "content_hash")
+            names = ("source", "kind", "space", "location", "content_hash")
+            source, kind, space, place, content = (str(row[name]) for name in names)
+            lost.append(_Lost(int(str(row["key"])), str(row["id"]), (source, kind, space, place, content)))
+    return lost, chunks, ran
 
 
 def _without_twins(changes: Changes, lost: list[_Lost]) -> list[tuple[int, Draft]]:
@@ -190,14 +186,3 @@ def _settle(reason: int, change: apsw.TableChange) -> int:
     if reason in (apsw.SQLITE_CHANGESET_DATA, apsw.SQLITE_CHANGESET_CONFLICT):
         return apsw.SQLITE_CHANGESET_REPLACE
     return apsw.SQLITE_CHANGESET_OMIT
-
-
-def _read_again(connection: apsw.Connection, keys: list[int], since: int) -> None:
-    connection.execute(
-        """
-        update files set size = -1, content_hash = '' where indexed_at > ? and (path, space) in (
-            select source, space from memories where kind <> 'note' and key in (select value from json_each(?))
-        )
-        """,
-        (since, json.dumps(keys)),
-    )

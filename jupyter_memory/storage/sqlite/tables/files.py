@@ -190,12 +190,17 @@ def restore_folders(connection: apsw.Connection, found: Iterable[NotedFolder]) -
 
 
 def watch_folder(connection: apsw.Connection, path: str, space: str, watched: bool) -> None:
+    sql = "select max(indexed_at) from files where space = ? and (path = ? or (path >= ? and path < ?))"
+    newest = connection.execute(sql, (space, *below(path))).get
+    if newest is not None:
+        above = [row.indexed_at for row in _rows(connection, space) if row.indexed_at and is_below(path, row.path)]
+        newest = max([int(newest), *above])
     connection.execute(
         """
         insert into folders (path, space, watched, indexed_at) values (?, ?, ?, ?)
         on conflict do update set watched = excluded.watched
         """,
-        (path, space, int(watched), _last_indexed(connection, path, space)),
+        (path, space, int(watched), newest),
     )
 
 
@@ -250,15 +255,6 @@ def drop_emptied_folders(connection: apsw.Connection, held: Iterable[tuple[str, 
 def _rows(connection: apsw.Connection, space: str) -> list[FolderRow]:
     found = connection.execute("select path, watched, indexed_at from folders where space = ?", (space,))
     return [FolderRow(path, bool(watched), indexed_at) for path, watched, indexed_at in found]
-
-
-def _last_indexed(connection: apsw.Connection, path: str, space: str) -> int | None:
-    sql = "select max(indexed_at) from files where space = ? and (path = ? or (path >= ? and path < ?))"
-    newest = connection.execute(sql, (space, *below(path))).get
-    if newest is None:
-        return None
-    above = [row.indexed_at for row in _rows(connection, space) if row.indexed_at and is_below(path, row.path)]
-    return max([int(newest), *above])
 
 
 def _counts(connection: apsw.Connection, path: str, space: str) -> tuple[int, int]:

@@ -78,21 +78,25 @@ def insert(
     first = sql.last_key(connection, "memories") + 1
     earlier = before if before is not None else [None] * len(drafts)
     indexed = to_micros(now)
-    written = [
-        (key, *_values(identity_, draft, indexed, id_, one))
-        for key, ((identity_, draft), id_, one) in enumerate(
-            zip(drafts, new_ids(len(drafts)), earlier, strict=True), start=first
-        )
-    ]
+    written: list[tuple[Any, ...]] = []
+    for key, ((identity_, draft), id_, one) in enumerate(
+        zip(drafts, new_ids(len(drafts)), earlier, strict=True), start=first
+    ):
+        id_, accessed = (id_, 0) if one is None else (one.id or id_, one.accessed)
+        written.append((
+            key, *identity_, id_, accessed, draft.tier, int(draft.pinned), draft.lang, draft.title, draft.severity,
+            draft.domain, draft.session, indexed if draft.event_at is None else to_micros(draft.event_at), indexed,
+            _micros(draft.valid_from), _micros(draft.valid_until),
+            _JSON.encode(dict(draft.metadata)) if draft.metadata else "{}",
+        ))  # fmt: skip
     sql.insert(connection, "memories", ("key", *_COLUMNS), written)
     keyed = list(enumerate((draft for _, draft in drafts), start=first))
     sql.insert(connection, "texts", ("memory", "text"), [(key, draft.text) for key, draft in keyed])
-    insert_tags(connection, [(key, tag) for key, draft in keyed for tag in dict.fromkeys(draft.tags)])
+    _insert_tags(connection, [(key, tag) for key, draft in keyed for tag in dict.fromkeys(draft.tags)])
     return [key for key, _ in keyed]
 
 
-def insert_tags(connection: apsw.Connection, tags: Sequence[tuple[int, str]]) -> None:
-    """Give memories more tags, as pairs of key and tag; the caller updates the keyword rows."""
+def _insert_tags(connection: apsw.Connection, tags: Sequence[tuple[int, str]]) -> None:
     sql.insert(connection, "tags", ("memory", "tag"), tags)
 
 
@@ -104,7 +108,7 @@ def delete(connection: apsw.Connection, keys: Sequence[int]) -> None:
 def set_tags(connection: apsw.Connection, key: int, tags: Iterable[str]) -> None:
     """Give a memory these tags and no others; the caller updates the keyword rows."""
     connection.execute("delete from tags where memory = ?", (key,))
-    insert_tags(connection, [(key, tag) for tag in dict.fromkeys(tags)])
+    _insert_tags(connection, [(key, tag) for tag in dict.fromkeys(tags)])
 
 
 def update_columns(connection: apsw.Connection, key: int, values: Mapping[str, Any]) -> None:
@@ -216,18 +220,6 @@ def known_contents(connection: apsw.Connection, contents: Mapping[str, str], fil
     found = [(str(id_), str(content)) for id_, content in rows]
     others = {content for id_, content in found if id_ not in contents}
     return {id_ for id_, _ in found if id_ in contents} | {one for one, of in contents.items() if of in others}
-
-
-def _values(identity_: Identity, draft: Draft, indexed: int, id_: str, before: Predecessor | None) -> tuple[Any, ...]:
-    accessed = 0
-    if before is not None:
-        id_, accessed = before.id or id_, before.accessed
-    return (
-        *identity_, id_, accessed, draft.tier, int(draft.pinned), draft.lang, draft.title, draft.severity,
-        draft.domain, draft.session, indexed if draft.event_at is None else to_micros(draft.event_at), indexed,
-        _micros(draft.valid_from),
-        _micros(draft.valid_until), _JSON.encode(dict(draft.metadata)) if draft.metadata else "{}",
-    )  # fmt: skip
 
 
 def _memory(row: Sequence[Any]) -> Memory:
