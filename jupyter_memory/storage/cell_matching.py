@@ -73,7 +73,16 @@ def predecessors(before: Sequence[Memory], after: Sequence[Draft]) -> list[Prede
             name = identity(draft.kind, draft.location, hashes[i])
             if found[i] is None and name is not None and places.get(name):
                 found[i] = left.pop(places[name].pop(0))
-    _pair_edited(left, after, found)
+    for index, memory in list(left.items()):
+        open_ = [i for i, draft in enumerate(after) if found[i] is None and draft.lang == memory.lang]
+        near = sorted(open_, key=lambda i: abs(i - index))[:_NEIGHBOURS]
+        text = source_of(memory.text)[:_COMPARED]
+        similarity = {
+            i: SequenceMatcher(None, text, source_of(after[i].text)[:_COMPARED], autojunk=False).ratio() for i in near
+        }
+        best = max(similarity, key=lambda i: similarity[i], default=None)
+        if best is not None and similarity[best] >= _SIMILAR:
+            found[best] = left.pop(index)
     return [None if memory is None else _predecessor(memory) for memory in found]
 
 
@@ -102,19 +111,6 @@ def by_file(before: Mapping[str, Sequence[Memory]], after: Mapping[str, Sequence
 def _moved_identity(one: Memory | Draft) -> Hashable:
     # A title holds the file's name, and "#7" is only a position.
     return one.kind, "#" if is_position(one.location) else one.location, one.text
-
-
-def _pair_edited(left: dict[int, Memory], after: Sequence[Draft], found: list[Memory | None]) -> None:
-    for index, memory in list(left.items()):
-        open_ = [i for i, draft in enumerate(after) if found[i] is None and draft.lang == memory.lang]
-        near = sorted(open_, key=lambda i: abs(i - index))[:_NEIGHBOURS]
-        source = source_of(memory.text)[:_COMPARED]
-        similarity = {
-            i: SequenceMatcher(None, source, source_of(after[i].text)[:_COMPARED], autojunk=False).ratio() for i in near
-        }
-        best = max(similarity, key=lambda i: similarity[i], default=None)
-        if best is not None and similarity[best] >= _SIMILAR:
-            found[best] = left.pop(index)
 
 
 def _predecessor(memory: Memory) -> Predecessor:

@@ -109,24 +109,22 @@ def _tables(connection: apsw.Connection, counting: bool) -> ForeignTables:
             first = str(stat).split(" ", 1)[0]
             if first.isascii() and first.isdecimal() and len(first) < 16:
                 noted[str(name)] = int(first)
-    found = [_table(connection, name, type_ == "view", counting, noted) for name, type_ in plain[:_MOST_TABLES]]
+    found: list[ForeignTable] = []
+    for name, type_ in plain[:_MOST_TABLES]:
+        columns: tuple[tuple[str, str], ...] = ()
+        # The columns of a view are unknown where one of its tables is gone, or where it calls a function.
+        with suppress(apsw.SQLError):
+            rows = connection.execute("select name, type from pragma_table_xinfo(?) limit ?", (name, _MOST_COLUMNS))
+            columns = tuple((str(column), str(declared or "")) for column, declared in rows)
+        if type_ == "view":
+            found.append(ForeignTable(name, columns, is_view=True))
+        elif counting:
+            quoted = '"' + name.replace('"', '""') + '"'
+            number = int(connection.execute(f"select count(*) from {quoted}").get)
+            found.append(ForeignTable(name, columns, number))
+        else:
+            found.append(ForeignTable(name, columns, noted.get(name), estimated=True))
     return ForeignTables(tuple(found), max(0, len(plain) - _MOST_TABLES))
-
-
-def _table(
-    connection: apsw.Connection, name: str, is_view: bool, counting: bool, noted: dict[str, int]
-) -> ForeignTable:
-    quoted = '"' + name.replace('"', '""') + '"'
-    columns: tuple[tuple[str, str], ...] = ()
-    # The columns of a view are unknown where one of its tables is gone, or where it calls a function.
-    with suppress(apsw.SQLError):
-        rows = connection.execute("select name, type from pragma_table_xinfo(?) limit ?", (name, _MOST_COLUMNS))
-        columns = tuple((str(column), str(declared or "")) for column, declared in rows)
-    if is_view:
-        return ForeignTable(name, columns, is_view=True)
-    if counting:
-        return ForeignTable(name, columns, int(connection.execute(f"select count(*) from {quoted}").get))
-    return ForeignTable(name, columns, noted.get(name), estimated=True)
 
 
 # The tables of a DuckDB file, read with DuckDB where it is installed: read-only, without extensions or network.

@@ -185,7 +185,13 @@ class Changes:
     ) -> Memory:
         """Give a memory other values in its columns, with other words (``prepared``) or other tags; return it."""
         key = memories.known_key(self.connection, memory_id)
-        memories.update_columns(self.connection, key, {name: _stored(value) for name, value in values.items()})
+        columns = dict(values)
+        for name, value in values.items():
+            if isinstance(value, datetime):
+                columns[name] = to_micros(value)
+            elif isinstance(value, Mapping):
+                columns[name] = json.dumps(dict(value), ensure_ascii=False)
+        memories.update_columns(self.connection, key, columns)
         if prepared is not None:
             self.rewrite(key, prepared, self.model(embedder))
             self.index_errors([key])
@@ -265,14 +271,6 @@ class Changes:
         """Put chunks into the keyword index as its view shows them now."""
         if not self._index_outdated:
             keyword_query.put_in(self.connection, chunks)
-
-
-def _stored(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return to_micros(value)
-    if isinstance(value, Mapping):
-        return json.dumps(dict(value), ensure_ascii=False)
-    return value
 
 
 # Which files are written together in one transaction.

@@ -30,29 +30,6 @@ from jupyter_memory.types.protocols import UNREAD
 
 
 def text_findings(connection: apsw.Connection) -> Iterator[str]:
-    changed, outside = _damaged(connection)
-    if changed:
-        yield f"{_memories(changed)} another text or title than was stored. {_cure_of_memories(changed)}"
-    if outside:
-        yield f"{_memories(outside)} chunks that are no part of the text. {_cure_of_memories(outside)}"
-
-
-def findings_of_names(connection: apsw.Connection) -> Iterator[str]:
-    if count := len(damaged_definitions(connection)):
-        them = "1 memory" if count == 1 else f"{count:,} memories"
-        yield f"The names that {them} should define are not in the text. Read them anew with store.rebuild()."
-
-
-def _cure_of_memories(ids: Sequence[str]) -> str:
-    named = " ".join(ids[:3]) + (" …" if len(ids) > 3 else "")
-    return f"Restore a backup with `jupyter-memory restore`, or forget them: jupyter-memory forget {named}"
-
-
-def _memories(ids: Sequence[str]) -> str:
-    return "1 memory has" if len(ids) == 1 else f"{len(ids):,} memories have"
-
-
-def _damaged(connection: apsw.Connection) -> tuple[list[str], list[str]]:
     changed: list[str] = []
     outside: list[str] = []
     rows: Any = connection.execute(
@@ -85,7 +62,25 @@ def _damaged(connection: apsw.Connection) -> tuple[list[str], list[str]]:
             held = text[start:stop]
             if held != (text if part is None else part) or not held:
                 outside.append(id_)
-    return changed, outside
+    if changed:
+        yield f"{_memories(changed)} another text or title than was stored. {_cure_of_memories(changed)}"
+    if outside:
+        yield f"{_memories(outside)} chunks that are no part of the text. {_cure_of_memories(outside)}"
+
+
+def findings_of_names(connection: apsw.Connection) -> Iterator[str]:
+    if count := len(damaged_definitions(connection)):
+        them = "1 memory" if count == 1 else f"{count:,} memories"
+        yield f"The names that {them} should define are not in the text. Read them anew with store.rebuild()."
+
+
+def _cure_of_memories(ids: Sequence[str]) -> str:
+    named = " ".join(ids[:3]) + (" …" if len(ids) > 3 else "")
+    return f"Restore a backup with `jupyter-memory restore`, or forget them: jupyter-memory forget {named}"
+
+
+def _memories(ids: Sequence[str]) -> str:
+    return "1 memory has" if len(ids) == 1 else f"{len(ids):,} memories have"
 
 
 def damaged_definitions(connection: apsw.Connection) -> list[int]:

@@ -136,6 +136,8 @@ def _first_line(error: Exception) -> str:
 _INSTRUCTIONS = 1_000_000
 
 
+# A transaction is registered from its beginning to its end, under a lock: a stop that comes too late finds nothing, and
+# never affects what the thread does next.
 class _Interrupts:
     def __init__(self) -> None:
         self._reading: dict[int, _Reading] = {}

@@ -110,9 +110,6 @@ class StatisticsCache:
         self.counted: Cache[str, _Counted] = Cache(1)
         self.vocabulary: Cache[str, Sequence[str]] = Cache(_MOST, lambda words: len(words) + 1)
 
-    def of(self, connection: apsw.Connection) -> Statistics:
-        return Statistics(connection, self)
-
 
 def open_word_counts(connection: apsw.Connection) -> None:
     """Make ``temp.word_counts``, in how many chunks each word of the index is."""
@@ -169,23 +166,13 @@ class Match(NamedTuple):
     def of_stem(cls, connection: apsw.Connection, stem: str, weights: Mapping[str, float]) -> Match:
         return cls.of_words(connection, word_of(connection, stem), weights)
 
-    @classmethod
-    def of_prefix(cls, connection: apsw.Connection, prefix: str, weights: Mapping[str, float]) -> Match:
-        begun = str(expression(Terms(prefix=prefix), weights))
-        return cls(begun, _columns(weights), (*stems(connection, prefix), "*"))
-
-    @classmethod
-    def of_pair(cls, pair: str, weights: Mapping[str, float]) -> Match:
-        return cls(str(expression(Terms(ident=(pair,)), weights)), ("ident",), (pair,))
-
 
 def _columns(weights: Mapping[str, float]) -> tuple[str, ...]:
     return tuple(column for column in COLUMNS if column in weights)
 
 
-class ScoreSums:
-    """Sums of scores, added up in the given order, as FTS5 does, so that not even the last digit differs."""
-
+# Added up in the given order, as FTS5 does, so that not even the last digit differs.
+class _ScoreSums:
     def __init__(self, scored: Sequence[ScoredChunks]) -> None:
         self._scored = scored
         size = max((int(one.chunks.max()) + 1 for one in scored if one.chunks.size), default=0)
@@ -205,7 +192,6 @@ class ScoreSums:
         return ScoredChunks(chunks, self._sums[chunks]).above_zero()
 
     def top(self, count: int) -> dict[int, float]:
-        """Return the sums of the best ``count``, best first; where the cut meets equal sums, any of them."""
         return self.all().top(count)
 
 
@@ -217,27 +203,27 @@ class WordScoreCache:
         self.words: Cache[Key, ScoredChunks] = Cache(most, lambda scored: scored.chunks.size + 1)
         self.frequencies: Cache[tuple[str, tuple[str, ...]], int] = Cache(_MOST_COUNTED)
         # Ranking asks for the same sums again, for other memories.
-        self.sums: Cache[Hashable, ScoreSums] = Cache(1)
+        self.sums: Cache[Hashable, _ScoreSums] = Cache(1)
         self._searched = self._searched_again = ""
-        self._ahead: ReadAhead | None = None
+        self._ahead: _ReadAhead | None = None
 
-    def of(self, connection: apsw.Connection) -> WordScores | None:
+    def of(self, connection: apsw.Connection) -> _WordScores | None:
         """Return the scores for this state of the index; None if the last search saw another, since it costs more."""
         now = version(connection)
         if self._searched != now:
             self._searched = now
             return None
         self._searched_again = now
-        return WordScores(self, connection, now)
+        return _WordScores(self, connection, now)
 
-    def seen(self, connection: apsw.Connection) -> WordScores | None:
+    def seen(self, connection: apsw.Connection) -> _WordScores | None:
         """Return the same without counting as a search; None if no second search has seen this index."""
         now = version(connection)
-        return WordScores(self, connection, now) if self._searched_again == now else None
+        return _WordScores(self, connection, now) if self._searched_again == now else None
 
-    def uncounted(self, connection: apsw.Connection) -> WordScores:
+    def uncounted(self, connection: apsw.Connection) -> _WordScores:
         """Return the scores for the index that this transaction sees, without counting as a search."""
-        return WordScores(self, connection, version(connection))
+        return _WordScores(self, connection, version(connection))
 
     def reading_ahead(
         self, weights: Mapping[str, float], stop_words: Callable[[apsw.Connection], Collection[str]]
@@ -250,20 +236,18 @@ class WordScoreCache:
             def read(connection: apsw.Connection, stem: str) -> None:
                 self.uncounted(connection).scores(Match.of_stem(connection, stem, weights), weights)
 
-            self._ahead = ReadAhead(self._searched_again, read, lambda: self.words.room, stop_words)
+            self._ahead = _ReadAhead(self._searched_again, read, lambda: self.words.room, stop_words)
         return None if self._ahead.done else self._ahead
 
 
 @dataclass(frozen=True, slots=True)
-class WordScores:
-    """The scores of words as one transaction sees them, read from the index where they are not cached yet."""
-
+class _WordScores:
     _scores: WordScoreCache
     _connection: apsw.Connection
     _version: str
 
-    def add_up(self, matches: Sequence[Match], weights: Mapping[str, float]) -> ScoreSums:
-        return ScoreSums([self.scores(match, weights) for match in matches])
+    def add_up(self, matches: Sequence[Match], weights: Mapping[str, float]) -> _ScoreSums:
+        return _ScoreSums([self.scores(match, weights) for match in matches])
 
     def as_one(self, matches: Sequence[Match], weights: Mapping[str, float]) -> ScoredChunks:
         """Return the scores of words that count as one word; its idf is that of holding any of them.
@@ -280,11 +264,10 @@ class WordScores:
         summed = np.bincount(places, scores, minlength=chunks.size)
         return ScoredChunks(chunks, summed.astype(np.float64, copy=False))
 
-    def once(self, key: Hashable, add_up: Callable[[], ScoreSums]) -> ScoreSums:
+    def once(self, key: Hashable, add_up: Callable[[], _ScoreSums]) -> _ScoreSums:
         return self._scores.sums.of(self._version, key, add_up)
 
     def frequency(self, word: str, columns: Collection[str]) -> int:
-        """Return how many chunks hold a word in that column where most do; 0 for what is not a word by itself."""
         return self._scores.frequencies.of(
             self._version, (word, tuple(columns)), lambda: document_frequency(self._connection, word, columns)
         )
@@ -310,7 +293,7 @@ def _key(match: Match, weights: Mapping[str, float]) -> Key:
     return match.columns, match.stems, tuple(weights.items())
 
 
-class ReadAhead:
+class _ReadAhead:
     """Reads the frequent words of one version of the index between searches, while there is room for them.
 
     FTS5 takes 3 microseconds a row for BM25, so a word in 30,000 chunks takes 0.1 s, and words that are in many chunks
@@ -336,7 +319,6 @@ class ReadAhead:
         self._frequent: list[tuple[int, str]] = []
 
     def __call__(self, connection: apsw.Connection) -> bool:
-        """Take one step of some milliseconds; return whether there is more to do for this state of the index."""
         if version(connection) != self.index:
             return False
         if self._last is not None:
@@ -397,12 +379,12 @@ def _summed(
     connection: apsw.Connection,
     terms: Terms,
     weights: Mapping[str, float],
-    known: WordScores,
-) -> ScoreSums:
+    known: _WordScores,
+) -> _ScoreSums:
     def frequency(word: str) -> int:
         return known.frequency(word, weights)
 
-    def added_up() -> ScoreSums:
+    def added_up() -> _ScoreSums:
         selective = without_common(connection, terms, weights, frequency)
         return known.add_up(list(_matches(connection, selective, weights)), weights)
 
@@ -442,7 +424,7 @@ def _at_once(
 
 
 def _with_others(
-    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], words: WordScores
+    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], words: _WordScores
 ) -> ScoredChunks:
     # The forms of a word are one; other spellings and compounds count less.
     sums = []
@@ -464,9 +446,10 @@ def _matches(connection: apsw.Connection, terms: Terms, weights: Mapping[str, fl
     for words in (*terms.phrases, *terms.words):
         yield Match.of_words(connection, words, weights)
     if terms.prefix:
-        yield Match.of_prefix(connection, terms.prefix, weights)
+        begins = str(expression(Terms(prefix=terms.prefix), weights))
+        yield Match(begins, _columns(weights), (*stems(connection, terms.prefix), "*"))
     for pair in terms.ident:
-        yield Match.of_pair(pair, weights)
+        yield Match(str(expression(Terms(ident=(pair,)), weights)), ("ident",), (pair,))
 
 
 def scores_of(
@@ -481,10 +464,26 @@ def scores_of(
     known = None if cache is None else cache.seen(connection)
     if terms.respelled or terms.forms:
         among = _with_others(connection, terms, weights, known or WordScoreCache().uncounted(connection)).among
-    elif known is None:
-        return _among(connection, without_common(connection, terms, weights), weights, memories)
-    else:
+    elif known is not None:
         among = _summed(connection, terms, weights, known).among
+    else:
+        match = expression(without_common(connection, terms, weights), weights)
+        if match is None:
+            return {}
+        # FTS5's own function works only where its rows are not grouped yet.
+        rows = connection.execute(
+            f"""
+            with fitting as materialized (
+                select rowid as chunk, -bm25(keyword, {listed(weights)}) as score from keyword
+                where keyword match :match
+                    and +rowid in (select id from chunks where memory in (select value from json_each(:memories)))
+            )
+            select chunks.memory, max(fitting.score) from fitting join chunks on chunks.id = fitting.chunk
+            group by chunks.memory
+            """,
+            {"match": match, "memories": json.dumps(list(memories))},
+        )
+        return {memory: float(score) for memory, score in rows if score > 0}
     owners: dict[int, int] = dict(
         connection.execute(
             "select id, memory from chunks where memory in (select value from json_each(?))",
@@ -497,28 +496,6 @@ def scores_of(
         memory = owners[chunk]
         best[memory] = max(value, best.get(memory, value))
     return best
-
-
-def _among(
-    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], memories: Sequence[int]
-) -> dict[int, float]:
-    match = expression(terms, weights)
-    if match is None:
-        return {}
-    # FTS5's own function works only where its rows are not grouped yet.
-    rows = connection.execute(
-        f"""
-        with fitting as materialized (
-            select rowid as chunk, -bm25(keyword, {listed(weights)}) as score from keyword
-            where keyword match :match
-                and +rowid in (select id from chunks where memory in (select value from json_each(:memories)))
-        )
-        select chunks.memory, max(fitting.score) from fitting join chunks on chunks.id = fitting.chunk
-        group by chunks.memory
-        """,
-        {"match": match, "memories": json.dumps(list(memories))},
-    )
-    return {memory: float(score) for memory, score in rows if score > 0}
 
 
 def highlights(

@@ -62,7 +62,7 @@ class SqliteSnapshot:
     @property
     def corpus(self) -> Statistics:
         if self._corpus is None:
-            self._corpus = self._indexes.counts.of(self._connection)
+            self._corpus = Statistics(self._connection, self._indexes.counts)
         return self._corpus
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 
 from jupyter_memory.errors import InputError, StoreDamaged, StoreOpen
-from jupyter_memory.storage.base import RunLog, Snapshot
+from jupyter_memory.storage.base import Snapshot
 from jupyter_memory.storage.sqlite import checks, file
 from jupyter_memory.storage.sqlite.copies import copied, copy_into, migrations, sweep, sync_folder
 from jupyter_memory.storage.sqlite.database import BackgroundReader, Database, translate_errors
@@ -24,11 +24,8 @@ from jupyter_memory.storage.sqlite.transfer import SqliteTransfer
 from jupyter_memory.storage.sqlite.undo import SqliteForgotten
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.writer import SqliteRunLog, SqliteThumbnails, SqliteWriter
-from jupyter_memory.storage.writing import Forgotten, Thumbnails, Transfer, Writer
 from jupyter_memory.text.paths import absolute, make_private
 from jupyter_memory.types import Filters
-
-# Backups of a store, and a store restored from a backup.
 
 
 def backup(database: Database, target: Path) -> None:
@@ -112,53 +109,22 @@ class SqliteStorage:
 
     def __init__(self, database: Database, vectors: VectorIndex | None = None) -> None:
         self.database = database
+        self.path, self.notices, self.created = database.path, database.notices, database.created
         self.vectors = VectorIndex() if vectors is None else vectors
         self._indexes = Indexes(
             self.vectors, WordScoreCache(self.vectors.owners), StatisticsCache(), BackgroundReader(database)
         )
         self._parts = PartCache()
-        self._writer = SqliteWriter(database, self.vectors)
-        self._runs = SqliteRunLog(database, self.vectors)
-        self._thumbnails = SqliteThumbnails(database, self.vectors)
-        self._transfer = SqliteTransfer(database, self.vectors)
-        self._forgotten = SqliteForgotten(database, self.vectors)
+        self.writer = SqliteWriter(database, self.vectors)
+        self.runs = SqliteRunLog(database, self.vectors)
+        self.thumbnails = SqliteThumbnails(database, self.vectors)
+        self.transfer = SqliteTransfer(database, self.vectors)
+        self.forgotten = SqliteForgotten(database, self.vectors)
         database.diagnosis.find_damage = self._first_damage
-
-    @property
-    def path(self) -> Path:
-        return self.database.path
-
-    @property
-    def writer(self) -> Writer:
-        return self._writer
-
-    @property
-    def runs(self) -> RunLog:
-        return self._runs
-
-    @property
-    def transfer(self) -> Transfer:
-        return self._transfer
-
-    @property
-    def thumbnails(self) -> Thumbnails:
-        return self._thumbnails
-
-    @property
-    def forgotten(self) -> Forgotten:
-        return self._forgotten
-
-    @property
-    def notices(self) -> Sequence[str]:
-        return self.database.notices
 
     @property
     def read_only(self) -> bool:
         return self.database.read_only
-
-    @property
-    def created(self) -> bool:
-        return self.database.created
 
     @property
     def replaced(self) -> bool:
