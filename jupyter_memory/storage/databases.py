@@ -11,10 +11,10 @@ from pathlib import Path
 
 from jupyter_memory.errors import InputError, MissingExtra
 from jupyter_memory.storage.foreign import ForeignTables
-from jupyter_memory.storage.sqlite import storage
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
-from jupyter_memory.storage.sqlite.storage import versions as sqlite_versions
+from jupyter_memory.storage.sqlite.storage import restore as restore
+from jupyter_memory.storage.sqlite.storage import versions as versions
 from jupyter_memory.storage.writing import Storage, Team
 from jupyter_memory.text.paths import DatabaseAddress, StorePath
 from jupyter_memory.types import Run
@@ -65,16 +65,6 @@ def _driver() -> Iterator[None]:
         raise MissingExtra("A store on a PostgreSQL server", "postgres") from None
 
 
-def restore(path: Path, target: Path, *, overwrite: bool) -> None:
-    """Make a store at ``target`` out of a backup.
-
-    Raises:
-        StoreOpen: the store at ``target`` is open, here or in another program.
-        InputError: there is no backup at ``path``, or a store at ``target`` and ``overwrite`` is False.
-    """
-    storage.restore(path, target, overwrite=overwrite)
-
-
 def ipython_runs(path: Path) -> Iterator[Run]:
     """Yield what IPython's own history holds, in the order in which it ran; nothing is written there.
 
@@ -90,7 +80,7 @@ def ipython_runs(path: Path) -> Iterator[Run]:
 def foreign_tables(path: Path) -> ForeignTables:
     """Return the tables of a user's SQLite or DuckDB file, none for a store of ours; nothing is written or locked.
 
-    To be called in a process that has no other connection to the file: see `storage/foreign/sqlite_file`.
+    To be called in a process that has no other connection to the file: see `storage/foreign`.
 
     Raises:
         InputError: it is no such file, or it cannot be read.
@@ -109,8 +99,3 @@ def foreign_tables(path: Path) -> ForeignTables:
         # SQLite makes such a file when a program opens one, and writes into it with the first table.
         return ForeignTables()
     raise InputError("The file is neither a SQLite nor a DuckDB database, or it is encrypted.")
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of the databases and their extensions, by name."""
-    return sqlite_versions()

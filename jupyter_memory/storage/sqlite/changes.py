@@ -273,8 +273,6 @@ class Changes:
             keyword_query.put_in(self.connection, chunks)
 
 
-# Which files are written together in one transaction.
-
 # Memories of new files that are written in one transaction: some 50 ms, in which nobody else can write.
 _STEP = 128
 # A file that was read, and its memories.
@@ -319,7 +317,6 @@ def _keep_reserve(store: Path) -> None:
             wanted = min(_RESERVE, (free + there) // 2)
             if wanted > 2 * there:
                 reserve.unlink(missing_ok=True)
-
                 file = os.open(reserve, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
                 try:
                     os.write(file, os.urandom(wanted))

@@ -278,64 +278,12 @@ def _somebody_waits(folder: Path) -> bool:
     return False
 
 
-# The traces that removed rows leave in a store: in the keyword index, in the file and in its log.
-
 _NOTICE = (
     "Another process is reading or writing the store, or its disk is full or read-only: traces of forgotten text may "
     "remain in the file. The next change removes them, and so does opening the store again."
 )
 # Seconds that others are waited for before the traces are left for the next time.
 _PATIENCE = 2.0
-
-
-class _Traces:
-    def __init__(self, file: StoreFile, busy: int) -> None:
-        self._file = file
-        self._busy = busy
-
-    @property
-    def may_remain(self) -> bool:
-        return _NOTICE in self._file.notices
-
-    def remove(self, patience: float | None = None) -> None:
-        waiting = min(self._busy / 1000, _PATIENCE) if patience is None else patience
-        done = False
-        try:
-            if not self._file.read_only:
-                done = self._removed(waiting)
-        except StoreClosed:
-            raise
-        except StoreError:
-            pass
-        finally:
-            self._file.note(_NOTICE, not done)
-
-    def _removed(self, patience: float) -> bool:
-        with translate_errors(self._file.path):
-            with self._extra(patience) as connection:
-                if scrubbing.pending(connection) is None:
-                    return True
-                connection.execute("begin")
-                self._file.check_content(connection)
-                found = keyword_query.has_traces(connection)
-            if found:
-                # A transaction of its own, in a connection that has read nothing of the index before.
-                with self._extra(patience) as connection:
-                    connection.execute("begin immediate")
-                    self._file.check_content(connection)
-                    keyword_query.clear_traces(connection)
-                    connection.execute("commit")
-            with self._extra(patience) as alone:
-                return self._file.scrub(alone, patience)
-
-    @contextmanager
-    def _extra(self, patience: float) -> Iterator[apsw.Connection]:
-        # Closing it rolls back what was not committed.
-        with closing(self._file.connect(self._busy)) as connection:
-            connection.set_busy_handler(Turn(self._file.path, patience, announced=False))
-            yield connection
-
-
 BUSY_SECONDS = 30.0
 # Seconds that an opening waits for others until it leaves the traces of removed rows for the next time.
 _BRIEFLY = 1.0
@@ -358,7 +306,6 @@ class Database:
         self._busy = round(busy_seconds * 1000)
         self._steps = tuple(steps) if steps is not None else migrations()
         self._file = StoreFile(path, vfs, (self._steps[0].version, self._steps[-1].version))
-        self._traces = _Traces(self._file, self._busy)
         self.notices = self._file.notices
         self.diagnosis = _Diagnosis(path, self._refuse_replaced)
         self._closed = False
@@ -474,7 +421,7 @@ class Database:
 
     @property
     def traces_may_remain(self) -> bool:
-        return self._traces.may_remain
+        return _NOTICE in self.notices
 
     @property
     def writes_at_once(self) -> bool:
@@ -488,7 +435,42 @@ class Database:
 
     def scrub(self, *, patience: float | None = None) -> None:
         """Overwrite what removed rows left, waiting up to ``patience`` seconds; a notice says if that is not enough."""
-        self._traces.remove(patience)
+        waiting = min(self._busy / 1000, _PATIENCE) if patience is None else patience
+        done = False
+        try:
+            if not self._file.read_only:
+                done = self._without_traces(waiting)
+        except StoreClosed:
+            raise
+        except StoreError:
+            pass
+        finally:
+            self._file.note(_NOTICE, not done)
+
+    def _without_traces(self, patience: float) -> bool:
+        with translate_errors(self.path):
+            with self._extra(patience) as connection:
+                if scrubbing.pending(connection) is None:
+                    return True
+                connection.execute("begin")
+                self._file.check_content(connection)
+                found = keyword_query.has_traces(connection)
+            if found:
+                # A transaction of its own, in a connection that has read nothing of the index before.
+                with self._extra(patience) as connection:
+                    connection.execute("begin immediate")
+                    self._file.check_content(connection)
+                    keyword_query.clear_traces(connection)
+                    connection.execute("commit")
+            with self._extra(patience) as alone:
+                return self._file.scrub(alone, patience)
+
+    @contextmanager
+    def _extra(self, patience: float) -> Iterator[apsw.Connection]:
+        # Closing it rolls back what was not committed.
+        with closing(self._file.connect(self._busy)) as connection:
+            connection.set_busy_handler(Turn(self.path, patience, announced=False))
+            yield connection
 
     def version(self) -> int:
         with self.read() as connection:
@@ -502,7 +484,7 @@ class Database:
         self._leave_parent()
         overwritten = not self._closed and self.replaced
         try:
-            if self._traces.may_remain and not (self._closed or overwritten):
+            if self.traces_may_remain and not (self._closed or overwritten):
                 self.scrub(patience=0)
         finally:
             with self._lock:

@@ -33,8 +33,6 @@ from jupyter_memory.storage.sqlite.vectors import ChunkOwners, Keys, ScoredChunk
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, ScoredChunk, Terms
 
-# Statistics of the whole store's words: how many chunks there are, how many hold a word, which words there are.
-
 # Words that are cached by their first letters, 100 bytes each.
 _MOST = 100_000
 # A word of so many letters may be a compound.
@@ -375,17 +373,9 @@ def search(
     return best_memories(connection, _summed(connection, terms, weights, known), count, owners)
 
 
-def _summed(
-    connection: apsw.Connection,
-    terms: Terms,
-    weights: Mapping[str, float],
-    known: _WordScores,
-) -> _ScoreSums:
-    def frequency(word: str) -> int:
-        return known.frequency(word, weights)
-
+def _summed(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], known: _WordScores) -> _ScoreSums:
     def added_up() -> _ScoreSums:
-        selective = without_common(connection, terms, weights, frequency)
+        selective = without_common(connection, terms, weights, lambda word: known.frequency(word, weights))
         return known.add_up(list(_matches(connection, selective, weights)), weights)
 
     return known.once((terms, tuple(weights.items())), added_up)

@@ -16,7 +16,7 @@ from jupyter_memory.types import Terms
 
 # Below this many chunks a frequent word takes no time, and leaving it out could lose a badge.
 _SMALL = 5_000
-# As in schema/1000_foundation.sql.
+# As in schema.sql.
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 _WORDS_ONLY: Any = {"include_offsets": False, "include_colocated": False}
 

@@ -105,7 +105,7 @@ def _errors_of(target: Path) -> Iterator[None]:
 
 
 class SqliteStorage:
-    """A store in one SQLite file; `storage.base.Storage` says what each method does."""
+    """A store in one SQLite file; `storage.writing.Storage` says what each method does."""
 
     def __init__(self, database: Database, vectors: VectorIndex | None = None) -> None:
         self.database = database
@@ -183,4 +183,5 @@ class SqliteStorage:
 
 
 def versions() -> dict[str, str]:
+    """Return the versions of SQLite and of its extension for vectors, by name."""
     return {"SQLite": apsw.sqlite_lib_version(), "sqlite-vec": version("sqlite-vec")}

@@ -1,4 +1,4 @@
-"""Takes memories out of a SQLite store and puts them into one; `storage.base.Transfer` says what each method does."""
+"""Memories that leave a SQLite store and come into one; `storage.writing.Transfer` says what each method does."""
 
 from __future__ import annotations
 

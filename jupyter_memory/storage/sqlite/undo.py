@@ -31,7 +31,7 @@ _LEFT_OUT = ("keyword", "counters", "query_", "forgotten")
 
 
 class SqliteForgotten:
-    """What can be taken back in one store; `storage.base.Forgotten` says what each method does."""
+    """What can be taken back in one store; `storage.writing.Forgotten` says what each method does."""
 
     def __init__(self, database: Database, vectors: VectorIndex) -> None:
         self._database = database

@@ -31,7 +31,7 @@ _SMALL = 500_000_000  # bytes that are read in a fraction of a second
 
 
 class SqliteWriter:
-    """The write side of a SQLite store."""
+    """The changes of one store; `storage.writing.Writer` says what each method does."""
 
     def __init__(self, database: Database, vectors: VectorIndex) -> None:
         self._database = database
@@ -287,11 +287,8 @@ class SqliteWriter:
         return len(found)
 
 
-# The thumbnails of a SQLite store; `storage.base.Thumbnails` says what each method does.
-
-
 class SqliteThumbnails:
-    """The thumbnails of one store."""
+    """The thumbnails of one store; `storage.writing.Thumbnails` says what each method does."""
 
     def __init__(self, database: Database, vectors: VectorIndex) -> None:
         self._database = database
@@ -325,14 +322,8 @@ class SqliteThumbnails:
         return self._transactions.removed(clear)
 
 
-# The history of a SQLite store; `storage.base.RunLog` says what each method does.
-
-# Content hash and space of a text.
-_Text = tuple[str, str]
-
-
 class SqliteRunLog:
-    """What a SQLite store holds of the history."""
+    """What one store holds of the history; `storage.base.RunLog` says what each method does."""
 
     def __init__(self, database: Database, vectors: VectorIndex) -> None:
         self._database = database
@@ -348,23 +339,19 @@ class SqliteRunLog:
         with self._transactions.changing() as changes:
             connection = changes.connection
             seen = rows.noted(connection, [run for run, _ in runs])
-
             drafts = [draft for run, draft in runs if run_key(run) not in seen]
             wanted = dict.fromkeys(map(_text, drafts))
-            known = rows.texts_known(changes.connection, wanted)
+            known = rows.texts_known(connection, wanted)
             new = [one for one in fresh if (text := _text(one.draft)) in wanted and text not in known]
             if new:
                 keys = changes.add(new, changes.model(embedder), datetime.now(UTC))
                 known |= {_text(one.draft): key for one, key in zip(new, keys, strict=True)}
-            memories = known
 
-            touched: list[int] = []
-            failed: list[int] = []
-            left: list[int] = []
+            touched, failed, left = list[int](), list[int](), list[int]()
             for place, (run, draft) in enumerate(runs):
                 if run_key(run) in seen:
                     memory = rows.end(connection, run)
-                elif (memory := memories.get(_text(draft))) is None:
+                elif (memory := known.get(_text(draft))) is None:
                     left.append(place)
                 else:
                     rows.insert(connection, memory, run)
@@ -407,5 +394,5 @@ class SqliteRunLog:
         return self._transactions.removed(remove)
 
 
-def _text(draft: Draft) -> _Text:
+def _text(draft: Draft) -> tuple[str, str]:
     return content_hash(draft), draft.space

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
-from typing import NamedTuple
 
 import apsw
 import numpy as np
@@ -176,14 +175,7 @@ def is_unused(connection: apsw.Connection) -> bool:
 KEPT_QUERY_VECTORS = 1_000
 
 
-class StoredVector(NamedTuple):
-    """A stored vector, float32 ``(dimensions,)``, and whether it should move to the front."""
-
-    vector: Vectors
-    ageing: bool
-
-
-def query_vector(connection: apsw.Connection, fingerprint: str, text: str) -> StoredVector | None:
+def query_vector(connection: apsw.Connection, fingerprint: str, text: str) -> tuple[Vectors, bool] | None:
     row = connection.execute(
         """
         select embedding, used <= (select max(used) from query_vectors) - ?
@@ -192,7 +184,7 @@ def query_vector(connection: apsw.Connection, fingerprint: str, text: str) -> St
         """,
         (KEPT_QUERY_VECTORS // 2, fingerprint, _digest(connection, text)),
     ).fetchone()
-    return None if row is None else StoredVector(np.frombuffer(row[0], np.float32), bool(row[1]))
+    return None if row is None else (np.frombuffer(row[0], np.float32), bool(row[1]))
 
 
 def keep_query_vector(connection: apsw.Connection, fingerprint: str, text: str, vector: Vectors) -> None:
