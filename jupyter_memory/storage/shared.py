@@ -41,18 +41,13 @@ def _summed(products: Vectors) -> Vectors:
 
 
 class FolderRow(NamedTuple):
-    """A folder on the list, or one that holds files and is not on it."""
-
     path: str
     watched: bool
     indexed_at: int | None
 
 
 def topmost_unnoted(files: Iterable[tuple[str, int]], noted: set[str]) -> list[FolderRow]:
-    """Return the topmost folders of the files that lie in no noted one, with the time of its newest file.
-
-    ``files`` are paths, and when each was indexed.
-    """
+    """Return the topmost folders of files, given with their times, that lie in no noted one, with the newest time."""
     found = dict[str, int]()
     for path, indexed_at in files:
         if path not in noted:
@@ -67,15 +62,11 @@ def topmost_unnoted(files: Iterable[tuple[str, int]], noted: set[str]) -> list[F
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Return whether a path lies in a folder, at whatever depth."""
     return path != folder and is_at_or_below(path, folder)
 
 
 def _upwards(path: str) -> list[str]:
     return [path, *map(str, pure(path).parents)]
-
-
-# Filters and paths before they become SQL: what must match as well, and the ranges that lie below a path.
 
 
 def all_of(filters: Filters | None) -> Iterator[Filters]:
@@ -95,10 +86,7 @@ def below(path: str) -> tuple[str, str, str]:
 
 
 def spellings(path: str) -> Iterable[str]:
-    """Return a path as it is written and as a file of this machine, with both forms of its letters.
-
-    A source may be any of them. The disk is not looked at: links are followed once, before anything is searched.
-    """
+    """Return a path as it is written and as a file of this machine, with both forms of its letters; no disk is read."""
     try:
         found = [path, str(plain_path(path))]
     except InputError:  # "~name" of nobody here
@@ -120,12 +108,10 @@ def to_micros(moment: datetime) -> int:
 
 
 def from_micros(micros: int) -> datetime:
-    """Return an aware UTC time."""
     return _EPOCH + timedelta(microseconds=micros)
 
 
 def identity(draft: Draft) -> Identity:
-    """Return what identifies a memory: source, kind, space, location and content hash."""
     return (draft.source, draft.kind, draft.space, draft.location, content_hash(draft))
 
 
@@ -144,15 +130,11 @@ _ERRORS, _TOLD = 3, 200
 
 
 def key(run: Run) -> RunKey:
-    """Return what a run is known by."""
     return (run.session, run.number, to_micros(run.started))
 
 
 def with_errors(ident: str, errors: Iterable[tuple[str, str]]) -> str:
-    """Return a column ``ident`` by which the newest different errors of runs are found, too.
-
-    ``errors`` are names and messages, the newest first; of each message, the first line counts.
-    """
+    """Return a column ``ident`` with the newest different errors of runs: names and messages, the newest first."""
     told: dict[str, None] = {}
     for error, message in errors:
         told.setdefault(f"{error}: {message.strip().partition(chr(10))[0]}"[:_TOLD])
@@ -224,11 +206,8 @@ def cut(rows: Sequence[Row], count: int) -> list[ScoredChunk]:
 
 
 def is_settled(rows: Sequence[Row], asked: int, count: int) -> bool:
-    """Return whether ``rows``, the best ``asked`` chunks in order, are enough to name the best ``count`` memories.
-
-    They are if the index has no more, or if enough memories score better than its last row: then no chunk that it did
-    not return can be among them or tie with them.
-    """
+    """Return whether ``rows``, the best ``asked`` chunks in order, are enough to name the best ``count`` memories."""
     if len(rows) < asked:
         return True
+    # No chunk that is not among them can tie with memories that score better than the last row.
     return len({row.memory for row in rows if row.score > rows[-1].score}) >= count
