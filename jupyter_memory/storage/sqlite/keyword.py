@@ -271,10 +271,8 @@ class _WordScores:
         )
 
     def scores(self, match: Match, weights: Mapping[str, float]) -> ScoredChunks:
-        return self._scores.words.of(self._version, _key(match, weights), lambda: self._read(match, weights))
-
-    def knows(self, match: Match, weights: Mapping[str, float]) -> bool:
-        return self._scores.words.get(self._version, _key(match, weights)) is not None
+        key = (match.columns, match.stems, tuple(weights.items()))
+        return self._scores.words.of(self._version, key, lambda: self._read(match, weights))
 
     def _read(self, match: Match, weights: Mapping[str, float]) -> ScoredChunks:
         rows = self._connection.execute(
@@ -285,10 +283,6 @@ class _WordScores:
 
 def _idf(count: int, total: int) -> float:
     return max(log((total - count + 0.5) / (count + 0.5)), 1e-6) if count < total else 1e-6
-
-
-def _key(match: Match, weights: Mapping[str, float]) -> Key:
-    return match.columns, match.stems, tuple(weights.items())
 
 
 class _ReadAhead:
