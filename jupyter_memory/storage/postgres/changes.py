@@ -37,11 +37,6 @@ class Changes:
         self.session = session
 
     def model(self, embedder: Embedder | None) -> Model | None:
-        """Return the model of an embedder, which is the active one.
-
-        Raises:
-            EmbeddingMismatch: the store holds the vectors of another model.
-        """
         return None if embedder is None else vectors.for_writing(self.session, embedder)
 
     def add(self, prepared: Sequence[Prepared], model: Model | None, now: datetime) -> list[int]:
@@ -64,7 +59,7 @@ class Changes:
         return found
 
     def put_in(self, arriving: Sequence[Arriving], model: Model | None) -> None:
-        """Write memories of another store that are not there yet, with their ids, times, counts and runs."""
+        """Write memories of another store, with their ids, times, counts and runs."""
         session = self.session
         identified = [(identity(one.prepared.draft), one.prepared.draft) for one in arriving]
         before = [Predecessor(one.id, False, (), one.accessed) for one in arriving]
@@ -139,14 +134,13 @@ class Changes:
             self.retag(key, tags)
 
     def retag(self, key: int, tags: Sequence[str]) -> None:
-        """Give a memory other tags, in the keyword index too; its chunks and vectors stay."""
         chunks = self._locked_chunks([key])
         postings.take_out(self.session, chunks)
         memories.set_tags(self.session, key, tags)
         postings.put_back(self.session, chunks)
 
     def index_errors(self, keys: Iterable[int]) -> None:
-        """Let what was run be found by the errors of its runs, as they are now; nothing is embedded."""
+        """Index the errors that the runs of memories have now; nothing is embedded."""
         changed: dict[int, str] = {}
         for key in memories.lock(self.session, list(keys)):
             chunk, words, stored = memories.first_words(self.session, key)
@@ -159,7 +153,6 @@ class Changes:
             postings.put_back(self.session, list(changed))
 
     def delete(self, keys: Sequence[int]) -> int:
-        """Remove memories; return how many were still there."""
         if not keys:
             return 0
         postings.take_out(self.session, self._locked_chunks(keys))
@@ -173,7 +166,6 @@ class Changes:
         prepared: Prepared | None,
         embedder: Embedder | None,
     ) -> Memory:
-        """Give a memory other values in its columns, with other words (``prepared``) or other tags; return it."""
         key = memories.known_key(self.session, memory_id)
         self._lock([key])
         if "lang" in values and values["lang"] != memories.load(self.session, [key])[key].lang:
@@ -187,7 +179,7 @@ class Changes:
         return memories.load(self.session, [key])[key]
 
     def forget(self, chosen: Sequence[str] | Filters, among: Sequence[str] | None, everything: bool) -> int:
-        """Remove memories, and what would tell of them: searches, queries, files and folders; return how many."""
+        """Remove memories, and the searches, queries, files and folders that would tell of them; return how many."""
         session = self.session
         if isinstance(chosen, Filters):
             keys = memories.keys_where(session, chosen, among)
@@ -216,7 +208,6 @@ class Changes:
         return forgotten
 
     def forget_files(self, paths: Sequence[str], space: str) -> int:
-        """Remove files and their memories; return how many memories that were."""
         keys = files.memories_of_paths(self.session, paths, space)
         activity.forget_about(self.session, keys)
         forgotten = self.delete(keys)
@@ -250,7 +241,6 @@ class Changes:
             vectors.add(self.session, model, chunks, np.concatenate(embedded))
 
     def lock_known(self, keys: Sequence[int | None]) -> None:
-        """Lock memories that are about to be merged, all of them at once."""
         self._lock([key for key in keys if key is not None])
 
     def _lock(self, keys: Sequence[int]) -> None:

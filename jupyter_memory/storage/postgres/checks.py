@@ -59,7 +59,6 @@ def damaged_vectors(session: Session, model: Model) -> list[int]:
 
 
 def damaged_tokens(session: Session) -> list[int]:
-    """Return the chunks whose tokens are damaged."""
     rows = session.rows(f"select chunk, ids from chunk_tokens where {of('chunk_tokens')} order by chunk")
     return [chunk for chunk, ids in rows if is_damaged(ids)]
 

@@ -60,7 +60,6 @@ PASSING = (
 
 @contextmanager
 def translate_errors(address: DatabaseAddress) -> Iterator[None]:
-    """Turn the errors that the driver raises within into ours."""
     try:
         yield
     except Overtaken:
@@ -74,7 +73,6 @@ def translate_errors(address: DatabaseAddress) -> Iterator[None]:
 
 
 def translated(address: DatabaseAddress, error: psycopg.Error) -> Exception:
-    """Return an error of the driver as one of ours."""
     match error:
         case errors.QueryCanceled():
             return StoreError(
@@ -108,7 +106,6 @@ def _others_write(address: DatabaseAddress) -> StoreLocked:
 
 
 def gone(address: DatabaseAddress) -> StoreError:
-    """Return the error for a server that went away."""
     return StoreClosed(
         f"The connection to the server of {address} was lost. What was being written was not stored; "
         "try again when the server runs."
@@ -116,7 +113,6 @@ def gone(address: DatabaseAddress) -> StoreError:
 
 
 def unsure(address: DatabaseAddress) -> StoreError:
-    """Return the error for a server that went away while it was storing."""
     return StoreClosed(
         f"The connection to the server of {address} was lost while it stored a change. Look whether the change is "
         "there before you repeat it: it is there whole or not at all."
@@ -124,7 +120,6 @@ def unsure(address: DatabaseAddress) -> StoreError:
 
 
 def not_connected(address: DatabaseAddress, error: psycopg.Error) -> StoreError:
-    """Return the error for a connection that could not be made, by what libpq knows of it: its words are translated."""
     attempt = error.pgconn
     if attempt is not None and attempt.needs_password:
         return StoreError(
@@ -143,7 +138,6 @@ def not_connected(address: DatabaseAddress, error: psycopg.Error) -> StoreError:
 
 
 def another_encoding(address: DatabaseAddress, encoding: str) -> StoreError:
-    """Return the error for a database that cannot hold every text."""
     return StoreError(
         f"The database at {address} has the encoding {encoding}, which cannot hold every text. Make another one with "
         "UTF8: create database NAME encoding 'UTF8' template template0"
@@ -154,30 +148,23 @@ def another_encoding(address: DatabaseAddress, encoding: str) -> StoreError:
 
 
 class Stoppable:
-    """One transaction that reads, which another thread may stop."""
-
     def __init__(self, connection: psycopg.Connection) -> None:
         self._connection = connection
         self.stopped = False
 
     def stop(self) -> None:
-        """Cancel the running statement, and every later one."""
         self.stopped = True
         with suppress(psycopg.Error):
             self._connection.cancel_safe(timeout=5.0)
 
     def check(self) -> None:
-        """Refuse the next statement of a transaction that was stopped between two of them."""
         if self.stopped:
             raise psycopg.errors.QueryCanceled
 
 
 class Interrupts:
-    """The reading transactions of one store's threads, each registered from its beginning to its end.
-
-    A stop holds the lock until the server has got the request: one that comes late finds nothing, and never reaches
-    what the thread does next.
-    """
+    # A stop holds the lock until the server has got the request: one that comes late finds nothing, and never reaches
+    # what the thread does next.
 
     def __init__(self) -> None:
         self._reading: dict[int, Stoppable] = {}
@@ -185,7 +172,6 @@ class Interrupts:
 
     @contextmanager
     def open_to(self, connection: psycopg.Connection) -> Iterator[Stoppable]:
-        """Let other threads stop what this one reads within."""
         thread, reading = threading.get_ident(), Stoppable(connection)
         with self._lock:
             self._reading[thread] = reading
@@ -196,7 +182,6 @@ class Interrupts:
                 self._reading.pop(thread, None)
 
     def stop(self, thread: int) -> bool:
-        """Stop what a thread is reading; return whether it was reading anything."""
         with self._lock:
             reading = self._reading.get(thread)
             if reading is not None:
@@ -218,7 +203,7 @@ _EXTENSION = "select extversion from pg_extension where extname = 'vector'"
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """A script that brings a store to ``version`` = 1000 * major + minor; older packages can use a newer minor one."""
+    # ``version`` is 1000 * major + minor; older packages can use a newer minor one.
 
     version: int
     sql: str
@@ -226,14 +211,12 @@ class Migration:
 
 @cache
 def migrations() -> tuple[Migration, ...]:
-    """Return the schema of the first release with the rights in it, and the migrations since then."""
     package = files("jupyter_memory.storage.postgres")
     scripts = (package.joinpath(name).read_text(encoding="utf-8") for name in ("schema.sql", "rights.sql"))
     return (Migration(2000, "\n".join(scripts)),)
 
 
 def version_of(connection: psycopg.Connection) -> int:
-    """Return the version of the store's tables, 0 where there are none."""
     there = connection.execute("select to_regclass(%s)", (f"{SCHEMA}.schema_version",)).fetchone()
     if there is None or there[0] is None:
         return 0
@@ -242,13 +225,6 @@ def version_of(connection: psycopg.Connection) -> int:
 
 
 def migrate(connection: psycopg.Connection, address: DatabaseAddress, steps: Sequence[Migration]) -> bool:
-    """Run the steps that a store lacks, all in one transaction; return whether it had none before.
-
-    Raises:
-        StoreTooNew: a newer major version wrote the store.
-        StoreReadOnly: the role may not make what is missing.
-        StoreError: the server has no pgvector, or the store is older than the first step.
-    """
     wanted = steps[-1].version
     if _checked_version(connection, address, steps) >= wanted:
         return False
@@ -323,8 +299,6 @@ _PARENTS: list[psycopg.Connection] = []
 
 
 class Pool:
-    """Up to ``most`` connections at a time; one that fails is closed, the others wait for the next caller."""
-
     def __init__(self, connect: Callable[[], psycopg.Connection], most: int, patience: float) -> None:
         self._connect = connect
         self._most = most
@@ -334,14 +308,6 @@ class Pool:
 
     @contextmanager
     def connection(self, begin: Callable[[psycopg.Connection], Begun]) -> Iterator[tuple[psycopg.Connection, Begun]]:
-        """Lend a connection in which ``begin`` began what the caller does, with what ``begin`` returned.
-
-        A connection whose server went away while nobody used it is replaced by a new one.
-
-        Raises:
-            StoreLocked: all of them were in use for too long.
-            StoreClosed: the store was closed.
-        """
         if self._pid != os.getpid():
             _PARENTS.extend(self._idle)
             self._begin()
@@ -358,7 +324,6 @@ class Pool:
             free.release()
 
     def forget_idle(self) -> None:
-        """Close the connections that nobody uses: they may be of a server that has gone."""
         with self._lock:
             idle = list(self._idle)
             self._idle.clear()
@@ -366,7 +331,6 @@ class Pool:
             connection.close()
 
     def close(self) -> None:
-        """Close the pool; a connection in use is closed when it is given back."""
         self._closed = True
         if self._pid == os.getpid():
             self.forget_idle()
@@ -417,10 +381,7 @@ SPACES = "any(%(spaces)s)"
 
 
 class Totals(NamedTuple):
-    """What spaces hold: how often their chunks changed, how many there are, and their words.
-
-    ``changes`` differs between any two states of the chunks.
-    """
+    # ``changes`` differs between any two states of the chunks.
 
     changes: int
     chunks: int
@@ -428,11 +389,7 @@ class Totals(NamedTuple):
 
 
 class Session:
-    """What the tables are read and changed through. ``space`` is the one that the store was opened with, or empty.
-
-    ``spaces`` are all that its statements are about: that space, or every one that is there. ``totals`` is what these
-    held when the transaction began.
-    """
+    """What the tables are read and changed through; ``space`` is the one that the store was opened with, or empty."""
 
     def __init__(
         self,
@@ -459,16 +416,14 @@ class Session:
         return self.execute(sql, parameters, binary=binary).fetchall()
 
     def value(self, sql: str, parameters: Mapping[str, Any] | None = None) -> Any:
-        """Return the first value of the first row, None where there is none."""
         row = self.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
 
     def changed(self, sql: str, parameters: Mapping[str, Any] | None = None) -> int:
-        """Run a statement and return how many rows it changed."""
         return self.execute(sql, parameters).rowcount
 
     def include(self, space: str) -> None:
-        """Let the statements be about a space that this transaction writes into, and later ones, too."""
+        """Let the statements be about a space that this transaction writes into."""
         if space not in self.spaces:
             self.spaces.append(space)
             self.execute("insert into totals (space, changes, chunks, words) values (%(new)s, 0, 0, 0)", {"new": space})
@@ -543,11 +498,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """Read within one state: whatever others write meanwhile is not seen. A read within another one is part of it.
-
-        Raises:
-            Interrupted: another thread stopped it, through ``interrupts``.
-        """
+        """Read within one state; a read within another one is part of it."""
         outer: Session | None = getattr(self._current, "session", None)
         if outer is not None:
             yield outer
@@ -573,15 +524,7 @@ class Database:
     def change(
         self, work: Callable[[Session], Result], *, patience: float | None = None, durable: bool = True
     ) -> Result:
-        """Run what changes the store in one transaction, again if others were in its way, and return its result.
-
-        It waits up to ``patience`` seconds for the rows that others are changing. What is not ``durable`` may be lost
-        when the server fails in the next second.
-
-        Raises:
-            StoreReadOnly: the role may not write.
-            StoreLocked: others were in the way for too long.
-        """
+        """Run a change in one transaction, again if others were in its way. If not ``durable``, it waits for no disk."""
         if self.read_only:
             raise StoreReadOnly(
                 f"Your role may only read the store at {self.address}, so nothing can be stored or forgotten there."
@@ -598,7 +541,6 @@ class Database:
         raise AssertionError("unreachable")
 
     def close(self) -> None:
-        """Close every connection; calling it again does nothing."""
         self._pool.close()
 
     def _attempt(self, work: Callable[[Session], Result], busy: int, durable: bool) -> Result:

@@ -29,11 +29,8 @@ Frequency = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Words side by side, the last of them perhaps only begun; ``weight`` is what a match of it counts.
-
-    Matches of one ``group`` are forms of one word, whose rarity they share. ``pair`` is of a text without spaces: it is
-    looked for among identifiers only.
-    """
+    # Words side by side, the last of them perhaps only begun. Matches of one ``group`` are forms of one word and share
+    # their rarity. A ``pair`` is of a text without spaces, looked for among identifiers only.
 
     stems: tuple[str, ...]
     group: int
@@ -43,12 +40,10 @@ class Match:
 
     @property
     def is_word(self) -> bool:
-        """Return whether it is one whole word."""
         return len(self.stems) == 1 and not self.begun
 
 
 def matches_of(terms: Terms) -> list[Match]:
-    """Return what is looked up for the terms; what holds no letter is left out."""
     return [replace(one, group=group) for group, of_it in enumerate(_groups(terms)) for one in of_it if one.stems]
 
 
@@ -70,11 +65,7 @@ def _groups(terms: Terms) -> Iterator[list[Match]]:
 
 
 def begun(terms: Terms, held: Callable[[str, Collection[str]], Collection[str]]) -> Terms:
-    """Return the terms with the stem of what is being typed in place of a prefix that no stem has.
-
-    "electri" is longer than the stem "electr" of the words that begin with it. ``held`` returns those of some stems
-    that the index holds, and the first with a beginning.
-    """
+    """Return the terms with the stem of what is being typed in place of a prefix that no stem has."""
     stem = stems(terms.prefix)[-1:] if terms.prefix else []
     if not stem:
         return terms
@@ -87,10 +78,7 @@ def begun(terms: Terms, held: Callable[[str, Collection[str]], Collection[str]])
 
 
 def without_common(terms: Terms, total: int, frequency: Frequency) -> Terms:
-    """Leave out words that more than half of the chunks hold: they have no weight, yet all their rows are read.
-
-    ``frequency`` returns how many chunks hold a stem in the one of the searched columns where most do.
-    """
+    # Words that more than half of the chunks hold have no weight, yet all their rows would be read.
     inflected = {one.word for one in terms.forms if one.inflected}
     words = tuple(word for word in terms.words if word not in inflected)
     if total < _SMALL or len(words) < 2:
@@ -123,22 +111,17 @@ UNIT = 1e12
 
 
 def idf(count: int, total: int) -> float:
-    """Return what FTS5 takes for the inverse document frequency of a word that so many chunks hold."""
     return max(log((total - count + 0.5) / (count + 0.5)), 1e-6) if count < total else 1e-6
 
 
 def contribution(idf_: str, f: str, size: str) -> str:
-    """Return what a match counts in a chunk, in units; the parameter ``average`` is the mean size of a chunk.
-
-    ``f / (f + d)`` is written ``1 - d / (f + d)``, since ``f`` is what takes long. All numbers are of one type: a plain
-    ``0.75`` would be a decimal number, and twice the time of the whole formula.
-    """
+    # In units. ``f / (f + d)`` is written ``1 - d / (f + d)``, since ``f`` is what takes long. All numbers are of one
+    # type: a plain ``0.75`` would be a decimal number, and twice the time of the whole formula.
     d = f"({_K1 * (1 - _B)!r}::float8 + {_K1 * _B!r}::float8 / %(average)s::float8 * {size})"
     return f"round({idf_} * {MOST * UNIT!r}::float8 * (1 - {d} / ({f} + {d})))"
 
 
 def frequency(columns: Mapping[str, float]) -> str:
-    """Return how often a row of ``postings`` counts, each column by its weight."""
     alike: dict[float, list[str]] = {}
     for column, weight in columns.items():
         alike.setdefault(float(weight), []).append(f"postings.in_{column}")
@@ -146,7 +129,6 @@ def frequency(columns: Mapping[str, float]) -> str:
 
 
 def is_held(columns: Mapping[str, float]) -> str:
-    """Return the condition that a row of ``postings`` is of one of these columns."""
     if len(columns) == len(COLUMNS):
         return "true"
     return "(" + " or ".join(f"postings.in_{column} > 0" for column in columns) + ")"
@@ -195,10 +177,6 @@ SCORED = f"""
 def selects(
     name: str, matches: Sequence[Match], columns: Mapping[str, float], corpus: Statistics, among: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield selects of the hits of matches with their parameters, whose names begin with ``name``.
-
-    ``among`` is a condition on ``postings``, where not all chunks are wanted.
-    """
     for shape in ("single", "row", "begun"):
         if some := [one for one in matches if _shape(one) == shape]:
             of_shape = f"{shape}_{name}", columns, among
@@ -325,7 +303,7 @@ _LOOKUP = 40
 
 
 class Weighed(NamedTuple):
-    """A word that is looked up: the chunks that hold it, and its weight, which has its idf."""
+    # A word that is looked up: the chunks that hold it, and its weight, which has its idf.
 
     stem: str
     held: int
@@ -333,7 +311,7 @@ class Weighed(NamedTuple):
 
 
 def apart(words: Sequence[Weighed]) -> tuple[list[Weighed], list[Weighed]]:
-    """Return the words that are read first, and the frequent ones, the rarest first; none where that gains nothing."""
+    # Return the words that are read first, and the frequent ones, the rarest first; none where that gains nothing.
     ordered = sorted(words, key=lambda word: (word.held, word.stem))
     rows = list(accumulate(word.held for word in ordered))
     rest = _rest(ordered)
@@ -350,10 +328,6 @@ def _rest(words: Sequence[Weighed]) -> list[float]:
 def pruned(
     first: Sequence[str], frequent: Sequence[Weighed], columns: Mapping[str, float]
 ) -> tuple[str, dict[str, Any]]:
-    """Return tables of a statement, the last of which, ``scored``, holds the best chunks, and its parameters.
-
-    ``first`` are selects of what the other terms count. The parameter ``asked`` is how many chunks are wanted.
-    """
     rest = _rest(frequent)
     parameters: dict[str, Any] = {
         "frequent": [word.stem for word in frequent],
@@ -476,10 +450,7 @@ class _Parts:
 def search(
     session: Session, corpus: Statistics, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
 ) -> list[ScoredChunk]:
-    """Return the best ``count`` memories by BM25, higher is better, each by its best chunk.
-
-    ``weights`` maps columns to BM25 weights; a column that is not in it is not searched.
-    """
+    """Return the best ``count`` memories by BM25, each by its best chunk."""
     parts = _parts(corpus, _selective(corpus, terms, weights), weights)
     if not parts.selects and not parts.words:
         return []
@@ -512,7 +483,7 @@ def search(
 def scores_of(
     session: Session, corpus: Statistics, terms: Terms, weights: Mapping[str, float], memories: Sequence[int]
 ) -> dict[int, float]:
-    """Return what ``search`` would give each of these memories if it gave all that fit; not those without any term."""
+    """Return what ``search`` would give each of these memories; not those without any term."""
     parts = _parts(corpus, _selective(corpus, terms, weights), weights, among=True)
     if not parts.selects and not parts.words:
         return {}

@@ -73,8 +73,6 @@ _LISTED = ", ".join(f"in_{column}" for column in COLUMNS)
 
 
 class Words(NamedTuple):
-    """What is indexed of a chunk: its texts, column by column."""
-
     space: str
     chunk: int
     texts: tuple[str, str, str, str, str]
@@ -184,7 +182,6 @@ def put_back(session: Session, chunks: Sequence[int]) -> None:
 
 
 def rebuild(session: Session) -> None:
-    """Build the index anew from the texts of the chunks."""
     # Whoever writes waits until this is done: what they put in and take out counts from the new state.
     session.execute("lock table totals in share row exclusive mode")
     for table in ("postings", "frequencies"):
@@ -208,7 +205,7 @@ def is_unfolded(session: Session) -> bool:
 
 
 def fold(session: Session) -> None:
-    """Make one row of many in what writers append, unless somebody else is at it."""
+    """Make one row of many in what writers append, unless another process is doing it."""
     if not session.value("select pg_try_advisory_xact_lock(hashtext('jupyter_memory.fold'))"):
         return
     session.execute(
@@ -294,36 +291,29 @@ class Statistics:
         self._cache = cache
 
     def counted(self, groups: Iterable[Group]) -> list[int] | None:
-        """Return how many chunks hold any match of each group, None where not all were counted."""
         found = [self._cache.groups.get(self._version, group) for group in groups]
         known = [count for count in found if count is not None]
         return known if len(known) == len(found) else None
 
     def keep_counted(self, counts: Mapping[Group, int]) -> None:
-        """Note how many chunks hold any match of a group."""
         for group, count in counts.items():
             self._cache.groups.put(self._version, group, count)
 
     def side_by_side(self, stems: tuple[str, ...], bits: int, look: Callable[[], bool]) -> bool:
-        """Return whether any chunk holds words side by side in a set of columns; ``look`` finds out the first time."""
         return self._cache.phrases.of(self._version, (stems, bits), look)
 
     @property
     def chunks(self) -> int:
-        """Return how many chunks there are."""
         return self._totals.chunks
 
     def words(self, text: str, /) -> list[str]:
-        """Return the words of a text as the index holds them, in their order."""
         return stems(text)
 
     @property
     def average_size(self) -> float:
-        """Return how many words a chunk has on average."""
         return self._totals.words / self._totals.chunks if self._totals.words else 1.0
 
     def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
-        """Return how many chunks hold each word, in whichever column; 0 where none does."""
         asked = list(dict.fromkeys(words))
         found = self.by_columns([keyed(word) for word in asked])
         return {word: sum(found[keyed(word)].values()) for word in asked}
@@ -366,7 +356,6 @@ class Statistics:
         return [row[0] for row in rows]
 
     def beginning(self, letters: str, /) -> Sequence[str]:
-        """Return the words of the index, as stems, that begin with these letters."""
         after = letters[:-1] + chr(ord(letters[-1]) + 1)
         return self._cache.vocabulary.of(
             self._version,
@@ -375,18 +364,15 @@ class Statistics:
         )
 
     def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
-        """Return the long words of the index, as stems, that end with any of these letters."""
         found = self._cache.vocabulary.of(self._version, "", self._reader("length(term) >= %(long)s", long=_LONG))
         return [term for term in found if term.isalpha() and term.endswith(letters)]
 
     def is_held(self, word: str, columns: Collection[str]) -> bool:
-        """Return whether any chunk holds a word, by its stem, in one of these columns."""
         bits = bits_of(columns)
         found = self.by_columns([keyed(stem) for stem in stems(word)])
         return all(any(held & bits and count for held, count in one.items()) for one in found.values())
 
     def chunk_count(self, stem: str, columns: Collection[str]) -> int:
-        """Return how many chunks hold a stem in the one of these columns where most do; it may be gone by now."""
         found = self.by_columns([keyed(stem)])[keyed(stem)]
         return max((sum(n for held, n in found.items() if held & bits_of([one])) for one in columns), default=0)
 

@@ -46,7 +46,7 @@ _FACET_VALUES = {
 
 
 class PostgresSnapshot:
-    """A read transaction of one connection; `storage.base.Snapshot` says what each method does."""
+    """A read transaction of one connection."""
 
     def __init__(self, session: Session, cache: StatisticsCache) -> None:
         self._session = session
@@ -280,7 +280,7 @@ _OWNED = """
 
 
 class PartStatistics:
-    """The words of a part of a store, counted from the postings of its chunks."""
+    # Counted from the postings of the chunks of a part.
 
     def __init__(self, session: Session, within: Filters, whole: Statistics) -> None:
         self._session = session
@@ -290,7 +290,6 @@ class PartStatistics:
 
     @property
     def chunks(self) -> int:
-        """Return how many chunks there are."""
         if self._chunks is None:
             where, parameters = condition(self._within)
             joined = "chunks join memories on memories.space = chunks.space and memories.key = chunks.memory"
@@ -298,11 +297,9 @@ class PartStatistics:
         return self._chunks
 
     def words(self, text: str, /) -> list[str]:
-        """Return the words of a text as the index holds them, in their order."""
         return stems(text)
 
     def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
-        """Return how many chunks hold each word, in whichever column; 0 where none does."""
         asked = {keyed(word): word for word in words}
         # A word that nothing in the store holds need not be looked for.
         held = self._whole.frequencies(asked.values())
@@ -319,15 +316,12 @@ class PartStatistics:
         return {word: found.get(term, 0) for term, word in asked.items()}
 
     def beginning(self, letters: str, /) -> Sequence[str]:
-        """Return the words of the part, as stems, that begin with these letters."""
         return self._held(self._whole.beginning(letters))
 
     def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
-        """Return the long words of the part, as stems, that end with any of these letters."""
         return self._held(self._whole.ending(letters))
 
     def is_held(self, word: str, columns: Collection[str]) -> bool:
-        """Return whether any chunk of the part holds a word, by its stem, in one of these columns."""
         where, parameters = condition(self._within)
         terms = list(dict.fromkeys(map(keyed, stems(word))))
         in_columns = " or ".join(f"in_{column} > 0" for column in COLUMNS if bits_of([column]) & bits_of(columns))
@@ -346,7 +340,7 @@ class PartStatistics:
 
 
 class PartSnapshot(PostgresSnapshot):
-    """A snapshot in which only the memories exist that filters let through."""
+    """A snapshot in which only the memories exist that match some filters."""
 
     def __init__(self, session: Session, cache: StatisticsCache, within: Filters) -> None:
         super().__init__(session, cache)
@@ -355,7 +349,6 @@ class PartSnapshot(PostgresSnapshot):
 
     @property
     def is_all(self) -> bool:
-        """Return whether the store holds nothing else."""
         where, parameters = condition(self._within)
         other = f"select 1 from memories where {of('memories')} and not coalesce({where}, false)"
         return not self._session.value(f"select exists ({other})", parameters)

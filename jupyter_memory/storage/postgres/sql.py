@@ -22,11 +22,8 @@ _JSON = json.JSONEncoder(ensure_ascii=False)
 
 
 def insert(session: Session, table: str, written: Sequence[Mapping[str, Any]], *, conflict: str = "") -> int:
-    """Write rows of the same columns; ``conflict`` says what to do with those that are there. Return how many went in.
-
-    They go as one value, JSON, whose types are those of the table: as many parameters as there are values would take
-    longer to read than to store.
-    """
+    """Write rows of the same columns; ``conflict`` says what to do with known ones. Return how many went in."""
+    # As one value, JSON: as many parameters as there are values would take longer to read than to store.
     count = 0
     for start in range(0, len(written), TOGETHER):
         part = written[start : start + TOGETHER]
@@ -40,7 +37,6 @@ def insert(session: Session, table: str, written: Sequence[Mapping[str, Any]], *
 
 
 def next_numbers(session: Session, sequence: str, count: int) -> list[int]:
-    """Return new numbers of a sequence, ascending; other writers have others."""
     rows = session.rows(
         "select nextval(%(sequence)s::regclass) from generate_series(1, %(count)s) order by 1",
         {"sequence": sequence, "count": count},
@@ -49,7 +45,6 @@ def next_numbers(session: Session, sequence: str, count: int) -> list[int]:
 
 
 def parts(values: Sequence[Any], size: int = TOGETHER) -> Iterator[Sequence[Any]]:
-    """Yield the values in parts that one statement takes."""
     for start in range(0, len(values), size):
         yield values[start : start + size]
 

@@ -41,7 +41,6 @@ _OTHER = "other"
 
 
 def sizes(session: Session) -> dict[str, int]:
-    """Return the bytes of a store by kind, with room in its tables that the server uses again."""
     found = dict.fromkeys((*_KINDS, _OTHER), 0)
     for table, size in session.rows(
         """
@@ -54,22 +53,16 @@ def sizes(session: Session) -> dict[str, int]:
 
 
 def held(session: Session) -> int:
-    """Return the bytes of all tables."""
     return sum(sizes(session).values())
 
 
 def open_postgres(address: DatabaseAddress, *, busy_seconds: float, space: str = "") -> PostgresStorage:
-    """Open the store in a database, or make it; with a ``space``, nothing else of it is seen.
-
-    Raises:
-        StoreError: the server does not answer, refuses the user, or has no pgvector.
-        StoreTooNew: a newer major version wrote the store.
-    """
+    """Open the store in a database, or make it; with a ``space``, nothing else of it is seen."""
     return PostgresStorage(Database(address, space=space, busy_seconds=busy_seconds))
 
 
 class PostgresStorage:
-    """A store in a PostgreSQL database; `storage.base.Storage` says what each method does."""
+    """A store in a PostgreSQL database."""
 
     # A small change does not wait for the server's disk.
     writes_at_once = True
@@ -205,8 +198,6 @@ def _counts(session: Session, expression: str) -> dict[str, int]:
 
 
 class PostgresThumbnails:
-    """The thumbnails of one store."""
-
     def __init__(self, database: Database) -> None:
         self._database = database
 
@@ -231,10 +222,7 @@ class PostgresThumbnails:
 
 
 class NothingForgotten:
-    """What can be taken back on a server, where forgetting is for good: nothing.
-
-    `storage.base.Forgotten` says what each method does.
-    """
+    # On a server, forgetting is for good: nothing can be taken back.
 
     def pending(self, space: str, /) -> list[Undoable]:
         return []

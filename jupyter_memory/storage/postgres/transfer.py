@@ -27,7 +27,7 @@ _TOGETHER = 200
 
 
 class PostgresContents:
-    """What one state of a store holds in a space, or in all of them."""
+    # What one state of a store holds in a space, or in all of them.
 
     def __init__(self, session: Session, space: str) -> None:
         self._session = session

@@ -250,10 +250,6 @@ class PostgresWriter:
     # -- maintenance ---------------------------------------------------------------------------------------------------
 
     def tidy(self) -> None:
-        """Fold what writers appended, and index the vectors that a copy left behind when it was broken off.
-
-        The server's own vacuum makes the room of what is gone free for other rows.
-        """
         self._database.change(postings.fold)
         self._database.change(vectors.index)
 

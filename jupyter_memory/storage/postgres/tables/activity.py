@@ -27,10 +27,7 @@ _JUDGED = "memory, accepted, query, query_id, profile, rank, at"
 
 
 def note_search(session: Session, search: Recent, hits: Sequence[str]) -> None:
-    """Note a search with the ids of its hits in front of the others; the same question before it is forgotten.
-
-    The calls of programs are a record: none replaces another, and however many there are, a person's searches stay.
-    """
+    """Note a search; it takes the place of the same question of a person, while calls of programs are a record."""
     noted = {
         "space": session.space,
         "query_id": search.query_id,
@@ -59,7 +56,6 @@ def note_search(session: Session, search: Recent, hits: Sequence[str]) -> None:
 
 
 def every_search(session: Session) -> Iterator[NotedSearch]:
-    """Yield the searches with the ids of their hits, the oldest first."""
     rows = session.rows(
         f"select query_id, query, profile, at, origin, hits, client, tool from searches where {_OWN} order by number",
         {"space": session.space},
@@ -70,7 +66,6 @@ def every_search(session: Session) -> Iterator[NotedSearch]:
 
 
 def recent(session: Session, limit: int) -> list[Recent]:
-    """Return the last searches, the newest first."""
     rows = session.rows(
         f"""
         select query_id, query, profile, at, origin, cardinality(hits), client, tool
@@ -82,7 +77,6 @@ def recent(session: Session, limit: int) -> list[Recent]:
 
 
 def last_search(session: Session, origin: str) -> tuple[Recent, tuple[str, ...]] | None:
-    """Return the last search of a person from one place, with the ids of its hits in their order."""
     rows = session.rows(
         f"""
         select query_id, query, profile, at, hits from searches
@@ -97,7 +91,6 @@ def last_search(session: Session, origin: str) -> tuple[Recent, tuple[str, ...]]
 
 
 def query_of(session: Session, query_id: str) -> str:
-    """Return the words of a recent search by its id, empty where it is not known."""
     found = session.value(
         f"select query from searches where {_OWN} and query_id = %(id)s",
         {"space": session.space, "id": storable(query_id)},
@@ -127,7 +120,6 @@ def judge(session: Session, said: Feedback) -> None:
 
 
 def judged(session: Session) -> list[Feedback]:
-    """Return the feedback on hits, the newest first."""
     rows = session.rows(
         f"select {_JUDGED} from feedback where {_OWN} order by at desc, number desc", {"space": session.space}
     )
@@ -152,7 +144,6 @@ def restore_feedback(session: Session, found: Iterable[Feedback]) -> None:
 
 
 def accepted(session: Session) -> tuple[int, int]:
-    """Return how many judged hits were accepted, and how many were judged."""
     [(yes, judged_)] = session.rows(
         f"select count(*) filter (where accepted), count(*) from feedback where {_OWN}", {"space": session.space}
     )
@@ -160,13 +151,11 @@ def accepted(session: Session) -> tuple[int, int]:
 
 
 def clear_searches(session: Session) -> int:
-    """Forget every search and all feedback of the connected role; return how many searches there were."""
     session.execute(f"delete from feedback where {_OWN}", {"space": session.space})
     return session.changed(f"delete from searches where {_OWN}", {"space": session.space})
 
 
 def has_no_searches(session: Session) -> bool:
-    """Return whether there are neither searches nor feedback."""
     return not session.value(
         f"select exists (select 1 from searches where {_OWN}) or exists (select 1 from feedback where {_OWN})",
         {"space": session.space},
@@ -174,10 +163,7 @@ def has_no_searches(session: Session) -> bool:
 
 
 def forget_about(session: Session, keys: Sequence[int]) -> None:
-    """Forget everybody's searches that showed one of these memories, the feedback on them, and the related questions.
-
-    The database does it, for those who may forget the memories: nobody sees what others asked.
-    """
+    """Forget everybody's searches that showed one of these memories, the feedback, and related questions."""
     session.execute(
         f"""
         select jupyter_memory.forget_asked(
@@ -189,7 +175,6 @@ def forget_about(session: Session, keys: Sequence[int]) -> None:
 
 
 def note_access(session: Session, memory_id: str) -> bool:
-    """Count one more use of a memory, in its row; return whether there is such a memory."""
     counted = session.changed(
         f"update memories set accessed = accessed + 1 where {of('memories')} and id = %(id)s",
         {"id": storable(memory_id)},
@@ -198,12 +183,10 @@ def note_access(session: Session, memory_id: str) -> bool:
 
 
 def clear_accesses(session: Session) -> None:
-    """Set the count of every memory's uses to 0."""
     session.execute(f"update memories set accessed = 0 where {of('memories')} and accessed > 0")
 
 
 def is_unused(session: Session) -> bool:
-    """Return whether no use of any memory was counted; reads every row."""
     return not session.value(f"select exists (select 1 from memories where {of('memories')} and accessed > 0)")
 
 
@@ -217,14 +200,13 @@ _KEY = f"select key from query_keys where {_OWN}"
 
 
 class StoredVector(NamedTuple):
-    """A stored vector, float32 ``(dimensions,)``, and whether it should move to the front."""
+    # Whether it should move to the front is ``ageing``.
 
     vector: Vectors
     ageing: bool
 
 
 def query_vector(session: Session, fingerprint: str, text: str) -> StoredVector | None:
-    """Return the stored vector of a question by one model, None where there is none."""
     key = session.value(_KEY, {"space": session.space})
     if key is None:
         return None
@@ -245,7 +227,7 @@ def query_vector(session: Session, fingerprint: str, text: str) -> StoredVector 
 
 
 def keep_query_vector(session: Session, fingerprint: str, text: str, vector: Vectors) -> None:
-    """Store the vector of a question in front of all others; nothing happens for a model that the store dropped."""
+    """Store the vector of a question in front of all others, unless the store dropped its model."""
     own = {"space": session.space}
     session.execute(
         "insert into query_keys (space, key) values (%(space)s, %(key)s) on conflict do nothing",
@@ -284,7 +266,6 @@ def clear_query_vectors(session: Session) -> int:
 
 
 def has_no_query_vectors(session: Session) -> bool:
-    """Return whether no vector is stored."""
     return not session.value(f"select exists (select 1 from query_vectors where {_OWN})", {"space": session.space})
 
 

@@ -18,7 +18,6 @@ from jupyter_memory.types import Run
 
 
 def keys_by_id(session: Session, ids: Sequence[str]) -> dict[str, int]:
-    """Return the keys of those of these memories that are there, by id."""
     return dict(
         session.rows(f"select id, key from memories where {of('memories')} and id = any(%(ids)s)", {"ids": list(ids)})
     )
@@ -46,7 +45,6 @@ def tiers(session: Session, keys: Sequence[int]) -> dict[int, str]:
 
 
 def set_indexed(session: Session, times: Sequence[tuple[int, datetime]]) -> None:
-    """Set when memories were stored, by key."""
     session.execute(
         f"""
         update memories set indexed_at = given.at

@@ -33,7 +33,6 @@ SOURCES = f"""
 
 
 def under(session: Session, root: str, space: str) -> dict[str, FileState]:
-    """Return the files at or below a path that are indexed in a space, by path."""
     parameters: dict[str, Any] = {"space": space}
     below = at_or_below("path", "root", [root], parameters)
     rows = session.rows(
@@ -45,7 +44,6 @@ def under(session: Session, root: str, space: str) -> dict[str, FileState]:
 
 
 def states(session: Session, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str], FileState]:
-    """Return what is known of files, by path and space."""
     rows = session.rows(
         f"""
         select files.space, files.path, mtime_ns, size, content_hash, indexed_at, dated
@@ -58,7 +56,6 @@ def states(session: Session, places: Sequence[tuple[str, str]]) -> dict[tuple[st
 
 
 def every(session: Session, space: str) -> Iterator[tuple[str, FileState]]:
-    """Yield the files that are indexed in a space, or in all if it is empty, each with its space."""
     rows = session.rows(
         "select space, path, mtime_ns, size, content_hash, indexed_at, pictures, dated from files "
         f"where {of('files')} and %(space)s in ('', space) order by space, path",
@@ -88,7 +85,6 @@ def restore(session: Session, found: Iterable[tuple[str, FileState]]) -> None:
 
 
 def note(session: Session, states: Sequence[FileState], now: datetime, space: str) -> None:
-    """Note that files were read."""
     session.include(space)
     session.execute(
         """
@@ -133,7 +129,6 @@ def lock(session: Session, paths: Sequence[str], space: str) -> None:
 
 
 def drop(session: Session, paths: Sequence[str], space: str) -> None:
-    """Drop the record of files; the caller removes their memories."""
     session.execute(
         "delete from files where space = %(space)s and md5(path) = any(array(select md5(unnest(%(paths)s::text[]))))",
         {"space": space, "paths": list(paths)},
@@ -141,7 +136,6 @@ def drop(session: Session, paths: Sequence[str], space: str) -> None:
 
 
 def memories_of_paths(session: Session, paths: Sequence[str], space: str) -> list[int]:
-    """Return the keys of the memories that files hold in a space."""
     rows = session.rows(
         f"select key from memories where {of('memories')} and {SOURCES} order by key",
         {"paths": list(paths), "space": space},
@@ -150,13 +144,11 @@ def memories_of_paths(session: Session, paths: Sequence[str], space: str) -> lis
 
 
 def holding(session: Session) -> list[tuple[str, str]]:
-    """Return path and space of the files that hold any memory; one that could not be read, or is empty, holds none."""
     rows = session.rows(f"select path, space from files where {of('files')} and not ({_EMPTY})")
     return [(str(path), str(space)) for path, space in rows]
 
 
 def texts(session: Session, paths: Sequence[str], space: str) -> dict[str, list[tuple[str, str]]]:
-    """Return the location and the text of each memory of some files, by path."""
     found: dict[str, list[tuple[str, str]]] = {}
     rows = session.rows(
         f"""
@@ -188,7 +180,6 @@ def drop_emptied(session: Session, held: Sequence[tuple[str, str]], paths: Seque
 
 
 def drop_all_empty(session: Session) -> int:
-    """Drop the record of every file that holds no memory; return how many there were."""
     return session.changed(f"delete from files where {of('files')} and {_EMPTY}")
 
 
@@ -198,10 +189,7 @@ _NOTE = "insert into folders (space, path, watched, indexed_at) values (%(space)
 
 
 def note_folder(session: Session, path: str, space: str, now: datetime) -> None:
-    """Note that a folder was indexed: it takes the place of those below it that nobody watches.
-
-    A folder below one that is noted already is not noted separately, unless it was before.
-    """
+    """Note that a folder was indexed: it takes the place of those below it that are not watched."""
     session.include(space)
     known = {row.path for row in _rows(session, space)}
     if path not in known and any(is_below(path, folder) for folder in known):
@@ -218,7 +206,6 @@ def note_folder(session: Session, path: str, space: str, now: datetime) -> None:
 
 
 def every_folder(session: Session, space: str) -> Iterator[NotedFolder]:
-    """Yield the noted folders of a space, of all if it is empty."""
     rows = session.rows(
         "select path, space, watched, indexed_at from folders "
         f"where {of('folders')} and %(space)s in ('', space) order by space, path",
@@ -229,7 +216,6 @@ def every_folder(session: Session, space: str) -> Iterator[NotedFolder]:
 
 
 def restore_folders(session: Session, found: Iterable[NotedFolder]) -> None:
-    """Note folders that were indexed for another store; one that is on the list stays as it is."""
     rows = [
         {"space": one.space, "path": one.path, "watched": one.watched, "indexed_at": micros(one.indexed_at)}
         for one in found
@@ -240,7 +226,6 @@ def restore_folders(session: Session, found: Iterable[NotedFolder]) -> None:
 
 
 def watch_folder(session: Session, path: str, space: str, watched: bool) -> None:
-    """Mark a folder as watched, or not; a new one is noted with the time when its files were last indexed."""
     session.include(space)
     session.execute(
         f"{_NOTE} on conflict (space, md5(path)) do update set watched = excluded.watched",
@@ -249,17 +234,13 @@ def watch_folder(session: Session, path: str, space: str, watched: bool) -> None
 
 
 def remove_folder(session: Session, path: str, space: str) -> None:
-    """Remove a folder, and those below it, from the list."""
     parameters: dict[str, Any] = {"space": space}
     there = at_or_below("path", "folder", [path], parameters)
     session.execute(f"delete from folders where space = %(space)s and {there}", parameters)
 
 
 def listed_folders(session: Session, space: str) -> list[Folder]:
-    """Return the folders of a space by path, not compared with the disk.
-
-    For files that were indexed before folders were noted, the topmost folders that hold them are listed.
-    """
+    """Return the folders of a space by path, with those that hold files and were never noted; the disk is not read."""
     rows = _rows(session, space)
     files = session.rows("select path, indexed_at from files where space = %(space)s order by path", {"space": space})
     rows += topmost_unnoted(files, {row.path for row in rows})
@@ -277,23 +258,19 @@ def listed_folders(session: Session, space: str) -> list[Folder]:
 
 
 def noted_folders(session: Session, space: str) -> list[str]:
-    """Return the paths of the noted folders, those that are above others first."""
     return sorted((row.path for row in _rows(session, space)), key=len)
 
 
 def folder_above(session: Session, path: str, space: str) -> str | None:
-    """Return the topmost noted folder that a path lies in, None where there is none."""
     return min((row.path for row in _rows(session, space) if is_below(path, row.path)), key=len, default=None)
 
 
 def holding_folders(session: Session) -> list[tuple[str, str]]:
-    """Return path and space of the noted folders that hold any indexed file."""
     rows = session.rows(f"select path, space from folders where {of('folders')} order by path")
     return [(str(path), str(space)) for path, space in rows if _counts(session, path, space)[0]]
 
 
 def drop_emptied_folders(session: Session, held: Sequence[tuple[str, str]]) -> int:
-    """Remove folders that held files and no longer do from the list; return how many."""
     dropped = 0
     for path, space in held:
         if not _counts(session, path, space)[0]:

@@ -66,11 +66,7 @@ def insert(
     now: datetime,
     before: Sequence[Predecessor | None] | None = None,
 ) -> list[int]:
-    """Write memories that are not there yet and return their keys.
-
-    ``before`` are those whose ids they take over. The caller then writes their chunks, words and vectors in the same
-    transaction.
-    """
+    """Write memories that are not there yet, with the ids of those ``before`` them, and return their keys."""
     if not drafts:
         return []
     keys = sql.next_numbers(session, "memory_keys", len(drafts))
@@ -92,7 +88,6 @@ def insert(
 
 
 def insert_tags(session: Session, tagged: Iterable[tuple[int, str, Sequence[str]]]) -> None:
-    """Give memories tags, as key, space and tags; the caller updates the keyword rows."""
     rows = [
         {"space": space, "memory": key, "place": place, "tag": tag}
         for key, space, given in tagged
@@ -102,19 +97,11 @@ def insert_tags(session: Session, tagged: Iterable[tuple[int, str, Sequence[str]
 
 
 def delete(session: Session, keys: Sequence[int]) -> int:
-    """Remove memories and all that depends on them, and return how many were there.
-
-    The caller takes their words out of the index first.
-    """
     return session.changed(f"delete from memories where {of('memories')} and key = any(%(keys)s)", {"keys": list(keys)})
 
 
 def lock(session: Session, keys: Sequence[int]) -> list[int]:
-    """Keep others from changing memories until the transaction ends; return those that are there, in order.
-
-    Raises:
-        StoreReadOnly: the role may read some of them, but not change them: the server passes over these in silence.
-    """
+    """Keep others from changing memories until the transaction ends; return those that are there, in order."""
     those = f"from memories where {of('memories')} and key = any(%(keys)s)"
     locked = [row[0] for row in session.rows(f"select key {those} order by key for update", {"keys": list(keys)})]
     refused = set(keys) - set(locked)
@@ -127,25 +114,21 @@ def lock(session: Session, keys: Sequence[int]) -> list[int]:
 
 
 def set_text(session: Session, key: int, text: str) -> None:
-    """Give a memory another text; the caller updates its chunks."""
     session.execute(
         f"update texts set text = %(text)s where {of('texts')} and memory = %(key)s", {"key": key, "text": text}
     )
 
 
 def set_tags(session: Session, key: int, given: Iterable[str]) -> None:
-    """Give a memory these tags and no others; the caller updates the keyword rows."""
     session.execute(f"delete from tags where {of('tags')} and memory = %(key)s", {"key": key})
     insert_tags(session, [(key, space_of(session, key), list(given))])
 
 
 def space_of(session: Session, key: int) -> str:
-    """Return the space of a memory."""
     return str(session.value(f"select space from memories where {of('memories')} and key = %(key)s", {"key": key}))
 
 
 def update_columns(session: Session, key: int, values: Mapping[str, Any]) -> None:
-    """Set columns of a memory; names are ours, never a user's."""
     if not values:
         return
     assignments = ", ".join(f"{name} = %({name})s" for name in values)
@@ -186,7 +169,6 @@ def load(session: Session, keys: Sequence[int]) -> dict[int, Memory]:
 
 
 def key_of(session: Session, memory_id: str) -> int | None:
-    """Return the key of a memory by its id."""
     found = session.value(
         f"select key from memories where {of('memories')} and id = %(id)s", {"id": storable(str(memory_id))}
     )
@@ -194,11 +176,6 @@ def key_of(session: Session, memory_id: str) -> int | None:
 
 
 def known_key(session: Session, memory_id: str) -> int:
-    """Return the key of a memory by its id.
-
-    Raises:
-        UnknownMemory: no memory has this id.
-    """
     key = key_of(session, memory_id)
     if key is None:
         raise UnknownMemory(memory_id)
@@ -206,7 +183,6 @@ def known_key(session: Session, memory_id: str) -> int:
 
 
 def keys_where(session: Session, filters: Filters, among: Sequence[str] | None = None) -> list[int]:
-    """Return the keys of the memories that a filter lets through, of those with the ids ``among`` if given."""
     where, parameters = condition(filters)
     if among is not None:
         where += " and memories.id = any(%(among)s)"
@@ -215,7 +191,6 @@ def keys_where(session: Session, filters: Filters, among: Sequence[str] | None =
 
 
 def texts(session: Session, keys: Sequence[int]) -> dict[int, str]:
-    """Return the whole texts of memories, by key."""
     return dict(
         session.rows(
             f"select memory, text from texts where {of('texts')} and memory = any(%(keys)s) order by memory",
@@ -254,7 +229,6 @@ def _values(identity_: Identity, draft: Draft, indexed: int, id_: str, before: P
 
 
 def memory_of(row: Sequence[Any]) -> Memory:
-    """Return a row of ``SELECT`` as a memory."""
     (_, id_, text, title, kind, tier, pinned, space, source, location, lang, tags_, severity, domain, event_at,
      indexed_at, valid_from, valid_until, session, hash_, metadata, accessed, thumbnails) = row  # fmt: skip
     return Memory(
@@ -284,7 +258,6 @@ def memory_of(row: Sequence[Any]) -> Memory:
 
 
 def micros(moment: datetime | None) -> int | None:
-    """Return a time as a whole number, None where there is none."""
     return None if moment is None else to_micros(moment)
 
 
@@ -294,10 +267,7 @@ _ALL = Filters()
 
 
 def insert_chunks(session: Session, written: Sequence[tuple[int, Draft, Sequence[str]]]) -> list[int]:
-    """Write the chunks of memories and index their words; return the ids of the chunks.
-
-    Memories come with their keys and, where they are known, the words of each chunk's column ``ident``.
-    """
+    """Write the chunks of memories and index their words; return the ids of the chunks."""
     ids = iter(sql.next_numbers(session, "chunk_ids", sum(len(draft.chunks) for _, draft, _ in written)))
     rows: list[dict[str, object]] = []
     words: list[postings.Words] = []
@@ -327,7 +297,6 @@ def insert_chunks(session: Session, written: Sequence[tuple[int, Draft, Sequence
 
 
 def idents_of(draft: Draft) -> list[str]:
-    """Return the words of the column ``ident`` for each chunk of a memory."""
     return [ident_column(f"{draft.title}\n{draft.text[chunk.start : chunk.end]}") for chunk in draft.chunks]
 
 
@@ -342,7 +311,6 @@ def first_words(session: Session, memory: int) -> tuple[int, str, str]:
 
 
 def set_idents(session: Session, idents: Mapping[int, str]) -> None:
-    """Give chunks another column ``ident``; the caller updates the keyword index."""
     session.execute(
         f"""
         update chunks set ident = changed.ident
@@ -354,12 +322,10 @@ def set_idents(session: Session, idents: Mapping[int, str]) -> None:
 
 
 def delete_chunks(session: Session, key: int) -> None:
-    """Remove the chunks of a memory; the caller takes their words out of the index first."""
     session.execute(f"delete from chunks where {of('chunks')} and memory = %(key)s", {"key": key})
 
 
 def chunks_of(session: Session, keys: Sequence[int]) -> list[int]:
-    """Return the ids of the chunks of memories."""
     rows = session.rows(
         f"select id from chunks where {of('chunks')} and memory = any(%(keys)s) order by id", {"keys": list(keys)}
     )
@@ -367,7 +333,6 @@ def chunks_of(session: Session, keys: Sequence[int]) -> list[int]:
 
 
 def chunk_ids_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[int]]:
-    """Return the ids of the chunks of each memory, in the order in which they were written."""
     found: dict[int, list[int]] = {key: [] for key in keys}
     for chunk, memory in session.rows(
         f"select id, memory from chunks where {of('chunks')} and memory = any(%(keys)s) order by id",
@@ -378,7 +343,6 @@ def chunk_ids_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list
 
 
 def newest_chunk(session: Session) -> int:
-    """Return the highest id of a chunk, 0 in an empty store."""
     # Space by space, each from the end of the index: the highest of several spaces at once is found by reading all.
     highest = session.value(
         """
@@ -391,10 +355,7 @@ def newest_chunk(session: Session) -> int:
 
 
 def sample_chunks(session: Session, count: int, total: int, within: Filters = _ALL) -> list[int]:
-    """Return the ids of up to ``count`` of the ``total`` chunks of what filters let through, evenly from first to last.
-
-    They are counted, since ids have gaps.
-    """
+    """Return the ids of up to ``count`` of the ``total`` chunks of what matches filters, evenly from first to last."""
     places = np.unique(np.linspace(1, total, min(count, total)).astype(np.int64)) if total else np.empty(0, np.int64)
     joined = "join memories on memories.space = chunks.space and memories.key = chunks.memory" if within else ""
     where, parameters = condition(within) if within else (of("chunks"), {})
@@ -411,7 +372,6 @@ def sample_chunks(session: Session, count: int, total: int, within: Filters = _A
 
 
 def spans(session: Session, chunks: Sequence[int]) -> dict[int, ChunkSpan]:
-    """Return where each chunk begins and ends in its memory's text, its line, and its structural prefix."""
     rows = session.rows(
         f"select id, start, stop, line, context from chunks where {of('chunks')} and id = any(%(chunks)s) order by id",
         {"chunks": list(chunks)},
@@ -420,7 +380,6 @@ def spans(session: Session, chunks: Sequence[int]) -> dict[int, ChunkSpan]:
 
 
 def chunks_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[Chunk]]:
-    """Return the chunks of memories, in the order in which they were written."""
     rows = session.rows(
         "select memory, start, stop, context, line from chunks "
         f"where {of('chunks')} and memory = any(%(keys)s) order by id",
@@ -433,7 +392,6 @@ def chunks_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[Ch
 
 
 def first_contexts(session: Session, ids: Sequence[str]) -> dict[str, str]:
-    """Return the structural prefix of the first chunk of memories, by id."""
     return dict(
         session.rows(
             f"""
@@ -448,7 +406,6 @@ def first_contexts(session: Session, ids: Sequence[str]) -> dict[str, str]:
 
 
 def passages(session: Session, chunks: Sequence[int]) -> dict[int, Passage]:
-    """Return title, context, text and tags of chunks, as the keyword index has them, by chunk."""
     rows = session.rows(
         "select id, title, context, text, tags from chunk_texts "
         f"where {of('chunk_texts')} and id = any(%(chunks)s) order by id",
@@ -458,7 +415,6 @@ def passages(session: Session, chunks: Sequence[int]) -> dict[int, Passage]:
 
 
 def embedded_parts(session: Session, chunks: Sequence[int]) -> dict[int, EmbeddedParts]:
-    """Return what is embedded of chunks, by id."""
     rows = session.rows(
         "select id, kind, title, context, text from chunk_texts "
         f"where {of('chunk_texts')} and id = any(%(chunks)s) order by id",
@@ -485,14 +441,12 @@ def keep_tokens(session: Session, tokens: Mapping[int, ChunkTokens]) -> int:
 
 
 def drop_tokens(session: Session, chunks: Sequence[int]) -> None:
-    """Remove the tokens of chunks."""
     session.execute(
         f"delete from chunk_tokens where {of('chunk_tokens')} and chunk = any(%(chunks)s)", {"chunks": list(chunks)}
     )
 
 
 def tokens_of(session: Session, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
-    """Return the tokens of those of these chunks that have them."""
     rows = session.rows(
         f"""
         select chunk, ids from chunk_tokens
@@ -505,7 +459,6 @@ def tokens_of(session: Session, chunks: Sequence[int]) -> dict[int, ChunkTokens]
 
 
 def without_tokens(session: Session, count: int, after: int) -> list[int]:
-    """Return up to ``count`` chunks without tokens, those above ``after``, lowest first."""
     rows = session.rows(
         f"""
         select id from chunks
@@ -554,7 +507,6 @@ def insert_definitions(session: Session, found: Mapping[int, Definitions]) -> in
 
 
 def definitions_of(session: Session, keys: Sequence[int]) -> dict[int, Definitions]:
-    """Return what memories define, by key, for those for which it is stored."""
     rows = session.rows(
         "select memory, defined, assigned, nested from definitions "
         f"where {of('definitions')} and memory = any(%(keys)s) order by memory",
@@ -564,7 +516,6 @@ def definitions_of(session: Session, keys: Sequence[int]) -> dict[int, Definitio
 
 
 def lacking_definitions(session: Session, count: int, after: int) -> list[int]:
-    """Return up to ``count`` memories in Python without definitions, those above ``after``, lowest first."""
     rows = session.rows(
         f"select key from memories where {_LACKING} and key > %(after)s order by key limit %(count)s",
         {"python": PYTHON, "after": after, "count": count},
@@ -573,7 +524,6 @@ def lacking_definitions(session: Session, count: int, after: int) -> list[int]:
 
 
 def drop_definitions(session: Session, keys: Sequence[int]) -> None:
-    """Remove what memories define."""
     session.execute(
         f"delete from definitions where {of('definitions')} and memory = any(%(keys)s)", {"keys": list(keys)}
     )
@@ -590,7 +540,6 @@ _BROWSE_ORDER = (
 
 
 def selection(session: Session, filters: Filters) -> Selection:
-    """Return which memories a filter lets through, with their kinds, and how many have a pin or a tag."""
     where, parameters = condition(filters)
     tagged = "exists (select 1 from tags where tags.space = memories.space and tags.memory = memories.key)"
     rows = session.rows(f"select id, kind, pinned, {tagged} from memories where {where} order by key", parameters)
@@ -604,7 +553,6 @@ def selection(session: Session, filters: Filters) -> Selection:
 
 
 def browse(session: Session, filters: Filters, limit: int) -> list[Memory]:
-    """Return memories without a query: core, note, mcp, file, history; the newest first within each."""
     where, parameters = condition(filters)
     rows = session.rows(
         f"{SELECT} where {where} order by {_BROWSE_ORDER} limit %(limit)s", {**parameters, "limit": limit}
@@ -613,7 +561,6 @@ def browse(session: Session, filters: Filters, limit: int) -> list[Memory]:
 
 
 def facet_counts(session: Session, filters: Filters) -> dict[str, dict[str, int]]:
-    """Return how many of the memories that a filter lets through have each value of kind, lang, tier and tag."""
     where, parameters = condition(filters)
     found: dict[str, dict[str, int]] = {"kind": {}, "lang": {}, "tier": {}}
     together = (
@@ -630,13 +577,11 @@ def facet_counts(session: Session, filters: Filters) -> dict[str, dict[str, int]
 
 
 def count(session: Session, filters: Filters) -> int:
-    """Return how many memories a filter lets through."""
     where, parameters = condition(filters)
     return int(session.value(f"select count(*) from memories where {where}", parameters))
 
 
 def sessions(session: Session, filters: Filters) -> list[str]:
-    """Return the names of all sessions of the memories that the filters let through."""
     where, parameters = condition(filters)
     rows = session.rows(
         f"select distinct session from memories where session is not null and {where} order by 1", parameters
@@ -645,7 +590,6 @@ def sessions(session: Session, filters: Filters) -> list[str]:
 
 
 def tags(session: Session) -> list[str]:
-    """Return every tag of a store, the most used first."""
     rows = session.rows(f"select tag from tags where {of('tags')} group by tag order by count(*) desc, tag")
     return [row[0] for row in rows]
 

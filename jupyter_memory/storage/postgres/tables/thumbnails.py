@@ -16,7 +16,6 @@ _MARK = "[image/"
 
 
 def insert(session: Session, written: Sequence[tuple[int, Draft]]) -> None:
-    """Write the thumbnails of memories that have none yet, by key."""
     shown = [
         (draft.space, key, place, one) for key, draft in written for place, one in enumerate(draft.pictures.thumbnails)
     ]
@@ -43,7 +42,6 @@ def insert(session: Session, written: Sequence[tuple[int, Draft]]) -> None:
 
 
 def by_memory(session: Session, keys: Sequence[int]) -> dict[int, tuple[Thumbnail, ...]]:
-    """Return the thumbnails of memories in their order, by key; memories without any are left out."""
     found: dict[int, tuple[Thumbnail, ...]] = {}
     for memory, *one in session.rows(
         f"select memory, {_THUMBNAIL} from thumbnails "
@@ -62,7 +60,6 @@ def replace(session: Session, key: int, draft: Draft) -> None:
 
 
 def get(session: Session, key: int, place: int) -> Thumbnail | None:
-    """Return a picture of a memory, None where there is none."""
     rows = session.rows(
         f"select {_THUMBNAIL} from thumbnails where {of('thumbnails')} and memory = %(key)s and place = %(place)s",
         {"key": key, "place": place},
@@ -71,7 +68,6 @@ def get(session: Session, key: int, place: int) -> Thumbnail | None:
 
 
 def of_file(session: Session, path: str, space: str) -> dict[str, Thumbnail]:
-    """Return the thumbnails of a file by their origin."""
     rows = session.rows(
         f"select {_THUMBNAIL} from {_JOINED} where {of('memories')} and {SOURCES}", {"paths": [path], "space": space}
     )
@@ -79,7 +75,6 @@ def of_file(session: Session, path: str, space: str) -> dict[str, Thumbnail]:
 
 
 def count(session: Session) -> tuple[int, int]:
-    """Return how many thumbnails there are, and their bytes."""
     [(number, size)] = session.rows(
         f"select count(*), coalesce(sum(length(image)), 0)::bigint from thumbnails where {of('thumbnails')}"
     )
@@ -87,7 +82,6 @@ def count(session: Session) -> tuple[int, int]:
 
 
 def size_in(session: Session, paths: Sequence[str], space: str) -> int:
-    """Return how many bytes the thumbnails of some files have."""
     return int(
         session.value(
             f"select coalesce(sum(length(image)), 0)::bigint from {_JOINED} where {of('memories')} and {SOURCES}",
@@ -114,6 +108,6 @@ def unread(session: Session, paths: Sequence[str], space: str) -> set[str]:
 
 
 def clear(session: Session) -> int:
-    """Remove all thumbnails; return how many went."""
+    """Remove all thumbnails and return how many there were."""
     session.execute(f"update files set pictures = false where {of('files')} and pictures")
     return session.changed(f"delete from thumbnails where {of('thumbnails')}")
