@@ -524,7 +524,7 @@ class Database:
     def change(
         self, work: Callable[[Session], Result], *, patience: float | None = None, durable: bool = True
     ) -> Result:
-        """Run a change in one transaction, again if others were in its way. If not ``durable``, it waits for no disk."""
+        """Run a change in one transaction, again if others were in its way; if not ``durable``, no disk is awaited."""
         if self.read_only:
             raise StoreReadOnly(
                 f"Your role may only read the store at {self.address}, so nothing can be stored or forgotten there."

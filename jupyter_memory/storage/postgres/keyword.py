@@ -115,8 +115,8 @@ def idf(count: int, total: int) -> float:
 
 
 def contribution(idf_: str, f: str, size: str) -> str:
-    # In units. ``f / (f + d)`` is written ``1 - d / (f + d)``, since ``f`` is what takes long. All numbers are of one
-    # type: a plain ``0.75`` would be a decimal number, and twice the time of the whole formula.
+    # In units. ``f / (f + d)`` is written ``1 - d / (f + d)``, since ``f`` is what takes long. Numbers have one type:
+    # a plain ``0.75`` would be a decimal number, and twice the time of the whole formula.
     d = f"({_K1 * (1 - _B)!r}::float8 + {_K1 * _B!r}::float8 / %(average)s::float8 * {size})"
     return f"round({idf_} * {MOST * UNIT!r}::float8 * (1 - {d} / ({f} + {d})))"
 

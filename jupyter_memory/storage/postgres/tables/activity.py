@@ -22,7 +22,7 @@ from jupyter_memory.types.report import Feedback, Recent
 KEPT_SEARCHES = 200
 KEPT_FEEDBACK = 10_000
 # The rows of the connected role, in the store as it was opened.
-_OWN = "space = %(space)s and who = current_user"
+OWN = "space = %(space)s and who = current_user"
 _JUDGED = "memory, accepted, query, query_id, profile, rank, at"
 
 
@@ -41,10 +41,10 @@ def note_search(session: Session, search: Recent, hits: Sequence[str]) -> None:
     }
     if not search.client:
         session.execute(
-            f"delete from searches where {_OWN} and query = %(query)s and profile = %(profile)s and client = ''", noted
+            f"delete from searches where {OWN} and query = %(query)s and profile = %(profile)s and client = ''", noted
         )
     sql.insert(session, "searches", [noted])
-    of_these = f"{_OWN} and (client <> '') = %(by_program)s"
+    of_these = f"{OWN} and (client <> '') = %(by_program)s"
     session.execute(
         f"""
         delete from searches where {of_these} and number <= (
@@ -57,45 +57,12 @@ def note_search(session: Session, search: Recent, hits: Sequence[str]) -> None:
 
 def every_search(session: Session) -> Iterator[NotedSearch]:
     rows = session.rows(
-        f"select query_id, query, profile, at, origin, hits, client, tool from searches where {_OWN} order by number",
+        f"select query_id, query, profile, at, origin, hits, client, tool from searches where {OWN} order by number",
         {"space": session.space},
     )
     for id_, query, profile, at, origin, hits, client, tool in rows:
         recent = Recent(id_, query, profile, from_micros(at), origin, len(hits), client, tool)
         yield NotedSearch(recent, tuple(hits))
-
-
-def recent(session: Session, limit: int) -> list[Recent]:
-    rows = session.rows(
-        f"""
-        select query_id, query, profile, at, origin, cardinality(hits), client, tool
-        from searches where {_OWN} order by number desc limit %(limit)s
-        """,
-        {"space": session.space, "limit": limit},
-    )
-    return [Recent(id_, query, profile, from_micros(at), *said) for id_, query, profile, at, *said in rows]
-
-
-def last_search(session: Session, origin: str) -> tuple[Recent, tuple[str, ...]] | None:
-    rows = session.rows(
-        f"""
-        select query_id, query, profile, at, hits from searches
-        where {_OWN} and origin = %(origin)s and client = '' order by number desc limit 1
-        """,
-        {"space": session.space, "origin": origin},
-    )
-    if not rows:
-        return None
-    [(id_, query, profile, at, hits)] = rows
-    return Recent(id_, query, profile, from_micros(at), origin, len(hits)), tuple(hits)
-
-
-def query_of(session: Session, query_id: str) -> str:
-    found = session.value(
-        f"select query from searches where {_OWN} and query_id = %(id)s",
-        {"space": session.space, "id": storable(query_id)},
-    )
-    return "" if found is None else str(found)
 
 
 def judge(session: Session, said: Feedback) -> None:
@@ -110,18 +77,18 @@ def judge(session: Session, said: Feedback) -> None:
         "accepted": said.accepted,
         "at": to_micros(said.at),
     }
-    session.execute(f"delete from feedback where {_OWN} and memory = %(memory)s and md5(query) = md5(%(query)s)", noted)
+    session.execute(f"delete from feedback where {OWN} and memory = %(memory)s and md5(query) = md5(%(query)s)", noted)
     sql.insert(session, "feedback", [noted])
     session.execute(
-        f"delete from feedback where {_OWN} and at <= "
-        f"(select at from feedback where {_OWN} order by at desc limit 1 offset %(kept)s)",
+        f"delete from feedback where {OWN} and at <= "
+        f"(select at from feedback where {OWN} order by at desc limit 1 offset %(kept)s)",
         {"space": session.space, "kept": KEPT_FEEDBACK},
     )
 
 
 def judged(session: Session) -> list[Feedback]:
     rows = session.rows(
-        f"select {_JUDGED} from feedback where {_OWN} order by at desc, number desc", {"space": session.space}
+        f"select {_JUDGED} from feedback where {OWN} order by at desc, number desc", {"space": session.space}
     )
     return [
         Feedback(memory, accepted, query, query_id, profile, rank, from_micros(at))
@@ -135,7 +102,7 @@ def restore_feedback(session: Session, found: Iterable[Feedback]) -> None:
         known = session.value(
             f"""
             select not exists (select 1 from memories where {of("memories")} and id = %(memory)s)
-                or exists (select 1 from feedback where {_OWN} and memory = %(memory)s and query = %(query)s)
+                or exists (select 1 from feedback where {OWN} and memory = %(memory)s and query = %(query)s)
             """,
             {"space": session.space, "memory": storable(said.memory_id), "query": storable(said.query)},
         )
@@ -143,21 +110,14 @@ def restore_feedback(session: Session, found: Iterable[Feedback]) -> None:
             judge(session, said)
 
 
-def accepted(session: Session) -> tuple[int, int]:
-    [(yes, judged_)] = session.rows(
-        f"select count(*) filter (where accepted), count(*) from feedback where {_OWN}", {"space": session.space}
-    )
-    return yes, judged_
-
-
 def clear_searches(session: Session) -> int:
-    session.execute(f"delete from feedback where {_OWN}", {"space": session.space})
-    return session.changed(f"delete from searches where {_OWN}", {"space": session.space})
+    session.execute(f"delete from feedback where {OWN}", {"space": session.space})
+    return session.changed(f"delete from searches where {OWN}", {"space": session.space})
 
 
 def has_no_searches(session: Session) -> bool:
     return not session.value(
-        f"select exists (select 1 from searches where {_OWN}) or exists (select 1 from feedback where {_OWN})",
+        f"select exists (select 1 from searches where {OWN}) or exists (select 1 from feedback where {OWN})",
         {"space": session.space},
     )
 
@@ -196,7 +156,7 @@ def is_unused(session: Session) -> bool:
 # nothing.
 
 KEPT_QUERY_VECTORS = 1_000
-_KEY = f"select key from query_keys where {_OWN}"
+_KEY = f"select key from query_keys where {OWN}"
 
 
 class StoredVector(NamedTuple):
@@ -250,8 +210,8 @@ def keep_query_vector(session: Session, fingerprint: str, text: str, vector: Vec
     )
     session.execute(
         f"""
-        delete from query_vectors where {_OWN} and number <= (
-            select number from query_vectors where {_OWN} order by number desc limit 1 offset %(kept)s
+        delete from query_vectors where {OWN} and number <= (
+            select number from query_vectors where {OWN} order by number desc limit 1 offset %(kept)s
         )
         """,
         {**own, "kept": KEPT_QUERY_VECTORS},
@@ -261,12 +221,8 @@ def keep_query_vector(session: Session, fingerprint: str, text: str, vector: Vec
 def clear_query_vectors(session: Session) -> int:
     """Forget every question of the connected role, and the key of their digests; return how many there were."""
     own = {"space": session.space}
-    session.execute(f"delete from query_keys where {_OWN}", own)
-    return session.changed(f"delete from query_vectors where {_OWN}", own)
-
-
-def has_no_query_vectors(session: Session) -> bool:
-    return not session.value(f"select exists (select 1 from query_vectors where {_OWN})", {"space": session.space})
+    session.execute(f"delete from query_keys where {OWN}", own)
+    return session.changed(f"delete from query_vectors where {OWN}", own)
 
 
 def _digest(key: bytes, text: str) -> bytes:

@@ -43,18 +43,6 @@ def under(session: Session, root: str, space: str) -> dict[str, FileState]:
     return {row[0]: replace(FileState(*row[:-1]), dated=row[-1]) for row in rows}
 
 
-def states(session: Session, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str], FileState]:
-    rows = session.rows(
-        f"""
-        select files.space, files.path, mtime_ns, size, content_hash, indexed_at, dated
-        from unnest(%(paths)s::text[], %(spaces_of)s::text[]) as place (path, space)
-        join files on files.space = place.space and md5(files.path) = md5(place.path) where {of("files")}
-        """,
-        {"paths": [path for path, _ in places], "spaces_of": [space for _, space in places]},
-    )
-    return {(row[1], row[0]): replace(FileState(*row[1:-1]), dated=row[-1]) for row in rows}
-
-
 def every(session: Session, space: str) -> Iterator[tuple[str, FileState]]:
     rows = session.rows(
         "select space, path, mtime_ns, size, content_hash, indexed_at, pictures, dated from files "
@@ -148,21 +136,6 @@ def holding(session: Session) -> list[tuple[str, str]]:
     return [(str(path), str(space)) for path, space in rows]
 
 
-def texts(session: Session, paths: Sequence[str], space: str) -> dict[str, list[tuple[str, str]]]:
-    found: dict[str, list[tuple[str, str]]] = {}
-    rows = session.rows(
-        f"""
-        select source, location, text
-        from memories join texts on texts.space = memories.space and texts.memory = memories.key
-        where {of("memories")} and {SOURCES} order by memories.key
-        """,
-        {"paths": list(paths), "space": space},
-    )
-    for path, location, text in rows:
-        found.setdefault(str(path), []).append((str(location), str(text)))
-    return found
-
-
 def drop_emptied(session: Session, held: Sequence[tuple[str, str]], paths: Sequence[str]) -> int:
     """Drop the record of files that hold no memory now, and of all such files below some paths; return how many."""
     dropped = session.changed(
@@ -191,7 +164,7 @@ _NOTE = "insert into folders (space, path, watched, indexed_at) values (%(space)
 def note_folder(session: Session, path: str, space: str, now: datetime) -> None:
     """Note that a folder was indexed: it takes the place of those below it that are not watched."""
     session.include(space)
-    known = {row.path for row in _rows(session, space)}
+    known = {row.path for row in noted_folders(session, space)}
     if path not in known and any(is_below(path, folder) for folder in known):
         return
     _, low, high = below(path)
@@ -241,7 +214,7 @@ def remove_folder(session: Session, path: str, space: str) -> None:
 
 def listed_folders(session: Session, space: str) -> list[Folder]:
     """Return the folders of a space by path, with those that hold files and were never noted; the disk is not read."""
-    rows = _rows(session, space)
+    rows = noted_folders(session, space)
     files = session.rows("select path, indexed_at from files where space = %(space)s order by path", {"space": space})
     rows += topmost_unnoted(files, {row.path for row in rows})
     return [
@@ -255,14 +228,6 @@ def listed_folders(session: Session, space: str) -> list[Folder]:
         )
         for row in sorted(rows)
     ]
-
-
-def noted_folders(session: Session, space: str) -> list[str]:
-    return sorted((row.path for row in _rows(session, space)), key=len)
-
-
-def folder_above(session: Session, path: str, space: str) -> str | None:
-    return min((row.path for row in _rows(session, space) if is_below(path, row.path)), key=len, default=None)
 
 
 def holding_folders(session: Session) -> list[tuple[str, str]]:
@@ -280,7 +245,7 @@ def drop_emptied_folders(session: Session, held: Sequence[tuple[str, str]]) -> i
     return dropped
 
 
-def _rows(session: Session, space: str) -> list[FolderRow]:
+def noted_folders(session: Session, space: str) -> list[FolderRow]:
     rows = session.rows(
         f"select path, watched, indexed_at from folders where {of('folders')} and space = %(space)s order by path",
         {"space": space},
@@ -294,7 +259,7 @@ def _last_indexed(session: Session, path: str, space: str) -> int | None:
     newest = session.value(f"select max(indexed_at) from files where space = %(space)s and {there}", parameters)
     if newest is None:
         return None
-    higher = [row.indexed_at for row in _rows(session, space) if row.indexed_at and is_below(path, row.path)]
+    higher = [row.indexed_at for row in noted_folders(session, space) if row.indexed_at and is_below(path, row.path)]
     return max([int(newest), *higher])
 
 

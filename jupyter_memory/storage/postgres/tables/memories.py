@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
@@ -12,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from jupyter_memory.errors import StoreReadOnly, UnknownMemory
-from jupyter_memory.storage.base import ChunkSpan, EmbeddedParts, Passage
 from jupyter_memory.storage.cell_matching import Predecessor
 from jupyter_memory.storage.postgres import postings, sql
 from jupyter_memory.storage.postgres.database import Session, UnreadableRow, of
@@ -21,7 +19,7 @@ from jupyter_memory.storage.shared import Identity, from_micros, new_ids, to_mic
 from jupyter_memory.text.code import PYTHON, Definitions
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.text.unicode import storable
-from jupyter_memory.types import Chunk, Draft, Filters, Memory, Selection
+from jupyter_memory.types import Chunk, Draft, Filters, Memory
 from jupyter_memory.types.chunk_tokens import MARK, ChunkTokens
 
 SELECT = f"""
@@ -342,18 +340,6 @@ def chunk_ids_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list
     return found
 
 
-def newest_chunk(session: Session) -> int:
-    # Space by space, each from the end of the index: the highest of several spaces at once is found by reading all.
-    highest = session.value(
-        """
-        select max(of_space.id) from unnest(%(spaces)s::text[]) as wanted (space) cross join lateral (
-            select chunks.id from chunks where chunks.space = wanted.space order by chunks.id desc limit 1
-        ) as of_space
-        """
-    )
-    return int(highest or 0)
-
-
 def sample_chunks(session: Session, count: int, total: int, within: Filters = _ALL) -> list[int]:
     """Return the ids of up to ``count`` of the ``total`` chunks of what matches filters, evenly from first to last."""
     places = np.unique(np.linspace(1, total, min(count, total)).astype(np.int64)) if total else np.empty(0, np.int64)
@@ -371,14 +357,6 @@ def sample_chunks(session: Session, count: int, total: int, within: Filters = _A
     return [row[0] for row in rows]
 
 
-def spans(session: Session, chunks: Sequence[int]) -> dict[int, ChunkSpan]:
-    rows = session.rows(
-        f"select id, start, stop, line, context from chunks where {of('chunks')} and id = any(%(chunks)s) order by id",
-        {"chunks": list(chunks)},
-    )
-    return {row[0]: ChunkSpan(*row[1:]) for row in rows}
-
-
 def chunks_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[Chunk]]:
     rows = session.rows(
         "select memory, start, stop, context, line from chunks "
@@ -389,38 +367,6 @@ def chunks_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[Ch
     for memory, *chunk in rows:
         found.setdefault(memory, []).append(Chunk(*chunk))
     return found
-
-
-def first_contexts(session: Session, ids: Sequence[str]) -> dict[str, str]:
-    return dict(
-        session.rows(
-            f"""
-            select distinct on (memories.key) memories.id, chunks.context
-            from memories join chunks on chunks.space = memories.space and chunks.memory = memories.key
-            where {of("memories")} and memories.id = any(%(ids)s)
-            order by memories.key, chunks.start
-            """,
-            {"ids": list(ids)},
-        )
-    )
-
-
-def passages(session: Session, chunks: Sequence[int]) -> dict[int, Passage]:
-    rows = session.rows(
-        "select id, title, context, text, tags from chunk_texts "
-        f"where {of('chunk_texts')} and id = any(%(chunks)s) order by id",
-        {"chunks": list(chunks)},
-    )
-    return {row[0]: Passage(*row[1:]) for row in rows}
-
-
-def embedded_parts(session: Session, chunks: Sequence[int]) -> dict[int, EmbeddedParts]:
-    rows = session.rows(
-        "select id, kind, title, context, text from chunk_texts "
-        f"where {of('chunk_texts')} and id = any(%(chunks)s) order by id",
-        {"chunks": list(chunks)},
-    )
-    return {row[0]: EmbeddedParts(*row[1:]) for row in rows}
 
 
 def keep_tokens(session: Session, tokens: Mapping[int, ChunkTokens]) -> int:
@@ -458,24 +404,9 @@ def tokens_of(session: Session, chunks: Sequence[int]) -> dict[int, ChunkTokens]
     return {chunk: ChunkTokens.from_bytes(data) for chunk, data in rows}
 
 
-def without_tokens(session: Session, count: int, after: int) -> list[int]:
-    rows = session.rows(
-        f"""
-        select id from chunks
-        where {of("chunks")} and id > %(after)s and not exists (
-            select 1 from chunk_tokens
-            where chunk_tokens.space = chunks.space and chunk_tokens.chunk = chunks.id and substr(ids, 1, 2) = %(mark)s
-        )
-        order by id limit %(count)s
-        """,
-        {"after": after, "count": count, "mark": MARK},
-    )
-    return [row[0] for row in rows]
-
-
 # The names that memories in Python define as rows, within the caller's transaction.
 
-_LACKING = f"""
+LACKING = f"""
     {of("memories")} and lower(memories.lang) = lower(%(python)s) and not exists (
         select 1 from definitions where definitions.space = memories.space and definitions.memory = memories.key
     )
@@ -494,7 +425,7 @@ def insert_definitions(session: Session, found: Mapping[int, Definitions]) -> in
         from unnest(%(keys)s::bigint[], %(defined)s::text[], %(assigned)s::text[], %(nested)s::text[])
             as held (key, defined, assigned, nested)
         join memories on memories.key = held.key
-        where {_LACKING}
+        where {LACKING}
         """,
         {
             "python": PYTHON,
@@ -515,49 +446,10 @@ def definitions_of(session: Session, keys: Sequence[int]) -> dict[int, Definitio
     return {row[0]: Definitions(*row[1:]) for row in rows}
 
 
-def lacking_definitions(session: Session, count: int, after: int) -> list[int]:
-    rows = session.rows(
-        f"select key from memories where {_LACKING} and key > %(after)s order by key limit %(count)s",
-        {"python": PYTHON, "after": after, "count": count},
-    )
-    return [row[0] for row in rows]
-
-
 def drop_definitions(session: Session, keys: Sequence[int]) -> None:
     session.execute(
         f"delete from definitions where {of('definitions')} and memory = any(%(keys)s)", {"keys": list(keys)}
     )
-
-
-# What a store holds within filters: its memories without a question, their values and how many there are.
-
-# Browsing shows what people chose to keep before what was indexed; a search ranks the tiers differently. Cells of one
-# time come in the order of their file, whose cells are written together.
-_BROWSE_ORDER = (
-    f"case {SHOWN_TIER} when 'core' then 0 when 'note' then 1 when 'mcp' then 2 "
-    "else 3 + (kind = 'history')::integer end, event_at desc, source, memories.key"
-)
-
-
-def selection(session: Session, filters: Filters) -> Selection:
-    where, parameters = condition(filters)
-    tagged = "exists (select 1 from tags where tags.space = memories.space and tags.memory = memories.key)"
-    rows = session.rows(f"select id, kind, pinned, {tagged} from memories where {where} order by key", parameters)
-    return Selection(
-        ids=tuple(str(row[0]) for row in rows),
-        kinds=dict(Counter(str(row[1]) for row in rows).most_common()),
-        pinned=sum(bool(row[2]) for row in rows),
-        tagged=sum(bool(row[3]) for row in rows),
-        filters=filters,
-    )
-
-
-def browse(session: Session, filters: Filters, limit: int) -> list[Memory]:
-    where, parameters = condition(filters)
-    rows = session.rows(
-        f"{SELECT} where {where} order by {_BROWSE_ORDER} limit %(limit)s", {**parameters, "limit": limit}
-    )
-    return [memory_of(row) for row in rows]
 
 
 def facet_counts(session: Session, filters: Filters) -> dict[str, dict[str, int]]:
@@ -574,35 +466,3 @@ def facet_counts(session: Session, filters: Filters) -> dict[str, dict[str, int]
         where {where} group by tag order by tag
     """
     return {**found, "tag": dict(session.rows(tagged, parameters))}
-
-
-def count(session: Session, filters: Filters) -> int:
-    where, parameters = condition(filters)
-    return int(session.value(f"select count(*) from memories where {where}", parameters))
-
-
-def sessions(session: Session, filters: Filters) -> list[str]:
-    where, parameters = condition(filters)
-    rows = session.rows(
-        f"select distinct session from memories where session is not null and {where} order by 1", parameters
-    )
-    return [row[0] for row in rows]
-
-
-def tags(session: Session) -> list[str]:
-    rows = session.rows(f"select tag from tags where {of('tags')} group by tag order by count(*) desc, tag")
-    return [row[0] for row in rows]
-
-
-def known_contents(session: Session, contents: Mapping[str, str], filters: Filters) -> set[str]:
-    """Return the ids, among those with these content hashes, that are there, or whose content another memory has."""
-    where, parameters = condition(filters)
-    rows = session.rows(
-        f"""
-        select id, content_hash from memories
-        where {where} and (id = any(%(ids)s) or content_hash = any(%(contents)s))
-        """,
-        {**parameters, "ids": [*map(storable, contents)], "contents": [*map(storable, contents.values())]},
-    )
-    others = {content for id_, content in rows if id_ not in contents}
-    return {id_ for id_, _ in rows if id_ in contents} | {one for one, held in contents.items() if held in others}
