@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -12,7 +12,6 @@ import numpy as np
 from jupyter_memory.storage.postgres import sql
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.shared import from_micros, to_micros
-from jupyter_memory.storage.writing import NotedSearch
 from jupyter_memory.text.unicode import encodable, storable
 from jupyter_memory.types.protocols import Vectors
 from jupyter_memory.types.report import Feedback, Recent
@@ -53,16 +52,6 @@ def note_search(session: Session, search: Recent, hits: Sequence[str]) -> None:
         """,
         {"space": session.space, "by_program": bool(search.client), "kept": KEPT_SEARCHES},
     )
-
-
-def every_search(session: Session) -> Iterator[NotedSearch]:
-    rows = session.rows(
-        f"select query_id, query, profile, at, origin, hits, client, tool from searches where {OWN} order by number",
-        {"space": session.space},
-    )
-    for id_, query, profile, at, origin, hits, client, tool in rows:
-        recent = Recent(id_, query, profile, from_micros(at), origin, len(hits), client, tool)
-        yield NotedSearch(recent, tuple(hits))
 
 
 def judge(session: Session, said: Feedback) -> None:

@@ -35,15 +35,6 @@ def same_content(session: Session, arriving: Sequence[Arriving]) -> list[int | N
     ]
 
 
-def tiers(session: Session, keys: Sequence[int]) -> dict[int, str]:
-    """Return the tiers with which memories were stored, which a pin hides."""
-    return dict(
-        session.rows(
-            f"select key, tier from memories where {of('memories')} and key = any(%(keys)s)", {"keys": list(keys)}
-        )
-    )
-
-
 def set_indexed(session: Session, times: Sequence[tuple[int, datetime]]) -> None:
     session.execute(
         f"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -41,15 +41,6 @@ def under(session: Session, root: str, space: str) -> dict[str, FileState]:
         parameters,
     )
     return {row[0]: replace(FileState(*row[:-1]), dated=row[-1]) for row in rows}
-
-
-def every(session: Session, space: str) -> Iterator[tuple[str, FileState]]:
-    rows = session.rows(
-        "select space, path, mtime_ns, size, content_hash, indexed_at, pictures, dated from files "
-        f"where {of('files')} and %(space)s in ('', space) order by space, path",
-        {"space": space},
-    )
-    return ((row[0], replace(FileState(*row[1:-2]), pictures=row[-2], dated=row[-1])) for row in rows)
 
 
 def restore(session: Session, found: Iterable[tuple[str, FileState]]) -> None:
@@ -176,16 +167,6 @@ def note_folder(session: Session, path: str, space: str, now: datetime) -> None:
         f"{_NOTE} on conflict (space, md5(path)) do update set indexed_at = excluded.indexed_at",
         {"space": space, "path": path, "watched": False, "at": to_micros(now)},
     )
-
-
-def every_folder(session: Session, space: str) -> Iterator[NotedFolder]:
-    rows = session.rows(
-        "select path, space, watched, indexed_at from folders "
-        f"where {of('folders')} and %(space)s in ('', space) order by space, path",
-        {"space": space},
-    )
-    for path, of_space, watched, indexed_at in rows:
-        yield NotedFolder(path, of_space, watched, None if indexed_at is None else from_micros(indexed_at))
 
 
 def restore_folders(session: Session, found: Iterable[NotedFolder]) -> None:

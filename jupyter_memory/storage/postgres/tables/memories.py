@@ -19,7 +19,7 @@ from jupyter_memory.storage.shared import Identity, from_micros, new_ids, to_mic
 from jupyter_memory.text.code import PYTHON, Definitions
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.text.unicode import storable
-from jupyter_memory.types import Chunk, Draft, Filters, Memory
+from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.chunk_tokens import MARK, ChunkTokens
 
 SELECT = f"""
@@ -330,16 +330,6 @@ def chunks_of(session: Session, keys: Sequence[int]) -> list[int]:
     return [row[0] for row in rows]
 
 
-def chunk_ids_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {key: [] for key in keys}
-    for chunk, memory in session.rows(
-        f"select id, memory from chunks where {of('chunks')} and memory = any(%(keys)s) order by id",
-        {"keys": list(keys)},
-    ):
-        found[memory].append(chunk)
-    return found
-
-
 def sample_chunks(session: Session, count: int, total: int, within: Filters = _ALL) -> list[int]:
     """Return the ids of up to ``count`` of the ``total`` chunks of what matches filters, evenly from first to last."""
     places = np.unique(np.linspace(1, total, min(count, total)).astype(np.int64)) if total else np.empty(0, np.int64)
@@ -355,18 +345,6 @@ def sample_chunks(session: Session, count: int, total: int, within: Filters = _A
         {**parameters, "places": places.tolist()},
     )
     return [row[0] for row in rows]
-
-
-def chunks_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[Chunk]]:
-    rows = session.rows(
-        "select memory, start, stop, context, line from chunks "
-        f"where {of('chunks')} and memory = any(%(keys)s) order by id",
-        {"keys": list(keys)},
-    )
-    found: dict[int, list[Chunk]] = {}
-    for memory, *chunk in rows:
-        found.setdefault(memory, []).append(Chunk(*chunk))
-    return found
 
 
 def keep_tokens(session: Session, tokens: Mapping[int, ChunkTokens]) -> int:
