@@ -14,7 +14,7 @@ import numpy as np
 from jupyter_memory.storage.base import Model, Prepared
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
 from jupyter_memory.storage.postgres import postings, vectors
-from jupyter_memory.storage.postgres.database import Overtaken, Session
+from jupyter_memory.storage.postgres.database import Overtaken, Session, of
 from jupyter_memory.storage.postgres.tables import activity, arrivals, files, memories, runs, thumbnails
 from jupyter_memory.storage.shared import identity, to_micros, with_errors
 from jupyter_memory.storage.writing import Arriving
@@ -64,7 +64,14 @@ class Changes:
         identified = [(identity(one.prepared.draft), one.prepared.draft) for one in arriving]
         before = [Predecessor(one.id, False, (), one.accessed) for one in arriving]
         keys = memories.insert(session, identified, datetime.now(UTC), before)
-        arrivals.set_indexed(session, [(key, one.indexed_at) for key, one in zip(keys, arriving, strict=True)])
+        session.execute(
+            f"""
+            update memories set indexed_at = given.at
+            from unnest(%(keys)s::bigint[], %(times)s::bigint[]) as given (key, at)
+            where {of("memories")} and memories.key = given.key
+            """,
+            {"keys": keys, "times": [to_micros(one.indexed_at) for one in arriving]},
+        )
         fresh: list[_Fresh] = []
         for key, one in zip(keys, arriving, strict=True):
             draft = one.prepared.draft
@@ -97,7 +104,16 @@ class Changes:
     ) -> None:
         """Write what files hold, by path, in place of what they held."""
         keys = files.memories_of_paths(self.session, list(contents), space)
-        before = self._replaced(keys, contents) if keys else {}
+        before: dict[str, list[Predecessor | None]] = {}
+        if keys:
+            held: dict[str, list[Memory]] = defaultdict(list)
+            locked = memories.lock(self.session, keys)
+            for memory in memories.load(self.session, locked).values():
+                held[memory.source].append(memory)
+            self.delete(locked)
+            after = {path: [one.draft for one in of_it] for path, of_it in contents.items()}
+            matched = by_file(held, after)
+            before = {path: predecessors(matched[path], drafts) for path, drafts in after.items()}
         written = [
             (one, predecessor)
             for path, of_it in contents.items()
@@ -113,9 +129,12 @@ class Changes:
         """Give a memory other words and tags, with new chunks."""
         draft = replace(prepared.draft, space=memories.space_of(self.session, key))
         postings.take_out(self.session, self._locked_chunks([key]))
-        memories.delete_chunks(self.session, key)
+        self.session.execute(f"delete from chunks where {of('chunks')} and memory = %(key)s", {"key": key})
         memories.update_columns(self.session, key, {"title": draft.title, "content_hash": content_hash(draft)})
-        memories.set_text(self.session, key, draft.text)
+        self.session.execute(
+            f"update texts set text = %(text)s where {of('texts')} and memory = %(key)s",
+            {"key": key, "text": draft.text},
+        )
         memories.drop_definitions(self.session, [key])
         memories.set_tags(self.session, key, draft.tags)
         self._add_chunks(model, [(key, draft, prepared)])
@@ -143,13 +162,24 @@ class Changes:
         """Index the errors that the runs of memories have now; nothing is embedded."""
         changed: dict[int, str] = {}
         for key in memories.lock(self.session, list(keys)):
-            chunk, words, stored = memories.first_words(self.session, key)
+            [(chunk, words, stored)] = self.session.rows(
+                "select id, title || chr(10) || text, ident from chunk_texts "
+                f"where {of('chunk_texts')} and memory = %(memory)s order by id limit 1",
+                {"memory": key},
+            )
             ident = with_errors(ident_column(words), runs.errors(self.session, key))
             if ident != stored:
                 changed[chunk] = ident
         if changed:
             postings.take_out(self.session, list(changed))
-            memories.set_idents(self.session, changed)
+            self.session.execute(
+                f"""
+                update chunks set ident = changed.ident
+                from unnest(%(ids)s::bigint[], %(idents)s::text[]) as changed (id, ident)
+                where {of("chunks")} and chunks.id = changed.id
+                """,
+                {"ids": list(changed), "idents": list(changed.values())},
+            )
             postings.put_back(self.session, list(changed))
 
     def delete(self, keys: Sequence[int]) -> int:
@@ -170,7 +200,13 @@ class Changes:
         self._lock([key])
         if "lang" in values and values["lang"] != memories.load(self.session, [key])[key].lang:
             memories.drop_definitions(self.session, [key])
-        memories.update_columns(self.session, key, {name: _stored(value) for name, value in values.items()})
+        stored = dict(values)
+        for name, value in values.items():
+            if isinstance(value, datetime):
+                stored[name] = to_micros(value)
+            elif isinstance(value, Mapping):
+                stored[name] = json.dumps(dict(value), ensure_ascii=False)
+        memories.update_columns(self.session, key, stored)
         if prepared is not None:
             self.rewrite(key, prepared, self.model(embedder))
             self.index_errors([key])
@@ -214,19 +250,6 @@ class Changes:
         files.drop(self.session, paths, space)
         return forgotten
 
-    def _replaced(
-        self, keys: Sequence[int], contents: Mapping[str, Sequence[Prepared]]
-    ) -> dict[str, list[Predecessor | None]]:
-        # Return the predecessor of each of their new memories, by path.
-        before: dict[str, list[Memory]] = defaultdict(list)
-        locked = memories.lock(self.session, keys)
-        for memory in memories.load(self.session, locked).values():
-            before[memory.source].append(memory)
-        self.delete(locked)
-        after = {path: [one.draft for one in of_it] for path, of_it in contents.items()}
-        now = by_file(before, after)
-        return {path: predecessors(now[path], drafts) for path, drafts in after.items()}
-
     def _add_chunks(self, model: Model | None, fresh: Sequence[_Fresh]) -> None:
         if not fresh:
             return
@@ -249,9 +272,3 @@ class Changes:
 
     def _locked_chunks(self, keys: Sequence[int]) -> list[int]:
         return memories.chunks_of(self.session, memories.lock(self.session, keys))
-
-
-def _stored(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return to_micros(value)
-    return json.dumps(dict(value), ensure_ascii=False) if isinstance(value, Mapping) else value

@@ -79,14 +79,17 @@ def for_writing(session: Session, embedder: Embedder) -> Model:
     return model
 
 
-def wait_for_writers(session: Session) -> None:
-    """Wait until nobody adds vectors, and keep others from it until this transaction ends."""
+def activate(session: Session, embedder: Embedder) -> bool:
+    """Make searches use the embedder's model from now on; return whether every chunk has a vector of it."""
+    model = register(session, embedder)
+    # Waits until nobody adds a chunk with the vector of another model, and keeps others from it.
     session.execute(f"select pg_advisory_xact_lock({_CHANGING_MODEL})")
-
-
-def activate(session: Session, model: Model) -> None:
-    session.execute("update models set active = false where active")
-    session.execute("update models set active = true where id = %(model)s", {"model": model.id})
+    if missing(session, model, 1):
+        return False
+    if active(session) != model:
+        session.execute("update models set active = false where active")
+        session.execute("update models set active = true where id = %(model)s", {"model": model.id})
+    return True
 
 
 def drop(session: Session, model: Model) -> int:
@@ -126,13 +129,6 @@ def add(session: Session, model: Model, chunks: Sequence[int], vectors: Vectors)
             },
         )
     return written
-
-
-def remove(session: Session, model: Model, chunks: Sequence[int]) -> None:
-    session.execute(
-        f"delete from vectors where {of('vectors')} and model = %(model)s and chunk = any(%(chunks)s)",
-        {"model": model.id, "chunks": list(chunks)},
-    )
 
 
 def missing(session: Session, model: Model, limit: int, after: int = 0) -> list[int]:
@@ -245,14 +241,3 @@ def calibration(session: Session, model: Model) -> Calibration | None:
         {"space": session.space, "model": model.id},
     )
     return Calibration(*rows[0]) if rows else None
-
-
-def keep_calibration(session: Session, model: Model, measured: Calibration) -> None:
-    session.execute(
-        """
-        insert into trust (space, model, chunks, value)
-        select %(space)s, id, %(chunks)s, %(value)s from models where id = %(model)s
-        on conflict (space, model) do update set chunks = excluded.chunks, value = excluded.value
-        """,
-        {"space": session.space, "model": model.id, "chunks": measured.chunks, "value": measured.value},
-    )

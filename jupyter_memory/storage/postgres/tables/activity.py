@@ -104,13 +104,6 @@ def clear_searches(session: Session) -> int:
     return session.changed(f"delete from searches where {OWN}", {"space": session.space})
 
 
-def has_no_searches(session: Session) -> bool:
-    return not session.value(
-        f"select exists (select 1 from searches where {OWN}) or exists (select 1 from feedback where {OWN})",
-        {"space": session.space},
-    )
-
-
 def forget_about(session: Session, keys: Sequence[int]) -> None:
     """Forget everybody's searches that showed one of these memories, the feedback, and related questions."""
     session.execute(
@@ -121,22 +114,6 @@ def forget_about(session: Session, keys: Sequence[int]) -> None:
         """,
         {"keys": list(keys)},
     )
-
-
-def note_access(session: Session, memory_id: str) -> bool:
-    counted = session.changed(
-        f"update memories set accessed = accessed + 1 where {of('memories')} and id = %(id)s",
-        {"id": storable(memory_id)},
-    )
-    return counted > 0
-
-
-def clear_accesses(session: Session) -> None:
-    session.execute(f"update memories set accessed = 0 where {of('memories')} and accessed > 0")
-
-
-def is_unused(session: Session) -> bool:
-    return not session.value(f"select exists (select 1 from memories where {of('memories')} and accessed > 0)")
 
 
 # The vectors of the last thousand questions of each person, of all models together, by a digest of their words.

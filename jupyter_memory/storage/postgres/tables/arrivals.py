@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from jupyter_memory.storage.cell_matching import content_hash
@@ -33,17 +32,6 @@ def same_content(session: Session, arriving: Sequence[Arriving]) -> list[int | N
         known.get((content_hash(draft), draft.space), key) if draft.kind == "history" else key
         for draft, key in zip(drafts, found, strict=True)
     ]
-
-
-def set_indexed(session: Session, times: Sequence[tuple[int, datetime]]) -> None:
-    session.execute(
-        f"""
-        update memories set indexed_at = given.at
-        from unnest(%(keys)s::bigint[], %(times)s::bigint[]) as given (key, at)
-        where {of("memories")} and memories.key = given.key
-        """,
-        {"keys": [key for key, _ in times], "times": [to_micros(moment) for _, moment in times]},
-    )
 
 
 def add_runs(session: Session, key: int, found: Sequence[Run]) -> bool:

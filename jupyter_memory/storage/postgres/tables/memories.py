@@ -111,12 +111,6 @@ def lock(session: Session, keys: Sequence[int]) -> list[int]:
     return locked
 
 
-def set_text(session: Session, key: int, text: str) -> None:
-    session.execute(
-        f"update texts set text = %(text)s where {of('texts')} and memory = %(key)s", {"key": key, "text": text}
-    )
-
-
 def set_tags(session: Session, key: int, given: Iterable[str]) -> None:
     session.execute(f"delete from tags where {of('tags')} and memory = %(key)s", {"key": key})
     insert_tags(session, [(key, space_of(session, key), list(given))])
@@ -298,31 +292,6 @@ def idents_of(draft: Draft) -> list[str]:
     return [ident_column(f"{draft.title}\n{draft.text[chunk.start : chunk.end]}") for chunk in draft.chunks]
 
 
-def first_words(session: Session, memory: int) -> tuple[int, str, str]:
-    """Return the first chunk of a memory, the words that its column ``ident`` is made of, and that column."""
-    [row] = session.rows(
-        "select id, title || chr(10) || text, ident from chunk_texts "
-        f"where {of('chunk_texts')} and memory = %(memory)s order by id limit 1",
-        {"memory": memory},
-    )
-    return int(row[0]), str(row[1]), str(row[2])
-
-
-def set_idents(session: Session, idents: Mapping[int, str]) -> None:
-    session.execute(
-        f"""
-        update chunks set ident = changed.ident
-        from unnest(%(ids)s::bigint[], %(idents)s::text[]) as changed (id, ident)
-        where {of("chunks")} and chunks.id = changed.id
-        """,
-        {"ids": list(idents), "idents": list(idents.values())},
-    )
-
-
-def delete_chunks(session: Session, key: int) -> None:
-    session.execute(f"delete from chunks where {of('chunks')} and memory = %(key)s", {"key": key})
-
-
 def chunks_of(session: Session, keys: Sequence[int]) -> list[int]:
     rows = session.rows(
         f"select id from chunks where {of('chunks')} and memory = any(%(keys)s) order by id", {"keys": list(keys)}
@@ -362,12 +331,6 @@ def keep_tokens(session: Session, tokens: Mapping[int, ChunkTokens]) -> int:
             {"chunks": list(some), "ids": [tokens[chunk].to_bytes() for chunk in some]},
         )
     return written
-
-
-def drop_tokens(session: Session, chunks: Sequence[int]) -> None:
-    session.execute(
-        f"delete from chunk_tokens where {of('chunk_tokens')} and chunk = any(%(chunks)s)", {"chunks": list(chunks)}
-    )
 
 
 def tokens_of(session: Session, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
