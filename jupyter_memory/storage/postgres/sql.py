@@ -69,29 +69,23 @@ SHOWN_TIER = "case when memories.pinned then 'core' else memories.tier end"
 def condition(filters: Filters) -> tuple[str, dict[str, Any]]:
     """Return a SQL condition on ``memories`` in the spaces of a session, and its parameters."""
     parameters: dict[str, Any] = {}
-    clauses = [
-        clause
-        for depth, each in enumerate(all_of(filters))
-        for clause in _clauses(each, parameters, f"_{depth}" if depth else "")
-    ]
-    return " and ".join([of("memories"), *clauses]), parameters
-
-
-def _clauses(filters: Filters, parameters: dict[str, Any], depth: str) -> Iterator[str]:
-    for facet in FACETS:
-        if wanted := getattr(filters, facet):
-            yield _has(facet, wanted, parameters, facet + depth)
-        if unwanted := getattr(filters, f"not_{facet}"):
-            # A memory that has no value here is not one that has an unwanted one: "not in" alone would lose it.
-            yield f"not coalesce({_has(facet, unwanted, parameters, f'not_{facet}{depth}')}, false)"
-    if filters.not_word:
-        for place, word in enumerate(filters.not_word):
-            yield f"not {_holds(word, parameters, f'not_word{place}{depth}')}"
-    for bound, comparison in (("since", ">="), ("until", "<")):
-        moment = getattr(filters, bound)
-        if moment is not None:
-            parameters[bound + depth] = to_micros(moment)
-            yield f"memories.event_at {comparison} %({bound}{depth})s"
+    clauses = [of("memories")]
+    for number, each in enumerate(all_of(filters)):
+        depth = f"_{number}" if number else ""
+        for facet in FACETS:
+            if wanted := getattr(each, facet):
+                clauses.append(_has(facet, wanted, parameters, facet + depth))
+            if unwanted := getattr(each, f"not_{facet}"):
+                # A memory without a value here does not have an unwanted one: "not in" alone would lose it.
+                clauses.append(f"not coalesce({_has(facet, unwanted, parameters, f'not_{facet}{depth}')}, false)")
+        for place, word in enumerate(each.not_word):
+            clauses.append(f"not {_holds(word, parameters, f'not_word{place}{depth}')}")
+        for bound, comparison in (("since", ">="), ("until", "<")):
+            moment = getattr(each, bound)
+            if moment is not None:
+                parameters[bound + depth] = to_micros(moment)
+                clauses.append(f"memories.event_at {comparison} %({bound}{depth})s")
+    return " and ".join(clauses), parameters
 
 
 def _has(facet: str, values: tuple[str, ...], parameters: dict[str, Any], name: str) -> str:

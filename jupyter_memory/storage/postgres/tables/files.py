@@ -181,9 +181,15 @@ def restore_folders(session: Session, found: Iterable[NotedFolder]) -> None:
 
 def watch_folder(session: Session, path: str, space: str, watched: bool) -> None:
     session.include(space)
+    parameters: dict[str, Any] = {"space": space}
+    there = at_or_below("path", "folder", [path], parameters)
+    at = session.value(f"select max(indexed_at) from files where space = %(space)s and {there}", parameters)
+    if at is not None:
+        above = (row.indexed_at for row in noted_folders(session, space) if is_below(path, row.path))
+        at = max([int(at), *filter(None, above)])
     session.execute(
         f"{_NOTE} on conflict (space, md5(path)) do update set watched = excluded.watched",
-        {"space": space, "path": path, "watched": watched, "at": _last_indexed(session, path, space)},
+        {"space": space, "path": path, "watched": watched, "at": at},
     )
 
 
@@ -232,16 +238,6 @@ def noted_folders(session: Session, space: str) -> list[FolderRow]:
         {"space": space},
     )
     return [FolderRow(*row) for row in rows]
-
-
-def _last_indexed(session: Session, path: str, space: str) -> int | None:
-    parameters: dict[str, Any] = {"space": space}
-    there = at_or_below("path", "folder", [path], parameters)
-    newest = session.value(f"select max(indexed_at) from files where space = %(space)s and {there}", parameters)
-    if newest is None:
-        return None
-    higher = [row.indexed_at for row in noted_folders(session, space) if row.indexed_at and is_below(path, row.path)]
-    return max([int(newest), *higher])
 
 
 def _counts(session: Session, path: str, space: str) -> tuple[int, int]:

@@ -36,6 +36,12 @@ SELECT = f"""
         ) as thumbnails
     from memories join texts on texts.space = memories.space and texts.memory = memories.key
 """
+# Of a row of ``SELECT``, after its key, by the names that a memory has for them.
+_COLUMNS = (
+    "id", "text", "title", "kind", "tier", "pinned", "space", "source", "location", "lang", "tags", "severity",
+    "domain", "event_at", "indexed_at", "valid_from", "valid_until", "session", "content_hash", "metadata", "accessed",
+    "thumbnails",
+)  # fmt: skip
 
 
 def digest(identity: Identity) -> bytes:
@@ -221,32 +227,10 @@ def _values(identity_: Identity, draft: Draft, indexed: int, id_: str, before: P
 
 
 def memory_of(row: Sequence[Any]) -> Memory:
-    (_, id_, text, title, kind, tier, pinned, space, source, location, lang, tags_, severity, domain, event_at,
-     indexed_at, valid_from, valid_until, session, hash_, metadata, accessed, thumbnails) = row  # fmt: skip
-    return Memory(
-        id=id_,
-        text=text,
-        title=title,
-        kind=kind,
-        tier=tier,
-        pinned=pinned,
-        space=space,
-        source=source,
-        location=location,
-        lang=lang,
-        tags=tuple(tags_),
-        severity=severity,
-        domain=domain,
-        event_at=from_micros(event_at),
-        indexed_at=from_micros(indexed_at),
-        valid_from=None if valid_from is None else from_micros(valid_from),
-        valid_until=None if valid_until is None else from_micros(valid_until),
-        session=session,
-        content_hash=hash_,
-        metadata=json.loads(metadata),
-        accessed=accessed,
-        thumbnails=thumbnails,
-    )
+    found = dict(zip(_COLUMNS, row[1:], strict=True))
+    for name in ("event_at", "indexed_at", "valid_from", "valid_until"):
+        found[name] = None if found[name] is None else from_micros(found[name])
+    return Memory(**{**found, "tags": tuple(found["tags"]), "metadata": json.loads(found["metadata"])})
 
 
 def micros(moment: datetime | None) -> int | None:
