@@ -49,7 +49,7 @@ class Overtaken(Exception):
 
 
 # A transaction that ended with one of these did nothing, and may succeed when it is run again.
-PASSING = (
+_PASSING = (
     Overtaken,
     errors.DeadlockDetected,
     errors.SerializationFailure,
@@ -59,7 +59,7 @@ PASSING = (
 
 
 @contextmanager
-def translate_errors(address: DatabaseAddress) -> Iterator[None]:
+def _translate_errors(address: DatabaseAddress) -> Iterator[None]:
     try:
         yield
     except Overtaken:
@@ -69,10 +69,10 @@ def translate_errors(address: DatabaseAddress) -> Iterator[None]:
             f"The store at {address} holds rows that cannot be read. `jupyter-memory doctor` shows what is wrong."
         ) from None
     except psycopg.Error as error:
-        raise translated(address, error) from None
+        raise _translated(address, error) from None
 
 
-def translated(address: DatabaseAddress, error: psycopg.Error) -> Exception:
+def _translated(address: DatabaseAddress, error: psycopg.Error) -> Exception:
     match error:
         case errors.QueryCanceled():
             return StoreError(
@@ -89,14 +89,14 @@ def translated(address: DatabaseAddress, error: psycopg.Error) -> Exception:
         case errors.UndefinedTable() | errors.UndefinedColumn() | errors.InvalidSchemaName():
             return StoreDamaged(f"Tables of the store at {address} are missing. Restore them with pg_restore.")
         case errors.AdminShutdown() | errors.CrashShutdown() | errors.CannotConnectNow():
-            return gone(address)
+            return _gone(address)
         case psycopg.OperationalError() if isinstance(error, _NO_ROOM):
             return StoreFull(f"The server of {address} has no room left. Nothing was changed; make room and try again.")
         case errors.TooManyConnections():
             return StoreLocked(f"The server of {address} has no connection left. Nothing was changed; try again later.")
         # Who lost the connection hears no more of the server than that.
         case psycopg.OperationalError() if error.sqlstate is None or error.sqlstate.startswith("08"):
-            return gone(address)
+            return _gone(address)
         case _:
             return StoreError(f"The database at {address} refused a statement (SQLSTATE {error.sqlstate or 'none'}).")
 
@@ -105,49 +105,17 @@ def _others_write(address: DatabaseAddress) -> StoreLocked:
     return StoreLocked(f"Others are writing to {address}. Nothing was changed; try again in a moment.")
 
 
-def gone(address: DatabaseAddress) -> StoreError:
+def _gone(address: DatabaseAddress) -> StoreError:
     return StoreClosed(
         f"The connection to the server of {address} was lost. What was being written was not stored; "
         "try again when the server runs."
     )
 
 
-def unsure(address: DatabaseAddress) -> StoreError:
-    return StoreClosed(
-        f"The connection to the server of {address} was lost while it stored a change. Look whether the change is "
-        "there before you repeat it: it is there whole or not at all."
-    )
-
-
-def not_connected(address: DatabaseAddress, error: psycopg.Error) -> StoreError:
-    attempt = error.pgconn
-    if attempt is not None and attempt.needs_password:
-        return StoreError(
-            f"The server of {address} asks for a password, and none was found. Put it into ~/.pgpass, a service file "
-            "or the variable PGPASSWORD."
-        )
-    if attempt is not None and attempt.used_password:
-        return StoreError(
-            f"The server of {address} refused the connection. The password in ~/.pgpass, the service file or "
-            "PGPASSWORD may be wrong, or the user may not use this database."
-        )
-    return StoreError(
-        f"No store can be opened at {address}: the server {address.server} does not answer, or has no such database or "
-        "user, or no connection left for this user. Check the address, and that the server runs."
-    )
-
-
-def another_encoding(address: DatabaseAddress, encoding: str) -> StoreError:
-    return StoreError(
-        f"The database at {address} has the encoding {encoding}, which cannot hold every text. Make another one with "
-        "UTF8: create database NAME encoding 'UTF8' template template0"
-    )
-
-
 # Interrupting a thread that reads: its current statement, and the later ones of the same transaction.
 
 
-class Stoppable:
+class _Stoppable:
     def __init__(self, connection: psycopg.Connection) -> None:
         self._connection = connection
         self.stopped = False
@@ -162,17 +130,17 @@ class Stoppable:
             raise psycopg.errors.QueryCanceled
 
 
-class Interrupts:
+class _Interrupts:
     # A stop holds the lock until the server has got the request: one that comes late finds nothing, and never reaches
     # what the thread does next.
 
     def __init__(self) -> None:
-        self._reading: dict[int, Stoppable] = {}
+        self._reading: dict[int, _Stoppable] = {}
         self._lock = Lock()
 
     @contextmanager
-    def open_to(self, connection: psycopg.Connection) -> Iterator[Stoppable]:
-        thread, reading = threading.get_ident(), Stoppable(connection)
+    def open_to(self, connection: psycopg.Connection) -> Iterator[_Stoppable]:
+        thread, reading = threading.get_ident(), _Stoppable(connection)
         with self._lock:
             self._reading[thread] = reading
         try:
@@ -202,7 +170,7 @@ _EXTENSION = "select extversion from pg_extension where extname = 'vector'"
 
 
 @dataclass(frozen=True, slots=True)
-class Migration:
+class _Migration:
     # ``version`` is 1000 * major + minor; older packages can use a newer minor one.
 
     version: int
@@ -210,21 +178,13 @@ class Migration:
 
 
 @cache
-def migrations() -> tuple[Migration, ...]:
+def _migrations() -> tuple[_Migration, ...]:
     package = files("jupyter_memory.storage.postgres")
     scripts = (package.joinpath(name).read_text(encoding="utf-8") for name in ("schema.sql", "rights.sql"))
-    return (Migration(2000, "\n".join(scripts)),)
+    return (_Migration(2000, "\n".join(scripts)),)
 
 
-def version_of(connection: psycopg.Connection) -> int:
-    there = connection.execute("select to_regclass(%s)", (f"{SCHEMA}.schema_version",)).fetchone()
-    if there is None or there[0] is None:
-        return 0
-    found = connection.execute(f"select max(version) from {SCHEMA}.schema_version").fetchone()
-    return 0 if found is None else int(found[0] or 0)
-
-
-def migrate(connection: psycopg.Connection, address: DatabaseAddress, steps: Sequence[Migration]) -> bool:
+def _migrate(connection: psycopg.Connection, address: DatabaseAddress, steps: Sequence[_Migration]) -> bool:
     wanted = steps[-1].version
     if _checked_version(connection, address, steps) >= wanted:
         return False
@@ -261,8 +221,12 @@ def migrate(connection: psycopg.Connection, address: DatabaseAddress, steps: Seq
     return before == 0
 
 
-def _checked_version(connection: psycopg.Connection, address: DatabaseAddress, steps: Sequence[Migration]) -> int:
-    version = version_of(connection)
+def _checked_version(connection: psycopg.Connection, address: DatabaseAddress, steps: Sequence[_Migration]) -> int:
+    there = connection.execute("select to_regclass(%s)", (f"{SCHEMA}.schema_version",)).fetchone()
+    found = None
+    if there is not None and there[0] is not None:
+        found = connection.execute(f"select max(version) from {SCHEMA}.schema_version").fetchone()
+    version = 0 if found is None else int(found[0] or 0)
     if 0 < version < steps[0].version:
         raise StoreError(
             f"The store at {address} was written by a version of jupyter-memory before 0.1.0, which cannot be read "
@@ -292,13 +256,13 @@ def _add_vectors(connection: psycopg.Connection, address: DatabaseAddress) -> No
 # A pool with workers in the background answers "timeout" where the server says what is wrong, and a forked kernel child
 # has no such workers.
 
-Begun = TypeVar("Begun")
+_Begun = TypeVar("_Begun")
 
 # Connections of a parent process are never closed here, since that would end the parent's sessions.
 _PARENTS: list[psycopg.Connection] = []
 
 
-class Pool:
+class _Pool:
     def __init__(self, connect: Callable[[], psycopg.Connection], most: int, patience: float) -> None:
         self._connect = connect
         self._most = most
@@ -307,7 +271,7 @@ class Pool:
         self._begin()
 
     @contextmanager
-    def connection(self, begin: Callable[[psycopg.Connection], Begun]) -> Iterator[tuple[psycopg.Connection, Begun]]:
+    def connection(self, begin: Callable[[psycopg.Connection], _Begun]) -> Iterator[tuple[psycopg.Connection, _Begun]]:
         if self._pid != os.getpid():
             _PARENTS.extend(self._idle)
             self._begin()
@@ -319,7 +283,13 @@ class Pool:
             try:
                 yield connection, begun
             finally:
-                self._give_back(connection)
+                idle = not connection.closed and connection.info.transaction_status == TransactionStatus.IDLE
+                with self._lock:
+                    kept = idle and not self._closed
+                    if kept:
+                        self._idle.append(connection)
+                if not kept:
+                    connection.close()
         finally:
             free.release()
 
@@ -335,8 +305,11 @@ class Pool:
         if self._pid == os.getpid():
             self.forget_idle()
 
-    def _begun(self, begin: Callable[[psycopg.Connection], Begun]) -> tuple[psycopg.Connection, Begun]:
-        waiting = self._waiting()
+    def _begun(self, begin: Callable[[psycopg.Connection], _Begun]) -> tuple[psycopg.Connection, _Begun]:
+        with self._lock:
+            if self._closed:
+                raise StoreClosed("This store was closed. Open it again with open_store() or MemoryStore(path).")
+            waiting = self._idle.pop() if self._idle else None
         if waiting is not None:
             try:
                 return waiting, begin(waiting)
@@ -353,20 +326,6 @@ class Pool:
             connection.close()
             raise
 
-    def _waiting(self) -> psycopg.Connection | None:
-        with self._lock:
-            if self._closed:
-                raise StoreClosed("This store was closed. Open it again with open_store() or MemoryStore(path).")
-            return self._idle.pop() if self._idle else None
-
-    def _give_back(self, connection: psycopg.Connection) -> None:
-        idle = not connection.closed and connection.info.transaction_status == TransactionStatus.IDLE
-        with self._lock:
-            if idle and not self._closed:
-                self._idle.append(connection)
-                return
-        connection.close()
-
     def _begin(self) -> None:
         self._pid = os.getpid()
         self._idle: list[psycopg.Connection] = []
@@ -377,7 +336,7 @@ class Pool:
 # One transaction: its connection, and the spaces that its statements are about.
 
 # What the rows of a space have in each statement that reads or changes them.
-SPACES = "any(%(spaces)s)"
+_SPACES = "any(%(spaces)s)"
 
 
 class Totals(NamedTuple):
@@ -431,14 +390,13 @@ class Session:
 
 def of(table: str) -> str:
     """Return the condition that the rows of a table are of the spaces that a session is about."""
-    return f"{table}.space = {SPACES}"
+    return f"{table}.space = {_SPACES}"
 
 
 Result = TypeVar("Result")
 
 # Connections of one process: a search takes one, and a write another.
-MOST_CONNECTIONS = 8
-BUSY_SECONDS = 30.0
+_MOST_CONNECTIONS = 8
 # How often a change is run that others were in the way of, and for how many seconds at most it pauses before the second
 # time; before each later one longer.
 _ATTEMPTS, _PAUSE = 10, 0.05
@@ -471,25 +429,17 @@ class Database:
     With a ``space``, nothing but that space is seen.
     """
 
-    def __init__(
-        self,
-        address: DatabaseAddress,
-        *,
-        space: str = "",
-        busy_seconds: float = BUSY_SECONDS,
-        most: int = MOST_CONNECTIONS,
-        steps: Sequence[Migration] | None = None,
-    ) -> None:
+    def __init__(self, address: DatabaseAddress, *, space: str = "", busy_seconds: float) -> None:
         self.address = address
         self.space = space
-        self.interrupts = Interrupts()
+        self.interrupts = _Interrupts()
         self._busy = round(busy_seconds * 1000)
-        self._pool = Pool(self._connect, most, busy_seconds)
+        self._pool = _Pool(self._connect, _MOST_CONNECTIONS, busy_seconds)
         self._current = threading.local()
         # Connections to a program such as PgBouncer, behind which each transaction may have another server process.
         self._shared: weakref.WeakSet[psycopg.Connection] = weakref.WeakSet()
-        with translate_errors(address), self._pool.connection(lambda _: None) as (connection, _):
-            self.created = migrate(connection, address, tuple(steps) if steps is not None else migrations())
+        with _translate_errors(address), self._pool.connection(lambda _: None) as (connection, _):
+            self.created = _migrate(connection, address, _migrations())
 
             row = connection.execute(
                 f"select has_table_privilege('{SCHEMA}.memories', 'insert') and not pg_is_in_recovery()"
@@ -504,7 +454,7 @@ class Database:
             yield outer
             return
         with (
-            translate_errors(self.address),
+            _translate_errors(self.address),
             self._pool.connection(self._begin_reading) as (connection, held),
             self.interrupts.open_to(connection) as reading,
         ):
@@ -530,11 +480,11 @@ class Database:
                 f"Your role may only read the store at {self.address}, so nothing can be stored or forgotten there."
             )
         busy = self._busy if patience is None else round(patience * 1000)
-        with translate_errors(self.address):
+        with _translate_errors(self.address):
             for attempt in range(_ATTEMPTS):
                 try:
                     return self._attempt(work, max(busy, 1), durable)
-                except PASSING:
+                except _PASSING:
                     if attempt == _ATTEMPTS - 1:
                         raise
                     sleep(random.uniform(0, _PAUSE * (attempt + 1)))  # noqa: S311  two writers that met should not meet again
@@ -545,7 +495,17 @@ class Database:
 
     def _attempt(self, work: Callable[[Session], Result], busy: int, durable: bool) -> Result:
         def begin(connection: psycopg.Connection) -> dict[str, Totals]:
-            return self._begin_writing(connection, busy, durable)
+            # A write looks rows up by their keys. Until the server has counted the rows of a new store, it expects none
+            # and reads whole tables instead, also to check a foreign key: a plan that it keeps while they grow.
+            with connection.pipeline():
+                connection.execute("begin isolation level read committed read write")
+                self._set_again(connection)
+                connection.execute(
+                    "select set_config('lock_timeout', %s, true), set_config('synchronous_commit', %s, true), "
+                    "set_config('enable_seqscan', 'off', true)",
+                    (str(busy), "on" if durable else "off"),
+                )
+                return self._held(connection)
 
         with self._pool.connection(begin) as (connection, held):
             try:
@@ -554,7 +514,10 @@ class Database:
                     connection.execute("commit")
                 except psycopg.OperationalError as error:
                     if connection.closed:
-                        raise unsure(self.address) from error
+                        raise StoreClosed(
+                            f"The connection to the server of {self.address} was lost while it stored a change. Look "
+                            "whether the change is there before you repeat it: it is there whole or not at all."
+                        ) from error
                     raise
             finally:
                 _end(connection)
@@ -564,19 +527,6 @@ class Database:
         with connection.pipeline():
             connection.execute("begin isolation level repeatable read read only")
             self._set_again(connection)
-            return self._held(connection)
-
-    def _begin_writing(self, connection: psycopg.Connection, busy: int, durable: bool) -> dict[str, Totals]:
-        # A write looks rows up by their keys. Until the server has counted the rows of a new store, it expects none and
-        # reads whole tables instead, also to check a foreign key: a plan that it keeps while they grow.
-        with connection.pipeline():
-            connection.execute("begin isolation level read committed read write")
-            self._set_again(connection)
-            connection.execute(
-                "select set_config('lock_timeout', %s, true), set_config('synchronous_commit', %s, true), "
-                "set_config('enable_seqscan', 'off', true)",
-                (str(busy), "on" if durable else "off"),
-            )
             return self._held(connection)
 
     def _held(self, connection: psycopg.Connection) -> dict[str, Totals]:
@@ -599,11 +549,30 @@ class Database:
                 client_encoding="utf8",
             )
         except psycopg.OperationalError as error:
-            raise not_connected(self.address, error) from None
+            # Said by what libpq knows of it: its words are translated.
+            attempt = error.pgconn
+            if attempt is not None and attempt.needs_password:
+                raise StoreError(
+                    f"The server of {self.address} asks for a password, and none was found. Put it into ~/.pgpass, a "
+                    "service file or the variable PGPASSWORD."
+                ) from None
+            if attempt is not None and attempt.used_password:
+                raise StoreError(
+                    f"The server of {self.address} refused the connection. The password in ~/.pgpass, the service file "
+                    "or PGPASSWORD may be wrong, or the user may not use this database."
+                ) from None
+            raise StoreError(
+                f"No store can be opened at {self.address}: the server {self.address.server} does not answer, or has "
+                "no such database or user, or no connection left for this user. Check the address, and that the "
+                "server runs."
+            ) from None
         encoding = connection.info.parameter_status("server_encoding")
         if encoding != "UTF8":
             connection.close()
-            raise another_encoding(self.address, encoding or "unknown")
+            raise StoreError(
+                f"The database at {self.address} has the encoding {encoding or 'unknown'}, which cannot hold every "
+                "text. Make another one with UTF8: create database NAME encoding 'UTF8' template template0"
+            )
         row = connection.execute("select pg_backend_pid()").fetchone()
         if row is not None and row[0] == connection.info.backend_pid:
             connection.execute(_settings(local=False).encode())

@@ -122,7 +122,7 @@ def _put_in(session: Session, space: str, written: Sequence[Words]) -> None:
             "places": _BETWEEN.join(_array(row.places) for row in rows),
         },
     )
-    holding = Counter((row.term, _columns_of(row.counts)) for row in rows)
+    holding = Counter((row.term, sum(1 << place for place, count in enumerate(row.counts) if count)) for row in rows)
     session.execute(
         f"""
         insert into frequencies (space, term, columns, chunks)
@@ -249,10 +249,6 @@ def _postings(words: Words) -> Iterator[_Posting]:
             size += 1
     for term, of_term in counts.items():
         yield _Posting(term, words.chunk, of_term, size, places[term])
-
-
-def _columns_of(counts: Sequence[int]) -> int:
-    return sum(1 << place for place, count in enumerate(counts) if count)
 
 
 def _array(values: Iterable[int]) -> str:
