@@ -7,10 +7,8 @@ import os
 import random
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from json import JSONDecodeError
 from time import sleep
@@ -169,49 +167,41 @@ _OLDEST_VECTORS = (0, 8)
 _EXTENSION = "select extversion from pg_extension where extname = 'vector'"
 
 
-@dataclass(frozen=True, slots=True)
-class _Migration:
-    # ``version`` is 1000 * major + minor; older packages can use a newer minor one.
-
-    version: int
-    sql: str
+# Versions of the tables, 1000 * major + minor, with their scripts, the first release's first; older packages can use a
+# newer minor version.
+_STEPS = ((2000, ("schema.sql", "rights.sql")),)
 
 
-@cache
-def _migrations() -> tuple[_Migration, ...]:
-    package = files("jupyter_memory.storage.postgres")
-    scripts = (package.joinpath(name).read_text(encoding="utf-8") for name in ("schema.sql", "rights.sql"))
-    return (_Migration(2000, "\n".join(scripts)),)
-
-
-def _migrate(connection: psycopg.Connection, address: DatabaseAddress, steps: Sequence[_Migration]) -> bool:
-    wanted = steps[-1].version
-    if _checked_version(connection, address, steps) >= wanted:
+def _migrate(connection: psycopg.Connection, address: DatabaseAddress) -> bool:
+    wanted = _STEPS[-1][0]
+    if _checked_version(connection, address) >= wanted:
         return False
     try:
         with connection.transaction():
             connection.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
             # Checked again under the lock: another process may have taken these steps meanwhile.
-            before = _checked_version(connection, address, steps)
+            before = _checked_version(connection, address)
             if not before:
                 found = connection.execute(_EXTENSION).fetchone()
                 if found is None:
                     _add_vectors(connection, address)
                     found = connection.execute(_EXTENSION).fetchone()
                 assert found is not None
-                version = str(found[0])
-                if tuple(int(part) for part in version.split(".")[:2]) < _OLDEST_VECTORS:
+                installed = str(found[0])
+                if tuple(int(part) for part in installed.split(".")[:2]) < _OLDEST_VECTORS:
                     raise StoreError(
-                        f"The database at {address} has pgvector {version}, and the index of vectors needs 0.8 or "
+                        f"The database at {address} has pgvector {installed}, and the index of vectors needs 0.8 or "
                         "newer. Have the owner of the server install it, and run in this database: "
                         "alter extension vector update"
                     )
                 connection.execute(f"create schema if not exists {SCHEMA}")
                 connection.execute(f"create table {SCHEMA}.schema_version (version integer primary key)")
-            for step in steps:
-                if step.version > before:
-                    connection.execute(step.sql.encode())
-                    connection.execute(f"insert into {SCHEMA}.schema_version (version) values (%s)", (step.version,))
+            package = files("jupyter_memory.storage.postgres")
+            for version, scripts in _STEPS:
+                if version > before:
+                    script = "\n".join(package.joinpath(name).read_text(encoding="utf-8") for name in scripts)
+                    connection.execute(script.encode())
+                    connection.execute(f"insert into {SCHEMA}.schema_version (version) values (%s)", (version,))
     except errors.InsufficientPrivilege:
         raise StoreReadOnly(
             f"The store at {address} must first be made, or upgraded to this version of jupyter-memory, by a role that "
@@ -221,19 +211,19 @@ def _migrate(connection: psycopg.Connection, address: DatabaseAddress, steps: Se
     return before == 0
 
 
-def _checked_version(connection: psycopg.Connection, address: DatabaseAddress, steps: Sequence[_Migration]) -> int:
+def _checked_version(connection: psycopg.Connection, address: DatabaseAddress) -> int:
     there = connection.execute("select to_regclass(%s)", (f"{SCHEMA}.schema_version",)).fetchone()
     found = None
     if there is not None and there[0] is not None:
         found = connection.execute(f"select max(version) from {SCHEMA}.schema_version").fetchone()
     version = 0 if found is None else int(found[0] or 0)
-    if 0 < version < steps[0].version:
+    if 0 < version < _STEPS[0][0]:
         raise StoreError(
             f"The store at {address} was written by a version of jupyter-memory before 0.1.0, which cannot be read "
             "here. It was left as it is. With the version that wrote it, type: jupyter-memory export FOLDER. Then run "
             f"in this database: drop schema {SCHEMA} cascade. At last, type here: jupyter-memory import FOLDER"
         )
-    if version // 1000 > steps[-1].version // 1000:
+    if version // 1000 > _STEPS[-1][0] // 1000:
         raise StoreTooNew(
             f"The store at {address} was written by a newer version of jupyter-memory. "
             "Upgrade with: pip install --upgrade jupyter-memory"
@@ -439,7 +429,7 @@ class Database:
         # Connections to a program such as PgBouncer, behind which each transaction may have another server process.
         self._shared: weakref.WeakSet[psycopg.Connection] = weakref.WeakSet()
         with _translate_errors(address), self._pool.connection(lambda _: None) as (connection, _):
-            self.created = _migrate(connection, address, _migrations())
+            self.created = _migrate(connection, address)
 
             row = connection.execute(
                 f"select has_table_privilege('{SCHEMA}.memories', 'insert') and not pg_is_in_recovery()"

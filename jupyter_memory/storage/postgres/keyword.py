@@ -172,7 +172,15 @@ def _selects(
             given = zip(names, zip(*rows, strict=True), strict=True)
             parameters = {f"{listed}_{each}": list(values) for each, values in given}
             if shape == "single":
-                yield _of_single(listed, columns, among), parameters
+                select = f"""
+                    select asked.of_group, asked.weight, postings.space, postings.chunk,
+                        sum({_frequency(columns)}) as f, min(postings.size) as size
+                    from {_asked(listed)}
+                    join postings on postings.term >= asked.first and postings.term < asked.until
+                    where {of("postings")} and {_is_held(columns)} {among}
+                    group by asked.match, 1, 2, 3, 4
+                """
+                yield select, parameters
             else:
                 yield _of_rows(listed, columns, among, begun=shape == "begun"), parameters
     for number, match in enumerate(one for one in matches if _shape(one) == "phrase"):
@@ -193,17 +201,6 @@ def _asked(name: str) -> str:
     }  # fmt: skip
     given = ", ".join(f"%({name}_{each})s::{type_}[]" for each, type_ in types.items())
     return f"unnest({given}) as asked (match, of_group, weight, place, first, until, length, rarest)"
-
-
-def _of_single(name: str, columns: Mapping[str, float], among: str) -> str:
-    return f"""
-        select asked.of_group, asked.weight, postings.space, postings.chunk,
-            sum({_frequency(columns)}) as f, min(postings.size) as size
-        from {_asked(name)}
-        join postings on postings.term >= asked.first and postings.term < asked.until
-        where {of("postings")} and {_is_held(columns)} {among}
-        group by asked.match, 1, 2, 3, 4
-    """
 
 
 def _weights(columns: Mapping[str, float]) -> str:
@@ -288,17 +285,6 @@ class _Weighed(NamedTuple):
     stem: str
     held: int
     weight: float
-
-
-def _apart(words: Sequence[_Weighed]) -> tuple[list[_Weighed], list[_Weighed]]:
-    # Return the words that are read first, and the frequent ones, the rarest first; none where that gains nothing.
-    ordered = sorted(words, key=lambda word: (word.held, word.stem))
-    rows = list(accumulate(word.held for word in ordered))
-    rest = _rest(ordered)
-    needed = rest[0] * _FIRST_WORDS / len(rest) if rest else 0.0
-    few = sum(rows[place] <= _FIRST_ROWS or rest[place] >= needed for place in range(len(ordered)))
-    rare, frequent = ordered[: max(few, 1)], ordered[max(few, 1) :]
-    return (rare, frequent) if sum(word.held for word in frequent) > _FIRST_ROWS else (ordered, [])
 
 
 def _rest(words: Sequence[_Weighed]) -> list[float]:
@@ -533,8 +519,13 @@ def _parts(corpus: Statistics, terms: Terms, weights: Mapping[str, float], *, am
 def _scored(
     parts: _Parts, weights: Mapping[str, float], *, among: bool = False, pruning: bool = False
 ) -> tuple[str, dict[str, Any]]:
-    rare, frequent = _apart(parts.words) if pruning else ([], [])
-    if frequent:
+    # The words that are read first, and the frequent ones, the rarest first.
+    ordered = sorted(parts.words, key=lambda word: (word.held, word.stem))
+    rows, rest = list(accumulate(word.held for word in ordered)), _rest(ordered)
+    needed = rest[0] * _FIRST_WORDS / len(rest) if rest else 0.0
+    few = max(sum(rows[place] <= _FIRST_ROWS or rest[place] >= needed for place in range(len(ordered))), 1)
+    rare, frequent = ordered[:few], ordered[few:]
+    if pruning and sum(word.held for word in frequent) > _FIRST_ROWS:
         _add_words(parts, "word", rare, weights)
         tables, parameters = _pruned(parts.selects, frequent, weights)
         return f"with {', '.join([*parts.tables, tables])}", {**parts.parameters, **parameters}
