@@ -279,7 +279,7 @@ _FIRST_ROWS, _FIRST_WORDS = 40_000, 2
 _LOOKUP = 40
 
 
-class _Weighed(NamedTuple):
+class Weighed(NamedTuple):
     # A word that is looked up: the chunks that hold it, and its weight, which has its idf.
 
     stem: str
@@ -287,12 +287,22 @@ class _Weighed(NamedTuple):
     weight: float
 
 
-def _rest(words: Sequence[_Weighed]) -> list[float]:
+def apart(words: Sequence[Weighed]) -> tuple[list[Weighed], list[Weighed]]:
+    """Return the words that are read first, and the frequent ones, the rarest first; none where that gains nothing."""
+    ordered = sorted(words, key=lambda word: (word.held, word.stem))
+    rows, rest = list(accumulate(word.held for word in ordered)), _rest(ordered)
+    needed = rest[0] * _FIRST_WORDS / len(rest) if rest else 0.0
+    few = max(sum(rows[place] <= _FIRST_ROWS or rest[place] >= needed for place in range(len(ordered))), 1)
+    rare, frequent = ordered[:few], ordered[few:]
+    return (rare, frequent) if sum(word.held for word in frequent) > _FIRST_ROWS else (ordered, [])
+
+
+def _rest(words: Sequence[Weighed]) -> list[float]:
     return list(accumulate(word.weight * _MOST * _UNIT + 1 for word in reversed(words)))[::-1]
 
 
 def _pruned(
-    first: Sequence[str], frequent: Sequence[_Weighed], columns: Mapping[str, float]
+    first: Sequence[str], frequent: Sequence[Weighed], columns: Mapping[str, float]
 ) -> tuple[str, dict[str, Any]]:
     rest = _rest(frequent)
     parameters: dict[str, Any] = {
@@ -405,7 +415,7 @@ class _Parts:
 
     selects: list[str] = field(default_factory=list)
     tables: list[str] = field(default_factory=list)
-    words: list[_Weighed] = field(default_factory=list)
+    words: list[Weighed] = field(default_factory=list)
     parameters: dict[str, Any] = field(default_factory=dict)
     groups: dict[int, Group] = field(default_factory=dict)
 
@@ -519,13 +529,8 @@ def _parts(corpus: Statistics, terms: Terms, weights: Mapping[str, float], *, am
 def _scored(
     parts: _Parts, weights: Mapping[str, float], *, among: bool = False, pruning: bool = False
 ) -> tuple[str, dict[str, Any]]:
-    # The words that are read first, and the frequent ones, the rarest first.
-    ordered = sorted(parts.words, key=lambda word: (word.held, word.stem))
-    rows, rest = list(accumulate(word.held for word in ordered)), _rest(ordered)
-    needed = rest[0] * _FIRST_WORDS / len(rest) if rest else 0.0
-    few = max(sum(rows[place] <= _FIRST_ROWS or rest[place] >= needed for place in range(len(ordered))), 1)
-    rare, frequent = ordered[:few], ordered[few:]
-    if pruning and sum(word.held for word in frequent) > _FIRST_ROWS:
+    rare, frequent = apart(parts.words) if pruning else ([], [])
+    if frequent:
         _add_words(parts, "word", rare, weights)
         tables, parameters = _pruned(parts.selects, frequent, weights)
         return f"with {', '.join([*parts.tables, tables])}", {**parts.parameters, **parameters}
@@ -537,7 +542,7 @@ def _scored(
 
 
 def _add_words(
-    parts: _Parts, name: str, words: Sequence[_Weighed], columns: Mapping[str, float], *, among: bool = False
+    parts: _Parts, name: str, words: Sequence[Weighed], columns: Mapping[str, float], *, among: bool = False
 ) -> None:
     parts.parameters[f"{name}s"] = [word.stem for word in words]
     parts.parameters[f"{name}_weights"] = [word.weight for word in words]
@@ -562,15 +567,15 @@ def _group(matches: Sequence[_Match], number: int, weights: Mapping[str, float])
     return alike, bits_of(weights)
 
 
-def _weighed(corpus: Statistics, words: Sequence[_Match], columns: Mapping[str, float]) -> list[_Weighed]:
+def _weighed(corpus: Statistics, words: Sequence[_Match], columns: Mapping[str, float]) -> list[Weighed]:
     by_columns = corpus.by_columns([one.stems[0] for one in words])
     bits = bits_of(columns)
-    found: dict[str, _Weighed] = {}
+    found: dict[str, Weighed] = {}
     for one in words:
         stem = one.stems[0]
         if held := sum(count for columns_, count in by_columns[stem].items() if columns_ & bits):
             before = found[stem].weight if stem in found else 0.0
-            found[stem] = _Weighed(stem, held, before + one.weight * _idf(held, corpus.chunks))
+            found[stem] = Weighed(stem, held, before + one.weight * _idf(held, corpus.chunks))
     return list(found.values())
 
 
