@@ -63,6 +63,11 @@ class Answerability:
         return _share(self._found, "none")
 
     @property
+    def lost(self) -> float:
+        """Return the share of answerable questions that are called ``none``."""
+        return _share(self.right, "none")
+
+    @property
     def trusted(self) -> float:
         """Return the share of questions with a right hit among the first that are called ``strong``."""
         return _share(self._found, "strong")
@@ -80,7 +85,7 @@ class Answerability:
             "unanswerable": len(self.other),
             "auroc": self.auroc,
             "calibration_error": self.calibration_error,
-            "answerable_none": _share(self.right, "none"),
+            "answerable_none": self.lost,
             "found_none": self.false_none,
             "found_strong": self.trusted,
             "unanswerable_none": _share(self.other, "none"),
