@@ -225,7 +225,7 @@ class Changes:
         forgotten = self.forget_keys(keys)
         if isinstance(chosen, Filters) and chosen.path and chosen == Filters(path=chosen.path, space=chosen.space):
             # Texts that ran elsewhere later stay, but not what happened to them here.
-            _, emptied, left = runs.forget_places(session, chosen.path, chosen.space)
+            emptied, left = runs.forget_places(session, chosen.path, chosen.space)
             self.index_errors(left)
             # A text that first ran here after the person was shown what would go would have no run left.
             forgotten += self.forget_keys(emptied)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import apsw
 
+from jupyter_memory.runtime import batches
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.sqlite import keyword_query
@@ -92,8 +93,8 @@ def put_in(session: Session, written: Iterable[Words]) -> None:
     for one in written:
         by_space.setdefault(one.space, []).append(one)
     for space, of_space in by_space.items():
-        for start in range(0, len(of_space), _TOGETHER):
-            _put_in(session, space, of_space[start : start + _TOGETHER])
+        for some in batches(of_space, _TOGETHER):
+            _put_in(session, space, some)
 
 
 def _put_in(session: Session, space: str, written: Sequence[Words]) -> None:
@@ -190,9 +191,9 @@ def rebuild(session: Session) -> None:
         f"insert into totals (space, changes, chunks, words) "
         f"select space, 1, -sum(chunks), -sum(words) from totals where {of('totals')} group by space"
     )
-    ids = [row[0] for row in session.rows(f"select id from chunks where {of('chunks')} order by id")]
-    for start in range(0, len(ids), _TOGETHER):
-        put_back(session, ids[start : start + _TOGETHER])
+    rows = session.rows(f"select id from chunks where {of('chunks')} order by id")
+    for some in batches(rows, _TOGETHER):
+        put_back(session, [row[0] for row in some])
 
 
 def is_unfolded(session: Session) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jupyter_memory.runtime import batches
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.postgres.postings import keyed, stems
 from jupyter_memory.storage.shared import all_of, below, spellings, to_micros
@@ -25,13 +26,12 @@ def insert(session: Session, table: str, written: Sequence[Mapping[str, Any]], *
     """Write rows of the same columns; ``conflict`` says what to do with known ones. Return how many went in."""
     # As one value, JSON: as many parameters as there are values would take longer to read than to store.
     count = 0
-    for start in range(0, len(written), TOGETHER):
-        part = written[start : start + TOGETHER]
+    for part in batches(written, TOGETHER):
         columns = ", ".join(part[0])
         count += session.changed(
             f"insert into {table} ({columns}) "
             f"select {columns} from json_populate_recordset(null::{table}, %(rows)s::json) {conflict}",
-            {"rows": _JSON.encode(list(part))},
+            {"rows": _JSON.encode(part)},
         )
     return count
 
@@ -42,11 +42,6 @@ def next_numbers(session: Session, sequence: str, count: int) -> list[int]:
         {"sequence": sequence, "count": count},
     )
     return [row[0] for row in rows]
-
-
-def parts(values: Sequence[Any], size: int = TOGETHER) -> Iterator[Sequence[Any]]:
-    for start in range(0, len(values), size):
-        yield values[start : start + size]
 
 
 def as_vector(vector: Vectors) -> str:

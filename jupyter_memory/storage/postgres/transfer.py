@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import Calibration, Model, Prepared
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.postgres import postings, vectors
@@ -48,9 +49,7 @@ class PostgresContents:
         return [str(space) for (space,) in self._session.rows(every)]
 
     def memories(self) -> Iterator[Stored]:
-        keys = memories.keys_where(self._session, self._filters)
-        for start in range(0, len(keys), _TOGETHER):
-            some = keys[start : start + _TOGETHER]
+        for some in batches(memories.keys_where(self._session, self._filters), _TOGETHER):
             loaded = memories.load(self._session, some)
             cut: dict[int, list[Chunk]] = {}
             for key, *chunk in self._session.rows(

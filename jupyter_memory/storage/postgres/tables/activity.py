@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +17,8 @@ from jupyter_memory.types.report import Feedback, Recent
 
 # Searches and feedback are of the role that is connected: nobody sees what a colleague asked.
 
-KEPT_SEARCHES = 200
-KEPT_FEEDBACK = 10_000
+_KEPT_SEARCHES = 200
+_KEPT_FEEDBACK = 10_000
 # The rows of the connected role, in the store as it was opened.
 OWN = "space = %(space)s and who = current_user"
 _JUDGED = "memory, accepted, query, query_id, profile, rank, at"
@@ -50,7 +49,7 @@ def note_search(session: Session, search: Recent, hits: Sequence[str]) -> None:
             select number from searches where {of_these} order by number desc limit 1 offset %(kept)s
         )
         """,
-        {"space": session.space, "by_program": bool(search.client), "kept": KEPT_SEARCHES},
+        {"space": session.space, "by_program": bool(search.client), "kept": _KEPT_SEARCHES},
     )
 
 
@@ -71,7 +70,7 @@ def judge(session: Session, said: Feedback) -> None:
     session.execute(
         f"delete from feedback where {OWN} and at <= "
         f"(select at from feedback where {OWN} order by at desc limit 1 offset %(kept)s)",
-        {"space": session.space, "kept": KEPT_FEEDBACK},
+        {"space": session.space, "kept": _KEPT_FEEDBACK},
     )
 
 
@@ -117,22 +116,13 @@ def forget_about(session: Session, keys: Sequence[int]) -> None:
 
 
 # The vectors of the last thousand questions of each person, of all models together, by a digest of their words.
-#
-# A repeated question moves to the front, but only from the older half: most searches that find their vector here write
-# nothing.
 
-KEPT_QUERY_VECTORS = 1_000
+_KEPT_QUERY_VECTORS = 1_000
 _KEY = f"select key from query_keys where {OWN}"
 
 
-class StoredVector(NamedTuple):
-    # Whether it should move to the front is ``ageing``.
-
-    vector: Vectors
-    ageing: bool
-
-
-def query_vector(session: Session, fingerprint: str, text: str) -> StoredVector | None:
+def query_vector(session: Session, fingerprint: str, text: str) -> tuple[Vectors, bool] | None:
+    # Whether it should move to the front: only from the older half, so most searches that find it write nothing.
     key = session.value(_KEY, {"space": session.space})
     if key is None:
         return None
@@ -149,7 +139,7 @@ def query_vector(session: Session, fingerprint: str, text: str) -> StoredVector 
         """,
         {"space": session.space, "fingerprint": fingerprint, "digest": _digest(key, text)},
     )
-    return StoredVector(np.frombuffer(rows[0][0], "<f4"), rows[0][1] >= KEPT_QUERY_VECTORS // 2) if rows else None
+    return (np.frombuffer(rows[0][0], "<f4"), rows[0][1] >= _KEPT_QUERY_VECTORS // 2) if rows else None
 
 
 def keep_query_vector(session: Session, fingerprint: str, text: str, vector: Vectors) -> None:
@@ -180,7 +170,7 @@ def keep_query_vector(session: Session, fingerprint: str, text: str, vector: Vec
             select number from query_vectors where {OWN} order by number desc limit 1 offset %(kept)s
         )
         """,
-        {**own, "kept": KEPT_QUERY_VECTORS},
+        {**own, "kept": _KEPT_QUERY_VECTORS},
     )
 
 

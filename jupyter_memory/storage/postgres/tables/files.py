@@ -127,9 +127,9 @@ def holding(session: Session) -> list[tuple[str, str]]:
     return [(str(path), str(space)) for path, space in rows]
 
 
-def drop_emptied(session: Session, held: Sequence[tuple[str, str]], paths: Sequence[str]) -> int:
-    """Drop the record of files that hold no memory now, and of all such files below some paths; return how many."""
-    dropped = session.changed(
+def drop_emptied(session: Session, held: Sequence[tuple[str, str]], paths: Sequence[str]) -> None:
+    """Drop the record of files that hold no memory now, and of all such files below some paths."""
+    session.execute(
         f"""
         delete from files using unnest(%(paths)s::text[], %(spaces_of)s::text[]) as held (path, space)
         where {of("files")} and files.space = held.space and md5(files.path) = md5(held.path) and {_EMPTY}
@@ -139,12 +139,11 @@ def drop_emptied(session: Session, held: Sequence[tuple[str, str]], paths: Seque
     if paths:
         parameters: dict[str, Any] = {}
         below = at_or_below("files.path", "path", [form for path in paths for form in spellings(path)], parameters)
-        dropped += session.changed(f"delete from files where {of('files')} and {below} and {_EMPTY}", parameters)
-    return dropped
+        session.execute(f"delete from files where {of('files')} and {below} and {_EMPTY}", parameters)
 
 
-def drop_all_empty(session: Session) -> int:
-    return session.changed(f"delete from files where {of('files')} and {_EMPTY}")
+def drop_all_empty(session: Session) -> None:
+    session.execute(f"delete from files where {of('files')} and {_EMPTY}")
 
 
 # The folders that were indexed, as rows, within the caller's transaction.
@@ -222,14 +221,12 @@ def holding_folders(session: Session) -> list[tuple[str, str]]:
     return [(str(path), str(space)) for path, space in rows if _counts(session, path, space)[0]]
 
 
-def drop_emptied_folders(session: Session, held: Sequence[tuple[str, str]]) -> int:
-    dropped = 0
+def drop_emptied_folders(session: Session, held: Sequence[tuple[str, str]]) -> None:
     for path, space in held:
         if not _counts(session, path, space)[0]:
-            dropped += session.changed(
+            session.execute(
                 "delete from folders where space = %(space)s and path = %(path)s", {"space": space, "path": path}
             )
-    return dropped
 
 
 def noted_folders(session: Session, space: str) -> list[FolderRow]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from jupyter_memory.errors import StoreReadOnly, UnknownMemory
+from jupyter_memory.runtime import batches
 from jupyter_memory.storage.cell_matching import Predecessor
 from jupyter_memory.storage.postgres import postings, sql
 from jupyter_memory.storage.postgres.database import Session, UnreadableRow, of
@@ -166,18 +167,13 @@ def load(session: Session, keys: Sequence[int]) -> dict[int, Memory]:
     return {key: memories[key] for key in sorted(memories)}
 
 
-def key_of(session: Session, memory_id: str) -> int | None:
-    found = session.value(
+def known_key(session: Session, memory_id: str) -> int:
+    key = session.value(
         f"select key from memories where {of('memories')} and id = %(id)s", {"id": storable(str(memory_id))}
     )
-    return None if found is None else int(found)
-
-
-def known_key(session: Session, memory_id: str) -> int:
-    key = key_of(session, memory_id)
     if key is None:
         raise UnknownMemory(memory_id)
-    return key
+    return int(key)
 
 
 def keys_where(session: Session, filters: Filters, among: Sequence[str] | None = None) -> list[int]:
@@ -303,7 +299,7 @@ def sample_chunks(session: Session, count: int, total: int, within: Filters = _A
 def keep_tokens(session: Session, tokens: Mapping[int, ChunkTokens]) -> int:
     """Store the tokens of those of these chunks that are there; return how many that are."""
     written = 0
-    for some in sql.parts(list(tokens)):
+    for some in batches(tokens, sql.TOGETHER):
         written += session.changed(
             f"""
             insert into chunk_tokens (space, chunk, ids)
@@ -312,7 +308,7 @@ def keep_tokens(session: Session, tokens: Mapping[int, ChunkTokens]) -> int:
             join chunks on chunks.id = kept.chunk where {of("chunks")}
             on conflict (space, chunk) do update set ids = excluded.ids
             """,
-            {"chunks": list(some), "ids": [tokens[chunk].to_bytes() for chunk in some]},
+            {"chunks": some, "ids": [tokens[chunk].to_bytes() for chunk in some]},
         )
     return written
 

@@ -218,14 +218,14 @@ def remove(session: Session, keys: Sequence[int]) -> tuple[list[int], list[int]]
     return [memory for memory in of_them if memory not in left], [memory for memory in of_them if memory in left]
 
 
-def forget_places(session: Session, paths: Sequence[str], spaces: Sequence[str]) -> tuple[bool, list[int], list[int]]:
-    """Remove the runs in notebooks at or below paths; return whether any went, and as ``remove`` does."""
+def forget_places(session: Session, paths: Sequence[str], spaces: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Remove the runs in notebooks at or below paths; return what ``remove`` returns."""
     where, parameters = condition(Filters(space=tuple(spaces)))
     below = at_or_below("notebook", "notebook", [form for path in paths for form in spellings(path)], parameters)
     keys = [row[0] for row in session.rows(f"select runs.key from {_JOINED} where {where} and {below}", parameters)]
     emptied, left = remove(session, keys)
     describe(session, left)
-    return bool(keys), emptied, left
+    return emptied, left
 
 
 def _condition(wanted: RunFilter) -> tuple[str, dict[str, Any]]:
