@@ -110,7 +110,7 @@ def answerability(
     """Return, for each judged set, the strengths of its answers by the default profile.
 
     ``notebooks`` are the folders whose cells the sets without a corpus judge: one for all of them, or one for each.
-    A set with unanswerable questions of its own gives a row for each half; several of them give two more for all.
+    A set with unanswerable questions gives a row for each half; several of them give two more for all.
     """
     sets = [read_set(folder, next(iter(notebooks), None)) for folder in folders]
     indexed = _folders(sets, notebooks)

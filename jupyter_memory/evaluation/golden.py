@@ -93,7 +93,7 @@ def _save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
         held = {name: value for name, value in line.items() if value not in ({}, [], None)}
         lines.append(json.dumps(held, ensure_ascii=False) + "\n")
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    # Created with its permissions rather than given them afterwards: nobody else can open it in between.
+    # Created with its permissions rather than given them afterwards: no other user can open it in between.
     with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         file.writelines(lines)
     temporary.replace(path)

@@ -490,7 +490,7 @@ def _search_arguments(body: Mapping[str, Any], default: str) -> dict[str, Any]:
 
 
 class _Picture(_MemoryHandler):
-    # A list of results asks for many of them: that is no sign of somebody at work.
+    # A list of results asks for many of them: that is no sign of a person at work.
     _track_activity = False
 
     @_read

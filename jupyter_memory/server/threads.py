@@ -38,10 +38,6 @@ class Ticket:
             self._over()
             self.future.set_result(result)
 
-    def refuse(self, error: ClientError) -> None:
-        if self.future.set_running_or_notify_cancel():
-            self.future.set_exception(error)
-
     def drop(self, interrupt: Callable[[int], object]) -> None:
         """Take the call out of the queue, or interrupt what its thread is doing."""
         with self._lock:
@@ -94,6 +90,7 @@ class Pool:
             else:
                 self._started += 1
                 name = f"jupyter-memory-{self._name}-{self._started}"
+                # A daemon: a server that is stopped does not wait for a long search.
                 thread = threading.Thread(target=self._work, name=name, daemon=True)
                 self._alive.append(thread)
                 thread.start()
@@ -122,9 +119,8 @@ class Pool:
         with suppress(Empty):
             while True:
                 ticket = self._queue.get_nowait()
-                if ticket is not None:
-                    ticket.refuse(_stopping())
-
+                if ticket is not None and ticket.future.set_running_or_notify_cancel():
+                    ticket.future.set_exception(_stopping())
         for thread in threads:
             self._queue.put(None)  # those before may have been taken out with the line
             if interrupt is not None and thread.ident is not None:

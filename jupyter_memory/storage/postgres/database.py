@@ -155,7 +155,7 @@ class _Interrupts:
         return reading is not None
 
 
-# The tables of a store, and what brings those of an earlier release to them, one process at a time.
+# The tables of a store, made and upgraded by one process at a time.
 
 log = logging.getLogger(__name__)
 
@@ -241,7 +241,7 @@ def _add_vectors(connection: psycopg.Connection, address: DatabaseAddress) -> No
         ) from None
 
 
-# A bounded pool of connections, made by the thread that needs one: no thread of its own, and safe to fork.
+# A bounded pool of connections, made by the thread that needs one: without a thread, and safe to fork.
 #
 # A pool with workers in the background answers "timeout" where the server says what is wrong, and a forked kernel child
 # has no such workers.
@@ -312,7 +312,7 @@ class _Pool:
         try:
             return connection, begin(connection)
         except BaseException:
-            # Whatever ended it, also Ctrl-C: nobody else has this connection.
+            # Whatever ended it, also Ctrl-C: no other caller has this connection.
             connection.close()
             raise
 

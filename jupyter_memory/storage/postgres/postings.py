@@ -183,7 +183,7 @@ def put_back(session: Session, chunks: Sequence[int]) -> None:
 
 
 def rebuild(session: Session) -> None:
-    # Whoever writes waits until this is done: what they put in and take out counts from the new state.
+    # Writers wait until this is done: what they put in and take out counts from the new state.
     session.execute("lock table totals in share row exclusive mode")
     for table in ("postings", "frequencies"):
         session.execute(f"delete from {table} where {of(table)}")

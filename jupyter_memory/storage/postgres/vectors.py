@@ -27,7 +27,7 @@ _MOST_INDEXED = 4_000
 # The chunk and the memory of a vector.
 _OWNERS = "chunks join memories on memories.space = chunks.space and memories.key = chunks.memory"
 _OWNED = "chunks.space = vectors.space and chunks.id = vectors.chunk"
-# An advisory lock: whoever adds vectors shares it, whoever changes the model in use has it alone. A lock of the row
+# An advisory lock: those who add vectors share it, one that changes the model in use has it alone. A lock of the row
 # would need the right to change it.
 _CHANGING_MODEL = "hashtext('jupyter_memory.models')"
 # Vectors that one statement writes.
@@ -71,7 +71,7 @@ def register(session: Session, embedder: Embedder, *, indexed: bool = True) -> M
 def for_writing(session: Session, embedder: Embedder) -> Model:
     """Return the embedder's model, which must be the active one."""
     model = register(session, embedder)
-    # Until this transaction ends, nobody changes over to another model, for which these chunks would lack vectors.
+    # Until this transaction ends, no writer changes to another model, for which these chunks would lack vectors.
     session.execute(f"select pg_advisory_xact_lock_shared({_CHANGING_MODEL})")
     in_use = active(session)
     if in_use is not None and in_use.id != model.id:
@@ -82,7 +82,7 @@ def for_writing(session: Session, embedder: Embedder) -> Model:
 def activate(session: Session, embedder: Embedder) -> bool:
     """Make searches use the embedder's model from now on; return whether every chunk has a vector of it."""
     model = register(session, embedder)
-    # Waits until nobody adds a chunk with the vector of another model, and keeps others from it.
+    # Waits until no writer adds a chunk with the vector of another model, and keeps others from it.
     session.execute(f"select pg_advisory_xact_lock({_CHANGING_MODEL})")
     if missing(session, model, 1):
         return False

@@ -15,7 +15,7 @@ from jupyter_memory.text.unicode import encodable, storable
 from jupyter_memory.types.protocols import Vectors
 from jupyter_memory.types.report import Feedback, Recent
 
-# Searches and feedback are of the role that is connected: nobody sees what a colleague asked.
+# Searches and feedback are of the role that is connected: what a colleague asked is not seen.
 
 _KEPT_SEARCHES = 200
 _KEPT_FEEDBACK = 10_000

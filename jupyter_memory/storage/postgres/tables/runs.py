@@ -138,7 +138,7 @@ def describe(session: Session, keys: Iterable[int]) -> None:
             "lang": language,
             "metadata": json.dumps(told, ensure_ascii=False),
         }
-        # Somebody may have added the same text with this very place: then both stay where they are.
+        # Another memory may hold the same text with this very place: then both stay where they are.
         [taken] = memories.find_known(session, [(notebook, kind, space, cell, content)])
         place = {"source": notebook, "location": cell} if taken is None else {}
         memories.update_columns(session, memory, {**changed, **place})
