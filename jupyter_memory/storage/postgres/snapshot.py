@@ -13,7 +13,6 @@ from jupyter_memory.storage.base import (
     Calibration,
     ChunkSpan,
     ChunkVectors,
-    Corpus,
     EmbeddedParts,
     Model,
     Passage,
@@ -59,12 +58,13 @@ _FACET_VALUES = {
 class PostgresSnapshot:
     """A read transaction of one connection."""
 
-    def __init__(self, session: Session, cache: StatisticsCache) -> None:
+    def __init__(self, session: Session, cache: StatisticsCache, within: Filters | None = None) -> None:
         self._session = session
+        self._within = within or Filters()
         self._statistics = Statistics(session, self.version, cache)
 
     @property
-    def corpus(self) -> Corpus:
+    def corpus(self) -> Statistics | PartStatistics:
         return self._statistics
 
     @property
@@ -84,9 +84,10 @@ class PostgresSnapshot:
         return memories.load(self._session, keys)
 
     def keys(self, filters: Filters, among: Sequence[str] | None = None, /) -> list[int]:
-        return memories.keys_where(self._session, filters, among)
+        return memories.keys_where(self._session, self._within & filters, among)
 
     def selection(self, filters: Filters, /) -> Selection:
+        filters = self._within & filters
         where, parameters = condition(filters)
         tagged = "exists (select 1 from tags where tags.space = memories.space and tags.memory = memories.key)"
         rows = self._session.rows(
@@ -101,31 +102,34 @@ class PostgresSnapshot:
         )
 
     def exists(self, filters: Filters, /) -> bool:
-        where, parameters = condition(filters)
+        where, parameters = condition(self._within & filters)
         return bool(self._session.value(f"select exists (select 1 from memories where {where})", parameters))
 
     def browse(self, filters: Filters, limit: int, /) -> list[Memory]:
-        where, parameters = condition(filters)
+        where, parameters = condition(self._within & filters)
         rows = self._session.rows(
             f"{memories.SELECT} where {where} order by {_BROWSE_ORDER} limit %(limit)s", {**parameters, "limit": limit}
         )
         return [memories.memory_of(row) for row in rows]
 
     def facet_counts(self, filters: Filters, /) -> dict[str, dict[str, int]]:
-        return memories.facet_counts(self._session, filters)
+        return memories.facet_counts(self._session, self._within & filters)
 
     def facet_values(self, facet: str, /) -> list[str]:
         return [row[0] for row in self._session.rows(_FACET_VALUES[facet])]
 
     def sessions(self, filters: Filters, /) -> list[str]:
-        where, parameters = condition(filters)
+        where, parameters = condition(self._within & filters)
         rows = self._session.rows(
             f"select distinct session from memories where session is not null and {where} order by 1", parameters
         )
         return [row[0] for row in rows]
 
     def event_span(self) -> tuple[datetime, datetime]:
-        [(first, last)] = self._session.rows(f"select min(event_at), max(event_at) {_MEMORIES}")
+        where, parameters = condition(self._within)
+        [(first, last)] = self._session.rows(
+            f"select min(event_at), max(event_at) from memories where {where}", parameters
+        )
         return from_micros(first or 0), from_micros(last or 0)
 
     def spans(self, chunks: Sequence[int], /) -> dict[int, ChunkSpan]:
@@ -172,7 +176,7 @@ class PostgresSnapshot:
     def keyword_matches(
         self, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
     ) -> list[ScoredChunk]:
-        return keyword.search(self._session, self._statistics, terms, weights, filters, count)
+        return keyword.search(self._session, self._statistics, terms, weights, self._within & filters, count)
 
     def keyword_scores(self, terms: Terms, weights: Mapping[str, float], keys: Sequence[int], /) -> dict[int, float]:
         return keyword.scores_of(self._session, self._statistics, terms, weights, keys)
@@ -191,13 +195,13 @@ class PostgresSnapshot:
         return keyword.holds_phrase(self._session, self._statistics, phrase, weights)
 
     def holds_word(self, word: str, columns: Collection[str], /) -> bool:
-        return self._statistics.is_held(word, columns)
+        return self.corpus.is_held(word, columns)
 
     def words_beginning(self, letters: str, /) -> Sequence[str]:
-        return self._statistics.beginning(letters)
+        return self.corpus.beginning(letters)
 
     def chunk_count_of(self, stem: str, columns: Collection[str], /) -> int:
-        return self._statistics.chunk_count(stem, columns)
+        return self.corpus.chunk_count(stem, columns)
 
     # -- vectors -------------------------------------------------------------------------------------------------------
 
@@ -213,7 +217,7 @@ class PostgresSnapshot:
     def vector_matches(
         self, model: Model, vector: Vectors, filters: Filters, count: int, threshold: float | None, /
     ) -> list[ScoredChunk]:
-        return vectors.search(self._session, model, vector, filters, count, threshold)
+        return vectors.search(self._session, model, vector, self._within & filters, count, threshold)
 
     def cosines(self, model: Model, vector: Vectors, keys: Sequence[int], /) -> dict[int, float]:
         return vectors.cosines(self._session, model, vector, keys)
@@ -238,7 +242,7 @@ class PostgresSnapshot:
         return int(highest or 0)
 
     def sample(self, count: int, /) -> list[int]:
-        return memories.sample_chunks(self._session, count, self._statistics.chunks)
+        return memories.sample_chunks(self._session, count, self.corpus.chunks, self._within)
 
     def tokens(self, chunks: Sequence[int], /) -> dict[int, ChunkTokens]:
         return memories.tokens_of(self._session, chunks)
@@ -302,7 +306,7 @@ class PostgresSnapshot:
     # -- contents ------------------------------------------------------------------------------------------------------
 
     def count(self, filters: Filters, /) -> int:
-        where, parameters = condition(filters)
+        where, parameters = condition(self._within & filters)
         return int(self._session.value(f"select count(*) from memories where {where}", parameters))
 
     def tags(self) -> list[str]:
@@ -461,6 +465,10 @@ class PartStatistics:
         )
         return len(found) == len(terms)
 
+    def chunk_count(self, stem: str, columns: Collection[str]) -> int:
+        # In whichever column: it decides between spellings, and the part is not counted by columns.
+        return self.frequencies([stem])[stem]
+
     def _held(self, words: Sequence[str]) -> Sequence[str]:
         found = self.frequencies(words) if words else {}
         return [word for word in words if found[word]]
@@ -470,22 +478,18 @@ class PartSnapshot(PostgresSnapshot):
     """A snapshot in which only the memories exist that match some filters."""
 
     def __init__(self, session: Session, cache: StatisticsCache, within: Filters) -> None:
-        super().__init__(session, cache)
-        self._within = within
+        super().__init__(session, cache, within)
         self._part = PartStatistics(session, within, self._statistics)
+
+    @property
+    def corpus(self) -> PartStatistics:
+        return self._part
 
     @property
     def is_all(self) -> bool:
         where, parameters = condition(self._within)
         other = f"select 1 from memories where {of('memories')} and not coalesce({where}, false)"
         return not self._session.value(f"select exists ({other})", parameters)
-
-    @property
-    def corpus(self) -> PartStatistics:
-        return self._part
-
-    def in_background(self, work: Callable[[Snapshot], Result], /) -> Callable[[], Result]:
-        return lambda: work(self)
 
     # -- memories ------------------------------------------------------------------------------------------------------
 
@@ -495,21 +499,6 @@ class PartSnapshot(PostgresSnapshot):
             raise UnknownMemory(memory_id)
         return found[0]
 
-    def keys(self, filters: Filters, among: Sequence[str] | None = None, /) -> list[int]:
-        return super().keys(self._within & filters, among)
-
-    def selection(self, filters: Filters, /) -> Selection:
-        return super().selection(self._within & filters)
-
-    def exists(self, filters: Filters, /) -> bool:
-        return super().exists(self._within & filters)
-
-    def browse(self, filters: Filters, limit: int, /) -> list[Memory]:
-        return super().browse(self._within & filters, limit)
-
-    def facet_counts(self, filters: Filters, /) -> dict[str, dict[str, int]]:
-        return super().facet_counts(self._within & filters)
-
     def facet_values(self, facet: str, /) -> list[str]:
         where, parameters = condition(self._within)
         tagged = "memories join tags on tags.space = memories.space and tags.memory = memories.key"
@@ -518,47 +507,11 @@ class PartSnapshot(PostgresSnapshot):
         found = f"select distinct {column} from {joined} where coalesce({column}, '') <> '' and {where} order by 1"
         return [row[0] for row in self._session.rows(found, parameters)]
 
-    def sessions(self, filters: Filters, /) -> list[str]:
-        return super().sessions(self._within & filters)
-
-    def event_span(self) -> tuple[datetime, datetime]:
-        where, parameters = condition(self._within)
-        [(first, last)] = self._session.rows(
-            f"select min(event_at), max(event_at) from memories where {where}", parameters
-        )
-        return from_micros(first or 0), from_micros(last or 0)
-
-    def count(self, filters: Filters, /) -> int:
-        return super().count(self._within & filters)
-
     def tags(self) -> list[str]:
         counts = memories.facet_counts(self._session, self._within)["tag"]
         return sorted(counts, key=lambda tag: (-counts[tag], tag))
 
     # -- words and vectors ---------------------------------------------------------------------------------------------
 
-    def keyword_matches(
-        self, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
-    ) -> list[ScoredChunk]:
-        return super().keyword_matches(terms, weights, self._within & filters, count)
-
     def holds_phrase(self, phrase: str, weights: Mapping[str, float], /) -> bool:
         return bool(keyword.search(self._session, self._statistics, Terms(phrases=(phrase,)), weights, self._within, 1))
-
-    def holds_word(self, word: str, columns: Collection[str], /) -> bool:
-        return self._part.is_held(word, columns)
-
-    def words_beginning(self, letters: str, /) -> Sequence[str]:
-        return self._part.beginning(letters)
-
-    def chunk_count_of(self, stem: str, columns: Collection[str], /) -> int:
-        # In whichever column: it decides between spellings, and the part is not counted by columns.
-        return self._part.frequencies([stem])[stem]
-
-    def vector_matches(
-        self, model: Model, vector: Vectors, filters: Filters, count: int, threshold: float | None, /
-    ) -> list[ScoredChunk]:
-        return super().vector_matches(model, vector, self._within & filters, count, threshold)
-
-    def sample(self, count: int, /) -> list[int]:
-        return memories.sample_chunks(self._session, count, self._part.chunks, self._within)
