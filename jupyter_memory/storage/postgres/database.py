@@ -329,7 +329,7 @@ class _Pool:
 _SPACES = "any(%(spaces)s)"
 
 
-class Totals(NamedTuple):
+class _Totals(NamedTuple):
     # ``changes`` differs between any two states of the chunks.
 
     changes: int
@@ -344,13 +344,15 @@ class Session:
         self,
         connection: psycopg.Connection,
         space: str,
-        held: Mapping[str, Totals],
+        held: Mapping[str, _Totals],
         check: Callable[[], None] = lambda: None,
     ) -> None:
         self.connection = connection
         self.space = space
         self.spaces = list(held)
-        self.totals = Totals(*(sum(values) for values in zip(*held.values(), strict=True))) if held else Totals(0, 0, 0)
+        self.totals = (
+            _Totals(*(sum(values) for values in zip(*held.values(), strict=True))) if held else _Totals(0, 0, 0)
+        )
         self._check = check
 
     def execute(
@@ -484,7 +486,7 @@ class Database:
         self._pool.close()
 
     def _attempt(self, work: Callable[[Session], Result], busy: int, durable: bool) -> Result:
-        def begin(connection: psycopg.Connection) -> dict[str, Totals]:
+        def begin(connection: psycopg.Connection) -> dict[str, _Totals]:
             # A write looks rows up by their keys. Until the server has counted the rows of a new store, it expects none
             # and reads whole tables instead, also to check a foreign key: a plan that it keeps while they grow.
             with connection.pipeline():
@@ -513,21 +515,21 @@ class Database:
                 _end(connection)
             return result
 
-    def _begin_reading(self, connection: psycopg.Connection) -> dict[str, Totals]:
+    def _begin_reading(self, connection: psycopg.Connection) -> dict[str, _Totals]:
         with connection.pipeline():
             connection.execute("begin isolation level repeatable read read only")
             self._set_again(connection)
             return self._held(connection)
 
-    def _held(self, connection: psycopg.Connection) -> dict[str, Totals]:
+    def _held(self, connection: psycopg.Connection) -> dict[str, _Totals]:
         # That of the store, or all that were written into.
         rows = connection.execute(
             "select space, sum(changes)::bigint, sum(chunks)::bigint, sum(words)::bigint from totals "
             "where %(space)s in ('', space) group by space",
             {"space": self.space},
         )
-        held = {space: Totals(*of_it) for space, *of_it in rows}
-        return held or ({self.space: Totals(0, 0, 0)} if self.space else {})
+        held = {space: _Totals(*of_it) for space, *of_it in rows}
+        return held or ({self.space: _Totals(0, 0, 0)} if self.space else {})
 
     def _connect(self) -> psycopg.Connection:
         try:

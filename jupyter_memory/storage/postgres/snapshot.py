@@ -64,7 +64,7 @@ class PostgresSnapshot:
         self._statistics = Statistics(session, self.version, cache)
 
     @property
-    def corpus(self) -> Statistics | PartStatistics:
+    def corpus(self) -> Statistics | _PartStatistics:
         return self._statistics
 
     @property
@@ -410,7 +410,7 @@ _OWNED = """
 """
 
 
-class PartStatistics:
+class _PartStatistics:
     # Counted from the postings of the chunks of a part.
 
     def __init__(self, session: Session, within: Filters, whole: Statistics) -> None:
@@ -479,10 +479,10 @@ class PartSnapshot(PostgresSnapshot):
 
     def __init__(self, session: Session, cache: StatisticsCache, within: Filters) -> None:
         super().__init__(session, cache, within)
-        self._part = PartStatistics(session, within, self._statistics)
+        self._part = _PartStatistics(session, within, self._statistics)
 
     @property
-    def corpus(self) -> PartStatistics:
+    def corpus(self) -> _PartStatistics:
         return self._part
 
     @property
@@ -490,8 +490,6 @@ class PartSnapshot(PostgresSnapshot):
         where, parameters = condition(self._within)
         other = f"select 1 from memories where {of('memories')} and not coalesce({where}, false)"
         return not self._session.value(f"select exists ({other})", parameters)
-
-    # -- memories ------------------------------------------------------------------------------------------------------
 
     def key_of(self, memory_id: str, /) -> int:
         found = self.keys(Filters(), [memory_id])
@@ -510,8 +508,6 @@ class PartSnapshot(PostgresSnapshot):
     def tags(self) -> list[str]:
         counts = memories.facet_counts(self._session, self._within)["tag"]
         return sorted(counts, key=lambda tag: (-counts[tag], tag))
-
-    # -- words and vectors ---------------------------------------------------------------------------------------------
 
     def holds_phrase(self, phrase: str, weights: Mapping[str, float], /) -> bool:
         return bool(keyword.search(self._session, self._statistics, Terms(phrases=(phrase,)), weights, self._within, 1))

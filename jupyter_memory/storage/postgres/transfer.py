@@ -28,7 +28,7 @@ from jupyter_memory.types.report import Feedback, Recent
 _TOGETHER = 200
 
 
-class PostgresContents:
+class _Contents:
     # What one state of a store holds in a space, or in all of them.
 
     def __init__(self, session: Session, space: str) -> None:
@@ -148,7 +148,7 @@ class PostgresTransfer:
     @contextmanager
     def contents(self, space: str, /) -> Iterator[Contents]:
         with self._database.read() as session:
-            yield PostgresContents(session, space)
+            yield _Contents(session, space)
 
     def refused(self, spaces: Sequence[str], /) -> list[str]:
         with self._database.read() as session:
