@@ -24,7 +24,7 @@ from jupyter_memory.text.display import columns
 from jupyter_memory.types.protocols import Embedder
 
 # A hit counts as found among the first.
-FIRST = 3
+_FIRST = 3
 # The halves of a set with its own unanswerable questions: constants may be fitted on the first only.
 HALVES = ("tuning", "held out")
 
@@ -33,8 +33,7 @@ HALVES = ("tuning", "held out")
 class Answerability:
     """The strengths of the answers to one set's questions: from the right store, and from one that does not answer.
 
-    ``found`` tells of each answer from the right store whether one of its first hits is right. ``half`` names the part
-    of a set that is measured.
+    ``found`` tells of each answer from the right store whether one of its first hits is right.
     """
 
     set: str
@@ -69,11 +68,6 @@ class Answerability:
         return _share(self.right, "none")
 
     @property
-    def refused(self) -> float:
-        """Return the share of unanswerable questions that are called ``none``."""
-        return _share(self.other, "none")
-
-    @property
     def trusted(self) -> float:
         """Return the share of questions with a right hit among the first that are called ``strong``."""
         return _share(self._found, "strong")
@@ -83,7 +77,6 @@ class Answerability:
         return [strength for strength, found in zip(self.right, self.found, strict=True) if found]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the row as JSON values."""
         return {
             "set": self.set,
             "half": self.half,
@@ -95,7 +88,7 @@ class Answerability:
             "answerable_none": self.lost,
             "found_none": self.false_none,
             "found_strong": self.trusted,
-            "unanswerable_none": self.refused,
+            "unanswerable_none": _share(self.other, "none"),
             "unanswerable_strong": self.false_strong,
         }
 
@@ -117,7 +110,7 @@ def answerability(
     """Return, for each judged set, the strengths of its answers by the default profile.
 
     ``notebooks`` are the folders whose cells the sets without a corpus judge: one for all of them, or one for each.
-    A set with unanswerable questions of its own gives a row for each half; several of them give two more for all.
+    A set with unanswerable questions gives a row for each half; several of them give two more for all.
     """
     sets = [read_set(folder, next(iter(notebooks), None)) for folder in folders]
     indexed = _folders(sets, notebooks)
@@ -136,8 +129,7 @@ def answerability(
             if judged.unanswerable:
                 rows += _halves(judged, stores[place], progress)
             else:
-                own = stores[place]
-                groups, after = judged.groups, (place + 1) % len(sets)
+                own, groups, after = stores[place], judged.groups, (place + 1) % len(sets)
                 if len(groups) > 1:
                     others = {group: own[groups[number - 1]] for number, group in enumerate(groups)}
                 else:
@@ -164,7 +156,7 @@ def table(found: Sequence[Answerability]) -> str:
             f"{len(one.right)}+{len(one.other)}",
             f"{one.auroc:.3f}",
             f"{one.calibration_error:.3f}",
-            *(f"{share:.1%}" for share in (one.false_strong, one.refused, one.false_none, one.trusted)),
+            *(f"{share:.1%}" for share in (one.false_strong, _share(one.other, "none"), one.false_none, one.trusted)),
         )
         for one in found
     ]
@@ -198,7 +190,7 @@ def _halves(judged: JudgedSet, own: Mapping[str, Bed], progress: bool) -> Iterat
 
 def _asked(bed: Bed, question: Question) -> tuple[float, bool]:
     answer = bed.store.hits(question.text, now=question.date, profile="auto")
-    first = {bed.documents.get(hit.memory.id) for hit in answer.hits[:FIRST]}
+    first = {bed.documents.get(hit.memory.id) for hit in answer.hits[:_FIRST]}
     return (answer.strength if answer.hits else 0.0), not first.isdisjoint(question.grades)
 
 

@@ -43,7 +43,6 @@ class Corpus:
     folder: Path
 
     def ask(self, check: Check, profile: Profile, label: str = "") -> Outcome:
-        """Search for a check's query with a profile, and judge the answer."""
         filters = {**check.filters, "path": [str(self.folder / one) for one in check.filters.get("path", ())]}
         answer = self.store.hits(check.query, limit=DEPTH, profile=profile, now=NOW, filters=filters)
         named: dict[str, None] = {}
@@ -51,9 +50,8 @@ class Corpus:
             path = Path(memory.source)
             inside = path.is_relative_to(self.folder)
             named[path.relative_to(self.folder).as_posix() if inside else memory.title] = None
-        names = tuple(named)
         spaces = {hit.memory.space for hit in answer.hits}
-        return Outcome(label or profile.name, check, check.judge(names, spaces), names)
+        return Outcome(label or profile.name, check, check.judge(tuple(named), spaces), tuple(named))
 
 
 def checks() -> list[Check]:

@@ -57,7 +57,6 @@ class JudgedSet:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Return the groups that questions are about, in their order."""
         return tuple(dict.fromkeys(question.group for question in self.questions))
 
     def of_group(self, group: str) -> tuple[Document, ...]:
@@ -72,9 +71,6 @@ def read_set(folder: Path, notebooks: Path | None = None) -> JudgedSet:
     answerable?; ``qrels.tsv`` query-id, corpus-id, score, or for cells query-id, notebook, cell, grade. For files,
     ``NAME.json`` has the questions about the files in the folder ``NAME``: objects with ``query``, ``relevant`` and
     perhaps ``secondary`` (ends of paths, which count alike, and are the document ids), and ``category``.
-
-    Raises:
-        InputError: a file is missing, a line cannot be read, or a judgement names a document that is not there.
     """
     if folder.is_dir() and not (folder / "corpus.jsonl").exists():
         if (folder / "queries.jsonl").exists() and notebooks is not None:
@@ -82,7 +78,11 @@ def read_set(folder: Path, notebooks: Path | None = None) -> JudgedSet:
             cells = _with_questions(folder, (), _grades(folder / "qrels.tsv", ("notebook", "cell")))
             return replace(cells, unit="cell")
         if not (folder / "queries.jsonl").exists() and any(folder.glob("*.json")):
-            return _judged_files(folder)
+            read = [question for path in sorted(folder.glob("*.json")) for question in _questions_about_files(path)]
+            answered = tuple(question for question in read if question.grades)
+            if not answered:
+                raise InputError(f'No question of {folder} names a file that answers it, in a list "relevant".')
+            return JudgedSet(folder.resolve().name, (), answered, unjudged=len(read) - len(answered), unit="file")
     documents = tuple(
         Document(
             str(line["_id"]),
@@ -100,15 +100,6 @@ def read_set(folder: Path, notebooks: Path | None = None) -> JudgedSet:
         if missing := sorted(set(judged) - known):
             raise InputError(f"{folder / 'qrels.tsv'} judges {missing[0]!r}, which is not in corpus.jsonl.")
     return _with_questions(folder, documents, grades)
-
-
-def _judged_files(folder: Path) -> JudgedSet:
-    paths = sorted(folder.glob("*.json"))
-    read = [question for path in paths for question in _questions_about_files(path)]
-    judged = tuple(question for question in read if question.grades)
-    if not judged:
-        raise InputError(f'No question of {folder} names a file that answers it, in a list "relevant".')
-    return JudgedSet(folder.resolve().name, (), judged, unjudged=len(read) - len(judged), unit="file")
 
 
 def _questions_about_files(path: Path) -> Iterator[Question]:

@@ -81,8 +81,7 @@ def load(path: Path) -> list[GoldenQuestion]:
     return found
 
 
-def save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
-    """Write a golden set, readable by its owner alone; an empty one has no file."""
+def _save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
     if not questions:
         path.unlink(missing_ok=True)
         return
@@ -94,7 +93,7 @@ def save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
         held = {name: value for name, value in line.items() if value not in ({}, [], None)}
         lines.append(json.dumps(held, ensure_ascii=False) + "\n")
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    # Created with its permissions rather than given them afterwards: nobody else can open it in between.
+    # Created with its permissions rather than given them afterwards: no other user can open it in between.
     with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         file.writelines(lines)
     temporary.replace(path)
@@ -115,7 +114,7 @@ def add(path: Path, answer: Answer, ranks: Sequence[int]) -> GoldenQuestion:
     same = next((one for one in known if one.id == question.id), None)
     if same is not None:
         question = replace(same, right={**same.right, **right})
-    save(path, [*(one for one in known if one.id != question.id), question])
+    _save(path, [*(one for one in known if one.id != question.id), question])
     return question
 
 
@@ -125,7 +124,7 @@ def forget(path: Path, ids: Sequence[str]) -> int:
     if missing := sorted(set(ids) - {one.id for one in known}):
         raise InputError(f"There is no question {missing[0]} in the golden set. %memeval list shows the ids.")
     left = [one for one in known if one.id not in ids]
-    save(path, left)
+    _save(path, left)
     return len(known) - len(left)
 
 
@@ -213,7 +212,7 @@ def baseline(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Prof
 def score(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile) -> float:
     """Return the mean nDCG@10 of one profile."""
     return fmean(
-        METRICS["ndcg@10"](names(_hits(store, one, profile), one), dict.fromkeys(one.right, 1.0)) for one in golden
+        METRICS["ndcg@10"](_names(_hits(store, one, profile), one), dict.fromkeys(one.right, 1.0)) for one in golden
     )
 
 
@@ -231,8 +230,8 @@ def other_model(
             yield other
 
 
-def names(hits: Sequence[Hit], question: GoldenQuestion) -> list[str]:
-    """Return the hits' ids, best first; an answer whose id has changed is recognised by its content."""
+def _names(hits: Sequence[Hit], question: GoldenQuestion) -> list[str]:
+    # An answer whose id has changed is recognised by its content.
     found = {hit.memory.id for hit in hits}
     by_content = {of: one for one, of in question.right.items() if one not in found}
     named = []
@@ -249,7 +248,7 @@ def _measured(
     begun = perf_counter()
     hits = _hits(store, question, profile)
     ms = (perf_counter() - begun) * 1000
-    named, grades = names(hits, question), dict.fromkeys(question.right, 1.0)
+    named, grades = _names(hits, question), dict.fromkeys(question.right, 1.0)
     metrics = {metric: of(named, grades) for metric, of in METRICS.items()}
     shares: list[Mapping[str, float]] = []
     for hit in [hit for name, hit in zip(named, hits, strict=True) if name in grades]:
@@ -271,7 +270,7 @@ def _hits(store: MemoryStore, question: GoldenQuestion, profile: Profile) -> tup
     ).hits
 
 
-SHOWN = ("ndcg@10", "recall@5", "mrr@10", "success@1")
+_SHOWN = ("ndcg@10", "recall@5", "mrr@10", "success@1")
 
 
 def golden_chart(runs: list[GoldenRun]) -> altair.VConcatChart:
@@ -286,7 +285,7 @@ def golden_chart(runs: list[GoldenRun]) -> altair.VConcatChart:
         {"profile": row.profile, "model": run.model, "metric": name, "mean": row.metrics[name]}
         | dict(zip(("low", "high"), row.ci95[name], strict=True))
         for run, row in rows
-        for name in SHOWN
+        for name in _SHOWN
     ]
     shares = [
         {"profile": profile, "model": run.model, "signal": term, "share": share}
@@ -295,10 +294,17 @@ def golden_chart(runs: list[GoldenRun]) -> altair.VConcatChart:
         for term, share in terms.items()
     ]
     order = list(dict.fromkeys(row.profile for _, row in rows))
+    bars = altair.Chart(pd.DataFrame(shares)).mark_bar()
+    share = altair.X("share:Q", stack="zero", title="share of the right answers' scores", axis=altair.Axis(format="%"))
+    below = bars.encode(
+        x=share,
+        y=altair.Y("profile:N", sort=order, title=None),
+        row=altair.Row("model:N", title=None),
+        color=altair.Color("signal:N", title="signal"),
+        tooltip=["profile", "model", "signal", altair.Tooltip("share:Q", format=".1%")],
+    ).properties(width=640, height=altair.Step(18))
     chart = local_chart(altair.VConcatChart, "<altair.VConcatChart of a golden run>")
-    return chart(
-        vconcat=[_metrics(altair, pd.DataFrame(metrics), order), _chart_shares(altair, pd.DataFrame(shares), order)]
-    )
+    return chart(vconcat=[_metrics(altair, pd.DataFrame(metrics), order), below])
 
 
 def _metrics(altair: Any, frame: Any, order: list[str]) -> Any:
@@ -311,22 +317,5 @@ def _metrics(altair: Any, frame: Any, order: list[str]) -> Any:
     spans = base.mark_rule(opacity=0.5).encode(x="low:Q", x2="high:Q", color="model:N")
     width = {"width": 150, "height": altair.Step(18)}
     return (
-        altair.layer(spans, points).properties(**width).facet(column=altair.Column("metric:N", title=None, sort=SHOWN))
-    )
-
-
-def _chart_shares(altair: Any, frame: Any, order: list[str]) -> Any:
-    return (
-        altair.Chart(frame)
-        .mark_bar()
-        .encode(
-            x=altair.X(
-                "share:Q", stack="zero", title="share of the right answers' scores", axis=altair.Axis(format="%")
-            ),
-            y=altair.Y("profile:N", sort=order, title=None),
-            row=altair.Row("model:N", title=None),
-            color=altair.Color("signal:N", title="signal"),
-            tooltip=["profile", "model", "signal", altair.Tooltip("share:Q", format=".1%")],
-        )
-        .properties(width=640, height=altair.Step(18))
+        altair.layer(spans, points).properties(**width).facet(column=altair.Column("metric:N", title=None, sort=_SHOWN))
     )

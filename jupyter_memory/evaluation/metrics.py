@@ -46,7 +46,7 @@ METRICS: Mapping[str, Callable[[Sequence[str], Grades], float]] = {
 }
 DEPTH = 10
 # The mean probability is compared with the share of what happened in each of so many equal bins.
-BINS = 10
+_BINS = 10
 
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
@@ -80,7 +80,7 @@ def calibration_error(strengths: Sequence[float], answered: Sequence[bool]) -> f
     """
     bins: dict[int, list[tuple[float, bool]]] = {}
     for strength, answer in zip(strengths, answered, strict=True):
-        bins.setdefault(min(int(strength * BINS), BINS - 1), []).append((strength, answer))
+        bins.setdefault(min(int(strength * _BINS), _BINS - 1), []).append((strength, answer))
     gaps = (abs(sum(strength - answer for strength, answer in pairs)) for pairs in bins.values())
     return sum(gaps) / len(strengths)
 
@@ -89,7 +89,7 @@ def _discounted(gains: Sequence[float]) -> float:
     return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, start=1))
 
 
-RESAMPLES = 2_000
+_RESAMPLES = 2_000
 _SEED = 20_260_101  # the same numbers give the same interval
 
 
@@ -100,7 +100,7 @@ def interval(values: Sequence[float], clusters: Sequence[Hashable] | None = None
     two of them questions are drawn singly.
     """
     sums, sizes = _by_cluster(np.asarray(values, dtype=np.float64), clusters)
-    drawn = np.random.default_rng(_SEED).integers(0, sums.size, (RESAMPLES, sums.size))
+    drawn = np.random.default_rng(_SEED).integers(0, sums.size, (_RESAMPLES, sums.size))
     means = sums[drawn].sum(1) / sizes[drawn].sum(1)
     low, high = np.percentile(means, [2.5, 97.5])
     return float(low), float(high)

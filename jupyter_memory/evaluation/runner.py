@@ -189,36 +189,26 @@ class Measured:
     ms: float
 
 
-def measure(
-    judged: JudgedSet, beds: Mapping[str, Bed], arms: Mapping[str, Profile], progress: bool = False
-) -> list[Measured]:
-    """Search for every question with every arm; an arm's questions are in the order of the set."""
+def _measure(
+    judged: JudgedSet, beds: Mapping[str, Bed], arms: Mapping[str, Profile], progress: bool
+) -> Iterator[Measured]:
     # The arms take turns, so that their times can be compared.
     work = [(name, profile, question) for question in judged.questions for name, profile in arms.items()]
-    measured = []
     for name, profile, question in shown(work, progress, f"Asking {judged.name}"):
-        begun = perf_counter()
-        found = ranked(beds[question.group], question, profile)
+        bed, begun = beds[question.group], perf_counter()
+        hits = bed.store.hits(question.text, limit=DEPTH, profile=profile, now=question.date).hits
+        if profile.name in RETRIEVERS:
+            # Of a single retriever only what it found.
+            keyword = profile.name == "keyword"
+            hits = tuple(hit for hit in hits if (hit.kw_rank if keyword else hit.sem_rank) is not None)
+        # A file with several memories, such as a notebook, counts by its best. A heading or file that was not judged
+        # has no name, but it keeps its place in the list.
+        found = list(dict.fromkeys(bed.documents.get(hit.memory.id, hit.memory.id) for hit in hits))
         ms = (perf_counter() - begun) * 1000
-        metrics = {metric: of(found, question.grades) for metric, of in METRICS.items()}
-        measured.append(Measured(name, question, metrics, ms))
-    return measured
+        yield Measured(name, question, {metric: of(found, question.grades) for metric, of in METRICS.items()}, ms)
 
 
-def ranked(bed: Bed, question: Question, profile: Profile) -> list[str]:
-    """Return the ids of the documents that a profile finds, best first; of a single retriever, only what it found.
-
-    A file with several memories, such as a notebook, counts by its best.
-    """
-    hits = bed.store.hits(question.text, limit=DEPTH, profile=profile, now=question.date).hits
-    if profile.name in RETRIEVERS:
-        keyword = profile.name == "keyword"
-        hits = tuple(hit for hit in hits if (hit.kw_rank if keyword else hit.sem_rank) is not None)
-    # A heading or file that was not judged has no name, but it keeps its place in the list.
-    return list(dict.fromkeys(bed.documents.get(hit.memory.id, hit.memory.id) for hit in hits))
-
-
-MAIN = "ndcg@10"
+_MAIN = "ndcg@10"
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +232,6 @@ class Row:
     p: float = 1.0
 
     def to_json(self) -> dict[str, Any]:
-        """Return the row as JSON values."""
         return {
             "set": self.set,
             "profile": self.profile,
@@ -282,7 +271,7 @@ def rows(
             chosen = [place for place, one in enumerate(ones) if kind in ("all", one.question.type)]
             clusters = [ones[i].question.group for i in chosen] if folds == "group" else None
             values = {metric: [ones[i].metrics[metric] for i in chosen] for metric in METRICS}
-            others = [base[i].metrics[MAIN] for i in chosen] if base else []
+            others = [base[i].metrics[_MAIN] for i in chosen] if base else []
             yield Row(
                 set=name,
                 profile=arm,
@@ -293,8 +282,8 @@ def rows(
                 ci95={metric: interval(found, clusters) for metric, found in values.items()},
                 p50_ms=median(ones[i].ms for i in chosen),
                 against=base[0].arm if base else "",
-                difference=fmean(values[MAIN]) - fmean(others) if others else 0.0,
-                p=p_value(values[MAIN], others, clusters) if others else 1.0,
+                difference=fmean(values[_MAIN]) - fmean(others) if others else 0.0,
+                p=p_value(values[_MAIN], others, clusters) if others else 1.0,
             )
 
 
@@ -305,15 +294,15 @@ def table(found: Sequence[Row]) -> str:
     head = ["set", "profile", *(["type"] if kinds else []), "queries", *METRICS, "p50 ms"]
     lines = [[*head, *([f"to {next(row.against for row in found if row.against)} (p)"] if compared else [])]]
     for row in found:
-        low, high = row.ci95[MAIN]
+        low, high = row.ci95[_MAIN]
         lines.append(
             [
                 row.set,
                 row.profile,
                 *([row.type] if kinds else []),
                 str(row.queries),
-                f"{row.metrics[MAIN]:.3f} [{low:.3f} {high:.3f}]",
-                *(f"{row.metrics[name]:.3f}" for name in METRICS if name != MAIN),
+                f"{row.metrics[_MAIN]:.3f} [{low:.3f} {high:.3f}]",
+                *(f"{row.metrics[name]:.3f}" for name in METRICS if name != _MAIN),
                 f"{row.p50_ms:.1f}",
                 *([f"{row.difference:+.3f} ({row.p:.2g})" if row.against else ""] if compared else []),
             ]
@@ -343,5 +332,5 @@ def evaluate(
     notices = [f"{judged.name}: {judged.unjudged} questions without an answer are left out."] if judged.unjudged else []
     name = embedder if isinstance(embedder, str) else embedder.name
     with beds(judged, embedder, notebooks=notebooks, files=files, work=work, progress=progress) as opened:
-        measured = measure(judged, opened, arms, progress)
+        measured = list(_measure(judged, opened, arms, progress))
     return list(rows(measured, judged.name, name, by_type=by_type, folds=folds, baseline=baseline)), notices

@@ -45,13 +45,13 @@ _Verb = Callable[[_Handler], Awaitable[None]]
 _Guarded = Callable[..., Awaitable[None] | None]
 
 
-def read(verb: _Verb[_Handler]) -> _Guarded:
-    """Admit authenticated users who may read; a search only reads, although it is a POST."""
+def _read(verb: _Verb[_Handler]) -> _Guarded:
+    # A search only reads, although it is a POST.
     return _guarded(verb, "read")
 
 
-def write(verb: _Verb[_Handler]) -> _Guarded:
-    """Admit authenticated users who may write; the change is made even if the client has left meanwhile."""
+def _write(verb: _Verb[_Handler]) -> _Guarded:
+    # The change is made even if the client has left meanwhile.
 
     @wraps(verb)
     async def to_its_end(handler: _Handler) -> None:
@@ -146,22 +146,53 @@ class _MemoryHandler(APIHandler):
             self.service.log_error(value)
 
 
-class Status(_MemoryHandler):
-    """GET: what the store holds and what is going on; polled, so it neither loads a model nor looks at folders."""
-
+class _Status(_MemoryHandler):
+    # Polled, so it neither loads a model nor looks at folders.
     _track_activity = False
 
-    @read
+    @_read
     async def get(self) -> None:
-        await self.reply_with(lambda: _status(self.service))
+        def status() -> dict[str, Any]:
+            service = self.service
+            store, notices = None, list(service.problems)
+            try:
+                store = service.provider.store()
+                stats = store.stats()
+                said = {
+                    "store": {name: stats[name] for name in ("memories", "files", "bytes", "read_only")},
+                    "model": stats["model"],
+                    "folders": serializers.folders(store),
+                    "history": store.history.status(),
+                }
+            except NoStore:
+                said = {}
+            except JupyterMemoryError as error:
+                said = {}
+                notices.append(str(error))
+            # Another model may be in use since.
+            offered = [service.offer] if service.offer and said.get("model") == "static" else []
+            path = service.provider.path
+            empty = {"memories": 0, "files": 0, "bytes": 0, "read_only": False}
+            return {
+                "version": version("jupyter-memory"),
+                "api": API,
+                "store": {"path": str(path), "exists": service.provider.exists, **empty, **said.get("store", {})},
+                "model": said.get("model"),
+                "folders": said.get("folders", []),
+                "jobs": service.jobs.listed(),
+                "notices": [*notices, *(store.notices if store is not None else ()), *offered],
+                "log_searches": service.settings.log_searches,
+                "history": locations.history(path, said.get("history")),
+                "root": service.root.folder or "",
+            }
+
+        await self.reply_with(status)
         # Not before: the panel waits for its status, not for what other programs do.
         self.service.follow_folders()
 
 
-class Profiles(_MemoryHandler):
-    """GET: the ways of ranking."""
-
-    @read
+class _Profiles(_MemoryHandler):
+    @_read
     async def get(self) -> None:
         def profiles() -> dict[str, Any]:
             from jupyter_memory.search.profiles import PROFILES, profile_named
@@ -175,10 +206,8 @@ class Profiles(_MemoryHandler):
         await self.reply_with(profiles)
 
 
-class Models(_MemoryHandler):
-    """GET: the models that have a name."""
-
-    @read
+class _Models(_MemoryHandler):
+    @_read
     async def get(self) -> None:
         def models() -> dict[str, Any]:
             from jupyter_memory.interface.models import listed
@@ -193,19 +222,15 @@ class Models(_MemoryHandler):
         await self.reply_with(models)
 
 
-class Doctor(_MemoryHandler):
-    """GET: what is wrong with the store."""
-
-    @read
+class _Doctor(_MemoryHandler):
+    @_read
     async def get(self) -> None:
         # The whole file is read: that may take long.
         await self.reply(lambda store: {"problems": store.doctor()}, pool=self.service.scan_pool)
 
 
-class Sizes(_MemoryHandler):
-    """GET: what the bytes of the store are for."""
-
-    @read
+class _Sizes(_MemoryHandler):
+    @_read
     async def get(self) -> None:
         def sizes(store: MemoryStore) -> dict[str, Any]:
             stats = store.stats(sizes=True)
@@ -214,44 +239,8 @@ class Sizes(_MemoryHandler):
         await self.reply(sizes, pool=self.service.scan_pool)
 
 
-def _status(service: Service) -> dict[str, Any]:
-    store, notices = None, list(service.problems)
-    try:
-        store = service.provider.store()
-        stats = store.stats()
-        said = {
-            "store": {name: stats[name] for name in ("memories", "files", "bytes", "read_only")},
-            "model": stats["model"],
-            "folders": serializers.folders(store),
-            "history": store.history.status(),
-        }
-    except NoStore:
-        said = {}
-    except JupyterMemoryError as error:
-        said = {}
-        notices.append(str(error))
-    # Another model may be in use since.
-    offered = [service.offer] if service.offer and said.get("model") == "static" else []
-    path = service.provider.path
-    empty = {"memories": 0, "files": 0, "bytes": 0, "read_only": False}
-    return {
-        "version": version("jupyter-memory"),
-        "api": API,
-        "store": {"path": str(path), "exists": service.provider.exists, **empty, **said.get("store", {})},
-        "model": said.get("model"),
-        "folders": said.get("folders", []),
-        "jobs": service.jobs.listed(),
-        "notices": [*notices, *(store.notices if store is not None else ()), *offered],
-        "log_searches": service.settings.log_searches,
-        "history": locations.history(path, said.get("history")),
-        "root": service.root.folder or "",
-    }
-
-
-class Index(_MemoryHandler):
-    """POST: index a folder or a file, after what is being indexed already."""
-
-    @write
+class _Index(_MemoryHandler):
+    @_write
     async def post(self) -> None:
         body = await self.body("index-request")
 
@@ -264,24 +253,20 @@ class Index(_MemoryHandler):
         await self.reply_with(begin)
 
 
-class Jobs(_MemoryHandler):
-    """GET: the jobs, polled; POST: stop one."""
-
+class _Jobs(_MemoryHandler):
     _track_activity = False
 
-    @read
+    @_read
     async def get(self) -> None:
         self.finish({"jobs": self.service.jobs.listed()})
 
-    @write
+    @_write
     async def post(self) -> None:
         self.finish(self.service.jobs.cancel((await self.body("jobs-request"))["job_id"]).to_json())
 
 
-class Folders(_MemoryHandler):
-    """GET: the folders, compared with what is on the disk; POST: watch one, or remove it with its memories."""
-
-    @read
+class _Folders(_MemoryHandler):
+    @_read
     async def get(self) -> None:
         # One after the other: looking through large folders must not keep the searches waiting.
         await self.reply_with(
@@ -289,7 +274,7 @@ class Folders(_MemoryHandler):
             self.service.scan_pool,
         )
 
-    @write
+    @_write
     async def post(self) -> None:
         body = await self.body("folders-request")
         path = typed(body["path"])
@@ -327,47 +312,39 @@ class _ItemHandler(_MemoryHandler):
         await self.reply(lambda store: Serializer(store, self.service.root).item(call(store)), create=create)
 
 
-class Item(_ItemHandler):
-    """POST: a memory in full."""
-
-    @read
+class _Item(_ItemHandler):
+    @_read
     async def post(self) -> None:
         wanted = (await self.body("item-request"))["memory_id"]
         await self.reply_item(lambda store: store.get(wanted))
 
 
-class Access(_MemoryHandler):
-    """POST: a person opened, inserted or copied a memory, or read it in full."""
+class _Access(_MemoryHandler):
+    # A person opened, inserted or copied a memory, or read it in full.
 
-    @write
+    @_write
     async def post(self) -> None:
         used = (await self.body("access-request"))["memory_id"]
         await self.reply(lambda store: {"recorded": store.note_access(used)})
 
 
-class Add(_ItemHandler):
-    """POST: remember a text."""
-
-    @write
+class _Add(_ItemHandler):
+    @_write
     async def post(self) -> None:
         body = await self.body("add-request")
         await self.reply_item(lambda store: store.add_many([body], progress=False)[0], create=True)
 
 
-class Update(_ItemHandler):
-    """POST: change title, text or tags of a memory."""
-
-    @write
+class _Update(_ItemHandler):
+    @_write
     async def post(self) -> None:
         changes = await self.body("update-request")
         changed = changes.pop("memory_id", "")
         await self.reply_item(lambda store: store.update(changed, **changes))
 
 
-class Pin(_ItemHandler):
-    """POST: pin a memory, or take its pin off."""
-
-    @write
+class _Pin(_ItemHandler):
+    @_write
     async def post(self) -> None:
         body = await self.body("pin-request")
 
@@ -377,10 +354,8 @@ class Pin(_ItemHandler):
         await self.reply_item(pin)
 
 
-class Forget(_MemoryHandler):
-    """POST: remove memories for good; those of a source only with their number."""
-
-    @write
+class _Forget(_MemoryHandler):
+    @_write
     async def post(self) -> None:
         body = await self.body("forget-request")
         if not {"memory_ids", "source"} & set(body):
@@ -396,10 +371,8 @@ class Forget(_MemoryHandler):
         await self.reply(forget)
 
 
-class Search(_MemoryHandler):
-    """POST: the best memories for a query; stopped when the client goes away."""
-
-    @read
+class _Search(_MemoryHandler):
+    @_read
     async def post(self) -> None:
         body = await self.body("search-request")
 
@@ -420,10 +393,8 @@ class Search(_MemoryHandler):
         await self.reply_with(search)
 
 
-class Explain(_MemoryHandler):
-    """POST: why a memory is where it is for a query."""
-
-    @read
+class _Explain(_MemoryHandler):
+    @_read
     async def post(self) -> None:
         body = await self.body("explain-request")
 
@@ -435,10 +406,8 @@ class Explain(_MemoryHandler):
         await self.reply_with(explain)
 
 
-class Related(_MemoryHandler):
-    """POST: memories that are like a memory."""
-
-    @read
+class _Related(_MemoryHandler):
+    @_read
     async def post(self) -> None:
         body = await self.body("related-request")
 
@@ -449,10 +418,10 @@ class Related(_MemoryHandler):
         await self.reply(related)
 
 
-class RelatedTo(_MemoryHandler):
-    """POST: cells that are like the one being edited; nothing of it is noted."""
+class _RelatedTo(_MemoryHandler):
+    # Cells that are like the one being edited; nothing of it is noted.
 
-    @read
+    @_read
     async def post(self) -> None:
         body = await self.body("related-to-request")
 
@@ -469,10 +438,8 @@ class RelatedTo(_MemoryHandler):
         await self.reply(related_to)
 
 
-class Browse(_MemoryHandler):
-    """POST: memories without a query."""
-
-    @read
+class _Browse(_MemoryHandler):
+    @_read
     async def post(self) -> None:
         body = await self.body("browse-request")
 
@@ -483,23 +450,19 @@ class Browse(_MemoryHandler):
         await self.reply(browse)
 
 
-class Recent(_MemoryHandler):
-    """POST: the searches made a while ago, here and by magics; DELETE: forget them."""
-
-    @read
+class _Recent(_MemoryHandler):
+    @_read
     async def post(self) -> None:
         limit = (await self.body("recent-request")).get("limit", 20)
         await self.reply(lambda store: {"searches": [recent(one) for one in store.recent(limit)]})
 
-    @write
+    @_write
     async def delete(self) -> None:
         await self.reply(lambda store: {"removed": store.forget_recent()})
 
 
-class Feedback(_MemoryHandler):
-    """POST: a hit was accepted or dismissed."""
-
-    @write
+class _Feedback(_MemoryHandler):
+    @_write
     async def post(self) -> None:
         body = await self.body("feedback-request")
         await self.reply(lambda store: {"recorded": store.feedback(**body)})
@@ -526,13 +489,11 @@ def _search_arguments(body: Mapping[str, Any], default: str) -> dict[str, Any]:
     return {**chosen, **bounds}
 
 
-class Picture(_MemoryHandler):
-    """GET: a picture of a memory, ``thumbnail?memory_id=…&place=0``."""
-
-    # A list of results asks for many of them: that is no sign of somebody at work.
+class _Picture(_MemoryHandler):
+    # A list of results asks for many of them: that is no sign of a person at work.
     _track_activity = False
 
-    @read
+    @_read
     async def get(self) -> None:
         memory_id = self.get_query_argument("memory_id", "")
         place = self.get_query_argument("place", "0")
@@ -558,28 +519,28 @@ class Picture(_MemoryHandler):
 
 
 _ROUTES = {
-    "sizes": Sizes,
-    "status": Status,
-    "profiles": Profiles,
-    "models": Models,
-    "doctor": Doctor,
-    "search": Search,
-    "explain": Explain,
-    "related": Related,
-    "related-to": RelatedTo,
-    "browse": Browse,
-    "recent": Recent,
-    "feedback": Feedback,
-    "item": Item,
-    "access": Access,
-    "add": Add,
-    "update": Update,
-    "pin": Pin,
-    "forget": Forget,
-    "index": Index,
-    "jobs": Jobs,
-    "folders": Folders,
-    "thumbnail": Picture,
+    "sizes": _Sizes,
+    "status": _Status,
+    "profiles": _Profiles,
+    "models": _Models,
+    "doctor": _Doctor,
+    "search": _Search,
+    "explain": _Explain,
+    "related": _Related,
+    "related-to": _RelatedTo,
+    "browse": _Browse,
+    "recent": _Recent,
+    "feedback": _Feedback,
+    "item": _Item,
+    "access": _Access,
+    "add": _Add,
+    "update": _Update,
+    "pin": _Pin,
+    "forget": _Forget,
+    "index": _Index,
+    "jobs": _Jobs,
+    "folders": _Folders,
+    "thumbnail": _Picture,
 }
 
 

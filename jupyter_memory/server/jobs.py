@@ -43,11 +43,9 @@ class Job:
 
     @property
     def is_over(self) -> bool:
-        """Return whether nothing more will happen."""
         return self.state not in ("waiting", "running")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the job as ``IJob``."""
         return {
             "job_id": self.job_id,
             "path": self.path,
@@ -61,11 +59,7 @@ class Job:
 
 
 class Jobs:
-    """The jobs of a server.
-
-    ``index`` does one in the pool of one thread and reports its progress to a callback; ``notify`` is called with a
-    job at every change, in that thread or the caller's.
-    """
+    """The jobs of a server; ``notify`` is called at every change, in the thread of the pool or the caller's."""
 
     def __init__(
         self,
@@ -82,11 +76,7 @@ class Jobs:
         self._lock = threading.Lock()
 
     def add(self, path: str, watch: bool | None) -> Job:
-        """Put a folder into the line, and return its job: the one that waits already, if there is one.
-
-        Raises:
-            ClientError: too many jobs are waiting already.
-        """
+        """Put a folder into the line, and return its job: the one that waits already, if there is one."""
         with self._lock:
             for job in self._jobs.values():
                 if (job.path, job.state) == (path, "waiting"):
@@ -126,12 +116,10 @@ class Jobs:
             self.cancel(job_id)
 
     def listed(self) -> list[dict[str, Any]]:
-        """Return the jobs as ``IJob``, the newest first."""
         with self._lock:
             return [job.to_json() for job in reversed(self._jobs.values())]
 
     def close(self) -> None:
-        """Stop everything."""
         with self._lock:
             unfinished = [job.job_id for job in self._jobs.values() if not job.is_over]
         for job_id in unfinished:

@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
 
 def run_of(memory: Memory) -> dict[str, Any]:
-    """Return how often a text of the history ran, and how the last run ended, as ``IRun``.
-
-    An entry that somebody added by hand may tell anything of itself, or nothing: then it ran once.
-    """
+    # An entry that a person added by hand may tell anything of itself, or nothing: then it ran once.
     told = memory.metadata
     count = told.get("runs")
     return {
@@ -41,7 +38,6 @@ def run_of(memory: Memory) -> dict[str, Any]:
 
 
 def history(store: StorePath, held: HistoryStatus | None) -> dict[str, Any]:
-    """Return how many kernels record for a store, and what it holds of the history, as ``IHistory``."""
     since = None if held is None else held.since
     return {
         "kernels": recording(store),
@@ -95,14 +91,7 @@ class Root:
         return relative.as_posix(), None
 
     def admitted(self, path: str) -> Path:
-        """Return the file or folder that a typed path names, if it is one that a request may have looked at.
-
-        An absolute path is one of this machine, any other is the contents manager's; "" and "/" are its root. The
-        answer does not depend on what there is outside of Lab's folder.
-
-        Raises:
-            ClientError: the path is hidden or leads out of Lab's folder, and the settings do not allow it.
-        """
+        """Return the file or folder that a typed path names, if a request may have it looked at."""
         given = typed(path)
         if not given.is_absolute() or not path.strip("/"):
             found = self.within(path)
@@ -122,7 +111,6 @@ class Root:
         return normal(found)
 
     def admits(self, path: str) -> bool:
-        """Return whether a request may have this path looked at."""
         try:
             self.admitted(path)
         except ClientError:
@@ -130,11 +118,7 @@ class Root:
         return True
 
     def within(self, path: str) -> Path:
-        """Return the file or folder that a contents path names.
-
-        Raises:
-            ClientError: this server shows no folder of this machine, or the path leads out of it or is none.
-        """
+        """Return the file or folder that a contents path names."""
         typed(path)
         if self.folder is None:
             raise invalid("path", "this Lab shows no folder of this machine, so it must be an absolute path")
@@ -160,11 +144,7 @@ def _has_hidden_name(relative: PurePath) -> bool:
 
 
 def typed(path: str) -> Path:
-    """Return a typed path with ``~`` spelled out; ``~name`` is as good a name for a file of Lab as any.
-
-    Raises:
-        ClientError: no file can have such a name.
-    """
+    """Return a typed path with ``~`` spelled out; ``~name`` is as good a name for a file of Lab as any."""
     try:
         os.fsencode(path)
     except UnicodeEncodeError:
@@ -178,10 +158,7 @@ def typed(path: str) -> Path:
 def place_of(
     memory: Memory, location: str, root: Root, is_stale: Callable[[Memory], bool], context: str = ""
 ) -> dict[str, Any]:
-    """Return where a memory can be opened, as JSON values; ``location`` is that of the hit, or the memory's own.
-
-    ``context`` has the headings of the hit, ``Prices > Cleaning``.
-    """
+    """Return where a memory can be opened, as JSON values; location and headings are those of the hit."""
     source, cell = memory.source, memory.location
     noted = memory.metadata.get("from")
     if not source:

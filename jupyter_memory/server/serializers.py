@@ -28,7 +28,6 @@ class Serializer:
         self._stale: dict[str, bool] = {}
 
     def answer(self, answer: Answer) -> dict[str, Any]:
-        """Return an answer as ``IAnswer``."""
         places = [self.place(hit.memory, hit.location, hit.context, hit.freshness == "changed") for hit in answer.hits]
         hits = [
             # A request learns nothing of the files outside the folder of this Lab.
@@ -59,7 +58,6 @@ class Serializer:
         }
 
     def item(self, memory: Memory) -> dict[str, Any]:
-        """Return a memory in full as ``IItem``."""
         return {
             "memory_id": memory.id,
             "title": memory.title,
@@ -76,7 +74,7 @@ class Serializer:
         }
 
     def place(self, memory: Memory, location: str, context: str = "", changed: bool | None = None) -> dict[str, Any]:
-        """Return where a memory can be opened as ``IPlace``; its file is compared if that was not done yet."""
+        """Return where a memory can be opened; its file is compared if that was not done yet."""
         is_stale = self._is_stale if changed is None else lambda memory: changed
         return place_of(memory, location, self._root, is_stale, context)
 
@@ -90,7 +88,6 @@ class Serializer:
 
 
 def lists(trace: Trace) -> dict[str, Any]:
-    """Return the lists of a search as ``ILists``."""
     rankings = {"keyword": trace.keyword, "vector": trace.vector, "fused": trace.fused}
     return {
         **{name: [asdict(one) for one in ranking[:200]] for name, ranking in rankings.items()},
@@ -99,10 +96,7 @@ def lists(trace: Trace) -> dict[str, Any]:
 
 
 def folders(store: MemoryStore, compared: Root | None = None) -> list[dict[str, Any]]:
-    """Return the folders that were indexed as ``IFolder``.
-
-    Those that requests may have looked at, by ``compared``, are compared with the disk, which takes time.
-    """
+    """Return the indexed folders; those that ``compared`` admits are compared with the disk, which takes time."""
     return [
         {
             "path": one.path,
@@ -118,7 +112,6 @@ def folders(store: MemoryStore, compared: Root | None = None) -> list[dict[str, 
 
 
 def recent(recent: Recent) -> dict[str, Any]:
-    """Return a search made a while ago as ``IRecent``."""
     return {
         "query_id": recent.query_id,
         "query": recent.query,
@@ -132,7 +125,6 @@ def recent(recent: Recent) -> dict[str, Any]:
 
 
 def profile(profile: Profile, default: str) -> dict[str, Any]:
-    """Return a profile as ``IProfile``."""
     return {
         "name": profile.name,
         "summary": profile.summary,
@@ -143,7 +135,6 @@ def profile(profile: Profile, default: str) -> dict[str, Any]:
 
 
 def model(listed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return one of the models that ``models.listed`` gives as ``IModel``."""
     return {
         "name": listed["name"],
         "title": listed["summary"],

@@ -111,7 +111,7 @@ class Service:
         self.log.error("jupyter-memory: %s\n%s", type(error).__name__, place)
 
     def follow_folders(self) -> None:
-        """Follow the watched folders of an open store, whichever program changes them; calling again does nothing."""
+        """Follow the watched folders of an open store, whichever program changes them."""
         if self._folder_watch is None or not self._folder_watch.runs:
             self._folder_watch = WatchThread(
                 FolderWatch(

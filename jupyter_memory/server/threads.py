@@ -25,7 +25,6 @@ class Ticket:
         self._thread: int | None = None
 
     def run(self) -> None:
-        """Make the call in a thread of the pool, unless it was dropped."""
         with self._lock:
             if not self.future.set_running_or_notify_cancel():
                 return
@@ -38,11 +37,6 @@ class Ticket:
         else:
             self._over()
             self.future.set_result(result)
-
-    def refuse(self, error: ClientError) -> None:
-        """End a call that left the queue with an error, unless it was dropped."""
-        if self.future.set_running_or_notify_cancel():
-            self.future.set_exception(error)
 
     def drop(self, interrupt: Callable[[int], object]) -> None:
         """Take the call out of the queue, or interrupt what its thread is doing."""
@@ -59,10 +53,7 @@ class Ticket:
 
 
 class Pool:
-    """A bounded number of threads, started when they are needed, with a bounded queue before them.
-
-    The threads are daemons: a server that is stopped does not wait for a long search. ``name`` is part of theirs.
-    """
+    """A bounded number of threads, started when they are needed, with a bounded queue before them."""
 
     def __init__(self, threads: int, waiting: int = 256, name: str = "calls") -> None:
         self._name = name
@@ -77,12 +68,6 @@ class Pool:
         self._lock = threading.Lock()
 
     async def run(self, ticket: Ticket) -> Any:
-        """Return what a call gives.
-
-        Raises:
-            ClientError: too many calls are waiting, or the pool was closed.
-            CancelledError: it was dropped.
-        """
         self.put(ticket)
         try:
             return await asyncio.wrap_future(ticket.future)
@@ -90,7 +75,6 @@ class Pool:
             raise asyncio.CancelledError from None
 
     def put(self, ticket: Ticket) -> None:
-        """Put a call into the line; raise ``ClientError`` as ``run`` does."""
         with self._lock:
             if self._closed:
                 raise _stopping()
@@ -106,28 +90,23 @@ class Pool:
             else:
                 self._started += 1
                 name = f"jupyter-memory-{self._name}-{self._started}"
+                # A daemon: a server that is stopped does not wait for a long search.
                 thread = threading.Thread(target=self._work, name=name, daemon=True)
                 self._alive.append(thread)
                 thread.start()
 
     @property
     def waiting(self) -> int:
-        """Return how many calls wait for a thread."""
         with self._lock:
             return self._unclaimed
 
     @property
     def is_busy(self) -> bool:
-        """Return whether a call waits or runs."""
         with self._lock:
             return self._idle < self._started or not self._queue.empty()
 
     def close(self, wait: float = 0, interrupt: Callable[[int], object] | None = None) -> None:
-        """Take no more calls, and let the threads end when they are done; closing again does nothing.
-
-        What is in the line may still be done within ``wait`` seconds, and is refused after that. Threads that
-        are still at work then are passed to ``interrupt``.
-        """
+        """Take no more calls: those in the line have ``wait`` seconds, and what still runs is interrupted."""
         with self._lock:
             self._closed = True
             self._started = self._idle = self._unclaimed = 0
@@ -140,9 +119,8 @@ class Pool:
         with suppress(Empty):
             while True:
                 ticket = self._queue.get_nowait()
-                if ticket is not None:
-                    ticket.refuse(_stopping())
-
+                if ticket is not None and ticket.future.set_running_or_notify_cancel():
+                    ticket.future.set_exception(_stopping())
         for thread in threads:
             self._queue.put(None)  # those before may have been taken out with the line
             if interrupt is not None and thread.ident is not None:

@@ -61,11 +61,7 @@ class ClientError(HTTPError):
 
 
 def client_error(error: JupyterMemoryError) -> ClientError:
-    """Return an error of the library as one for a client.
-
-    The sentences about the store and the models hold paths and names of models, those about input and queries what
-    was sent: those are replaced, unless the error says the same without it.
-    """
+    """Return an error of the library as one for a client, without anything that was sent."""
     name = type(error).__name__
     unquoted = error.unquoted if isinstance(error, QueryError) else ""
     for kind, status, message in _ANSWERS:
@@ -75,11 +71,7 @@ def client_error(error: JupyterMemoryError) -> ClientError:
 
 
 def check_count(number: int, agreed: int | None) -> None:
-    """Refuse to forget several memories that a client did not name by id, unless it says how many they are.
-
-    Raises:
-        ClientError: 409, with the number.
-    """
+    """Refuse to forget several memories that are not named by id, unless the client says how many they are."""
     if number > 1 and number != agreed:
         raise ClientError(
             409, f"This would forget {number} memories: to do it, send this number as count.", "CountDiffers"
@@ -106,11 +98,7 @@ _TYPES = {
 
 
 def validated(name: str, body: bytes) -> dict[str, Any]:
-    """Return the body of a request whose schema is ``name``.
-
-    Raises:
-        ClientError: 400, naming the field that is wrong, never its value; 413, the body is too large to be looked at.
-    """
+    """Return the body of a request, checked against a schema; an error names the field, never its value."""
     if len(body) > LARGEST:
         raise ClientError(413, f"The body is larger than {LARGEST // 1024**2} MB.", "TooLarge")
     try:

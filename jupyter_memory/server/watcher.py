@@ -33,7 +33,7 @@ class Watcher:
         log: Callable[[BaseException], object],
         notify: Callable[[int], object],
     ) -> None:
-        """Call ``notify`` with how many changes made a difference, in the thread that applied them."""
+        # ``notify`` gets how many changes made a difference, in the thread that applied them.
         self._provider = provider
         self._root = root
         self._pool = pool
@@ -48,7 +48,6 @@ class Watcher:
         self._timer: asyncio.TimerHandle | None = None
 
     async def on_event(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
-        """Take an event of the contents manager."""
         action = data["action"]
         if self._root.folder is None or action not in ("save", "upload", "copy", "delete", "rename"):
             return
@@ -63,7 +62,6 @@ class Watcher:
         self._timer = loop.call_at(min(loop.time() + QUIET, self._first + LONGEST), self._submit)
 
     def close(self) -> None:
-        """Ignore further events."""
         if self._timer is not None:
             self._timer.cancel()
         self._changes = []

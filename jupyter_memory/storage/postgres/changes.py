@@ -14,7 +14,7 @@ import numpy as np
 from jupyter_memory.storage.base import Model, Prepared
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
 from jupyter_memory.storage.postgres import postings, vectors
-from jupyter_memory.storage.postgres.database import Overtaken, Session
+from jupyter_memory.storage.postgres.database import Overtaken, Session, of
 from jupyter_memory.storage.postgres.tables import activity, arrivals, files, memories, runs, thumbnails
 from jupyter_memory.storage.shared import identity, to_micros, with_errors
 from jupyter_memory.storage.writing import Arriving
@@ -37,11 +37,6 @@ class Changes:
         self.session = session
 
     def model(self, embedder: Embedder | None) -> Model | None:
-        """Return the model of an embedder, which is the active one.
-
-        Raises:
-            EmbeddingMismatch: the store holds the vectors of another model.
-        """
         return None if embedder is None else vectors.for_writing(self.session, embedder)
 
     def add(self, prepared: Sequence[Prepared], model: Model | None, now: datetime) -> list[int]:
@@ -64,12 +59,19 @@ class Changes:
         return found
 
     def put_in(self, arriving: Sequence[Arriving], model: Model | None) -> None:
-        """Write memories of another store that are not there yet, with their ids, times, counts and runs."""
+        """Write memories of another store, with their ids, times, counts and runs."""
         session = self.session
         identified = [(identity(one.prepared.draft), one.prepared.draft) for one in arriving]
         before = [Predecessor(one.id, False, (), one.accessed) for one in arriving]
         keys = memories.insert(session, identified, datetime.now(UTC), before)
-        arrivals.set_indexed(session, [(key, one.indexed_at) for key, one in zip(keys, arriving, strict=True)])
+        session.execute(
+            f"""
+            update memories set indexed_at = given.at
+            from unnest(%(keys)s::bigint[], %(times)s::bigint[]) as given (key, at)
+            where {of("memories")} and memories.key = given.key
+            """,
+            {"keys": keys, "times": [to_micros(one.indexed_at) for one in arriving]},
+        )
         fresh: list[_Fresh] = []
         for key, one in zip(keys, arriving, strict=True):
             draft = one.prepared.draft
@@ -102,7 +104,16 @@ class Changes:
     ) -> None:
         """Write what files hold, by path, in place of what they held."""
         keys = files.memories_of_paths(self.session, list(contents), space)
-        before = self._replaced(keys, contents) if keys else {}
+        before: dict[str, list[Predecessor | None]] = {}
+        if keys:
+            held: dict[str, list[Memory]] = defaultdict(list)
+            locked = memories.lock(self.session, keys)
+            for memory in memories.load(self.session, locked).values():
+                held[memory.source].append(memory)
+            self.delete(locked)
+            after = {path: [one.draft for one in of_it] for path, of_it in contents.items()}
+            matched = by_file(held, after)
+            before = {path: predecessors(matched[path], drafts) for path, drafts in after.items()}
         written = [
             (one, predecessor)
             for path, of_it in contents.items()
@@ -118,9 +129,12 @@ class Changes:
         """Give a memory other words and tags, with new chunks."""
         draft = replace(prepared.draft, space=memories.space_of(self.session, key))
         postings.take_out(self.session, self._locked_chunks([key]))
-        memories.delete_chunks(self.session, key)
+        self.session.execute(f"delete from chunks where {of('chunks')} and memory = %(key)s", {"key": key})
         memories.update_columns(self.session, key, {"title": draft.title, "content_hash": content_hash(draft)})
-        memories.set_text(self.session, key, draft.text)
+        self.session.execute(
+            f"update texts set text = %(text)s where {of('texts')} and memory = %(key)s",
+            {"key": key, "text": draft.text},
+        )
         memories.drop_definitions(self.session, [key])
         memories.set_tags(self.session, key, draft.tags)
         self._add_chunks(model, [(key, draft, prepared)])
@@ -139,27 +153,36 @@ class Changes:
             self.retag(key, tags)
 
     def retag(self, key: int, tags: Sequence[str]) -> None:
-        """Give a memory other tags, in the keyword index too; its chunks and vectors stay."""
         chunks = self._locked_chunks([key])
         postings.take_out(self.session, chunks)
         memories.set_tags(self.session, key, tags)
         postings.put_back(self.session, chunks)
 
     def index_errors(self, keys: Iterable[int]) -> None:
-        """Let what was run be found by the errors of its runs, as they are now; nothing is embedded."""
+        """Index the errors that the runs of memories have now; nothing is embedded."""
         changed: dict[int, str] = {}
         for key in memories.lock(self.session, list(keys)):
-            chunk, words, stored = memories.first_words(self.session, key)
+            [(chunk, words, stored)] = self.session.rows(
+                "select id, title || chr(10) || text, ident from chunk_texts "
+                f"where {of('chunk_texts')} and memory = %(memory)s order by id limit 1",
+                {"memory": key},
+            )
             ident = with_errors(ident_column(words), runs.errors(self.session, key))
             if ident != stored:
                 changed[chunk] = ident
         if changed:
             postings.take_out(self.session, list(changed))
-            memories.set_idents(self.session, changed)
+            self.session.execute(
+                f"""
+                update chunks set ident = changed.ident
+                from unnest(%(ids)s::bigint[], %(idents)s::text[]) as changed (id, ident)
+                where {of("chunks")} and chunks.id = changed.id
+                """,
+                {"ids": list(changed), "idents": list(changed.values())},
+            )
             postings.put_back(self.session, list(changed))
 
     def delete(self, keys: Sequence[int]) -> int:
-        """Remove memories; return how many were still there."""
         if not keys:
             return 0
         postings.take_out(self.session, self._locked_chunks(keys))
@@ -173,12 +196,17 @@ class Changes:
         prepared: Prepared | None,
         embedder: Embedder | None,
     ) -> Memory:
-        """Give a memory other values in its columns, with other words (``prepared``) or other tags; return it."""
         key = memories.known_key(self.session, memory_id)
         self._lock([key])
         if "lang" in values and values["lang"] != memories.load(self.session, [key])[key].lang:
             memories.drop_definitions(self.session, [key])
-        memories.update_columns(self.session, key, {name: _stored(value) for name, value in values.items()})
+        stored = dict(values)
+        for name, value in values.items():
+            if isinstance(value, datetime):
+                stored[name] = to_micros(value)
+            elif isinstance(value, Mapping):
+                stored[name] = json.dumps(dict(value), ensure_ascii=False)
+        memories.update_columns(self.session, key, stored)
         if prepared is not None:
             self.rewrite(key, prepared, self.model(embedder))
             self.index_errors([key])
@@ -187,7 +215,7 @@ class Changes:
         return memories.load(self.session, [key])[key]
 
     def forget(self, chosen: Sequence[str] | Filters, among: Sequence[str] | None, everything: bool) -> int:
-        """Remove memories, and what would tell of them: searches, queries, files and folders; return how many."""
+        """Remove memories, and the searches, queries, files and folders that would tell of them; return how many."""
         session = self.session
         if isinstance(chosen, Filters):
             keys = memories.keys_where(session, chosen, among)
@@ -197,7 +225,7 @@ class Changes:
         forgotten = self.forget_keys(keys)
         if isinstance(chosen, Filters) and chosen.path and chosen == Filters(path=chosen.path, space=chosen.space):
             # Texts that ran elsewhere later stay, but not what happened to them here.
-            _, emptied, left = runs.forget_places(session, chosen.path, chosen.space)
+            emptied, left = runs.forget_places(session, chosen.path, chosen.space)
             self.index_errors(left)
             # A text that first ran here after the person was shown what would go would have no run left.
             forgotten += self.forget_keys(emptied)
@@ -216,25 +244,11 @@ class Changes:
         return forgotten
 
     def forget_files(self, paths: Sequence[str], space: str) -> int:
-        """Remove files and their memories; return how many memories that were."""
         keys = files.memories_of_paths(self.session, paths, space)
         activity.forget_about(self.session, keys)
         forgotten = self.delete(keys)
         files.drop(self.session, paths, space)
         return forgotten
-
-    def _replaced(
-        self, keys: Sequence[int], contents: Mapping[str, Sequence[Prepared]]
-    ) -> dict[str, list[Predecessor | None]]:
-        # Return the predecessor of each of their new memories, by path.
-        before: dict[str, list[Memory]] = defaultdict(list)
-        locked = memories.lock(self.session, keys)
-        for memory in memories.load(self.session, locked).values():
-            before[memory.source].append(memory)
-        self.delete(locked)
-        after = {path: [one.draft for one in of_it] for path, of_it in contents.items()}
-        now = by_file(before, after)
-        return {path: predecessors(now[path], drafts) for path, drafts in after.items()}
 
     def _add_chunks(self, model: Model | None, fresh: Sequence[_Fresh]) -> None:
         if not fresh:
@@ -250,7 +264,6 @@ class Changes:
             vectors.add(self.session, model, chunks, np.concatenate(embedded))
 
     def lock_known(self, keys: Sequence[int | None]) -> None:
-        """Lock memories that are about to be merged, all of them at once."""
         self._lock([key for key in keys if key is not None])
 
     def _lock(self, keys: Sequence[int]) -> None:
@@ -259,9 +272,3 @@ class Changes:
 
     def _locked_chunks(self, keys: Sequence[int]) -> list[int]:
         return memories.chunks_of(self.session, memories.lock(self.session, keys))
-
-
-def _stored(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return to_micros(value)
-    return json.dumps(dict(value), ensure_ascii=False) if isinstance(value, Mapping) else value

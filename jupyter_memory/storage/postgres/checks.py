@@ -23,9 +23,31 @@ _TOGETHER = 2_000
 
 def problems(session: Session) -> Iterator[str]:
     """Yield what is wrong with a store, each with what to do."""
-    if changed := _changed_texts(session):
+    rows = session.execute(
+        f"""
+        select id, content_hash, title, text
+        from memories left join texts on texts.space = memories.space and texts.memory = memories.key
+        where {of("memories")} order by key
+        """
+    )
+    changed: list[str] = []
+    for some in batches(rows, _TOGETHER):
+        changed += [id_ for id_, hash_, title, text in some if text is None or fingerprint(title, text) != hash_]
+    if changed:
         yield f"{_memories(len(changed))} another text or title than was stored. {_cure(changed)}"
-    if outside := _foreign_chunks(session):
+    foreign = session.rows(
+        f"""
+        select distinct memories.id
+        from memories join texts on texts.space = memories.space and texts.memory = memories.key
+        left join chunks on chunks.space = memories.space and chunks.memory = memories.key
+        where {of("memories")} and (
+            chunks.id is null
+            or substr(texts.text, chunks.start + 1, chunks.stop - chunks.start) <> coalesce(chunks.text, texts.text)
+        )
+        order by 1
+        """
+    )
+    if outside := [row[0] for row in foreign]:
         yield f"{_memories(len(outside))} chunks that are no part of the text. {_cure(outside)}"
     if count := len(damaged_definitions(session)):
         yield f"The names that {count:,} memories should define are not in the text. Repair them with store.rebuild()."
@@ -59,7 +81,6 @@ def damaged_vectors(session: Session, model: Model) -> list[int]:
 
 
 def damaged_tokens(session: Session) -> list[int]:
-    """Return the chunks whose tokens are damaged."""
     rows = session.rows(f"select chunk, ids from chunk_tokens where {of('chunk_tokens')} order by chunk")
     return [chunk for chunk, ids in rows if is_damaged(ids)]
 
@@ -75,36 +96,6 @@ def damaged_definitions(session: Session) -> list[int]:
     )
     # Python knows names in their plain characters.
     return [key for key, text, names in rows if not all(name in normalize("NFKC", text) for name in names.split())]
-
-
-def _changed_texts(session: Session) -> list[str]:
-    rows = session.execute(
-        f"""
-        select id, content_hash, title, text
-        from memories left join texts on texts.space = memories.space and texts.memory = memories.key
-        where {of("memories")} order by key
-        """
-    )
-    found: list[str] = []
-    for some in batches(rows, _TOGETHER):
-        found += [id_ for id_, hash_, title, text in some if text is None or fingerprint(title, text) != hash_]
-    return found
-
-
-def _foreign_chunks(session: Session) -> list[str]:
-    rows = session.rows(
-        f"""
-        select distinct memories.id
-        from memories join texts on texts.space = memories.space and texts.memory = memories.key
-        left join chunks on chunks.space = memories.space and chunks.memory = memories.key
-        where {of("memories")} and (
-            chunks.id is null
-            or substr(texts.text, chunks.start + 1, chunks.stop - chunks.start) <> coalesce(chunks.text, texts.text)
-        )
-        order by 1
-        """
-    )
-    return [row[0] for row in rows]
 
 
 def _counts_fit(session: Session) -> bool:

@@ -7,10 +7,8 @@ import os
 import random
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from json import JSONDecodeError
 from time import sleep
@@ -49,7 +47,7 @@ class Overtaken(Exception):
 
 
 # A transaction that ended with one of these did nothing, and may succeed when it is run again.
-PASSING = (
+_PASSING = (
     Overtaken,
     errors.DeadlockDetected,
     errors.SerializationFailure,
@@ -59,8 +57,7 @@ PASSING = (
 
 
 @contextmanager
-def translate_errors(address: DatabaseAddress) -> Iterator[None]:
-    """Turn the errors that the driver raises within into ours."""
+def _translate_errors(address: DatabaseAddress) -> Iterator[None]:
     try:
         yield
     except Overtaken:
@@ -70,11 +67,10 @@ def translate_errors(address: DatabaseAddress) -> Iterator[None]:
             f"The store at {address} holds rows that cannot be read. `jupyter-memory doctor` shows what is wrong."
         ) from None
     except psycopg.Error as error:
-        raise translated(address, error) from None
+        raise _translated(address, error) from None
 
 
-def translated(address: DatabaseAddress, error: psycopg.Error) -> Exception:
-    """Return an error of the driver as one of ours."""
+def _translated(address: DatabaseAddress, error: psycopg.Error) -> Exception:
     match error:
         case errors.QueryCanceled():
             return StoreError(
@@ -91,14 +87,14 @@ def translated(address: DatabaseAddress, error: psycopg.Error) -> Exception:
         case errors.UndefinedTable() | errors.UndefinedColumn() | errors.InvalidSchemaName():
             return StoreDamaged(f"Tables of the store at {address} are missing. Restore them with pg_restore.")
         case errors.AdminShutdown() | errors.CrashShutdown() | errors.CannotConnectNow():
-            return gone(address)
+            return _gone(address)
         case psycopg.OperationalError() if isinstance(error, _NO_ROOM):
             return StoreFull(f"The server of {address} has no room left. Nothing was changed; make room and try again.")
         case errors.TooManyConnections():
             return StoreLocked(f"The server of {address} has no connection left. Nothing was changed; try again later.")
         # Who lost the connection hears no more of the server than that.
         case psycopg.OperationalError() if error.sqlstate is None or error.sqlstate.startswith("08"):
-            return gone(address)
+            return _gone(address)
         case _:
             return StoreError(f"The database at {address} refused a statement (SQLSTATE {error.sqlstate or 'none'}).")
 
@@ -107,86 +103,42 @@ def _others_write(address: DatabaseAddress) -> StoreLocked:
     return StoreLocked(f"Others are writing to {address}. Nothing was changed; try again in a moment.")
 
 
-def gone(address: DatabaseAddress) -> StoreError:
-    """Return the error for a server that went away."""
+def _gone(address: DatabaseAddress) -> StoreError:
     return StoreClosed(
         f"The connection to the server of {address} was lost. What was being written was not stored; "
         "try again when the server runs."
     )
 
 
-def unsure(address: DatabaseAddress) -> StoreError:
-    """Return the error for a server that went away while it was storing."""
-    return StoreClosed(
-        f"The connection to the server of {address} was lost while it stored a change. Look whether the change is "
-        "there before you repeat it: it is there whole or not at all."
-    )
-
-
-def not_connected(address: DatabaseAddress, error: psycopg.Error) -> StoreError:
-    """Return the error for a connection that could not be made, by what libpq knows of it: its words are translated."""
-    attempt = error.pgconn
-    if attempt is not None and attempt.needs_password:
-        return StoreError(
-            f"The server of {address} asks for a password, and none was found. Put it into ~/.pgpass, a service file "
-            "or the variable PGPASSWORD."
-        )
-    if attempt is not None and attempt.used_password:
-        return StoreError(
-            f"The server of {address} refused the connection. The password in ~/.pgpass, the service file or "
-            "PGPASSWORD may be wrong, or the user may not use this database."
-        )
-    return StoreError(
-        f"No store can be opened at {address}: the server {address.server} does not answer, or has no such database or "
-        "user, or no connection left for this user. Check the address, and that the server runs."
-    )
-
-
-def another_encoding(address: DatabaseAddress, encoding: str) -> StoreError:
-    """Return the error for a database that cannot hold every text."""
-    return StoreError(
-        f"The database at {address} has the encoding {encoding}, which cannot hold every text. Make another one with "
-        "UTF8: create database NAME encoding 'UTF8' template template0"
-    )
-
-
 # Interrupting a thread that reads: its current statement, and the later ones of the same transaction.
 
 
-class Stoppable:
-    """One transaction that reads, which another thread may stop."""
-
+class _Stoppable:
     def __init__(self, connection: psycopg.Connection) -> None:
         self._connection = connection
         self.stopped = False
 
     def stop(self) -> None:
-        """Cancel the running statement, and every later one."""
         self.stopped = True
         with suppress(psycopg.Error):
             self._connection.cancel_safe(timeout=5.0)
 
     def check(self) -> None:
-        """Refuse the next statement of a transaction that was stopped between two of them."""
         if self.stopped:
             raise psycopg.errors.QueryCanceled
 
 
-class Interrupts:
-    """The reading transactions of one store's threads, each registered from its beginning to its end.
-
-    A stop holds the lock until the server has got the request: one that comes late finds nothing, and never reaches
-    what the thread does next.
-    """
+class _Interrupts:
+    # A stop holds the lock until the server has got the request: one that comes late finds nothing, and never reaches
+    # what the thread does next.
 
     def __init__(self) -> None:
-        self._reading: dict[int, Stoppable] = {}
+        self._reading: dict[int, _Stoppable] = {}
         self._lock = Lock()
 
     @contextmanager
-    def open_to(self, connection: psycopg.Connection) -> Iterator[Stoppable]:
-        """Let other threads stop what this one reads within."""
-        thread, reading = threading.get_ident(), Stoppable(connection)
+    def open_to(self, connection: psycopg.Connection) -> Iterator[_Stoppable]:
+        thread, reading = threading.get_ident(), _Stoppable(connection)
         with self._lock:
             self._reading[thread] = reading
         try:
@@ -196,7 +148,6 @@ class Interrupts:
                 self._reading.pop(thread, None)
 
     def stop(self, thread: int) -> bool:
-        """Stop what a thread is reading; return whether it was reading anything."""
         with self._lock:
             reading = self._reading.get(thread)
             if reading is not None:
@@ -204,7 +155,7 @@ class Interrupts:
         return reading is not None
 
 
-# The tables of a store, and what brings those of an earlier release to them, one process at a time.
+# The tables of a store, made and upgraded by one process at a time.
 
 log = logging.getLogger(__name__)
 
@@ -216,66 +167,41 @@ _OLDEST_VECTORS = (0, 8)
 _EXTENSION = "select extversion from pg_extension where extname = 'vector'"
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
-    """A script that brings a store to ``version`` = 1000 * major + minor; older packages can use a newer minor one."""
-
-    version: int
-    sql: str
+# Versions of the tables, 1000 * major + minor, with their scripts, the first release's first; older packages can use a
+# newer minor version.
+_STEPS = ((2000, ("schema.sql", "rights.sql")),)
 
 
-@cache
-def migrations() -> tuple[Migration, ...]:
-    """Return the schema of the first release with the rights in it, and the migrations since then."""
-    package = files("jupyter_memory.storage.postgres")
-    scripts = (package.joinpath(name).read_text(encoding="utf-8") for name in ("schema.sql", "rights.sql"))
-    return (Migration(2000, "\n".join(scripts)),)
-
-
-def version_of(connection: psycopg.Connection) -> int:
-    """Return the version of the store's tables, 0 where there are none."""
-    there = connection.execute("select to_regclass(%s)", (f"{SCHEMA}.schema_version",)).fetchone()
-    if there is None or there[0] is None:
-        return 0
-    found = connection.execute(f"select max(version) from {SCHEMA}.schema_version").fetchone()
-    return 0 if found is None else int(found[0] or 0)
-
-
-def migrate(connection: psycopg.Connection, address: DatabaseAddress, steps: Sequence[Migration]) -> bool:
-    """Run the steps that a store lacks, all in one transaction; return whether it had none before.
-
-    Raises:
-        StoreTooNew: a newer major version wrote the store.
-        StoreReadOnly: the role may not make what is missing.
-        StoreError: the server has no pgvector, or the store is older than the first step.
-    """
-    wanted = steps[-1].version
-    if _checked_version(connection, address, steps) >= wanted:
+def _migrate(connection: psycopg.Connection, address: DatabaseAddress) -> bool:
+    wanted = _STEPS[-1][0]
+    if _checked_version(connection, address) >= wanted:
         return False
     try:
         with connection.transaction():
             connection.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
             # Checked again under the lock: another process may have taken these steps meanwhile.
-            before = _checked_version(connection, address, steps)
+            before = _checked_version(connection, address)
             if not before:
                 found = connection.execute(_EXTENSION).fetchone()
                 if found is None:
                     _add_vectors(connection, address)
                     found = connection.execute(_EXTENSION).fetchone()
                 assert found is not None
-                version = str(found[0])
-                if tuple(int(part) for part in version.split(".")[:2]) < _OLDEST_VECTORS:
+                installed = str(found[0])
+                if tuple(int(part) for part in installed.split(".")[:2]) < _OLDEST_VECTORS:
                     raise StoreError(
-                        f"The database at {address} has pgvector {version}, and the index of vectors needs 0.8 or "
+                        f"The database at {address} has pgvector {installed}, and the index of vectors needs 0.8 or "
                         "newer. Have the owner of the server install it, and run in this database: "
                         "alter extension vector update"
                     )
                 connection.execute(f"create schema if not exists {SCHEMA}")
                 connection.execute(f"create table {SCHEMA}.schema_version (version integer primary key)")
-            for step in steps:
-                if step.version > before:
-                    connection.execute(step.sql.encode())
-                    connection.execute(f"insert into {SCHEMA}.schema_version (version) values (%s)", (step.version,))
+            package = files("jupyter_memory.storage.postgres")
+            for version, scripts in _STEPS:
+                if version > before:
+                    script = "\n".join(package.joinpath(name).read_text(encoding="utf-8") for name in scripts)
+                    connection.execute(script.encode())
+                    connection.execute(f"insert into {SCHEMA}.schema_version (version) values (%s)", (version,))
     except errors.InsufficientPrivilege:
         raise StoreReadOnly(
             f"The store at {address} must first be made, or upgraded to this version of jupyter-memory, by a role that "
@@ -285,15 +211,19 @@ def migrate(connection: psycopg.Connection, address: DatabaseAddress, steps: Seq
     return before == 0
 
 
-def _checked_version(connection: psycopg.Connection, address: DatabaseAddress, steps: Sequence[Migration]) -> int:
-    version = version_of(connection)
-    if 0 < version < steps[0].version:
+def _checked_version(connection: psycopg.Connection, address: DatabaseAddress) -> int:
+    there = connection.execute("select to_regclass(%s)", (f"{SCHEMA}.schema_version",)).fetchone()
+    found = None
+    if there is not None and there[0] is not None:
+        found = connection.execute(f"select max(version) from {SCHEMA}.schema_version").fetchone()
+    version = 0 if found is None else int(found[0] or 0)
+    if 0 < version < _STEPS[0][0]:
         raise StoreError(
             f"The store at {address} was written by a version of jupyter-memory before 0.1.0, which cannot be read "
             "here. It was left as it is. With the version that wrote it, type: jupyter-memory export FOLDER. Then run "
             f"in this database: drop schema {SCHEMA} cascade. At last, type here: jupyter-memory import FOLDER"
         )
-    if version // 1000 > steps[-1].version // 1000:
+    if version // 1000 > _STEPS[-1][0] // 1000:
         raise StoreTooNew(
             f"The store at {address} was written by a newer version of jupyter-memory. "
             "Upgrade with: pip install --upgrade jupyter-memory"
@@ -311,20 +241,18 @@ def _add_vectors(connection: psycopg.Connection, address: DatabaseAddress) -> No
         ) from None
 
 
-# A bounded pool of connections, made by the thread that needs one: no thread of its own, and safe to fork.
+# A bounded pool of connections, made by the thread that needs one: without a thread, and safe to fork.
 #
 # A pool with workers in the background answers "timeout" where the server says what is wrong, and a forked kernel child
 # has no such workers.
 
-Begun = TypeVar("Begun")
+_Begun = TypeVar("_Begun")
 
 # Connections of a parent process are never closed here, since that would end the parent's sessions.
 _PARENTS: list[psycopg.Connection] = []
 
 
-class Pool:
-    """Up to ``most`` connections at a time; one that fails is closed, the others wait for the next caller."""
-
+class _Pool:
     def __init__(self, connect: Callable[[], psycopg.Connection], most: int, patience: float) -> None:
         self._connect = connect
         self._most = most
@@ -333,15 +261,7 @@ class Pool:
         self._begin()
 
     @contextmanager
-    def connection(self, begin: Callable[[psycopg.Connection], Begun]) -> Iterator[tuple[psycopg.Connection, Begun]]:
-        """Lend a connection in which ``begin`` began what the caller does, with what ``begin`` returned.
-
-        A connection whose server went away while nobody used it is replaced by a new one.
-
-        Raises:
-            StoreLocked: all of them were in use for too long.
-            StoreClosed: the store was closed.
-        """
+    def connection(self, begin: Callable[[psycopg.Connection], _Begun]) -> Iterator[tuple[psycopg.Connection, _Begun]]:
         if self._pid != os.getpid():
             _PARENTS.extend(self._idle)
             self._begin()
@@ -353,12 +273,17 @@ class Pool:
             try:
                 yield connection, begun
             finally:
-                self._give_back(connection)
+                idle = not connection.closed and connection.info.transaction_status == TransactionStatus.IDLE
+                with self._lock:
+                    kept = idle and not self._closed
+                    if kept:
+                        self._idle.append(connection)
+                if not kept:
+                    connection.close()
         finally:
             free.release()
 
     def forget_idle(self) -> None:
-        """Close the connections that nobody uses: they may be of a server that has gone."""
         with self._lock:
             idle = list(self._idle)
             self._idle.clear()
@@ -366,13 +291,15 @@ class Pool:
             connection.close()
 
     def close(self) -> None:
-        """Close the pool; a connection in use is closed when it is given back."""
         self._closed = True
         if self._pid == os.getpid():
             self.forget_idle()
 
-    def _begun(self, begin: Callable[[psycopg.Connection], Begun]) -> tuple[psycopg.Connection, Begun]:
-        waiting = self._waiting()
+    def _begun(self, begin: Callable[[psycopg.Connection], _Begun]) -> tuple[psycopg.Connection, _Begun]:
+        with self._lock:
+            if self._closed:
+                raise StoreClosed("This store was closed. Open it again with open_store() or MemoryStore(path).")
+            waiting = self._idle.pop() if self._idle else None
         if waiting is not None:
             try:
                 return waiting, begin(waiting)
@@ -385,23 +312,9 @@ class Pool:
         try:
             return connection, begin(connection)
         except BaseException:
-            # Whatever ended it, also Ctrl-C: nobody else has this connection.
+            # Whatever ended it, also Ctrl-C: no other caller has this connection.
             connection.close()
             raise
-
-    def _waiting(self) -> psycopg.Connection | None:
-        with self._lock:
-            if self._closed:
-                raise StoreClosed("This store was closed. Open it again with open_store() or MemoryStore(path).")
-            return self._idle.pop() if self._idle else None
-
-    def _give_back(self, connection: psycopg.Connection) -> None:
-        idle = not connection.closed and connection.info.transaction_status == TransactionStatus.IDLE
-        with self._lock:
-            if idle and not self._closed:
-                self._idle.append(connection)
-                return
-        connection.close()
 
     def _begin(self) -> None:
         self._pid = os.getpid()
@@ -413,14 +326,11 @@ class Pool:
 # One transaction: its connection, and the spaces that its statements are about.
 
 # What the rows of a space have in each statement that reads or changes them.
-SPACES = "any(%(spaces)s)"
+_SPACES = "any(%(spaces)s)"
 
 
-class Totals(NamedTuple):
-    """What spaces hold: how often their chunks changed, how many there are, and their words.
-
-    ``changes`` differs between any two states of the chunks.
-    """
+class _Totals(NamedTuple):
+    # ``changes`` differs between any two states of the chunks.
 
     changes: int
     chunks: int
@@ -428,23 +338,21 @@ class Totals(NamedTuple):
 
 
 class Session:
-    """What the tables are read and changed through. ``space`` is the one that the store was opened with, or empty.
-
-    ``spaces`` are all that its statements are about: that space, or every one that is there. ``totals`` is what these
-    held when the transaction began.
-    """
+    """What the tables are read and changed through; ``space`` is the one that the store was opened with, or empty."""
 
     def __init__(
         self,
         connection: psycopg.Connection,
         space: str,
-        held: Mapping[str, Totals],
+        held: Mapping[str, _Totals],
         check: Callable[[], None] = lambda: None,
     ) -> None:
         self.connection = connection
         self.space = space
         self.spaces = list(held)
-        self.totals = Totals(*(sum(values) for values in zip(*held.values(), strict=True))) if held else Totals(0, 0, 0)
+        self.totals = (
+            _Totals(*(sum(values) for values in zip(*held.values(), strict=True))) if held else _Totals(0, 0, 0)
+        )
         self._check = check
 
     def execute(
@@ -459,16 +367,14 @@ class Session:
         return self.execute(sql, parameters, binary=binary).fetchall()
 
     def value(self, sql: str, parameters: Mapping[str, Any] | None = None) -> Any:
-        """Return the first value of the first row, None where there is none."""
         row = self.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
 
     def changed(self, sql: str, parameters: Mapping[str, Any] | None = None) -> int:
-        """Run a statement and return how many rows it changed."""
         return self.execute(sql, parameters).rowcount
 
     def include(self, space: str) -> None:
-        """Let the statements be about a space that this transaction writes into, and later ones, too."""
+        """Let the statements be about a space that this transaction writes into."""
         if space not in self.spaces:
             self.spaces.append(space)
             self.execute("insert into totals (space, changes, chunks, words) values (%(new)s, 0, 0, 0)", {"new": space})
@@ -476,14 +382,13 @@ class Session:
 
 def of(table: str) -> str:
     """Return the condition that the rows of a table are of the spaces that a session is about."""
-    return f"{table}.space = {SPACES}"
+    return f"{table}.space = {_SPACES}"
 
 
 Result = TypeVar("Result")
 
 # Connections of one process: a search takes one, and a write another.
-MOST_CONNECTIONS = 8
-BUSY_SECONDS = 30.0
+_MOST_CONNECTIONS = 8
 # How often a change is run that others were in the way of, and for how many seconds at most it pauses before the second
 # time; before each later one longer.
 _ATTEMPTS, _PAUSE = 10, 0.05
@@ -516,25 +421,17 @@ class Database:
     With a ``space``, nothing but that space is seen.
     """
 
-    def __init__(
-        self,
-        address: DatabaseAddress,
-        *,
-        space: str = "",
-        busy_seconds: float = BUSY_SECONDS,
-        most: int = MOST_CONNECTIONS,
-        steps: Sequence[Migration] | None = None,
-    ) -> None:
+    def __init__(self, address: DatabaseAddress, *, space: str = "", busy_seconds: float) -> None:
         self.address = address
         self.space = space
-        self.interrupts = Interrupts()
+        self.interrupts = _Interrupts()
         self._busy = round(busy_seconds * 1000)
-        self._pool = Pool(self._connect, most, busy_seconds)
+        self._pool = _Pool(self._connect, _MOST_CONNECTIONS, busy_seconds)
         self._current = threading.local()
         # Connections to a program such as PgBouncer, behind which each transaction may have another server process.
         self._shared: weakref.WeakSet[psycopg.Connection] = weakref.WeakSet()
-        with translate_errors(address), self._pool.connection(lambda _: None) as (connection, _):
-            self.created = migrate(connection, address, tuple(steps) if steps is not None else migrations())
+        with _translate_errors(address), self._pool.connection(lambda _: None) as (connection, _):
+            self.created = _migrate(connection, address)
 
             row = connection.execute(
                 f"select has_table_privilege('{SCHEMA}.memories', 'insert') and not pg_is_in_recovery()"
@@ -543,17 +440,13 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """Read within one state: whatever others write meanwhile is not seen. A read within another one is part of it.
-
-        Raises:
-            Interrupted: another thread stopped it, through ``interrupts``.
-        """
+        """Read within one state; a read within another one is part of it."""
         outer: Session | None = getattr(self._current, "session", None)
         if outer is not None:
             yield outer
             return
         with (
-            translate_errors(self.address),
+            _translate_errors(self.address),
             self._pool.connection(self._begin_reading) as (connection, held),
             self.interrupts.open_to(connection) as reading,
         ):
@@ -573,37 +466,38 @@ class Database:
     def change(
         self, work: Callable[[Session], Result], *, patience: float | None = None, durable: bool = True
     ) -> Result:
-        """Run what changes the store in one transaction, again if others were in its way, and return its result.
-
-        It waits up to ``patience`` seconds for the rows that others are changing. What is not ``durable`` may be lost
-        when the server fails in the next second.
-
-        Raises:
-            StoreReadOnly: the role may not write.
-            StoreLocked: others were in the way for too long.
-        """
+        """Run a change in one transaction, again if others were in its way; if not ``durable``, no disk is awaited."""
         if self.read_only:
             raise StoreReadOnly(
                 f"Your role may only read the store at {self.address}, so nothing can be stored or forgotten there."
             )
         busy = self._busy if patience is None else round(patience * 1000)
-        with translate_errors(self.address):
+        with _translate_errors(self.address):
             for attempt in range(_ATTEMPTS):
                 try:
                     return self._attempt(work, max(busy, 1), durable)
-                except PASSING:
+                except _PASSING:
                     if attempt == _ATTEMPTS - 1:
                         raise
                     sleep(random.uniform(0, _PAUSE * (attempt + 1)))  # noqa: S311  two writers that met should not meet again
         raise AssertionError("unreachable")
 
     def close(self) -> None:
-        """Close every connection; calling it again does nothing."""
         self._pool.close()
 
     def _attempt(self, work: Callable[[Session], Result], busy: int, durable: bool) -> Result:
-        def begin(connection: psycopg.Connection) -> dict[str, Totals]:
-            return self._begin_writing(connection, busy, durable)
+        def begin(connection: psycopg.Connection) -> dict[str, _Totals]:
+            # A write looks rows up by their keys. Until the server has counted the rows of a new store, it expects none
+            # and reads whole tables instead, also to check a foreign key: a plan that it keeps while they grow.
+            with connection.pipeline():
+                connection.execute("begin isolation level read committed read write")
+                self._set_again(connection)
+                connection.execute(
+                    "select set_config('lock_timeout', %s, true), set_config('synchronous_commit', %s, true), "
+                    "set_config('enable_seqscan', 'off', true)",
+                    (str(busy), "on" if durable else "off"),
+                )
+                return self._held(connection)
 
         with self._pool.connection(begin) as (connection, held):
             try:
@@ -612,40 +506,30 @@ class Database:
                     connection.execute("commit")
                 except psycopg.OperationalError as error:
                     if connection.closed:
-                        raise unsure(self.address) from error
+                        raise StoreClosed(
+                            f"The connection to the server of {self.address} was lost while it stored a change. Look "
+                            "whether the change is there before you repeat it: it is there whole or not at all."
+                        ) from error
                     raise
             finally:
                 _end(connection)
             return result
 
-    def _begin_reading(self, connection: psycopg.Connection) -> dict[str, Totals]:
+    def _begin_reading(self, connection: psycopg.Connection) -> dict[str, _Totals]:
         with connection.pipeline():
             connection.execute("begin isolation level repeatable read read only")
             self._set_again(connection)
             return self._held(connection)
 
-    def _begin_writing(self, connection: psycopg.Connection, busy: int, durable: bool) -> dict[str, Totals]:
-        # A write looks rows up by their keys. Until the server has counted the rows of a new store, it expects none and
-        # reads whole tables instead, also to check a foreign key: a plan that it keeps while they grow.
-        with connection.pipeline():
-            connection.execute("begin isolation level read committed read write")
-            self._set_again(connection)
-            connection.execute(
-                "select set_config('lock_timeout', %s, true), set_config('synchronous_commit', %s, true), "
-                "set_config('enable_seqscan', 'off', true)",
-                (str(busy), "on" if durable else "off"),
-            )
-            return self._held(connection)
-
-    def _held(self, connection: psycopg.Connection) -> dict[str, Totals]:
+    def _held(self, connection: psycopg.Connection) -> dict[str, _Totals]:
         # That of the store, or all that were written into.
         rows = connection.execute(
             "select space, sum(changes)::bigint, sum(chunks)::bigint, sum(words)::bigint from totals "
             "where %(space)s in ('', space) group by space",
             {"space": self.space},
         )
-        held = {space: Totals(*of_it) for space, *of_it in rows}
-        return held or ({self.space: Totals(0, 0, 0)} if self.space else {})
+        held = {space: _Totals(*of_it) for space, *of_it in rows}
+        return held or ({self.space: _Totals(0, 0, 0)} if self.space else {})
 
     def _connect(self) -> psycopg.Connection:
         try:
@@ -657,11 +541,30 @@ class Database:
                 client_encoding="utf8",
             )
         except psycopg.OperationalError as error:
-            raise not_connected(self.address, error) from None
+            # Said by what libpq knows of it: its words are translated.
+            attempt = error.pgconn
+            if attempt is not None and attempt.needs_password:
+                raise StoreError(
+                    f"The server of {self.address} asks for a password, and none was found. Put it into ~/.pgpass, a "
+                    "service file or the variable PGPASSWORD."
+                ) from None
+            if attempt is not None and attempt.used_password:
+                raise StoreError(
+                    f"The server of {self.address} refused the connection. The password in ~/.pgpass, the service file "
+                    "or PGPASSWORD may be wrong, or the user may not use this database."
+                ) from None
+            raise StoreError(
+                f"No store can be opened at {self.address}: the server {self.address.server} does not answer, or has "
+                "no such database or user, or no connection left for this user. Check the address, and that the "
+                "server runs."
+            ) from None
         encoding = connection.info.parameter_status("server_encoding")
         if encoding != "UTF8":
             connection.close()
-            raise another_encoding(self.address, encoding or "unknown")
+            raise StoreError(
+                f"The database at {self.address} has the encoding {encoding or 'unknown'}, which cannot hold every "
+                "text. Make another one with UTF8: create database NAME encoding 'UTF8' template template0"
+            )
         row = connection.execute("select pg_backend_pid()").fetchone()
         if row is not None and row[0] == connection.info.backend_pid:
             connection.execute(_settings(local=False).encode())

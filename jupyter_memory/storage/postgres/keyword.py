@@ -23,17 +23,12 @@ _RESPELLED = 0.5
 _COMPOUND = 0.8
 # Below this many chunks a frequent word takes no time, and leaving it out could lose a badge.
 _SMALL = 5_000
-# How many chunks hold a word in a set of columns, and in that of the columns where most do.
-Frequency = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
-    """Words side by side, the last of them perhaps only begun; ``weight`` is what a match of it counts.
-
-    Matches of one ``group`` are forms of one word, whose rarity they share. ``pair`` is of a text without spaces: it is
-    looked for among identifiers only.
-    """
+class _Match:
+    # Words side by side, the last of them perhaps only begun. Matches of one ``group`` are forms of one word and share
+    # their rarity. A ``pair`` is of a text without spaces, looked for among identifiers only.
 
     stems: tuple[str, ...]
     group: int
@@ -43,38 +38,28 @@ class Match:
 
     @property
     def is_word(self) -> bool:
-        """Return whether it is one whole word."""
         return len(self.stems) == 1 and not self.begun
 
 
-def matches_of(terms: Terms) -> list[Match]:
-    """Return what is looked up for the terms; what holds no letter is left out."""
-    return [replace(one, group=group) for group, of_it in enumerate(_groups(terms)) for one in of_it if one.stems]
-
-
-def _groups(terms: Terms) -> Iterator[list[Match]]:
+def _matches_of(terms: Terms) -> list[_Match]:
+    # What holds no letter is left out.
     inflected = {one.word: one.inflected for one in terms.forms if one.inflected}
-    for stem in terms.respelled:
-        yield [Match((keyed(stem),), 0, _RESPELLED)]
-    for stem in terms.compounded:
-        yield [Match((keyed(stem),), 0, _COMPOUND)]
-    for word, forms in inflected.items():
-        yield [Match(_keys(form), 0) for form in (word, *forms)]
-    for words in (*terms.phrases, *(word for word in terms.words if word not in inflected)):
-        yield [Match(_keys(words), 0)]
+    groups = [
+        *([_Match((keyed(stem),), 0, _RESPELLED)] for stem in terms.respelled),
+        *([_Match((keyed(stem),), 0, _COMPOUND)] for stem in terms.compounded),
+        *([_Match(_keys(form), 0) for form in (word, *forms)] for word, forms in inflected.items()),
+        *([_Match(_keys(words), 0)] for words in terms.phrases),
+        *([_Match(_keys(word), 0)] for word in terms.words if word not in inflected),
+    ]
     if terms.prefix:
-        yield [Match(_keys(terms.prefix), 0, begun=True)]
-    for pair in terms.ident:
-        # A single character is looked for as the first of any pair.
-        yield [Match(_keys(pair), 0, begun=len(pair) == 1, pair=True)]
+        groups.append([_Match(_keys(terms.prefix), 0, begun=True)])
+    # A single character is looked for as the first of any pair.
+    groups += ([_Match(_keys(pair), 0, begun=len(pair) == 1, pair=True)] for pair in terms.ident)
+    return [replace(one, group=group) for group, of_it in enumerate(groups) for one in of_it if one.stems]
 
 
 def begun(terms: Terms, held: Callable[[str, Collection[str]], Collection[str]]) -> Terms:
-    """Return the terms with the stem of what is being typed in place of a prefix that no stem has.
-
-    "electri" is longer than the stem "electr" of the words that begin with it. ``held`` returns those of some stems
-    that the index holds, and the first with a beginning.
-    """
+    """Return the terms with the stem of what is being typed in place of a prefix that no stem has."""
     stem = stems(terms.prefix)[-1:] if terms.prefix else []
     if not stem:
         return terms
@@ -84,24 +69,6 @@ def begun(terms: Terms, held: Callable[[str, Collection[str]], Collection[str]])
         return terms
     word = next((one for one in shorter if one in there), None)
     return terms if word is None else replace(terms, words=(*terms.words, word), prefix=None)
-
-
-def without_common(terms: Terms, total: int, frequency: Frequency) -> Terms:
-    """Leave out words that more than half of the chunks hold: they have no weight, yet all their rows are read.
-
-    ``frequency`` returns how many chunks hold a stem in the one of the searched columns where most do.
-    """
-    inflected = {one.word for one in terms.forms if one.inflected}
-    words = tuple(word for word in terms.words if word not in inflected)
-    if total < _SMALL or len(words) < 2:
-        return terms
-
-    def is_rare(word: str) -> bool:
-        found = stems(word)
-        return len(found) != 1 or frequency(found[0]) * 2 <= total
-
-    rare = {word for word in words if is_rare(word)}
-    return replace(terms, words=tuple(word for word in terms.words if word in rare | inflected)) if rare else terms
 
 
 def _keys(words: str) -> tuple[str, ...]:
@@ -116,37 +83,31 @@ def _keys(words: str) -> tuple[str, ...]:
 # Constants of FTS5.
 _K1, _B = 1.2, 0.75
 # What a match counts is less than its idf times this, however often a chunk holds it.
-MOST = _K1 + 1
+_MOST = _K1 + 1
 # Scores are added up as whole numbers, of which a float8 holds sums up to 9,007 exactly: a sum of fractions depends on
 # their order, and equal chunks must have equal scores. The sum of a bigint is a decimal number, and takes longer.
-UNIT = 1e12
+_UNIT = 1e12
 
 
-def idf(count: int, total: int) -> float:
-    """Return what FTS5 takes for the inverse document frequency of a word that so many chunks hold."""
+def _idf(count: int, total: int) -> float:
     return max(log((total - count + 0.5) / (count + 0.5)), 1e-6) if count < total else 1e-6
 
 
-def contribution(idf_: str, f: str, size: str) -> str:
-    """Return what a match counts in a chunk, in units; the parameter ``average`` is the mean size of a chunk.
-
-    ``f / (f + d)`` is written ``1 - d / (f + d)``, since ``f`` is what takes long. All numbers are of one type: a plain
-    ``0.75`` would be a decimal number, and twice the time of the whole formula.
-    """
+def _contribution(idf_: str, f: str, size: str) -> str:
+    # In units. ``f / (f + d)`` is written ``1 - d / (f + d)``, since ``f`` is what takes long. Numbers have one type:
+    # a plain ``0.75`` would be a decimal number, and twice the time of the whole formula.
     d = f"({_K1 * (1 - _B)!r}::float8 + {_K1 * _B!r}::float8 / %(average)s::float8 * {size})"
-    return f"round({idf_} * {MOST * UNIT!r}::float8 * (1 - {d} / ({f} + {d})))"
+    return f"round({idf_} * {_MOST * _UNIT!r}::float8 * (1 - {d} / ({f} + {d})))"
 
 
-def frequency(columns: Mapping[str, float]) -> str:
-    """Return how often a row of ``postings`` counts, each column by its weight."""
+def _frequency(columns: Mapping[str, float]) -> str:
     alike: dict[float, list[str]] = {}
     for column, weight in columns.items():
         alike.setdefault(float(weight), []).append(f"postings.in_{column}")
     return " + ".join(f"({' + '.join(summed)}) * {weight!r}::float8" for weight, summed in alike.items())
 
 
-def is_held(columns: Mapping[str, float]) -> str:
-    """Return the condition that a row of ``postings`` is of one of these columns."""
+def _is_held(columns: Mapping[str, float]) -> str:
     if len(columns) == len(COLUMNS):
         return "true"
     return "(" + " or ".join(f"postings.in_{column} > 0" for column in columns) + ")"
@@ -160,72 +121,77 @@ def is_held(columns: Mapping[str, float]) -> str:
 _JOINED = 4
 # Follows every word that begins with certain letters, and precedes all that a longer word could be.
 _AFTER, _NOTHING_AFTER = "\U0010ffff", "\x01"
-# What a match of a group counts by how many chunks hold any, as ``idf`` has it.
+# What a match of a group counts by how many chunks hold any, as ``_idf`` has it.
 _IDF = """
     case when held >= %(total)s then 1e-6::float8
     else greatest(ln((%(total)s - held + 0.5)::float8 / (held + 0.5)::float8), 1e-6) end as idf
 """
 # How many chunks hold any match of a group: as many as there are hits, if each has one match.
 # Kept, since the server would count again for every hit.
-_COUNTED = f"""
+_COUNTED_BY = f"""
     counted as materialized (
         select *, {_IDF} from (select of_group, {{}} as held from hits group by of_group) as one
     )
 """
-COUNTED, COUNTED_ONCE = _COUNTED.format("count(distinct chunk)"), _COUNTED.format("count(*)")
-KNOWN = f"""
+_COUNTED, _COUNTED_ONCE = _COUNTED_BY.format("count(distinct chunk)"), _COUNTED_BY.format("count(*)")
+_KNOWN = f"""
     counted as materialized (
         select *, {_IDF} from unnest(%(groups)s::integer[], %(held)s::bigint[]) as known (of_group, held)
     )
 """
 # The chunks of certain memories, where not all are wanted, and the condition that a row of ``postings`` is of them.
-WANTED = f"""
+_WANTED = f"""
     wanted as materialized (
         select chunks.space, chunks.id as chunk, chunks.memory
         from chunks where {of("chunks")} and chunks.memory = any(%(memories)s)
     )
 """
-AMONG = "and postings.chunk in (select wanted.chunk from wanted)"
-SCORED = f"""
-    select hits.space, hits.chunk, {contribution("hits.weight * counted.idf", "hits.f", "hits.size")} as score
+_AMONG = "and postings.chunk in (select wanted.chunk from wanted)"
+_SCORED = f"""
+    select hits.space, hits.chunk, {_contribution("hits.weight * counted.idf", "hits.f", "hits.size")} as score
     from hits join counted on counted.of_group = hits.of_group
 """
 
 
-def selects(
-    name: str, matches: Sequence[Match], columns: Mapping[str, float], corpus: Statistics, among: str
+def _selects(
+    name: str, matches: Sequence[_Match], columns: Mapping[str, float], corpus: Statistics, among: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield selects of the hits of matches with their parameters, whose names begin with ``name``.
-
-    ``among`` is a condition on ``postings``, where not all chunks are wanted.
-    """
+    # Of the hits of matches, with parameters whose names begin with ``name``.
+    names = ("match", "group", "weight", "place", "from", "until", "length", "rarest")
     for shape in ("single", "row", "begun"):
-        if some := [one for one in matches if _shape(one) == shape]:
-            of_shape = f"{shape}_{name}", columns, among
-            select = _of_single(*of_shape) if shape == "single" else _of_rows(*of_shape, begun=shape == "begun")
-            yield select, _listed(f"{shape}_{name}", some, corpus)
+        rows = []
+        for number, match in enumerate(one for one in matches if _shape(one) == shape):
+            whole = match.stems[:-1] if match.begun else match.stems
+            rarest = min(whole, key=lambda stem: sum(corpus.by_columns([stem])[stem].values()), default="")
+            for place, stem in enumerate(match.stems):
+                last = match.begun and place == len(match.stems) - 1
+                until = stem + (_AFTER if last else _NOTHING_AFTER)
+                rows.append((number, match.group, match.weight, place, stem, until, len(match.stems), stem == rarest))
+        if rows:
+            listed = f"{shape}_{name}"
+            given = zip(names, zip(*rows, strict=True), strict=True)
+            parameters = {f"{listed}_{each}": list(values) for each, values in given}
+            if shape == "single":
+                select = f"""
+                    select asked.of_group, asked.weight, postings.space, postings.chunk,
+                        sum({_frequency(columns)}) as f, min(postings.size) as size
+                    from {_asked(listed)}
+                    join postings on postings.term >= asked.first and postings.term < asked.until
+                    where {of("postings")} and {_is_held(columns)} {among}
+                    group by asked.match, 1, 2, 3, 4
+                """
+                yield select, parameters
+            else:
+                yield _of_rows(listed, columns, among, begun=shape == "begun"), parameters
     for number, match in enumerate(one for one in matches if _shape(one) == "phrase"):
         yield _of_phrase(f"phrase{number}_{name}", match, columns, among)
 
 
-def _shape(match: Match) -> str:
+def _shape(match: _Match) -> str:
     # A word, a few words side by side, many, or some of which the last is begun.
     if len(match.stems) == 1:
         return "single"
     return "begun" if match.begun else "row" if len(match.stems) > _JOINED else "phrase"
-
-
-def _listed(name: str, matches: Sequence[Match], corpus: Statistics) -> dict[str, Any]:
-    rows = []
-    for number, match in enumerate(matches):
-        whole = match.stems[:-1] if match.begun else match.stems
-        rarest = min(whole, key=lambda stem: sum(corpus.by_columns([stem])[stem].values()), default="")
-        for place, stem in enumerate(match.stems):
-            last = match.begun and place == len(match.stems) - 1
-            until = stem + (_AFTER if last else _NOTHING_AFTER)
-            rows.append((number, match.group, match.weight, place, stem, until, len(match.stems), stem == rarest))
-    names = ("match", "group", "weight", "place", "from", "until", "length", "rarest")
-    return {f"{name}_{each}": list(values) for each, values in zip(names, zip(*rows, strict=True), strict=True)}
 
 
 def _asked(name: str) -> str:
@@ -237,17 +203,6 @@ def _asked(name: str) -> str:
     return f"unnest({given}) as asked (match, of_group, weight, place, first, until, length, rarest)"
 
 
-def _of_single(name: str, columns: Mapping[str, float], among: str) -> str:
-    return f"""
-        select asked.of_group, asked.weight, postings.space, postings.chunk,
-            sum({frequency(columns)}) as f, min(postings.size) as size
-        from {_asked(name)}
-        join postings on postings.term >= asked.first and postings.term < asked.until
-        where {of("postings")} and {is_held(columns)} {among}
-        group by asked.match, 1, 2, 3, 4
-    """
-
-
 def _weights(columns: Mapping[str, float]) -> str:
     cases = (
         f"when {number} then {float(columns[column])!r}::float8"
@@ -257,7 +212,7 @@ def _weights(columns: Mapping[str, float]) -> str:
     return f"case first_at >> 24 {' '.join(cases)} end"
 
 
-def _of_phrase(name: str, match: Match, columns: Mapping[str, float], among: str) -> tuple[str, dict[str, Any]]:
+def _of_phrase(name: str, match: _Match, columns: Mapping[str, float], among: str) -> tuple[str, dict[str, Any]]:
     # The server knows how frequent each word is. It looks up the others where the rarest is, or reads all places of
     # each in a row, which takes a tenth of the time where all are frequent.
     stems = {f"{name}_{place}": stem for place, stem in enumerate(match.stems)}
@@ -325,7 +280,7 @@ _LOOKUP = 40
 
 
 class Weighed(NamedTuple):
-    """A word that is looked up: the chunks that hold it, and its weight, which has its idf."""
+    # A word that is looked up: the chunks that hold it, and its weight, which has its idf.
 
     stem: str
     held: int
@@ -335,25 +290,20 @@ class Weighed(NamedTuple):
 def apart(words: Sequence[Weighed]) -> tuple[list[Weighed], list[Weighed]]:
     """Return the words that are read first, and the frequent ones, the rarest first; none where that gains nothing."""
     ordered = sorted(words, key=lambda word: (word.held, word.stem))
-    rows = list(accumulate(word.held for word in ordered))
-    rest = _rest(ordered)
+    rows, rest = list(accumulate(word.held for word in ordered)), _rest(ordered)
     needed = rest[0] * _FIRST_WORDS / len(rest) if rest else 0.0
-    few = sum(rows[place] <= _FIRST_ROWS or rest[place] >= needed for place in range(len(ordered)))
-    rare, frequent = ordered[: max(few, 1)], ordered[max(few, 1) :]
+    few = max(sum(rows[place] <= _FIRST_ROWS or rest[place] >= needed for place in range(len(ordered))), 1)
+    rare, frequent = ordered[:few], ordered[few:]
     return (rare, frequent) if sum(word.held for word in frequent) > _FIRST_ROWS else (ordered, [])
 
 
 def _rest(words: Sequence[Weighed]) -> list[float]:
-    return list(accumulate(word.weight * MOST * UNIT + 1 for word in reversed(words)))[::-1]
+    return list(accumulate(word.weight * _MOST * _UNIT + 1 for word in reversed(words)))[::-1]
 
 
-def pruned(
+def _pruned(
     first: Sequence[str], frequent: Sequence[Weighed], columns: Mapping[str, float]
 ) -> tuple[str, dict[str, Any]]:
-    """Return tables of a statement, the last of which, ``scored``, holds the best chunks, and its parameters.
-
-    ``first`` are selects of what the other terms count. The parameter ``asked`` is how many chunks are wanted.
-    """
     rest = _rest(frequent)
     parameters: dict[str, Any] = {
         "frequent": [word.stem for word in frequent],
@@ -371,7 +321,18 @@ def pruned(
     for place, word in enumerate(frequent, 1):
         parameters |= {f"term{place}": word.stem, f"weight{place}": word.weight, f"held{place}": word.held}
         parameters[f"rest{place}"] = rest[place] if place < len(rest) else 0.0
-        tables += [_way(place), _with_word(place, columns)]
+        # All chunks that hold it come in where it may make one good with those that are more frequent; else only the
+        # candidates count.
+        way = f"""
+            way{place} as materialized (
+                select case
+                    when %(rest{place - 1})s::float8 >= (select score from reached{place - 1}) then 'all'
+                    when (select count(*) from {_candidates(place)} as one) * {_LOOKUP} < %(held{place})s then 'lookup'
+                    else 'scan'
+                end as way
+            )
+        """
+        tables += [way, _with_word(place, columns)]
         if place < len(frequent):
             tables.append(_reached(place, columns))
     return f"{', '.join(tables)}, scored as (select * from chunks{len(frequent)})", parameters
@@ -379,7 +340,7 @@ def pruned(
 
 def _reached(place: int, columns: Mapping[str, float]) -> str:
     # It is that of the best ones after so many words, with the words that they lack.
-    counts = contribution("word.weight", "f", "postings.size")
+    counts = _contribution("word.weight", "f", "postings.size")
     found = f"""
         select coalesce(min(score) filter (where place = %(asked)s), 0) from (
             select score, row_number() over (order by score desc) as place from (
@@ -390,8 +351,8 @@ def _reached(place: int, columns: Mapping[str, float]) -> str:
                     from unnest(%(frequent)s::text[], %(frequent_weights)s::float8[]) with ordinality
                         as word (term, weight, place)
                     join postings on postings.space = tried.space and postings.term = word.term
-                        and postings.chunk = tried.chunk and {is_held(columns)}
-                    cross join lateral (select {frequency(columns)} as f) as weighed
+                        and postings.chunk = tried.chunk and {_is_held(columns)}
+                    cross join lateral (select {_frequency(columns)} as f) as weighed
                     where word.place > {place}
                 ) as added
             ) as whole
@@ -412,25 +373,11 @@ def _candidates(place: int) -> str:
     """
 
 
-def _way(place: int) -> str:
-    # All chunks that hold it come in where it may make one good with those that are more frequent; else only the
-    # candidates count.
-    return f"""
-        way{place} as materialized (
-            select case
-                when %(rest{place - 1})s::float8 >= (select score from reached{place - 1}) then 'all'
-                when (select count(*) from {_candidates(place)} as one) * {_LOOKUP} < %(held{place})s then 'lookup'
-                else 'scan'
-            end as way
-        )
-    """
-
-
 def _with_word(place: int, columns: Mapping[str, float]) -> str:
     read = "space, chunk, size, " + ", ".join(f"in_{column}" for column in columns)
-    counts = contribution(f"%(weight{place})s::float8", "f", "postings.size")
-    weighed = f"cross join lateral (select {frequency(columns)} as f) as weighed"
-    of_word = f"postings.term = %(term{place})s and {is_held(columns)}"
+    counts = _contribution(f"%(weight{place})s::float8", "f", "postings.size")
+    weighed = f"cross join lateral (select {_frequency(columns)} as f) as weighed"
+    of_word = f"postings.term = %(term{place})s and {_is_held(columns)}"
     # Not joined chunk by chunk, whatever the server thinks of their number.
     all_of_word = f"(select {read} from postings where {of('postings')} and {of_word} offset 0) as postings"
     way = f"(select way from way{place})"
@@ -476,14 +423,11 @@ class _Parts:
 def search(
     session: Session, corpus: Statistics, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
 ) -> list[ScoredChunk]:
-    """Return the best ``count`` memories by BM25, higher is better, each by its best chunk.
-
-    ``weights`` maps columns to BM25 weights; a column that is not in it is not searched.
-    """
+    """Return the best ``count`` memories by BM25, each by its best chunk."""
     parts = _parts(corpus, _selective(corpus, terms, weights), weights)
     if not parts.selects and not parts.words:
         return []
-    scored, parameters = _scored(parts, weights) if filters else _best(parts, weights)
+    scored, parameters = _scored(parts, weights, pruning=not filters)
     counts = "(select json_object_agg(of_group, held) from counted)" if parts.groups else "null"
     where, of_filters = condition(filters)
     best = "select * from scored order by score desc limit %(asked)s"
@@ -491,7 +435,7 @@ def search(
         join chunks on chunks.space = found.space and chunks.id = found.chunk
         join memories on memories.space = chunks.space and memories.key = chunks.memory
     """
-    row = f"memories.key, found.chunk, found.score / {UNIT!r}, memories.event_at, memories.content_hash, {counts}"
+    row = f"memories.key, found.chunk, found.score / {_UNIT!r}, memories.event_at, memories.content_hash, {counts}"
     sql = (
         f"{scored} select {row} from scored as found {joined} where {where} order by score desc limit %(asked)s"
         if filters
@@ -512,7 +456,7 @@ def search(
 def scores_of(
     session: Session, corpus: Statistics, terms: Terms, weights: Mapping[str, float], memories: Sequence[int]
 ) -> dict[int, float]:
-    """Return what ``search`` would give each of these memories if it gave all that fit; not those without any term."""
+    """Return what ``search`` would give each of these memories; not those without any term."""
     parts = _parts(corpus, _selective(corpus, terms, weights), weights, among=True)
     if not parts.selects and not parts.words:
         return {}
@@ -520,7 +464,7 @@ def scores_of(
     return dict(
         session.rows(
             f"""
-            {scored} select wanted.memory, max(scored.score) / {UNIT!r}
+            {scored} select wanted.memory, max(scored.score) / {_UNIT!r}
             from scored join wanted on wanted.space = scored.space and wanted.chunk = scored.chunk
             group by wanted.memory having max(scored.score) > 0
             """,
@@ -530,20 +474,25 @@ def scores_of(
 
 
 def _selective(corpus: Statistics, terms: Terms, weights: Mapping[str, float]) -> Terms:
-    # With the stem of a word that is only begun, without the frequent ones.
-    columns = [1 << place for place, column in enumerate(COLUMNS) if column in weights]
-
-    def frequency(stem: str) -> int:
-        by_columns = corpus.by_columns([keyed(stem)])[keyed(stem)]
-        return max((sum(n for held, n in by_columns.items() if held & bit) for bit in columns), default=0)
-
+    # With the stem of a word that is only begun, without the words that more than half of the chunks hold: they have no
+    # weight, yet all their rows are read.
     terms = begun(terms, corpus.first_with)
-    corpus.by_columns([stem for match in matches_of(terms) for stem in match.stems])  # all at once
-    return without_common(terms, corpus.chunks, frequency)
+    corpus.by_columns([stem for match in _matches_of(terms) for stem in match.stems])  # all at once
+    inflected = {one.word for one in terms.forms if one.inflected}
+    words = tuple(word for word in terms.words if word not in inflected)
+    if corpus.chunks < _SMALL or len(words) < 2:
+        return terms
+
+    def is_rare(word: str) -> bool:
+        found = stems(word)
+        return len(found) != 1 or corpus.chunk_count(found[0], weights) * 2 <= corpus.chunks
+
+    rare = {word for word in words if is_rare(word)}
+    return replace(terms, words=tuple(word for word in terms.words if word in rare | inflected)) if rare else terms
 
 
 def _parts(corpus: Statistics, terms: Terms, weights: Mapping[str, float], *, among: bool = False) -> _Parts:
-    matches = matches_of(terms)
+    matches = _matches_of(terms)
     groups = [one.group for one in matches]
     known = [one for one in matches if one.is_word and groups.count(one.group) == 1]
     counted = [one for one in matches if one not in known]
@@ -551,7 +500,7 @@ def _parts(corpus: Statistics, terms: Terms, weights: Mapping[str, float], *, am
     pair_columns = {"ident": weights.get("ident", 1.0)}
     parts = _Parts(parameters={"total": corpus.chunks, "average": corpus.average_size})
     if among:
-        parts.tables.append(WANTED)
+        parts.tables.append(_WANTED)
     parts.words = _weighed(corpus, [one for one in known if not one.pair], weights)
     if pairs := _weighed(corpus, [one for one in known if one.pair], pair_columns):
         _add_words(parts, "pair", pairs, pair_columns, among=among)
@@ -564,29 +513,27 @@ def _parts(corpus: Statistics, terms: Terms, weights: Mapping[str, float], *, am
         for pair in (False, True):
             some = [one for one in counted if one.pair == pair]
             columns = pair_columns if pair else weights
-            for select, parameters in selects(
-                "pair" if pair else "word", some, columns, corpus, AMONG if held is not None else ""
+            for select, parameters in _selects(
+                "pair" if pair else "word", some, columns, corpus, _AMONG if held is not None else ""
             ):
                 found.append(select)
                 parts.parameters |= parameters
         parts.tables += [
             f"hits as materialized ({' union all '.join(found)})",
-            KNOWN if held is not None else COUNTED_ONCE if len(parts.groups) == len(counted) else COUNTED,
+            _KNOWN if held is not None else _COUNTED_ONCE if len(parts.groups) == len(counted) else _COUNTED,
         ]
-        parts.selects.append(SCORED)
+        parts.selects.append(_SCORED)
     return parts
 
 
-def _best(parts: _Parts, weights: Mapping[str, float]) -> tuple[str, dict[str, Any]]:
-    rare, frequent = apart(parts.words)
-    if not frequent:
-        return _scored(parts, weights)
-    _add_words(parts, "word", rare, weights)
-    tables, parameters = pruned(parts.selects, frequent, weights)
-    return f"with {', '.join([*parts.tables, tables])}", {**parts.parameters, **parameters}
-
-
-def _scored(parts: _Parts, weights: Mapping[str, float], *, among: bool = False) -> tuple[str, dict[str, Any]]:
+def _scored(
+    parts: _Parts, weights: Mapping[str, float], *, among: bool = False, pruning: bool = False
+) -> tuple[str, dict[str, Any]]:
+    rare, frequent = apart(parts.words) if pruning else ([], [])
+    if frequent:
+        _add_words(parts, "word", rare, weights)
+        tables, parameters = _pruned(parts.selects, frequent, weights)
+        return f"with {', '.join([*parts.tables, tables])}", {**parts.parameters, **parameters}
     if parts.words:
         _add_words(parts, "word", parts.words, weights, among=among)
     together = " union all ".join(parts.selects)
@@ -600,27 +547,27 @@ def _add_words(
     parts.parameters[f"{name}s"] = [word.stem for word in words]
     parts.parameters[f"{name}_weights"] = [word.weight for word in words]
     asked = f"unnest(%({name}s)s::text[], %({name}_weights)s::float8[]) as asked (term, weight)"
-    weighed = f"cross join lateral (select {frequency(columns)} as f) as weighed"
-    postings = f"join postings on postings.term = asked.term and {of('postings')} and {is_held(columns)}"
+    weighed = f"cross join lateral (select {_frequency(columns)} as f) as weighed"
+    postings = f"join postings on postings.term = asked.term and {of('postings')} and {_is_held(columns)}"
     if among:
         # Looked up chunk by chunk: the server would read all of a frequent word, as it does not know which word it is.
         postings = f"""
             cross join wanted
             cross join lateral (
                 select * from postings where postings.space = wanted.space and postings.term = asked.term
-                    and postings.chunk = wanted.chunk and {is_held(columns)} offset 0
+                    and postings.chunk = wanted.chunk and {_is_held(columns)} offset 0
             ) as postings
         """
-    score = contribution("asked.weight", "f", "postings.size")
+    score = _contribution("asked.weight", "f", "postings.size")
     parts.selects.append(f"select postings.space, postings.chunk, {score} as score from {asked} {postings} {weighed}")
 
 
-def _group(matches: Sequence[Match], number: int, weights: Mapping[str, float]) -> Group:
+def _group(matches: Sequence[_Match], number: int, weights: Mapping[str, float]) -> Group:
     alike = tuple((one.stems, one.begun, one.pair) for one in matches if one.group == number)
     return alike, bits_of(weights)
 
 
-def _weighed(corpus: Statistics, words: Sequence[Match], columns: Mapping[str, float]) -> list[Weighed]:
+def _weighed(corpus: Statistics, words: Sequence[_Match], columns: Mapping[str, float]) -> list[Weighed]:
     by_columns = corpus.by_columns([one.stems[0] for one in words])
     bits = bits_of(columns)
     found: dict[str, Weighed] = {}
@@ -628,7 +575,7 @@ def _weighed(corpus: Statistics, words: Sequence[Match], columns: Mapping[str, f
         stem = one.stems[0]
         if held := sum(count for columns_, count in by_columns[stem].items() if columns_ & bits):
             before = found[stem].weight if stem in found else 0.0
-            found[stem] = Weighed(stem, held, before + one.weight * idf(held, corpus.chunks))
+            found[stem] = Weighed(stem, held, before + one.weight * _idf(held, corpus.chunks))
     return list(found.values())
 
 
@@ -643,10 +590,6 @@ def holds_phrase(session: Session, corpus: Statistics, phrase: str, weights: Map
         return False
     if len(terms) == 1:
         return True
-    return corpus.side_by_side(tuple(terms), bits, lambda: bool(session.value(*_side_by_side(terms, weights))))
-
-
-def _side_by_side(terms: Sequence[str], weights: Mapping[str, float]) -> tuple[str, dict[str, Any]]:
     tables = [f"p{place}" for place in range(len(terms))]
     joined = " ".join(
         f"join postings as {one} on {one}.space = p0.space and {one}.chunk = p0.chunk and {one}.term = %({one})s"
@@ -661,4 +604,5 @@ def _side_by_side(terms: Sequence[str], weights: Mapping[str, float]) -> tuple[s
             )
         )
     """
-    return sql, dict(zip(tables, terms, strict=True))
+    parameters = dict(zip(tables, terms, strict=True))
+    return corpus.side_by_side(tuple(terms), bits, lambda: bool(session.value(sql, parameters)))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import apsw
 
+from jupyter_memory.runtime import batches
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.sqlite import keyword_query
@@ -73,8 +74,6 @@ _LISTED = ", ".join(f"in_{column}" for column in COLUMNS)
 
 
 class Words(NamedTuple):
-    """What is indexed of a chunk: its texts, column by column."""
-
     space: str
     chunk: int
     texts: tuple[str, str, str, str, str]
@@ -94,8 +93,8 @@ def put_in(session: Session, written: Iterable[Words]) -> None:
     for one in written:
         by_space.setdefault(one.space, []).append(one)
     for space, of_space in by_space.items():
-        for start in range(0, len(of_space), _TOGETHER):
-            _put_in(session, space, of_space[start : start + _TOGETHER])
+        for some in batches(of_space, _TOGETHER):
+            _put_in(session, space, some)
 
 
 def _put_in(session: Session, space: str, written: Sequence[Words]) -> None:
@@ -124,7 +123,7 @@ def _put_in(session: Session, space: str, written: Sequence[Words]) -> None:
             "places": _BETWEEN.join(_array(row.places) for row in rows),
         },
     )
-    holding = Counter((row.term, _columns_of(row.counts)) for row in rows)
+    holding = Counter((row.term, sum(1 << place for place, count in enumerate(row.counts) if count)) for row in rows)
     session.execute(
         f"""
         insert into frequencies (space, term, columns, chunks)
@@ -184,8 +183,7 @@ def put_back(session: Session, chunks: Sequence[int]) -> None:
 
 
 def rebuild(session: Session) -> None:
-    """Build the index anew from the texts of the chunks."""
-    # Whoever writes waits until this is done: what they put in and take out counts from the new state.
+    # Writers wait until this is done: what they put in and take out counts from the new state.
     session.execute("lock table totals in share row exclusive mode")
     for table in ("postings", "frequencies"):
         session.execute(f"delete from {table} where {of(table)}")
@@ -193,9 +191,9 @@ def rebuild(session: Session) -> None:
         f"insert into totals (space, changes, chunks, words) "
         f"select space, 1, -sum(chunks), -sum(words) from totals where {of('totals')} group by space"
     )
-    ids = [row[0] for row in session.rows(f"select id from chunks where {of('chunks')} order by id")]
-    for start in range(0, len(ids), _TOGETHER):
-        put_back(session, ids[start : start + _TOGETHER])
+    rows = session.rows(f"select id from chunks where {of('chunks')} order by id")
+    for some in batches(rows, _TOGETHER):
+        put_back(session, [row[0] for row in some])
 
 
 def is_unfolded(session: Session) -> bool:
@@ -208,7 +206,7 @@ def is_unfolded(session: Session) -> bool:
 
 
 def fold(session: Session) -> None:
-    """Make one row of many in what writers append, unless somebody else is at it."""
+    """Make one row of many in what writers append, unless another process is doing it."""
     if not session.value("select pg_try_advisory_xact_lock(hashtext('jupyter_memory.fold'))"):
         return
     session.execute(
@@ -254,10 +252,6 @@ def _postings(words: Words) -> Iterator[_Posting]:
         yield _Posting(term, words.chunk, of_term, size, places[term])
 
 
-def _columns_of(counts: Sequence[int]) -> int:
-    return sum(1 << place for place, count in enumerate(counts) if count)
-
-
 def _array(values: Iterable[int]) -> str:
     return "{" + ",".join(map(str, values)) + "}"
 
@@ -294,36 +288,29 @@ class Statistics:
         self._cache = cache
 
     def counted(self, groups: Iterable[Group]) -> list[int] | None:
-        """Return how many chunks hold any match of each group, None where not all were counted."""
         found = [self._cache.groups.get(self._version, group) for group in groups]
         known = [count for count in found if count is not None]
         return known if len(known) == len(found) else None
 
     def keep_counted(self, counts: Mapping[Group, int]) -> None:
-        """Note how many chunks hold any match of a group."""
         for group, count in counts.items():
             self._cache.groups.put(self._version, group, count)
 
     def side_by_side(self, stems: tuple[str, ...], bits: int, look: Callable[[], bool]) -> bool:
-        """Return whether any chunk holds words side by side in a set of columns; ``look`` finds out the first time."""
         return self._cache.phrases.of(self._version, (stems, bits), look)
 
     @property
     def chunks(self) -> int:
-        """Return how many chunks there are."""
         return self._totals.chunks
 
     def words(self, text: str, /) -> list[str]:
-        """Return the words of a text as the index holds them, in their order."""
         return stems(text)
 
     @property
     def average_size(self) -> float:
-        """Return how many words a chunk has on average."""
         return self._totals.words / self._totals.chunks if self._totals.words else 1.0
 
     def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
-        """Return how many chunks hold each word, in whichever column; 0 where none does."""
         asked = list(dict.fromkeys(words))
         found = self.by_columns([keyed(word) for word in asked])
         return {word: sum(found[keyed(word)].values()) for word in asked}
@@ -366,7 +353,6 @@ class Statistics:
         return [row[0] for row in rows]
 
     def beginning(self, letters: str, /) -> Sequence[str]:
-        """Return the words of the index, as stems, that begin with these letters."""
         after = letters[:-1] + chr(ord(letters[-1]) + 1)
         return self._cache.vocabulary.of(
             self._version,
@@ -375,18 +361,15 @@ class Statistics:
         )
 
     def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
-        """Return the long words of the index, as stems, that end with any of these letters."""
         found = self._cache.vocabulary.of(self._version, "", self._reader("length(term) >= %(long)s", long=_LONG))
         return [term for term in found if term.isalpha() and term.endswith(letters)]
 
     def is_held(self, word: str, columns: Collection[str]) -> bool:
-        """Return whether any chunk holds a word, by its stem, in one of these columns."""
         bits = bits_of(columns)
         found = self.by_columns([keyed(stem) for stem in stems(word)])
         return all(any(held & bits and count for held, count in one.items()) for one in found.values())
 
     def chunk_count(self, stem: str, columns: Collection[str]) -> int:
-        """Return how many chunks hold a stem in the one of these columns where most do; it may be gone by now."""
         found = self.by_columns([keyed(stem)])[keyed(stem)]
         return max((sum(n for held, n in found.items() if held & bits_of([one])) for one in columns), default=0)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -11,7 +13,6 @@ from jupyter_memory.storage.base import (
     Calibration,
     ChunkSpan,
     ChunkVectors,
-    Corpus,
     EmbeddedParts,
     Model,
     Passage,
@@ -23,17 +24,26 @@ from jupyter_memory.storage.postgres.keyword import begun
 from jupyter_memory.storage.postgres.postings import Statistics, StatisticsCache, bits_of, keyed, stems
 from jupyter_memory.storage.postgres.sql import SHOWN_TIER, condition
 from jupyter_memory.storage.postgres.tables import activity, files, memories
-from jupyter_memory.storage.shared import from_micros, identity
-from jupyter_memory.text.code import Definitions
+from jupyter_memory.storage.shared import from_micros, identity, is_below
+from jupyter_memory.text.code import PYTHON, Definitions
 from jupyter_memory.text.identifiers import COLUMNS
+from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
-from jupyter_memory.types.chunk_tokens import ChunkTokens
+from jupyter_memory.types.chunk_tokens import MARK, ChunkTokens
 from jupyter_memory.types.protocols import FileState, Vectors
 from jupyter_memory.types.report import Feedback, Folder, Recent
 
 Result = TypeVar("Result")
 
 _MEMORIES = f"from memories where {of('memories')}"
+_CHUNKS = f"from chunks where {of('chunks')}"
+_CHUNK_TEXTS = f"from chunk_texts where {of('chunk_texts')} and id = any(%(chunks)s) order by id"
+# Browsing shows what people chose to keep before what was indexed; a search ranks the tiers differently. Cells of one
+# time come in the order of their file, whose cells are written together.
+_BROWSE_ORDER = (
+    f"case {SHOWN_TIER} when 'core' then 0 when 'note' then 1 when 'mcp' then 2 "
+    "else 3 + (kind = 'history')::integer end, event_at desc, source, memories.key"
+)
 _FACET_VALUES = {
     "tag": f"select distinct tag from tags where {of('tags')} order by 1",
     "tier": f"select distinct {SHOWN_TIER} {_MEMORIES} order by 1",
@@ -46,14 +56,15 @@ _FACET_VALUES = {
 
 
 class PostgresSnapshot:
-    """A read transaction of one connection; `storage.base.Snapshot` says what each method does."""
+    """A read transaction of one connection."""
 
-    def __init__(self, session: Session, cache: StatisticsCache) -> None:
+    def __init__(self, session: Session, cache: StatisticsCache, within: Filters | None = None) -> None:
         self._session = session
+        self._within = within or Filters()
         self._statistics = Statistics(session, self.version, cache)
 
     @property
-    def corpus(self) -> Corpus:
+    def corpus(self) -> Statistics | _PartStatistics:
         return self._statistics
 
     @property
@@ -73,42 +84,79 @@ class PostgresSnapshot:
         return memories.load(self._session, keys)
 
     def keys(self, filters: Filters, among: Sequence[str] | None = None, /) -> list[int]:
-        return memories.keys_where(self._session, filters, among)
+        return memories.keys_where(self._session, self._within & filters, among)
 
     def selection(self, filters: Filters, /) -> Selection:
-        return memories.selection(self._session, filters)
+        filters = self._within & filters
+        where, parameters = condition(filters)
+        tagged = "exists (select 1 from tags where tags.space = memories.space and tags.memory = memories.key)"
+        rows = self._session.rows(
+            f"select id, kind, pinned, {tagged} from memories where {where} order by key", parameters
+        )
+        return Selection(
+            ids=tuple(str(row[0]) for row in rows),
+            kinds=dict(Counter(str(row[1]) for row in rows).most_common()),
+            pinned=sum(bool(row[2]) for row in rows),
+            tagged=sum(bool(row[3]) for row in rows),
+            filters=filters,
+        )
 
     def exists(self, filters: Filters, /) -> bool:
-        where, parameters = condition(filters)
+        where, parameters = condition(self._within & filters)
         return bool(self._session.value(f"select exists (select 1 from memories where {where})", parameters))
 
     def browse(self, filters: Filters, limit: int, /) -> list[Memory]:
-        return memories.browse(self._session, filters, limit)
+        where, parameters = condition(self._within & filters)
+        rows = self._session.rows(
+            f"{memories.SELECT} where {where} order by {_BROWSE_ORDER} limit %(limit)s", {**parameters, "limit": limit}
+        )
+        return [memories.memory_of(row) for row in rows]
 
     def facet_counts(self, filters: Filters, /) -> dict[str, dict[str, int]]:
-        return memories.facet_counts(self._session, filters)
+        return memories.facet_counts(self._session, self._within & filters)
 
     def facet_values(self, facet: str, /) -> list[str]:
         return [row[0] for row in self._session.rows(_FACET_VALUES[facet])]
 
     def sessions(self, filters: Filters, /) -> list[str]:
-        return memories.sessions(self._session, filters)
+        where, parameters = condition(self._within & filters)
+        rows = self._session.rows(
+            f"select distinct session from memories where session is not null and {where} order by 1", parameters
+        )
+        return [row[0] for row in rows]
 
     def event_span(self) -> tuple[datetime, datetime]:
-        [(first, last)] = self._session.rows(f"select min(event_at), max(event_at) {_MEMORIES}")
+        where, parameters = condition(self._within)
+        [(first, last)] = self._session.rows(
+            f"select min(event_at), max(event_at) from memories where {where}", parameters
+        )
         return from_micros(first or 0), from_micros(last or 0)
 
     def spans(self, chunks: Sequence[int], /) -> dict[int, ChunkSpan]:
-        return memories.spans(self._session, chunks)
+        rows = self._session.rows(
+            f"select id, start, stop, line, context {_CHUNKS} and id = any(%(chunks)s) order by id",
+            {"chunks": list(chunks)},
+        )
+        return {row[0]: ChunkSpan(*row[1:]) for row in rows}
 
     def first_contexts(self, ids: Sequence[str], /) -> dict[str, str]:
-        return memories.first_contexts(self._session, ids)
+        rows = self._session.rows(
+            f"""
+            select distinct on (memories.key) memories.id, chunks.context
+            from memories join chunks on chunks.space = memories.space and chunks.memory = memories.key
+            where {of("memories")} and memories.id = any(%(ids)s)
+            order by memories.key, chunks.start
+            """,
+            {"ids": list(ids)},
+        )
+        return dict(rows)
 
     def chunks_of(self, keys: Sequence[int], /) -> list[int]:
         return memories.chunks_of(self._session, keys)
 
     def passages(self, chunks: Sequence[int], /) -> dict[int, Passage]:
-        return memories.passages(self._session, chunks)
+        rows = self._session.rows(f"select id, title, context, text, tags {_CHUNK_TEXTS}", {"chunks": list(chunks)})
+        return {row[0]: Passage(*row[1:]) for row in rows}
 
     def texts(self, keys: Sequence[int], /) -> dict[int, str]:
         return memories.texts(self._session, keys)
@@ -117,14 +165,18 @@ class PostgresSnapshot:
         return memories.definitions_of(self._session, keys)
 
     def without_definitions(self, count: int, after: int = 0, /) -> list[int]:
-        return memories.lacking_definitions(self._session, count, after)
+        rows = self._session.rows(
+            f"select key from memories where {memories.LACKING} and key > %(after)s order by key limit %(count)s",
+            {"python": PYTHON, "after": after, "count": count},
+        )
+        return [row[0] for row in rows]
 
     # -- keywords ------------------------------------------------------------------------------------------------------
 
     def keyword_matches(
         self, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
     ) -> list[ScoredChunk]:
-        return keyword.search(self._session, self._statistics, terms, weights, filters, count)
+        return keyword.search(self._session, self._statistics, terms, weights, self._within & filters, count)
 
     def keyword_scores(self, terms: Terms, weights: Mapping[str, float], keys: Sequence[int], /) -> dict[int, float]:
         return keyword.scores_of(self._session, self._statistics, terms, weights, keys)
@@ -143,13 +195,13 @@ class PostgresSnapshot:
         return keyword.holds_phrase(self._session, self._statistics, phrase, weights)
 
     def holds_word(self, word: str, columns: Collection[str], /) -> bool:
-        return self._statistics.is_held(word, columns)
+        return self.corpus.is_held(word, columns)
 
     def words_beginning(self, letters: str, /) -> Sequence[str]:
-        return self._statistics.beginning(letters)
+        return self.corpus.beginning(letters)
 
     def chunk_count_of(self, stem: str, columns: Collection[str], /) -> int:
-        return self._statistics.chunk_count(stem, columns)
+        return self.corpus.chunk_count(stem, columns)
 
     # -- vectors -------------------------------------------------------------------------------------------------------
 
@@ -165,7 +217,7 @@ class PostgresSnapshot:
     def vector_matches(
         self, model: Model, vector: Vectors, filters: Filters, count: int, threshold: float | None, /
     ) -> list[ScoredChunk]:
-        return vectors.search(self._session, model, vector, filters, count, threshold)
+        return vectors.search(self._session, model, vector, self._within & filters, count, threshold)
 
     def cosines(self, model: Model, vector: Vectors, keys: Sequence[int], /) -> dict[int, float]:
         return vectors.cosines(self._session, model, vector, keys)
@@ -179,36 +231,74 @@ class PostgresSnapshot:
     # -- samples -------------------------------------------------------------------------------------------------------
 
     def newest_chunk(self) -> int:
-        return memories.newest_chunk(self._session)
+        # Space by space, each from the end of the index: the highest of several spaces at once is found by reading all.
+        highest = self._session.value(
+            """
+            select max(of_space.id) from unnest(%(spaces)s::text[]) as wanted (space) cross join lateral (
+                select chunks.id from chunks where chunks.space = wanted.space order by chunks.id desc limit 1
+            ) as of_space
+            """
+        )
+        return int(highest or 0)
 
     def sample(self, count: int, /) -> list[int]:
-        return memories.sample_chunks(self._session, count, self._statistics.chunks)
+        return memories.sample_chunks(self._session, count, self.corpus.chunks, self._within)
 
     def tokens(self, chunks: Sequence[int], /) -> dict[int, ChunkTokens]:
         return memories.tokens_of(self._session, chunks)
 
     def embedded_parts(self, chunks: Sequence[int], /) -> dict[int, EmbeddedParts]:
-        return memories.embedded_parts(self._session, chunks)
+        rows = self._session.rows(f"select id, kind, title, context, text {_CHUNK_TEXTS}", {"chunks": list(chunks)})
+        return {row[0]: EmbeddedParts(*row[1:]) for row in rows}
 
     # -- activity ------------------------------------------------------------------------------------------------------
 
     def accepted(self) -> tuple[int, int]:
-        return activity.accepted(self._session)
+        [(yes, judged)] = self._session.rows(
+            f"select count(*) filter (where accepted), count(*) from feedback where {activity.OWN}",
+            {"space": self._session.space},
+        )
+        return yes, judged
 
     def query_vector(self, fingerprint: str, text: str, /) -> tuple[Vectors, bool] | None:
         return activity.query_vector(self._session, fingerprint, text)
 
     def has_query_vectors(self) -> bool:
-        return not activity.has_no_query_vectors(self._session)
+        return bool(
+            self._session.value(
+                f"select exists (select 1 from query_vectors where {activity.OWN})", {"space": self._session.space}
+            )
+        )
 
     def recent_searches(self, limit: int, /) -> list[Recent]:
-        return activity.recent(self._session, limit)
+        rows = self._session.rows(
+            f"""
+            select query_id, query, profile, at, origin, cardinality(hits), client, tool
+            from searches where {activity.OWN} order by number desc limit %(limit)s
+            """,
+            {"space": self._session.space, "limit": limit},
+        )
+        return [Recent(id_, query, profile, from_micros(at), *said) for id_, query, profile, at, *said in rows]
 
     def last_search(self, origin: str, /) -> tuple[Recent, tuple[str, ...]] | None:
-        return activity.last_search(self._session, origin)
+        rows = self._session.rows(
+            f"""
+            select query_id, query, profile, at, hits from searches
+            where {activity.OWN} and origin = %(origin)s and client = '' order by number desc limit 1
+            """,
+            {"space": self._session.space, "origin": origin},
+        )
+        if not rows:
+            return None
+        [(id_, query, profile, at, hits)] = rows
+        return Recent(id_, query, profile, from_micros(at), origin, len(hits)), tuple(hits)
 
     def query_of(self, query_id: str, /) -> str:
-        return activity.query_of(self._session, query_id)
+        found = self._session.value(
+            f"select query from searches where {activity.OWN} and query_id = %(id)s",
+            {"space": self._session.space, "id": storable(query_id)},
+        )
+        return "" if found is None else str(found)
 
     def feedback(self) -> list[Feedback]:
         return activity.judged(self._session)
@@ -216,16 +306,27 @@ class PostgresSnapshot:
     # -- contents ------------------------------------------------------------------------------------------------------
 
     def count(self, filters: Filters, /) -> int:
-        return memories.count(self._session, filters)
+        where, parameters = condition(self._within & filters)
+        return int(self._session.value(f"select count(*) from memories where {where}", parameters))
 
     def tags(self) -> list[str]:
-        return memories.tags(self._session)
+        rows = self._session.rows(f"select tag from tags where {of('tags')} group by tag order by count(*) desc, tag")
+        return [row[0] for row in rows]
 
     def same_content(self, drafts: Sequence[Draft], /) -> list[int | None]:
         return memories.find_known(self._session, [identity(draft) for draft in drafts])
 
     def known(self, contents: Mapping[str, str], filters: Filters, /) -> set[str]:
-        return memories.known_contents(self._session, contents, filters)
+        where, parameters = condition(filters)
+        rows = self._session.rows(
+            f"""
+            select id, content_hash from memories
+            where {where} and (id = any(%(ids)s) or content_hash = any(%(contents)s))
+            """,
+            {**parameters, "ids": [*map(storable, contents)], "contents": [*map(storable, contents.values())]},
+        )
+        others = {content for id_, content in rows if id_ not in contents}
+        return {id_ for id_, _ in rows if id_ in contents} | {one for one, held in contents.items() if held in others}
 
     # -- files and folders ---------------------------------------------------------------------------------------------
 
@@ -233,22 +334,41 @@ class PostgresSnapshot:
         return files.under(self._session, root, space)
 
     def file_states(self, places: Sequence[tuple[str, str]], /) -> dict[tuple[str, str], FileState]:
-        return files.states(self._session, places)
+        rows = self._session.rows(
+            f"""
+            select files.space, files.path, mtime_ns, size, content_hash, indexed_at, dated
+            from unnest(%(paths)s::text[], %(spaces_of)s::text[]) as place (path, space)
+            join files on files.space = place.space and md5(files.path) = md5(place.path) where {of("files")}
+            """,
+            {"paths": [path for path, _ in places], "spaces_of": [space for _, space in places]},
+        )
+        return {(row[1], row[0]): replace(FileState(*row[1:-1]), dated=row[-1]) for row in rows}
 
     def file_keys(self, paths: Sequence[str], space: str, /) -> list[int]:
         return files.memories_of_paths(self._session, paths, space)
 
     def file_texts(self, paths: Sequence[str], space: str, /) -> dict[str, list[tuple[str, str]]]:
-        return files.texts(self._session, paths, space)
+        found: dict[str, list[tuple[str, str]]] = {}
+        for path, location, text in self._session.rows(
+            f"""
+            select source, location, text
+            from memories join texts on texts.space = memories.space and texts.memory = memories.key
+            where {of("memories")} and {files.SOURCES} order by memories.key
+            """,
+            {"paths": list(paths), "space": space},
+        ):
+            found.setdefault(str(path), []).append((str(location), str(text)))
+        return found
 
     def folders(self, space: str, /) -> list[Folder]:
         return files.listed_folders(self._session, space)
 
     def noted_folders(self, space: str, /) -> list[str]:
-        return files.noted_folders(self._session, space)
+        return sorted((row.path for row in files.noted_folders(self._session, space)), key=len)
 
     def folder_above(self, path: str, space: str, /) -> str | None:
-        return files.folder_above(self._session, path, space)
+        above = (row.path for row in files.noted_folders(self._session, space) if is_below(path, row.path))
+        return min(above, key=len, default=None)
 
     # -- models --------------------------------------------------------------------------------------------------------
 
@@ -262,7 +382,18 @@ class PostgresSnapshot:
         return self._statistics.chunks - vectors.count(self._session, model)
 
     def chunks_without_tokens(self, count: int, after: int = 0, /) -> list[int]:
-        return memories.without_tokens(self._session, count, after)
+        rows = self._session.rows(
+            f"""
+            select id {_CHUNKS} and id > %(after)s and not exists (
+                select 1 from chunk_tokens
+                where chunk_tokens.space = chunks.space and chunk_tokens.chunk = chunks.id
+                    and substr(ids, 1, 2) = %(mark)s
+            )
+            order by id limit %(count)s
+            """,
+            {"after": after, "count": count, "mark": MARK},
+        )
+        return [row[0] for row in rows]
 
 
 # A snapshot that sees a part of a store only: nothing it returns depends on the words or memories of the rest.
@@ -279,8 +410,8 @@ _OWNED = """
 """
 
 
-class PartStatistics:
-    """The words of a part of a store, counted from the postings of its chunks."""
+class _PartStatistics:
+    # Counted from the postings of the chunks of a part.
 
     def __init__(self, session: Session, within: Filters, whole: Statistics) -> None:
         self._session = session
@@ -290,7 +421,6 @@ class PartStatistics:
 
     @property
     def chunks(self) -> int:
-        """Return how many chunks there are."""
         if self._chunks is None:
             where, parameters = condition(self._within)
             joined = "chunks join memories on memories.space = chunks.space and memories.key = chunks.memory"
@@ -298,11 +428,9 @@ class PartStatistics:
         return self._chunks
 
     def words(self, text: str, /) -> list[str]:
-        """Return the words of a text as the index holds them, in their order."""
         return stems(text)
 
     def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
-        """Return how many chunks hold each word, in whichever column; 0 where none does."""
         asked = {keyed(word): word for word in words}
         # A word that nothing in the store holds need not be looked for.
         held = self._whole.frequencies(asked.values())
@@ -319,15 +447,12 @@ class PartStatistics:
         return {word: found.get(term, 0) for term, word in asked.items()}
 
     def beginning(self, letters: str, /) -> Sequence[str]:
-        """Return the words of the part, as stems, that begin with these letters."""
         return self._held(self._whole.beginning(letters))
 
     def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
-        """Return the long words of the part, as stems, that end with any of these letters."""
         return self._held(self._whole.ending(letters))
 
     def is_held(self, word: str, columns: Collection[str]) -> bool:
-        """Return whether any chunk of the part holds a word, by its stem, in one of these columns."""
         where, parameters = condition(self._within)
         terms = list(dict.fromkeys(map(keyed, stems(word))))
         in_columns = " or ".join(f"in_{column} > 0" for column in COLUMNS if bits_of([column]) & bits_of(columns))
@@ -340,55 +465,37 @@ class PartStatistics:
         )
         return len(found) == len(terms)
 
+    def chunk_count(self, stem: str, columns: Collection[str]) -> int:
+        # In whichever column: it decides between spellings, and the part is not counted by columns.
+        return self.frequencies([stem])[stem]
+
     def _held(self, words: Sequence[str]) -> Sequence[str]:
         found = self.frequencies(words) if words else {}
         return [word for word in words if found[word]]
 
 
 class PartSnapshot(PostgresSnapshot):
-    """A snapshot in which only the memories exist that filters let through."""
+    """A snapshot in which only the memories exist that match some filters."""
 
     def __init__(self, session: Session, cache: StatisticsCache, within: Filters) -> None:
-        super().__init__(session, cache)
-        self._within = within
-        self._part = PartStatistics(session, within, self._statistics)
+        super().__init__(session, cache, within)
+        self._part = _PartStatistics(session, within, self._statistics)
+
+    @property
+    def corpus(self) -> _PartStatistics:
+        return self._part
 
     @property
     def is_all(self) -> bool:
-        """Return whether the store holds nothing else."""
         where, parameters = condition(self._within)
         other = f"select 1 from memories where {of('memories')} and not coalesce({where}, false)"
         return not self._session.value(f"select exists ({other})", parameters)
-
-    @property
-    def corpus(self) -> PartStatistics:
-        return self._part
-
-    def in_background(self, work: Callable[[Snapshot], Result], /) -> Callable[[], Result]:
-        return lambda: work(self)
-
-    # -- memories ------------------------------------------------------------------------------------------------------
 
     def key_of(self, memory_id: str, /) -> int:
         found = self.keys(Filters(), [memory_id])
         if not found:
             raise UnknownMemory(memory_id)
         return found[0]
-
-    def keys(self, filters: Filters, among: Sequence[str] | None = None, /) -> list[int]:
-        return super().keys(self._within & filters, among)
-
-    def selection(self, filters: Filters, /) -> Selection:
-        return super().selection(self._within & filters)
-
-    def exists(self, filters: Filters, /) -> bool:
-        return super().exists(self._within & filters)
-
-    def browse(self, filters: Filters, limit: int, /) -> list[Memory]:
-        return super().browse(self._within & filters, limit)
-
-    def facet_counts(self, filters: Filters, /) -> dict[str, dict[str, int]]:
-        return super().facet_counts(self._within & filters)
 
     def facet_values(self, facet: str, /) -> list[str]:
         where, parameters = condition(self._within)
@@ -398,47 +505,9 @@ class PartSnapshot(PostgresSnapshot):
         found = f"select distinct {column} from {joined} where coalesce({column}, '') <> '' and {where} order by 1"
         return [row[0] for row in self._session.rows(found, parameters)]
 
-    def sessions(self, filters: Filters, /) -> list[str]:
-        return super().sessions(self._within & filters)
-
-    def event_span(self) -> tuple[datetime, datetime]:
-        where, parameters = condition(self._within)
-        [(first, last)] = self._session.rows(
-            f"select min(event_at), max(event_at) from memories where {where}", parameters
-        )
-        return from_micros(first or 0), from_micros(last or 0)
-
-    def count(self, filters: Filters, /) -> int:
-        return super().count(self._within & filters)
-
     def tags(self) -> list[str]:
         counts = memories.facet_counts(self._session, self._within)["tag"]
         return sorted(counts, key=lambda tag: (-counts[tag], tag))
 
-    # -- words and vectors ---------------------------------------------------------------------------------------------
-
-    def keyword_matches(
-        self, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
-    ) -> list[ScoredChunk]:
-        return super().keyword_matches(terms, weights, self._within & filters, count)
-
     def holds_phrase(self, phrase: str, weights: Mapping[str, float], /) -> bool:
         return bool(keyword.search(self._session, self._statistics, Terms(phrases=(phrase,)), weights, self._within, 1))
-
-    def holds_word(self, word: str, columns: Collection[str], /) -> bool:
-        return self._part.is_held(word, columns)
-
-    def words_beginning(self, letters: str, /) -> Sequence[str]:
-        return self._part.beginning(letters)
-
-    def chunk_count_of(self, stem: str, columns: Collection[str], /) -> int:
-        # In whichever column: it decides between spellings, and the part is not counted by columns.
-        return self._part.frequencies([stem])[stem]
-
-    def vector_matches(
-        self, model: Model, vector: Vectors, filters: Filters, count: int, threshold: float | None, /
-    ) -> list[ScoredChunk]:
-        return super().vector_matches(model, vector, self._within & filters, count, threshold)
-
-    def sample(self, count: int, /) -> list[int]:
-        return memories.sample_chunks(self._session, count, self._part.chunks, self._within)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jupyter_memory.runtime import batches
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.postgres.postings import keyed, stems
 from jupyter_memory.storage.shared import all_of, below, spellings, to_micros
@@ -22,36 +23,25 @@ _JSON = json.JSONEncoder(ensure_ascii=False)
 
 
 def insert(session: Session, table: str, written: Sequence[Mapping[str, Any]], *, conflict: str = "") -> int:
-    """Write rows of the same columns; ``conflict`` says what to do with those that are there. Return how many went in.
-
-    They go as one value, JSON, whose types are those of the table: as many parameters as there are values would take
-    longer to read than to store.
-    """
+    """Write rows of the same columns; ``conflict`` says what to do with known ones. Return how many went in."""
+    # As one value, JSON: as many parameters as there are values would take longer to read than to store.
     count = 0
-    for start in range(0, len(written), TOGETHER):
-        part = written[start : start + TOGETHER]
+    for part in batches(written, TOGETHER):
         columns = ", ".join(part[0])
         count += session.changed(
             f"insert into {table} ({columns}) "
             f"select {columns} from json_populate_recordset(null::{table}, %(rows)s::json) {conflict}",
-            {"rows": _JSON.encode(list(part))},
+            {"rows": _JSON.encode(part)},
         )
     return count
 
 
 def next_numbers(session: Session, sequence: str, count: int) -> list[int]:
-    """Return new numbers of a sequence, ascending; other writers have others."""
     rows = session.rows(
         "select nextval(%(sequence)s::regclass) from generate_series(1, %(count)s) order by 1",
         {"sequence": sequence, "count": count},
     )
     return [row[0] for row in rows]
-
-
-def parts(values: Sequence[Any], size: int = TOGETHER) -> Iterator[Sequence[Any]]:
-    """Yield the values in parts that one statement takes."""
-    for start in range(0, len(values), size):
-        yield values[start : start + size]
 
 
 def as_vector(vector: Vectors) -> str:
@@ -74,29 +64,23 @@ SHOWN_TIER = "case when memories.pinned then 'core' else memories.tier end"
 def condition(filters: Filters) -> tuple[str, dict[str, Any]]:
     """Return a SQL condition on ``memories`` in the spaces of a session, and its parameters."""
     parameters: dict[str, Any] = {}
-    clauses = [
-        clause
-        for depth, each in enumerate(all_of(filters))
-        for clause in _clauses(each, parameters, f"_{depth}" if depth else "")
-    ]
-    return " and ".join([of("memories"), *clauses]), parameters
-
-
-def _clauses(filters: Filters, parameters: dict[str, Any], depth: str) -> Iterator[str]:
-    for facet in FACETS:
-        if wanted := getattr(filters, facet):
-            yield _has(facet, wanted, parameters, facet + depth)
-        if unwanted := getattr(filters, f"not_{facet}"):
-            # A memory that has no value here is not one that has an unwanted one: "not in" alone would lose it.
-            yield f"not coalesce({_has(facet, unwanted, parameters, f'not_{facet}{depth}')}, false)"
-    if filters.not_word:
-        for place, word in enumerate(filters.not_word):
-            yield f"not {_holds(word, parameters, f'not_word{place}{depth}')}"
-    for bound, comparison in (("since", ">="), ("until", "<")):
-        moment = getattr(filters, bound)
-        if moment is not None:
-            parameters[bound + depth] = to_micros(moment)
-            yield f"memories.event_at {comparison} %({bound}{depth})s"
+    clauses = [of("memories")]
+    for number, each in enumerate(all_of(filters)):
+        depth = f"_{number}" if number else ""
+        for facet in FACETS:
+            if wanted := getattr(each, facet):
+                clauses.append(_has(facet, wanted, parameters, facet + depth))
+            if unwanted := getattr(each, f"not_{facet}"):
+                # A memory without a value here does not have an unwanted one: "not in" alone would lose it.
+                clauses.append(f"not coalesce({_has(facet, unwanted, parameters, f'not_{facet}{depth}')}, false)")
+        for place, word in enumerate(each.not_word):
+            clauses.append(f"not {_holds(word, parameters, f'not_word{place}{depth}')}")
+        for bound, comparison in (("since", ">="), ("until", "<")):
+            moment = getattr(each, bound)
+            if moment is not None:
+                parameters[bound + depth] = to_micros(moment)
+                clauses.append(f"memories.event_at {comparison} %({bound}{depth})s")
+    return " and ".join(clauses), parameters
 
 
 def _has(facet: str, values: tuple[str, ...], parameters: dict[str, Any], name: str) -> str:

@@ -11,23 +11,20 @@ from typing import Any
 from jupyter_memory.errors import InputError
 from jupyter_memory.storage.base import RunLog, Snapshot
 from jupyter_memory.storage.postgres import checks, vectors
-from jupyter_memory.storage.postgres.database import SCHEMA, Database, Session, of
+from jupyter_memory.storage.postgres.database import SCHEMA, Database, of
 from jupyter_memory.storage.postgres.postings import StatisticsCache
 from jupyter_memory.storage.postgres.snapshot import PartSnapshot, PostgresSnapshot
 from jupyter_memory.storage.postgres.sql import SHOWN_TIER
-from jupyter_memory.storage.postgres.tables import memories, thumbnails
+from jupyter_memory.storage.postgres.tables import thumbnails
 from jupyter_memory.storage.postgres.transfer import PostgresTransfer
 from jupyter_memory.storage.postgres.writer import PostgresRunLog, PostgresWriter
 from jupyter_memory.storage.writing import Forgotten, Thumbnails, Transfer, Writer
 from jupyter_memory.text.paths import DatabaseAddress
 from jupyter_memory.types import Filters
-from jupyter_memory.types.memory import Thumbnail
 from jupyter_memory.types.protocols import UNREAD
 from jupyter_memory.types.report import Undoable
 
-# How many bytes of a database are for what: its tables with their indexes, those of all spaces.
-
-# What the tables are for, by their names; whatever is not here is small.
+# What the tables are for, by their names, with their indexes, of all spaces; whatever is not here is small.
 _KINDS = {
     "texts": ("memories", "texts", "tags", "chunks", "definitions"),
     "words": ("postings", "frequencies", "totals"),
@@ -40,36 +37,13 @@ _KINDS = {
 _OTHER = "other"
 
 
-def sizes(session: Session) -> dict[str, int]:
-    """Return the bytes of a store by kind, with room in its tables that the server uses again."""
-    found = dict.fromkeys((*_KINDS, _OTHER), 0)
-    for table, size in session.rows(
-        """
-        select relname, pg_total_relation_size(oid) from pg_class
-        where relkind in ('r', 'p') and relnamespace = 'jupyter_memory'::regnamespace
-        """
-    ):
-        found[next((kind for kind, tables in _KINDS.items() if table in tables), _OTHER)] += size
-    return found
-
-
-def held(session: Session) -> int:
-    """Return the bytes of all tables."""
-    return sum(sizes(session).values())
-
-
 def open_postgres(address: DatabaseAddress, *, busy_seconds: float, space: str = "") -> PostgresStorage:
-    """Open the store in a database, or make it; with a ``space``, nothing else of it is seen.
-
-    Raises:
-        StoreError: the server does not answer, refuses the user, or has no pgvector.
-        StoreTooNew: a newer major version wrote the store.
-    """
+    """Open the store in a database, or make it; with a ``space``, nothing else of it is seen."""
     return PostgresStorage(Database(address, space=space, busy_seconds=busy_seconds))
 
 
 class PostgresStorage:
-    """A store in a PostgreSQL database; `storage.base.Storage` says what each method does."""
+    """A store in a PostgreSQL database."""
 
     # A small change does not wait for the server's disk.
     writes_at_once = True
@@ -82,9 +56,9 @@ class PostgresStorage:
         self._cache = StatisticsCache()
         self._writer = PostgresWriter(database)
         self._runs = PostgresRunLog(database)
-        self._thumbnails = PostgresThumbnails(database)
+        self._thumbnails = thumbnails.PostgresThumbnails(database)
         self._transfer = PostgresTransfer(database)
-        self._forgotten = NothingForgotten()
+        self._forgotten = _NothingForgotten()
 
     @property
     def path(self) -> DatabaseAddress:
@@ -133,15 +107,69 @@ class PostgresStorage:
 
     def stats(self) -> dict[str, Any]:
         with self.database.read() as session:
-            return {"store": str(self.path), **_stats(session), "read_only": self.read_only}
+            active = vectors.active(session)
+            pictures, size = thumbnails.count(session)
+            [(number, pinned)] = session.rows(
+                f"select count(*), count(*) filter (where pinned) from memories where {of('memories')}"
+            )
+            kinds, tiers, spaces = (
+                dict(
+                    session.rows(
+                        f"select {expression}, count(*) from memories where {of('memories')} "
+                        "group by 1 order by 2 desc, 1"
+                    )
+                )
+                for expression in ("kind", SHOWN_TIER, "space")
+            )
+            models = [(model, vectors.count(session, model)) for model in vectors.models(session)]
+            return {
+                "store": str(self.path),
+                "memories": number,
+                "chunks": session.totals.chunks,
+                "files": session.value(
+                    f"select count(*) from files where {of('files')} and left(content_hash, 1) <> %(unread)s",
+                    {"unread": UNREAD},
+                ),
+                "thumbnails": {"number": pictures, "bytes": size},
+                "pinned": pinned,
+                "kinds": kinds,
+                "tiers": tiers,
+                "spaces": spaces,
+                "model": active.name if active else None,
+                "models": [
+                    {
+                        "name": model.name,
+                        "fingerprint": model.fingerprint,
+                        "dimensions": model.dimensions,
+                        "active": active is not None and model.id == active.id,
+                        "vectors": of_model,
+                        "bytes": of_model * 4 * model.dimensions,
+                    }
+                    for model, of_model in models
+                ],
+                # Of all spaces: a table is not measured by its rows.
+                "bytes": self.held(),
+                "journal": "server",
+                "version": session.value("select max(version) from schema_version"),
+                "scrub_pending": False,
+                "read_only": self.read_only,
+            }
 
     def sizes(self) -> Mapping[str, int]:
+        # With room in the tables that the server uses again.
+        found = dict.fromkeys((*_KINDS, _OTHER), 0)
         with self.database.read() as session:
-            return sizes(session)
+            for table, size in session.rows(
+                """
+                select relname, pg_total_relation_size(oid) from pg_class
+                where relkind in ('r', 'p') and relnamespace = 'jupyter_memory'::regnamespace
+                """
+            ):
+                found[next((kind for kind, tables in _KINDS.items() if table in tables), _OTHER)] += size
+        return found
 
     def held(self) -> int:
-        with self.database.read() as session:
-            return held(session)
+        return sum(self.sizes().values())
 
     def problems(self) -> Iterable[str]:
         with self.database.read() as session:
@@ -157,84 +185,8 @@ class PostgresStorage:
         self.database.close()
 
 
-def _stats(session: Session) -> dict[str, Any]:
-    active = vectors.active(session)
-    pictures, size = thumbnails.count(session)
-    [(memories, pinned)] = session.rows(
-        f"select count(*), count(*) filter (where pinned) from memories where {of('memories')}"
-    )
-    models = [(model, vectors.count(session, model)) for model in vectors.models(session)]
-    return {
-        "memories": memories,
-        "chunks": session.totals.chunks,
-        "files": session.value(
-            f"select count(*) from files where {of('files')} and left(content_hash, 1) <> %(unread)s",
-            {"unread": UNREAD},
-        ),
-        "thumbnails": {"number": pictures, "bytes": size},
-        "pinned": pinned,
-        "kinds": _counts(session, "kind"),
-        "tiers": _counts(session, SHOWN_TIER),
-        "spaces": _counts(session, "space"),
-        "model": active.name if active else None,
-        "models": [
-            {
-                "name": model.name,
-                "fingerprint": model.fingerprint,
-                "dimensions": model.dimensions,
-                "active": active is not None and model.id == active.id,
-                "vectors": number,
-                "bytes": number * 4 * model.dimensions,
-            }
-            for model, number in models
-        ],
-        # Of all spaces: a table is not measured by its rows.
-        "bytes": held(session),
-        "journal": "server",
-        "version": session.value("select max(version) from schema_version"),
-        "scrub_pending": False,
-    }
-
-
-def _counts(session: Session, expression: str) -> dict[str, int]:
-    return dict(
-        session.rows(
-            f"select {expression}, count(*) from memories where {of('memories')} group by 1 order by 2 desc, 1"
-        )
-    )
-
-
-class PostgresThumbnails:
-    """The thumbnails of one store."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def get(self, memory_id: str, place: int, /) -> Thumbnail | None:
-        with self._database.read() as session:
-            return thumbnails.get(session, memories.known_key(session, memory_id), place)
-
-    def of_file(self, path: str, space: str, /) -> dict[str, Thumbnail]:
-        with self._database.read() as session:
-            return thumbnails.of_file(session, path, space)
-
-    def size(self, without: Sequence[str], space: str, /) -> int:
-        with self._database.read() as session:
-            return thumbnails.count(session)[1] - thumbnails.size_in(session, without, space)
-
-    def unread(self, paths: Sequence[str], space: str, /) -> set[str]:
-        with self._database.read() as session:
-            return thumbnails.unread(session, paths, space)
-
-    def clear(self) -> int:
-        return self._database.change(thumbnails.clear)
-
-
-class NothingForgotten:
-    """What can be taken back on a server, where forgetting is for good: nothing.
-
-    `storage.base.Forgotten` says what each method does.
-    """
+class _NothingForgotten:
+    # On a server, forgetting is for good: nothing can be taken back.
 
     def pending(self, space: str, /) -> list[Undoable]:
         return []

@@ -22,7 +22,7 @@ _OF_ONE_MACHINE = {"memories": "memories_key", "chunks": "chunks_id"}
 
 
 class PostgresTeam:
-    """The rights in one store; `storage.base.Team` says what each method does."""
+    """The rights in one store."""
 
     def __init__(self, address: DatabaseAddress, *, busy_seconds: float) -> None:
         self._address = address

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
+from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import Calibration, Model, Prepared
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.postgres import postings, vectors
 from jupyter_memory.storage.postgres.changes import Changes
-from jupyter_memory.storage.postgres.database import Database, Session
+from jupyter_memory.storage.postgres.database import Database, Session, of
 from jupyter_memory.storage.postgres.tables import activity, arrivals, files, memories, runs, thumbnails
 from jupyter_memory.storage.postgres.writer import changed_and_folded
-from jupyter_memory.storage.shared import identity
+from jupyter_memory.storage.shared import from_micros, identity
 from jupyter_memory.storage.writing import Arriving, Became, Contents, NotedFile, NotedFolder, NotedSearch, Stored
-from jupyter_memory.types import Filters
-from jupyter_memory.types.protocols import Embedder
-from jupyter_memory.types.report import Feedback
+from jupyter_memory.types import Chunk, Filters
+from jupyter_memory.types.protocols import Embedder, FileState
+from jupyter_memory.types.report import Feedback, Recent
 
 # What a PostgreSQL store holds, on its way into a folder or another store; `storage.base.Contents` says what.
 
@@ -26,8 +28,8 @@ from jupyter_memory.types.report import Feedback
 _TOGETHER = 200
 
 
-class PostgresContents:
-    """What one state of a store holds in a space, or in all of them."""
+class _Contents:
+    # What one state of a store holds in a space, or in all of them.
 
     def __init__(self, session: Session, space: str) -> None:
         self._session = session
@@ -47,15 +49,36 @@ class PostgresContents:
         return [str(space) for (space,) in self._session.rows(every)]
 
     def memories(self) -> Iterator[Stored]:
-        keys = memories.keys_where(self._session, self._filters)
-        for start in range(0, len(keys), _TOGETHER):
-            yield from self._stored(keys[start : start + _TOGETHER])
+        for some in batches(memories.keys_where(self._session, self._filters), _TOGETHER):
+            loaded = memories.load(self._session, some)
+            cut: dict[int, list[Chunk]] = {}
+            for key, *chunk in self._session.rows(
+                "select memory, start, stop, context, line from chunks "
+                f"where {of('chunks')} and memory = any(%(keys)s) order by id",
+                {"keys": some},
+            ):
+                cut.setdefault(key, []).append(Chunk(*chunk))
+            # The tiers with which memories were stored, which a pin hides.
+            tiers = dict(
+                self._session.rows(
+                    f"select key, tier from memories where {of('memories')} and key = any(%(keys)s)", {"keys": some}
+                )
+            )
+            pictures = thumbnails.by_memory(self._session, some)
+            for key in some:
+                ran = runs.of_memory(self._session, key) if loaded[key].kind == "history" else []
+                yield Stored(loaded[key], tiers[key], tuple(cut.get(key, ())), tuple(ran), pictures.get(key, ()))
 
     def prepared(self, stored: Sequence[Stored], /) -> list[Prepared]:
         session, model = self._session, self.model()
         by_id = arrivals.keys_by_id(session, [one.memory.id for one in stored])
         keys = [by_id[one.memory.id] for one in stored]
-        owned = memories.chunk_ids_by_memory(session, keys)
+        owned: dict[int, list[int]] = {key: [] for key in keys}
+        for chunk, memory in session.rows(
+            f"select id, memory from chunks where {of('chunks')} and memory = any(%(keys)s) order by id",
+            {"keys": keys},
+        ):
+            owned[memory].append(chunk)
         every = [chunk for key in keys for chunk in owned[key]]
         tokens = memories.tokens_of(session, every)
         found = None if model is None else vectors.of_chunks(session, model, every)
@@ -73,10 +96,20 @@ class PostgresContents:
         ]
 
     def files(self) -> Iterator[NotedFile]:
-        return (NotedFile(space, state) for space, state in files.every(self._session, self._space))
+        for row in self._session.rows(
+            "select space, path, mtime_ns, size, content_hash, indexed_at, pictures, dated from files "
+            f"where {of('files')} and %(space)s in ('', space) order by space, path",
+            {"space": self._space},
+        ):
+            yield NotedFile(row[0], replace(FileState(*row[1:-2]), pictures=row[-2], dated=row[-1]))
 
     def folders(self) -> Iterator[NotedFolder]:
-        return files.every_folder(self._session, self._space)
+        for path, space, watched, indexed_at in self._session.rows(
+            "select path, space, watched, indexed_at from folders "
+            f"where {of('folders')} and %(space)s in ('', space) order by space, path",
+            {"space": self._space},
+        ):
+            yield NotedFolder(path, space, watched, None if indexed_at is None else from_micros(indexed_at))
 
     def feedback(self) -> Iterator[Feedback]:
         for said in activity.judged(self._session):
@@ -84,21 +117,17 @@ class PostgresContents:
                 yield said
 
     def searches(self) -> Iterator[NotedSearch]:
-        return activity.every_search(self._session)
+        for id_, query, profile, at, origin, hits, client, tool in self._session.rows(
+            "select query_id, query, profile, at, origin, hits, client, tool from searches "
+            f"where {activity.OWN} order by number",
+            {"space": self._session.space},
+        ):
+            recent = Recent(id_, query, profile, from_micros(at), origin, len(hits), client, tool)
+            yield NotedSearch(recent, tuple(hits))
 
     @property
     def _filters(self) -> Filters:
         return Filters(space=(self._space,)) if self._space else Filters()
-
-    def _stored(self, keys: Sequence[int]) -> Iterator[Stored]:
-        loaded = memories.load(self._session, keys)
-        cut = memories.chunks_by_memory(self._session, keys)
-        tiers = arrivals.tiers(self._session, keys)
-        pictures = thumbnails.by_memory(self._session, keys)
-        for key in keys:
-            memory = loaded[key]
-            ran = runs.of_memory(self._session, key) if memory.kind == "history" else []
-            yield Stored(memory, tiers[key], tuple(cut.get(key, ())), tuple(ran), pictures.get(key, ()))
 
 
 # A role sees the rights that it has, and no others; none of them binds who made the tables.
@@ -119,7 +148,7 @@ class PostgresTransfer:
     @contextmanager
     def contents(self, space: str, /) -> Iterator[Contents]:
         with self._database.read() as session:
-            yield PostgresContents(session, space)
+            yield _Contents(session, space)
 
     def refused(self, spaces: Sequence[str], /) -> list[str]:
         with self._database.read() as session:
@@ -134,7 +163,25 @@ class PostgresTransfer:
         self._database.change(vectors.index)
 
     def put(self, arriving: Sequence[Arriving], embedder: Embedder | None, /, *, update: bool) -> list[Became]:
-        return changed_and_folded(self._database, lambda changes: _put(changes, arriving, embedder, update))
+        def put(changes: Changes) -> list[Became]:
+            session, model = changes.session, changes.model(embedder)
+            taken: set[object] = set(arrivals.keys_by_id(session, [one.id for one in arriving]))
+            new: set[int] = set()
+            for place, (one, held) in enumerate(zip(arriving, arrivals.same_content(session, arriving), strict=True)):
+                draft = one.prepared.draft
+                name = (content_hash(draft), draft.space) if draft.kind == "history" else identity(draft)
+                if held is None and not taken & {one.id, name}:
+                    new.add(place)
+                    taken |= {one.id, name}
+
+            changes.lock_known([*arrivals.keys_by_id(session, [one.id for one in arriving]).values()])
+            changes.put_in([arriving[place] for place in sorted(new)], model)
+            return [
+                "added" if place in new else _settle(changes, one, embedder, update)
+                for place, one in enumerate(arriving)
+            ]
+
+        return changed_and_folded(self._database, put)
 
     def note(
         self,
@@ -149,26 +196,6 @@ class PostgresTransfer:
             activity.restore_feedback(session, feedback)
 
         self._database.change(note)
-
-
-def _put(changes: Changes, arriving: Sequence[Arriving], embedder: Embedder | None, update: bool) -> list[Became]:
-    model = changes.model(embedder)
-    new = _new(changes.session, arriving)
-    changes.lock_known([*arrivals.keys_by_id(changes.session, [one.id for one in arriving]).values()])
-    changes.put_in([arriving[place] for place in sorted(new)], model)
-    return ["added" if place in new else _settle(changes, one, embedder, update) for place, one in enumerate(arriving)]
-
-
-def _new(session: Session, arriving: Sequence[Arriving]) -> set[int]:
-    taken: set[object] = set(arrivals.keys_by_id(session, [one.id for one in arriving]))
-    new: set[int] = set()
-    for place, (one, known) in enumerate(zip(arriving, arrivals.same_content(session, arriving), strict=True)):
-        draft = one.prepared.draft
-        name = (content_hash(draft), draft.space) if draft.kind == "history" else identity(draft)
-        if known is None and not taken & {one.id, name}:
-            new.add(place)
-            taken |= {one.id, name}
-    return new
 
 
 def _settle(changes: Changes, one: Arriving, embedder: Embedder | None, update: bool) -> Became:

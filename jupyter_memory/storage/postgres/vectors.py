@@ -27,7 +27,7 @@ _MOST_INDEXED = 4_000
 # The chunk and the memory of a vector.
 _OWNERS = "chunks join memories on memories.space = chunks.space and memories.key = chunks.memory"
 _OWNED = "chunks.space = vectors.space and chunks.id = vectors.chunk"
-# An advisory lock: whoever adds vectors shares it, whoever changes the model in use has it alone. A lock of the row
+# An advisory lock: those who add vectors share it, one that changes the model in use has it alone. A lock of the row
 # would need the right to change it.
 _CHANGING_MODEL = "hashtext('jupyter_memory.models')"
 # Vectors that one statement writes.
@@ -35,28 +35,22 @@ _TOGETHER = 500
 
 
 def active(session: Session) -> Model | None:
-    """Return the model that searches use, None in a store without vectors."""
     rows = session.rows(f"{_MODEL} where active")
     return Model(*rows[0]) if rows else None
 
 
 def known(session: Session, fingerprint: str) -> Model | None:
-    """Return the model of this fingerprint, in use or not, None when the store holds no vectors of it."""
     rows = session.rows(f"{_MODEL} where fingerprint = %(fingerprint)s", {"fingerprint": fingerprint})
     return Model(*rows[0]) if rows else None
 
 
 def models(session: Session) -> list[Model]:
-    """Return every model whose vectors the store holds, complete or not, the oldest first."""
     return [Model(*row) for row in session.rows(f"{_MODEL} order by id")]
 
 
 def register(session: Session, embedder: Embedder, *, indexed: bool = True) -> Model:
-    """Return the embedder's model; the first one of a store becomes the active one.
-
-    If not ``indexed``, a new one has no index before `index` makes it: many vectors are indexed in a third of the time
-    once all of them are there, and without an index all are compared.
-    """
+    """Return the embedder's model; the first one of a store becomes the active one."""
+    # Many vectors are indexed in a third of the time once all of them are there: ``index`` makes what is not indexed.
     found = known(session, embedder.fingerprint)
     if found is None:
         added = session.changed(
@@ -75,13 +69,9 @@ def register(session: Session, embedder: Embedder, *, indexed: bool = True) -> M
 
 
 def for_writing(session: Session, embedder: Embedder) -> Model:
-    """Return the embedder's model, which is the active one.
-
-    Raises:
-        EmbeddingMismatch: the store holds the vectors of another model.
-    """
+    """Return the embedder's model, which must be the active one."""
     model = register(session, embedder)
-    # Until this transaction ends, nobody changes over to another model, for which these chunks would lack vectors.
+    # Until this transaction ends, no writer changes to another model, for which these chunks would lack vectors.
     session.execute(f"select pg_advisory_xact_lock_shared({_CHANGING_MODEL})")
     in_use = active(session)
     if in_use is not None and in_use.id != model.id:
@@ -89,19 +79,20 @@ def for_writing(session: Session, embedder: Embedder) -> Model:
     return model
 
 
-def wait_for_writers(session: Session) -> None:
-    """Wait until nobody adds vectors, and keep others from it until this transaction ends."""
+def activate(session: Session, embedder: Embedder) -> bool:
+    """Make searches use the embedder's model from now on; return whether every chunk has a vector of it."""
+    model = register(session, embedder)
+    # Waits until no writer adds a chunk with the vector of another model, and keeps others from it.
     session.execute(f"select pg_advisory_xact_lock({_CHANGING_MODEL})")
-
-
-def activate(session: Session, model: Model) -> None:
-    """Make searches use this model from now on."""
-    session.execute("update models set active = false where active")
-    session.execute("update models set active = true where id = %(model)s", {"model": model.id})
+    if missing(session, model, 1):
+        return False
+    if active(session) != model:
+        session.execute("update models set active = false where active")
+        session.execute("update models set active = true where id = %(model)s", {"model": model.id})
+    return True
 
 
 def drop(session: Session, model: Model) -> int:
-    """Remove a model with all its vectors; return how many went."""
     gone = session.changed(f"delete from vectors where {of('vectors')} and model = %(model)s", {"model": model.id})
     # Others may have vectors of it in spaces that this role does not see.
     dropped = session.changed(
@@ -140,14 +131,6 @@ def add(session: Session, model: Model, chunks: Sequence[int], vectors: Vectors)
     return written
 
 
-def remove(session: Session, model: Model, chunks: Sequence[int]) -> None:
-    """Remove the vectors that chunks have of a model."""
-    session.execute(
-        f"delete from vectors where {of('vectors')} and model = %(model)s and chunk = any(%(chunks)s)",
-        {"model": model.id, "chunks": list(chunks)},
-    )
-
-
 def missing(session: Session, model: Model, limit: int, after: int = 0) -> list[int]:
     """Return chunks that have no vector of this model yet, those above ``after``, lowest first."""
     rows = session.rows(
@@ -165,7 +148,6 @@ def missing(session: Session, model: Model, limit: int, after: int = 0) -> list[
 
 
 def count(session: Session, model: Model) -> int:
-    """Return how many chunks have a vector of this model."""
     found = session.value(
         f"select count(*) from vectors where {of('vectors')} and model = %(model)s", {"model": model.id}
     )
@@ -220,7 +202,6 @@ def _nearest(session: Session, model: Model, query: Vectors, filters: Filters, a
 
 
 def cosines(session: Session, model: Model, query: Vectors, memories: Sequence[int]) -> dict[int, float]:
-    """Return the best cosine of each of these memories that has vectors."""
     rows = session.rows(
         f"""
         select chunks.memory, vector_send(vectors.embedding)
@@ -238,7 +219,6 @@ def cosines(session: Session, model: Model, query: Vectors, memories: Sequence[i
 
 
 def of_chunks(session: Session, model: Model, chunks: Sequence[int]) -> ChunkVectors:
-    """Return the vectors of those of these chunks that have one."""
     rows = session.rows(
         f"""
         select chunks.id, chunks.memory, vector_send(vectors.embedding)
@@ -256,21 +236,8 @@ def of_chunks(session: Session, model: Model, chunks: Sequence[int]) -> ChunkVec
 
 
 def calibration(session: Session, model: Model) -> Calibration | None:
-    """Return how far a model can be trusted in the spaces that are searched, None where that was never measured."""
     rows = session.rows(
         "select chunks, value from trust where space = %(space)s and model = %(model)s",
         {"space": session.space, "model": model.id},
     )
     return Calibration(*rows[0]) if rows else None
-
-
-def keep_calibration(session: Session, model: Model, measured: Calibration) -> None:
-    """Note how far a model can be trusted, in place of what was measured before; nothing if it has gone since."""
-    session.execute(
-        """
-        insert into trust (space, model, chunks, value)
-        select %(space)s, id, %(chunks)s, %(value)s from models where id = %(model)s
-        on conflict (space, model) do update set chunks = excluded.chunks, value = excluded.value
-        """,
-        {"space": session.space, "model": model.id, "chunks": measured.chunks, "value": measured.value},
-    )

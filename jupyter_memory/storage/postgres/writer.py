@@ -10,16 +10,17 @@ from typing import Any, TypeVar
 import numpy as np
 
 from jupyter_memory.errors import InputError, Interrupted, StoreError
-from jupyter_memory.storage.base import Calibration, Model, Noted, Prepared, QueryVector, RunFilter
+from jupyter_memory.storage.base import Model, Noted, Prepared, QueryVector, RunFilter
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.postgres import checks, postings, vectors
 from jupyter_memory.storage.postgres.changes import Changes
-from jupyter_memory.storage.postgres.database import Database, Session
+from jupyter_memory.storage.postgres.database import Database, Session, of
 from jupyter_memory.storage.postgres.tables import activity, files, memories
 from jupyter_memory.storage.postgres.tables import runs as rows
 from jupyter_memory.storage.shared import identity
 from jupyter_memory.storage.shared import key as run_key
 from jupyter_memory.text.code import Definitions
+from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Draft, Filters, Memory, Run
 from jupyter_memory.types.chunk_tokens import ChunkTokens
 from jupyter_memory.types.protocols import Embedder, FileState, Vectors
@@ -141,15 +142,21 @@ class PostgresWriter:
         self._at_once(lambda session: activity.note_search(session, search, hits), patience)
 
     def note_access(self, memory_id: str, patience: float, /) -> bool:
-        return self._at_once(lambda session: activity.note_access(session, memory_id), patience)
+        counted = f"update memories set accessed = accessed + 1 where {of('memories')} and id = %(id)s"
+        return self._at_once(lambda session: session.changed(counted, {"id": storable(memory_id)}), patience) > 0
 
     def forget_searches(self) -> int:
         def forget(session: Session) -> int:
-            activity.clear_accesses(session)
+            session.execute(f"update memories set accessed = 0 where {of('memories')} and accessed > 0")
             return activity.clear_searches(session)
 
+        asked = (
+            f"select exists (select 1 from searches where {activity.OWN}) "
+            f"or exists (select 1 from feedback where {activity.OWN})"
+        )
+        used = f"select exists (select 1 from memories where {of('memories')} and accessed > 0)"
         with self._database.read() as session:
-            if activity.has_no_searches(session) and activity.is_unused(session):
+            if not session.value(asked, {"space": session.space}) and not session.value(used):
                 return 0
         return self._database.change(forget)
 
@@ -189,23 +196,16 @@ class PostgresWriter:
             model = vectors.known(session, embedder.fingerprint)
             damaged = [] if model is None else checks.damaged_vectors(session, model)
             if model is not None and damaged:
-                vectors.remove(session, model, damaged)
+                session.execute(
+                    f"delete from vectors where {of('vectors')} and model = %(model)s and chunk = any(%(chunks)s)",
+                    {"model": model.id, "chunks": damaged},
+                )
             return len(damaged)
 
         return self._database.change(drop)
 
     def activate_model(self, embedder: Embedder, /) -> bool:
-        def activate(session: Session) -> bool:
-            model = vectors.register(session, embedder)
-            # Nobody adds a chunk with the vector of another model in between.
-            vectors.wait_for_writers(session)
-            if vectors.missing(session, model, 1):
-                return False
-            if vectors.active(session) != model:
-                vectors.activate(session, model)
-            return True
-
-        return self._database.change(activate)
+        return self._database.change(lambda session: vectors.activate(session, embedder))
 
     def drop_models(self, models: Sequence[Model], /) -> int:
         def drop(session: Session) -> int:
@@ -216,7 +216,17 @@ class PostgresWriter:
         return self._database.change(drop)
 
     def keep_calibration(self, model: Model, chunks: int, value: float, /) -> None:
-        self._database.change(lambda session: vectors.keep_calibration(session, model, Calibration(chunks, value)))
+        def keep(session: Session) -> None:
+            session.execute(
+                """
+                insert into trust (space, model, chunks, value)
+                select %(space)s, id, %(chunks)s, %(value)s from models where id = %(model)s
+                on conflict (space, model) do update set chunks = excluded.chunks, value = excluded.value
+                """,
+                {"space": session.space, "model": model.id, "chunks": chunks, "value": value},
+            )
+
+        self._database.change(keep)
 
     def note_once(self, what: str, /) -> bool:
         def note(session: Session) -> bool:
@@ -228,7 +238,10 @@ class PostgresWriter:
     def drop_damaged_tokens(self) -> int:
         def drop(session: Session) -> int:
             damaged = checks.damaged_tokens(session)
-            memories.drop_tokens(session, damaged)
+            session.execute(
+                f"delete from chunk_tokens where {of('chunk_tokens')} and chunk = any(%(chunks)s)",
+                {"chunks": damaged},
+            )
             return len(damaged)
 
         return self._database.change(drop)
@@ -250,10 +263,6 @@ class PostgresWriter:
     # -- maintenance ---------------------------------------------------------------------------------------------------
 
     def tidy(self) -> None:
-        """Fold what writers appended, and index the vectors that a copy left behind when it was broken off.
-
-        The server's own vacuum makes the room of what is gone free for other rows.
-        """
         self._database.change(postings.fold)
         self._database.change(vectors.index)
 
@@ -282,12 +291,6 @@ def changed_and_folded(database: Database, work: Callable[[Changes], Result]) ->
     return result
 
 
-# The history of a PostgreSQL store; `storage.base.RunLog` says what each method does.
-
-# Content hash and space of a text.
-_Text = tuple[str, str]
-
-
 class PostgresRunLog:
     """What a PostgreSQL store holds of the history."""
 
@@ -301,7 +304,36 @@ class PostgresRunLog:
         return [text in known for text in texts]
 
     def note(self, runs: Sequence[tuple[Run, Draft]], fresh: Sequence[Prepared], embedder: Embedder | None, /) -> Noted:
-        return self._database.change(lambda session: _noted(Changes(session), runs, fresh, embedder))
+        def note(session: Session) -> Noted:
+            changes, seen = Changes(session), rows.noted(session, [run for run, _ in runs])
+            wanted = dict.fromkeys(_text(draft) for run, draft in runs if run_key(run) not in seen)
+            known = rows.texts_known(session, wanted)
+            new = [one for one in fresh if (text := _text(one.draft)) in wanted and text not in known]
+            if new:
+                keys = changes.add(new, changes.model(embedder), datetime.now(UTC))
+                known |= {_text(one.draft): key for one, key in zip(new, keys, strict=True)}
+
+            changes.lock_known([*known.values()])
+            touched: list[int] = []
+            failed: list[int] = []
+            left: list[int] = []
+            for place, (run, draft) in enumerate(runs):
+                if run_key(run) in seen:
+                    memory = rows.end(session, run)
+                elif (memory := known.get(_text(draft))) is None:
+                    left.append(place)
+                else:
+                    rows.insert(session, memory, run)
+                    seen.add(run_key(run))
+                if memory is not None:
+                    touched.append(memory)
+                    if run.error is not None:
+                        failed.append(memory)
+            rows.describe(session, dict.fromkeys(touched))
+            changes.index_errors(dict.fromkeys(failed))
+            return Noted(len(touched), left)
+
+        return self._database.change(note)
 
     def find(self, wanted: RunFilter, limit: int, /, *, oldest_first: bool = False) -> list[Run]:
         with self._database.read() as session:
@@ -331,41 +363,5 @@ class PostgresRunLog:
         return self._database.change(remove)
 
 
-def _noted(
-    changes: Changes, runs: Sequence[tuple[Run, Draft]], fresh: Sequence[Prepared], embedder: Embedder | None
-) -> Noted:
-    session = changes.session
-    seen = rows.noted(session, [run for run, _ in runs])
-
-    drafts = [draft for run, draft in runs if run_key(run) not in seen]
-    wanted = dict.fromkeys(map(_text, drafts))
-    known = rows.texts_known(changes.session, wanted)
-    new = [one for one in fresh if (text := _text(one.draft)) in wanted and text not in known]
-    if new:
-        keys = changes.add(new, changes.model(embedder), datetime.now(UTC))
-        known |= {_text(one.draft): key for one, key in zip(new, keys, strict=True)}
-    memories = known
-
-    changes.lock_known([*memories.values()])
-    touched: list[int] = []
-    failed: list[int] = []
-    left: list[int] = []
-    for place, (run, draft) in enumerate(runs):
-        if run_key(run) in seen:
-            memory = rows.end(session, run)
-        elif (memory := memories.get(_text(draft))) is None:
-            left.append(place)
-        else:
-            rows.insert(session, memory, run)
-            seen.add(run_key(run))
-        if memory is not None:
-            touched.append(memory)
-            if run.error is not None:
-                failed.append(memory)
-    rows.describe(session, dict.fromkeys(touched))
-    changes.index_errors(dict.fromkeys(failed))
-    return Noted(len(touched), left)
-
-
-def _text(draft: Draft) -> _Text:
+def _text(draft: Draft) -> tuple[str, str]:
     return content_hash(draft), draft.space

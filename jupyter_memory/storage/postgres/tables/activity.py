@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import NamedTuple
 
 import numpy as np
 
 from jupyter_memory.storage.postgres import sql
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.shared import from_micros, to_micros
-from jupyter_memory.storage.writing import NotedSearch
 from jupyter_memory.text.unicode import encodable, storable
 from jupyter_memory.types.protocols import Vectors
 from jupyter_memory.types.report import Feedback, Recent
 
-# Searches and feedback are of the role that is connected: nobody sees what a colleague asked.
+# Searches and feedback are of the role that is connected: what a colleague asked is not seen.
 
-KEPT_SEARCHES = 200
-KEPT_FEEDBACK = 10_000
+_KEPT_SEARCHES = 200
+_KEPT_FEEDBACK = 10_000
 # The rows of the connected role, in the store as it was opened.
-_OWN = "space = %(space)s and who = current_user"
+OWN = "space = %(space)s and who = current_user"
 _JUDGED = "memory, accepted, query, query_id, profile, rank, at"
 
 
 def note_search(session: Session, search: Recent, hits: Sequence[str]) -> None:
-    """Note a search with the ids of its hits in front of the others; the same question before it is forgotten.
-
-    The calls of programs are a record: none replaces another, and however many there are, a person's searches stay.
-    """
+    """Note a search; it takes the place of the same question of a person, while calls of programs are a record."""
     noted = {
         "space": session.space,
         "query_id": search.query_id,
@@ -44,65 +39,18 @@ def note_search(session: Session, search: Recent, hits: Sequence[str]) -> None:
     }
     if not search.client:
         session.execute(
-            f"delete from searches where {_OWN} and query = %(query)s and profile = %(profile)s and client = ''", noted
+            f"delete from searches where {OWN} and query = %(query)s and profile = %(profile)s and client = ''", noted
         )
     sql.insert(session, "searches", [noted])
-    of_these = f"{_OWN} and (client <> '') = %(by_program)s"
+    of_these = f"{OWN} and (client <> '') = %(by_program)s"
     session.execute(
         f"""
         delete from searches where {of_these} and number <= (
             select number from searches where {of_these} order by number desc limit 1 offset %(kept)s
         )
         """,
-        {"space": session.space, "by_program": bool(search.client), "kept": KEPT_SEARCHES},
+        {"space": session.space, "by_program": bool(search.client), "kept": _KEPT_SEARCHES},
     )
-
-
-def every_search(session: Session) -> Iterator[NotedSearch]:
-    """Yield the searches with the ids of their hits, the oldest first."""
-    rows = session.rows(
-        f"select query_id, query, profile, at, origin, hits, client, tool from searches where {_OWN} order by number",
-        {"space": session.space},
-    )
-    for id_, query, profile, at, origin, hits, client, tool in rows:
-        recent = Recent(id_, query, profile, from_micros(at), origin, len(hits), client, tool)
-        yield NotedSearch(recent, tuple(hits))
-
-
-def recent(session: Session, limit: int) -> list[Recent]:
-    """Return the last searches, the newest first."""
-    rows = session.rows(
-        f"""
-        select query_id, query, profile, at, origin, cardinality(hits), client, tool
-        from searches where {_OWN} order by number desc limit %(limit)s
-        """,
-        {"space": session.space, "limit": limit},
-    )
-    return [Recent(id_, query, profile, from_micros(at), *said) for id_, query, profile, at, *said in rows]
-
-
-def last_search(session: Session, origin: str) -> tuple[Recent, tuple[str, ...]] | None:
-    """Return the last search of a person from one place, with the ids of its hits in their order."""
-    rows = session.rows(
-        f"""
-        select query_id, query, profile, at, hits from searches
-        where {_OWN} and origin = %(origin)s and client = '' order by number desc limit 1
-        """,
-        {"space": session.space, "origin": origin},
-    )
-    if not rows:
-        return None
-    [(id_, query, profile, at, hits)] = rows
-    return Recent(id_, query, profile, from_micros(at), origin, len(hits)), tuple(hits)
-
-
-def query_of(session: Session, query_id: str) -> str:
-    """Return the words of a recent search by its id, empty where it is not known."""
-    found = session.value(
-        f"select query from searches where {_OWN} and query_id = %(id)s",
-        {"space": session.space, "id": storable(query_id)},
-    )
-    return "" if found is None else str(found)
 
 
 def judge(session: Session, said: Feedback) -> None:
@@ -117,19 +65,18 @@ def judge(session: Session, said: Feedback) -> None:
         "accepted": said.accepted,
         "at": to_micros(said.at),
     }
-    session.execute(f"delete from feedback where {_OWN} and memory = %(memory)s and md5(query) = md5(%(query)s)", noted)
+    session.execute(f"delete from feedback where {OWN} and memory = %(memory)s and md5(query) = md5(%(query)s)", noted)
     sql.insert(session, "feedback", [noted])
     session.execute(
-        f"delete from feedback where {_OWN} and at <= "
-        f"(select at from feedback where {_OWN} order by at desc limit 1 offset %(kept)s)",
-        {"space": session.space, "kept": KEPT_FEEDBACK},
+        f"delete from feedback where {OWN} and at <= "
+        f"(select at from feedback where {OWN} order by at desc limit 1 offset %(kept)s)",
+        {"space": session.space, "kept": _KEPT_FEEDBACK},
     )
 
 
 def judged(session: Session) -> list[Feedback]:
-    """Return the feedback on hits, the newest first."""
     rows = session.rows(
-        f"select {_JUDGED} from feedback where {_OWN} order by at desc, number desc", {"space": session.space}
+        f"select {_JUDGED} from feedback where {OWN} order by at desc, number desc", {"space": session.space}
     )
     return [
         Feedback(memory, accepted, query, query_id, profile, rank, from_micros(at))
@@ -143,7 +90,7 @@ def restore_feedback(session: Session, found: Iterable[Feedback]) -> None:
         known = session.value(
             f"""
             select not exists (select 1 from memories where {of("memories")} and id = %(memory)s)
-                or exists (select 1 from feedback where {_OWN} and memory = %(memory)s and query = %(query)s)
+                or exists (select 1 from feedback where {OWN} and memory = %(memory)s and query = %(query)s)
             """,
             {"space": session.space, "memory": storable(said.memory_id), "query": storable(said.query)},
         )
@@ -151,33 +98,13 @@ def restore_feedback(session: Session, found: Iterable[Feedback]) -> None:
             judge(session, said)
 
 
-def accepted(session: Session) -> tuple[int, int]:
-    """Return how many judged hits were accepted, and how many were judged."""
-    [(yes, judged_)] = session.rows(
-        f"select count(*) filter (where accepted), count(*) from feedback where {_OWN}", {"space": session.space}
-    )
-    return yes, judged_
-
-
 def clear_searches(session: Session) -> int:
-    """Forget every search and all feedback of the connected role; return how many searches there were."""
-    session.execute(f"delete from feedback where {_OWN}", {"space": session.space})
-    return session.changed(f"delete from searches where {_OWN}", {"space": session.space})
-
-
-def has_no_searches(session: Session) -> bool:
-    """Return whether there are neither searches nor feedback."""
-    return not session.value(
-        f"select exists (select 1 from searches where {_OWN}) or exists (select 1 from feedback where {_OWN})",
-        {"space": session.space},
-    )
+    session.execute(f"delete from feedback where {OWN}", {"space": session.space})
+    return session.changed(f"delete from searches where {OWN}", {"space": session.space})
 
 
 def forget_about(session: Session, keys: Sequence[int]) -> None:
-    """Forget everybody's searches that showed one of these memories, the feedback on them, and the related questions.
-
-    The database does it, for those who may forget the memories: nobody sees what others asked.
-    """
+    """Forget everybody's searches that showed one of these memories, the feedback, and related questions."""
     session.execute(
         f"""
         select jupyter_memory.forget_asked(
@@ -188,43 +115,14 @@ def forget_about(session: Session, keys: Sequence[int]) -> None:
     )
 
 
-def note_access(session: Session, memory_id: str) -> bool:
-    """Count one more use of a memory, in its row; return whether there is such a memory."""
-    counted = session.changed(
-        f"update memories set accessed = accessed + 1 where {of('memories')} and id = %(id)s",
-        {"id": storable(memory_id)},
-    )
-    return counted > 0
-
-
-def clear_accesses(session: Session) -> None:
-    """Set the count of every memory's uses to 0."""
-    session.execute(f"update memories set accessed = 0 where {of('memories')} and accessed > 0")
-
-
-def is_unused(session: Session) -> bool:
-    """Return whether no use of any memory was counted; reads every row."""
-    return not session.value(f"select exists (select 1 from memories where {of('memories')} and accessed > 0)")
-
-
 # The vectors of the last thousand questions of each person, of all models together, by a digest of their words.
-#
-# A repeated question moves to the front, but only from the older half: most searches that find their vector here write
-# nothing.
 
-KEPT_QUERY_VECTORS = 1_000
-_KEY = f"select key from query_keys where {_OWN}"
+_KEPT_QUERY_VECTORS = 1_000
+_KEY = f"select key from query_keys where {OWN}"
 
 
-class StoredVector(NamedTuple):
-    """A stored vector, float32 ``(dimensions,)``, and whether it should move to the front."""
-
-    vector: Vectors
-    ageing: bool
-
-
-def query_vector(session: Session, fingerprint: str, text: str) -> StoredVector | None:
-    """Return the stored vector of a question by one model, None where there is none."""
+def query_vector(session: Session, fingerprint: str, text: str) -> tuple[Vectors, bool] | None:
+    # Whether it should move to the front: only from the older half, so most searches that find it write nothing.
     key = session.value(_KEY, {"space": session.space})
     if key is None:
         return None
@@ -241,11 +139,11 @@ def query_vector(session: Session, fingerprint: str, text: str) -> StoredVector 
         """,
         {"space": session.space, "fingerprint": fingerprint, "digest": _digest(key, text)},
     )
-    return StoredVector(np.frombuffer(rows[0][0], "<f4"), rows[0][1] >= KEPT_QUERY_VECTORS // 2) if rows else None
+    return (np.frombuffer(rows[0][0], "<f4"), rows[0][1] >= _KEPT_QUERY_VECTORS // 2) if rows else None
 
 
 def keep_query_vector(session: Session, fingerprint: str, text: str, vector: Vectors) -> None:
-    """Store the vector of a question in front of all others; nothing happens for a model that the store dropped."""
+    """Store the vector of a question in front of all others, unless the store dropped its model."""
     own = {"space": session.space}
     session.execute(
         "insert into query_keys (space, key) values (%(space)s, %(key)s) on conflict do nothing",
@@ -268,24 +166,19 @@ def keep_query_vector(session: Session, fingerprint: str, text: str, vector: Vec
     )
     session.execute(
         f"""
-        delete from query_vectors where {_OWN} and number <= (
-            select number from query_vectors where {_OWN} order by number desc limit 1 offset %(kept)s
+        delete from query_vectors where {OWN} and number <= (
+            select number from query_vectors where {OWN} order by number desc limit 1 offset %(kept)s
         )
         """,
-        {**own, "kept": KEPT_QUERY_VECTORS},
+        {**own, "kept": _KEPT_QUERY_VECTORS},
     )
 
 
 def clear_query_vectors(session: Session) -> int:
     """Forget every question of the connected role, and the key of their digests; return how many there were."""
     own = {"space": session.space}
-    session.execute(f"delete from query_keys where {_OWN}", own)
-    return session.changed(f"delete from query_vectors where {_OWN}", own)
-
-
-def has_no_query_vectors(session: Session) -> bool:
-    """Return whether no vector is stored."""
-    return not session.value(f"select exists (select 1 from query_vectors where {_OWN})", {"space": session.space})
+    session.execute(f"delete from query_keys where {OWN}", own)
+    return session.changed(f"delete from query_vectors where {OWN}", own)
 
 
 def _digest(key: bytes, text: str) -> bytes:

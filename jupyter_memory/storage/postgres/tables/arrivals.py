@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from jupyter_memory.storage.cell_matching import content_hash
@@ -18,7 +17,6 @@ from jupyter_memory.types import Run
 
 
 def keys_by_id(session: Session, ids: Sequence[str]) -> dict[str, int]:
-    """Return the keys of those of these memories that are there, by id."""
     return dict(
         session.rows(f"select id, key from memories where {of('memories')} and id = any(%(ids)s)", {"ids": list(ids)})
     )
@@ -34,27 +32,6 @@ def same_content(session: Session, arriving: Sequence[Arriving]) -> list[int | N
         known.get((content_hash(draft), draft.space), key) if draft.kind == "history" else key
         for draft, key in zip(drafts, found, strict=True)
     ]
-
-
-def tiers(session: Session, keys: Sequence[int]) -> dict[int, str]:
-    """Return the tiers with which memories were stored, which a pin hides."""
-    return dict(
-        session.rows(
-            f"select key, tier from memories where {of('memories')} and key = any(%(keys)s)", {"keys": list(keys)}
-        )
-    )
-
-
-def set_indexed(session: Session, times: Sequence[tuple[int, datetime]]) -> None:
-    """Set when memories were stored, by key."""
-    session.execute(
-        f"""
-        update memories set indexed_at = given.at
-        from unnest(%(keys)s::bigint[], %(times)s::bigint[]) as given (key, at)
-        where {of("memories")} and memories.key = given.key
-        """,
-        {"keys": [key for key, _ in times], "times": [to_micros(moment) for _, moment in times]},
-    )
 
 
 def add_runs(session: Session, key: int, found: Sequence[Run]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -33,7 +33,6 @@ SOURCES = f"""
 
 
 def under(session: Session, root: str, space: str) -> dict[str, FileState]:
-    """Return the files at or below a path that are indexed in a space, by path."""
     parameters: dict[str, Any] = {"space": space}
     below = at_or_below("path", "root", [root], parameters)
     rows = session.rows(
@@ -42,29 +41,6 @@ def under(session: Session, root: str, space: str) -> dict[str, FileState]:
         parameters,
     )
     return {row[0]: replace(FileState(*row[:-1]), dated=row[-1]) for row in rows}
-
-
-def states(session: Session, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str], FileState]:
-    """Return what is known of files, by path and space."""
-    rows = session.rows(
-        f"""
-        select files.space, files.path, mtime_ns, size, content_hash, indexed_at, dated
-        from unnest(%(paths)s::text[], %(spaces_of)s::text[]) as place (path, space)
-        join files on files.space = place.space and md5(files.path) = md5(place.path) where {of("files")}
-        """,
-        {"paths": [path for path, _ in places], "spaces_of": [space for _, space in places]},
-    )
-    return {(row[1], row[0]): replace(FileState(*row[1:-1]), dated=row[-1]) for row in rows}
-
-
-def every(session: Session, space: str) -> Iterator[tuple[str, FileState]]:
-    """Yield the files that are indexed in a space, or in all if it is empty, each with its space."""
-    rows = session.rows(
-        "select space, path, mtime_ns, size, content_hash, indexed_at, pictures, dated from files "
-        f"where {of('files')} and %(space)s in ('', space) order by space, path",
-        {"space": space},
-    )
-    return ((row[0], replace(FileState(*row[1:-2]), pictures=row[-2], dated=row[-1])) for row in rows)
 
 
 def restore(session: Session, found: Iterable[tuple[str, FileState]]) -> None:
@@ -88,7 +64,6 @@ def restore(session: Session, found: Iterable[tuple[str, FileState]]) -> None:
 
 
 def note(session: Session, states: Sequence[FileState], now: datetime, space: str) -> None:
-    """Note that files were read."""
     session.include(space)
     session.execute(
         """
@@ -133,7 +108,6 @@ def lock(session: Session, paths: Sequence[str], space: str) -> None:
 
 
 def drop(session: Session, paths: Sequence[str], space: str) -> None:
-    """Drop the record of files; the caller removes their memories."""
     session.execute(
         "delete from files where space = %(space)s and md5(path) = any(array(select md5(unnest(%(paths)s::text[]))))",
         {"space": space, "paths": list(paths)},
@@ -141,7 +115,6 @@ def drop(session: Session, paths: Sequence[str], space: str) -> None:
 
 
 def memories_of_paths(session: Session, paths: Sequence[str], space: str) -> list[int]:
-    """Return the keys of the memories that files hold in a space."""
     rows = session.rows(
         f"select key from memories where {of('memories')} and {SOURCES} order by key",
         {"paths": list(paths), "space": space},
@@ -150,30 +123,13 @@ def memories_of_paths(session: Session, paths: Sequence[str], space: str) -> lis
 
 
 def holding(session: Session) -> list[tuple[str, str]]:
-    """Return path and space of the files that hold any memory; one that could not be read, or is empty, holds none."""
     rows = session.rows(f"select path, space from files where {of('files')} and not ({_EMPTY})")
     return [(str(path), str(space)) for path, space in rows]
 
 
-def texts(session: Session, paths: Sequence[str], space: str) -> dict[str, list[tuple[str, str]]]:
-    """Return the location and the text of each memory of some files, by path."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    rows = session.rows(
-        f"""
-        select source, location, text
-        from memories join texts on texts.space = memories.space and texts.memory = memories.key
-        where {of("memories")} and {SOURCES} order by memories.key
-        """,
-        {"paths": list(paths), "space": space},
-    )
-    for path, location, text in rows:
-        found.setdefault(str(path), []).append((str(location), str(text)))
-    return found
-
-
-def drop_emptied(session: Session, held: Sequence[tuple[str, str]], paths: Sequence[str]) -> int:
-    """Drop the record of files that hold no memory now, and of all such files below some paths; return how many."""
-    dropped = session.changed(
+def drop_emptied(session: Session, held: Sequence[tuple[str, str]], paths: Sequence[str]) -> None:
+    """Drop the record of files that hold no memory now, and of all such files below some paths."""
+    session.execute(
         f"""
         delete from files using unnest(%(paths)s::text[], %(spaces_of)s::text[]) as held (path, space)
         where {of("files")} and files.space = held.space and md5(files.path) = md5(held.path) and {_EMPTY}
@@ -183,13 +139,11 @@ def drop_emptied(session: Session, held: Sequence[tuple[str, str]], paths: Seque
     if paths:
         parameters: dict[str, Any] = {}
         below = at_or_below("files.path", "path", [form for path in paths for form in spellings(path)], parameters)
-        dropped += session.changed(f"delete from files where {of('files')} and {below} and {_EMPTY}", parameters)
-    return dropped
+        session.execute(f"delete from files where {of('files')} and {below} and {_EMPTY}", parameters)
 
 
-def drop_all_empty(session: Session) -> int:
-    """Drop the record of every file that holds no memory; return how many there were."""
-    return session.changed(f"delete from files where {of('files')} and {_EMPTY}")
+def drop_all_empty(session: Session) -> None:
+    session.execute(f"delete from files where {of('files')} and {_EMPTY}")
 
 
 # The folders that were indexed, as rows, within the caller's transaction.
@@ -198,12 +152,9 @@ _NOTE = "insert into folders (space, path, watched, indexed_at) values (%(space)
 
 
 def note_folder(session: Session, path: str, space: str, now: datetime) -> None:
-    """Note that a folder was indexed: it takes the place of those below it that nobody watches.
-
-    A folder below one that is noted already is not noted separately, unless it was before.
-    """
+    """Note that a folder was indexed: it takes the place of those below it that are not watched."""
     session.include(space)
-    known = {row.path for row in _rows(session, space)}
+    known = {row.path for row in noted_folders(session, space)}
     if path not in known and any(is_below(path, folder) for folder in known):
         return
     _, low, high = below(path)
@@ -217,19 +168,7 @@ def note_folder(session: Session, path: str, space: str, now: datetime) -> None:
     )
 
 
-def every_folder(session: Session, space: str) -> Iterator[NotedFolder]:
-    """Yield the noted folders of a space, of all if it is empty."""
-    rows = session.rows(
-        "select path, space, watched, indexed_at from folders "
-        f"where {of('folders')} and %(space)s in ('', space) order by space, path",
-        {"space": space},
-    )
-    for path, of_space, watched, indexed_at in rows:
-        yield NotedFolder(path, of_space, watched, None if indexed_at is None else from_micros(indexed_at))
-
-
 def restore_folders(session: Session, found: Iterable[NotedFolder]) -> None:
-    """Note folders that were indexed for another store; one that is on the list stays as it is."""
     rows = [
         {"space": one.space, "path": one.path, "watched": one.watched, "indexed_at": micros(one.indexed_at)}
         for one in found
@@ -240,27 +179,28 @@ def restore_folders(session: Session, found: Iterable[NotedFolder]) -> None:
 
 
 def watch_folder(session: Session, path: str, space: str, watched: bool) -> None:
-    """Mark a folder as watched, or not; a new one is noted with the time when its files were last indexed."""
     session.include(space)
+    parameters: dict[str, Any] = {"space": space}
+    there = at_or_below("path", "folder", [path], parameters)
+    at = session.value(f"select max(indexed_at) from files where space = %(space)s and {there}", parameters)
+    if at is not None:
+        above = (row.indexed_at for row in noted_folders(session, space) if is_below(path, row.path))
+        at = max([int(at), *filter(None, above)])
     session.execute(
         f"{_NOTE} on conflict (space, md5(path)) do update set watched = excluded.watched",
-        {"space": space, "path": path, "watched": watched, "at": _last_indexed(session, path, space)},
+        {"space": space, "path": path, "watched": watched, "at": at},
     )
 
 
 def remove_folder(session: Session, path: str, space: str) -> None:
-    """Remove a folder, and those below it, from the list."""
     parameters: dict[str, Any] = {"space": space}
     there = at_or_below("path", "folder", [path], parameters)
     session.execute(f"delete from folders where space = %(space)s and {there}", parameters)
 
 
 def listed_folders(session: Session, space: str) -> list[Folder]:
-    """Return the folders of a space by path, not compared with the disk.
-
-    For files that were indexed before folders were noted, the topmost folders that hold them are listed.
-    """
-    rows = _rows(session, space)
+    """Return the folders of a space by path, with those that hold files and were never noted; the disk is not read."""
+    rows = noted_folders(session, space)
     files = session.rows("select path, indexed_at from files where space = %(space)s order by path", {"space": space})
     rows += topmost_unnoted(files, {row.path for row in rows})
     return [
@@ -276,49 +216,25 @@ def listed_folders(session: Session, space: str) -> list[Folder]:
     ]
 
 
-def noted_folders(session: Session, space: str) -> list[str]:
-    """Return the paths of the noted folders, those that are above others first."""
-    return sorted((row.path for row in _rows(session, space)), key=len)
-
-
-def folder_above(session: Session, path: str, space: str) -> str | None:
-    """Return the topmost noted folder that a path lies in, None where there is none."""
-    return min((row.path for row in _rows(session, space) if is_below(path, row.path)), key=len, default=None)
-
-
 def holding_folders(session: Session) -> list[tuple[str, str]]:
-    """Return path and space of the noted folders that hold any indexed file."""
     rows = session.rows(f"select path, space from folders where {of('folders')} order by path")
     return [(str(path), str(space)) for path, space in rows if _counts(session, path, space)[0]]
 
 
-def drop_emptied_folders(session: Session, held: Sequence[tuple[str, str]]) -> int:
-    """Remove folders that held files and no longer do from the list; return how many."""
-    dropped = 0
+def drop_emptied_folders(session: Session, held: Sequence[tuple[str, str]]) -> None:
     for path, space in held:
         if not _counts(session, path, space)[0]:
-            dropped += session.changed(
+            session.execute(
                 "delete from folders where space = %(space)s and path = %(path)s", {"space": space, "path": path}
             )
-    return dropped
 
 
-def _rows(session: Session, space: str) -> list[FolderRow]:
+def noted_folders(session: Session, space: str) -> list[FolderRow]:
     rows = session.rows(
         f"select path, watched, indexed_at from folders where {of('folders')} and space = %(space)s order by path",
         {"space": space},
     )
     return [FolderRow(*row) for row in rows]
-
-
-def _last_indexed(session: Session, path: str, space: str) -> int | None:
-    parameters: dict[str, Any] = {"space": space}
-    there = at_or_below("path", "folder", [path], parameters)
-    newest = session.value(f"select max(indexed_at) from files where space = %(space)s and {there}", parameters)
-    if newest is None:
-        return None
-    higher = [row.indexed_at for row in _rows(session, space) if row.indexed_at and is_below(path, row.path)]
-    return max([int(newest), *higher])
 
 
 def _counts(session: Session, path: str, space: str) -> tuple[int, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from jupyter_memory.errors import StoreReadOnly, UnknownMemory
-from jupyter_memory.storage.base import ChunkSpan, EmbeddedParts, Passage
+from jupyter_memory.runtime import batches
 from jupyter_memory.storage.cell_matching import Predecessor
 from jupyter_memory.storage.postgres import postings, sql
 from jupyter_memory.storage.postgres.database import Session, UnreadableRow, of
@@ -21,7 +20,7 @@ from jupyter_memory.storage.shared import Identity, from_micros, new_ids, to_mic
 from jupyter_memory.text.code import PYTHON, Definitions
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.text.unicode import storable
-from jupyter_memory.types import Chunk, Draft, Filters, Memory, Selection
+from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.chunk_tokens import MARK, ChunkTokens
 
 SELECT = f"""
@@ -38,6 +37,12 @@ SELECT = f"""
         ) as thumbnails
     from memories join texts on texts.space = memories.space and texts.memory = memories.key
 """
+# Of a row of ``SELECT``, after its key, by the names that a memory has for them.
+_COLUMNS = (
+    "id", "text", "title", "kind", "tier", "pinned", "space", "source", "location", "lang", "tags", "severity",
+    "domain", "event_at", "indexed_at", "valid_from", "valid_until", "session", "content_hash", "metadata", "accessed",
+    "thumbnails",
+)  # fmt: skip
 
 
 def digest(identity: Identity) -> bytes:
@@ -66,11 +71,7 @@ def insert(
     now: datetime,
     before: Sequence[Predecessor | None] | None = None,
 ) -> list[int]:
-    """Write memories that are not there yet and return their keys.
-
-    ``before`` are those whose ids they take over. The caller then writes their chunks, words and vectors in the same
-    transaction.
-    """
+    """Write memories that are not there yet, with the ids of those ``before`` them, and return their keys."""
     if not drafts:
         return []
     keys = sql.next_numbers(session, "memory_keys", len(drafts))
@@ -92,7 +93,6 @@ def insert(
 
 
 def insert_tags(session: Session, tagged: Iterable[tuple[int, str, Sequence[str]]]) -> None:
-    """Give memories tags, as key, space and tags; the caller updates the keyword rows."""
     rows = [
         {"space": space, "memory": key, "place": place, "tag": tag}
         for key, space, given in tagged
@@ -102,19 +102,11 @@ def insert_tags(session: Session, tagged: Iterable[tuple[int, str, Sequence[str]
 
 
 def delete(session: Session, keys: Sequence[int]) -> int:
-    """Remove memories and all that depends on them, and return how many were there.
-
-    The caller takes their words out of the index first.
-    """
     return session.changed(f"delete from memories where {of('memories')} and key = any(%(keys)s)", {"keys": list(keys)})
 
 
 def lock(session: Session, keys: Sequence[int]) -> list[int]:
-    """Keep others from changing memories until the transaction ends; return those that are there, in order.
-
-    Raises:
-        StoreReadOnly: the role may read some of them, but not change them: the server passes over these in silence.
-    """
+    """Keep others from changing memories until the transaction ends; return those that are there, in order."""
     those = f"from memories where {of('memories')} and key = any(%(keys)s)"
     locked = [row[0] for row in session.rows(f"select key {those} order by key for update", {"keys": list(keys)})]
     refused = set(keys) - set(locked)
@@ -126,26 +118,16 @@ def lock(session: Session, keys: Sequence[int]) -> list[int]:
     return locked
 
 
-def set_text(session: Session, key: int, text: str) -> None:
-    """Give a memory another text; the caller updates its chunks."""
-    session.execute(
-        f"update texts set text = %(text)s where {of('texts')} and memory = %(key)s", {"key": key, "text": text}
-    )
-
-
 def set_tags(session: Session, key: int, given: Iterable[str]) -> None:
-    """Give a memory these tags and no others; the caller updates the keyword rows."""
     session.execute(f"delete from tags where {of('tags')} and memory = %(key)s", {"key": key})
     insert_tags(session, [(key, space_of(session, key), list(given))])
 
 
 def space_of(session: Session, key: int) -> str:
-    """Return the space of a memory."""
     return str(session.value(f"select space from memories where {of('memories')} and key = %(key)s", {"key": key}))
 
 
 def update_columns(session: Session, key: int, values: Mapping[str, Any]) -> None:
-    """Set columns of a memory; names are ours, never a user's."""
     if not values:
         return
     assignments = ", ".join(f"{name} = %({name})s" for name in values)
@@ -185,28 +167,16 @@ def load(session: Session, keys: Sequence[int]) -> dict[int, Memory]:
     return {key: memories[key] for key in sorted(memories)}
 
 
-def key_of(session: Session, memory_id: str) -> int | None:
-    """Return the key of a memory by its id."""
-    found = session.value(
+def known_key(session: Session, memory_id: str) -> int:
+    key = session.value(
         f"select key from memories where {of('memories')} and id = %(id)s", {"id": storable(str(memory_id))}
     )
-    return None if found is None else int(found)
-
-
-def known_key(session: Session, memory_id: str) -> int:
-    """Return the key of a memory by its id.
-
-    Raises:
-        UnknownMemory: no memory has this id.
-    """
-    key = key_of(session, memory_id)
     if key is None:
         raise UnknownMemory(memory_id)
-    return key
+    return int(key)
 
 
 def keys_where(session: Session, filters: Filters, among: Sequence[str] | None = None) -> list[int]:
-    """Return the keys of the memories that a filter lets through, of those with the ids ``among`` if given."""
     where, parameters = condition(filters)
     if among is not None:
         where += " and memories.id = any(%(among)s)"
@@ -215,7 +185,6 @@ def keys_where(session: Session, filters: Filters, among: Sequence[str] | None =
 
 
 def texts(session: Session, keys: Sequence[int]) -> dict[int, str]:
-    """Return the whole texts of memories, by key."""
     return dict(
         session.rows(
             f"select memory, text from texts where {of('texts')} and memory = any(%(keys)s) order by memory",
@@ -254,37 +223,13 @@ def _values(identity_: Identity, draft: Draft, indexed: int, id_: str, before: P
 
 
 def memory_of(row: Sequence[Any]) -> Memory:
-    """Return a row of ``SELECT`` as a memory."""
-    (_, id_, text, title, kind, tier, pinned, space, source, location, lang, tags_, severity, domain, event_at,
-     indexed_at, valid_from, valid_until, session, hash_, metadata, accessed, thumbnails) = row  # fmt: skip
-    return Memory(
-        id=id_,
-        text=text,
-        title=title,
-        kind=kind,
-        tier=tier,
-        pinned=pinned,
-        space=space,
-        source=source,
-        location=location,
-        lang=lang,
-        tags=tuple(tags_),
-        severity=severity,
-        domain=domain,
-        event_at=from_micros(event_at),
-        indexed_at=from_micros(indexed_at),
-        valid_from=None if valid_from is None else from_micros(valid_from),
-        valid_until=None if valid_until is None else from_micros(valid_until),
-        session=session,
-        content_hash=hash_,
-        metadata=json.loads(metadata),
-        accessed=accessed,
-        thumbnails=thumbnails,
-    )
+    found = dict(zip(_COLUMNS, row[1:], strict=True))
+    for name in ("event_at", "indexed_at", "valid_from", "valid_until"):
+        found[name] = None if found[name] is None else from_micros(found[name])
+    return Memory(**{**found, "tags": tuple(found["tags"]), "metadata": json.loads(found["metadata"])})
 
 
 def micros(moment: datetime | None) -> int | None:
-    """Return a time as a whole number, None where there is none."""
     return None if moment is None else to_micros(moment)
 
 
@@ -294,10 +239,7 @@ _ALL = Filters()
 
 
 def insert_chunks(session: Session, written: Sequence[tuple[int, Draft, Sequence[str]]]) -> list[int]:
-    """Write the chunks of memories and index their words; return the ids of the chunks.
-
-    Memories come with their keys and, where they are known, the words of each chunk's column ``ident``.
-    """
+    """Write the chunks of memories and index their words; return the ids of the chunks."""
     ids = iter(sql.next_numbers(session, "chunk_ids", sum(len(draft.chunks) for _, draft, _ in written)))
     rows: list[dict[str, object]] = []
     words: list[postings.Words] = []
@@ -327,74 +269,18 @@ def insert_chunks(session: Session, written: Sequence[tuple[int, Draft, Sequence
 
 
 def idents_of(draft: Draft) -> list[str]:
-    """Return the words of the column ``ident`` for each chunk of a memory."""
     return [ident_column(f"{draft.title}\n{draft.text[chunk.start : chunk.end]}") for chunk in draft.chunks]
 
 
-def first_words(session: Session, memory: int) -> tuple[int, str, str]:
-    """Return the first chunk of a memory, the words that its column ``ident`` is made of, and that column."""
-    [row] = session.rows(
-        "select id, title || chr(10) || text, ident from chunk_texts "
-        f"where {of('chunk_texts')} and memory = %(memory)s order by id limit 1",
-        {"memory": memory},
-    )
-    return int(row[0]), str(row[1]), str(row[2])
-
-
-def set_idents(session: Session, idents: Mapping[int, str]) -> None:
-    """Give chunks another column ``ident``; the caller updates the keyword index."""
-    session.execute(
-        f"""
-        update chunks set ident = changed.ident
-        from unnest(%(ids)s::bigint[], %(idents)s::text[]) as changed (id, ident)
-        where {of("chunks")} and chunks.id = changed.id
-        """,
-        {"ids": list(idents), "idents": list(idents.values())},
-    )
-
-
-def delete_chunks(session: Session, key: int) -> None:
-    """Remove the chunks of a memory; the caller takes their words out of the index first."""
-    session.execute(f"delete from chunks where {of('chunks')} and memory = %(key)s", {"key": key})
-
-
 def chunks_of(session: Session, keys: Sequence[int]) -> list[int]:
-    """Return the ids of the chunks of memories."""
     rows = session.rows(
         f"select id from chunks where {of('chunks')} and memory = any(%(keys)s) order by id", {"keys": list(keys)}
     )
     return [row[0] for row in rows]
 
 
-def chunk_ids_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[int]]:
-    """Return the ids of the chunks of each memory, in the order in which they were written."""
-    found: dict[int, list[int]] = {key: [] for key in keys}
-    for chunk, memory in session.rows(
-        f"select id, memory from chunks where {of('chunks')} and memory = any(%(keys)s) order by id",
-        {"keys": list(keys)},
-    ):
-        found[memory].append(chunk)
-    return found
-
-
-def newest_chunk(session: Session) -> int:
-    """Return the highest id of a chunk, 0 in an empty store."""
-    # Space by space, each from the end of the index: the highest of several spaces at once is found by reading all.
-    highest = session.value(
-        """
-        select max(of_space.id) from unnest(%(spaces)s::text[]) as wanted (space) cross join lateral (
-            select chunks.id from chunks where chunks.space = wanted.space order by chunks.id desc limit 1
-        ) as of_space
-        """
-    )
-    return int(highest or 0)
-
-
 def sample_chunks(session: Session, count: int, total: int, within: Filters = _ALL) -> list[int]:
-    """Return the ids of up to ``count`` of the ``total`` chunks of what filters let through, evenly from first to last.
-
-    They are counted, since ids have gaps.
-    """
+    """Return the ids of up to ``count`` of the ``total`` chunks of what matches filters, evenly from first to last."""
     places = np.unique(np.linspace(1, total, min(count, total)).astype(np.int64)) if total else np.empty(0, np.int64)
     joined = "join memories on memories.space = chunks.space and memories.key = chunks.memory" if within else ""
     where, parameters = condition(within) if within else (of("chunks"), {})
@@ -410,67 +296,10 @@ def sample_chunks(session: Session, count: int, total: int, within: Filters = _A
     return [row[0] for row in rows]
 
 
-def spans(session: Session, chunks: Sequence[int]) -> dict[int, ChunkSpan]:
-    """Return where each chunk begins and ends in its memory's text, its line, and its structural prefix."""
-    rows = session.rows(
-        f"select id, start, stop, line, context from chunks where {of('chunks')} and id = any(%(chunks)s) order by id",
-        {"chunks": list(chunks)},
-    )
-    return {row[0]: ChunkSpan(*row[1:]) for row in rows}
-
-
-def chunks_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[Chunk]]:
-    """Return the chunks of memories, in the order in which they were written."""
-    rows = session.rows(
-        "select memory, start, stop, context, line from chunks "
-        f"where {of('chunks')} and memory = any(%(keys)s) order by id",
-        {"keys": list(keys)},
-    )
-    found: dict[int, list[Chunk]] = {}
-    for memory, *chunk in rows:
-        found.setdefault(memory, []).append(Chunk(*chunk))
-    return found
-
-
-def first_contexts(session: Session, ids: Sequence[str]) -> dict[str, str]:
-    """Return the structural prefix of the first chunk of memories, by id."""
-    return dict(
-        session.rows(
-            f"""
-            select distinct on (memories.key) memories.id, chunks.context
-            from memories join chunks on chunks.space = memories.space and chunks.memory = memories.key
-            where {of("memories")} and memories.id = any(%(ids)s)
-            order by memories.key, chunks.start
-            """,
-            {"ids": list(ids)},
-        )
-    )
-
-
-def passages(session: Session, chunks: Sequence[int]) -> dict[int, Passage]:
-    """Return title, context, text and tags of chunks, as the keyword index has them, by chunk."""
-    rows = session.rows(
-        "select id, title, context, text, tags from chunk_texts "
-        f"where {of('chunk_texts')} and id = any(%(chunks)s) order by id",
-        {"chunks": list(chunks)},
-    )
-    return {row[0]: Passage(*row[1:]) for row in rows}
-
-
-def embedded_parts(session: Session, chunks: Sequence[int]) -> dict[int, EmbeddedParts]:
-    """Return what is embedded of chunks, by id."""
-    rows = session.rows(
-        "select id, kind, title, context, text from chunk_texts "
-        f"where {of('chunk_texts')} and id = any(%(chunks)s) order by id",
-        {"chunks": list(chunks)},
-    )
-    return {row[0]: EmbeddedParts(*row[1:]) for row in rows}
-
-
 def keep_tokens(session: Session, tokens: Mapping[int, ChunkTokens]) -> int:
     """Store the tokens of those of these chunks that are there; return how many that are."""
     written = 0
-    for some in sql.parts(list(tokens)):
+    for some in batches(tokens, sql.TOGETHER):
         written += session.changed(
             f"""
             insert into chunk_tokens (space, chunk, ids)
@@ -479,20 +308,12 @@ def keep_tokens(session: Session, tokens: Mapping[int, ChunkTokens]) -> int:
             join chunks on chunks.id = kept.chunk where {of("chunks")}
             on conflict (space, chunk) do update set ids = excluded.ids
             """,
-            {"chunks": list(some), "ids": [tokens[chunk].to_bytes() for chunk in some]},
+            {"chunks": some, "ids": [tokens[chunk].to_bytes() for chunk in some]},
         )
     return written
 
 
-def drop_tokens(session: Session, chunks: Sequence[int]) -> None:
-    """Remove the tokens of chunks."""
-    session.execute(
-        f"delete from chunk_tokens where {of('chunk_tokens')} and chunk = any(%(chunks)s)", {"chunks": list(chunks)}
-    )
-
-
 def tokens_of(session: Session, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
-    """Return the tokens of those of these chunks that have them."""
     rows = session.rows(
         f"""
         select chunk, ids from chunk_tokens
@@ -504,25 +325,9 @@ def tokens_of(session: Session, chunks: Sequence[int]) -> dict[int, ChunkTokens]
     return {chunk: ChunkTokens.from_bytes(data) for chunk, data in rows}
 
 
-def without_tokens(session: Session, count: int, after: int) -> list[int]:
-    """Return up to ``count`` chunks without tokens, those above ``after``, lowest first."""
-    rows = session.rows(
-        f"""
-        select id from chunks
-        where {of("chunks")} and id > %(after)s and not exists (
-            select 1 from chunk_tokens
-            where chunk_tokens.space = chunks.space and chunk_tokens.chunk = chunks.id and substr(ids, 1, 2) = %(mark)s
-        )
-        order by id limit %(count)s
-        """,
-        {"after": after, "count": count, "mark": MARK},
-    )
-    return [row[0] for row in rows]
-
-
 # The names that memories in Python define as rows, within the caller's transaction.
 
-_LACKING = f"""
+LACKING = f"""
     {of("memories")} and lower(memories.lang) = lower(%(python)s) and not exists (
         select 1 from definitions where definitions.space = memories.space and definitions.memory = memories.key
     )
@@ -541,7 +346,7 @@ def insert_definitions(session: Session, found: Mapping[int, Definitions]) -> in
         from unnest(%(keys)s::bigint[], %(defined)s::text[], %(assigned)s::text[], %(nested)s::text[])
             as held (key, defined, assigned, nested)
         join memories on memories.key = held.key
-        where {_LACKING}
+        where {LACKING}
         """,
         {
             "python": PYTHON,
@@ -554,7 +359,6 @@ def insert_definitions(session: Session, found: Mapping[int, Definitions]) -> in
 
 
 def definitions_of(session: Session, keys: Sequence[int]) -> dict[int, Definitions]:
-    """Return what memories define, by key, for those for which it is stored."""
     rows = session.rows(
         "select memory, defined, assigned, nested from definitions "
         f"where {of('definitions')} and memory = any(%(keys)s) order by memory",
@@ -563,57 +367,13 @@ def definitions_of(session: Session, keys: Sequence[int]) -> dict[int, Definitio
     return {row[0]: Definitions(*row[1:]) for row in rows}
 
 
-def lacking_definitions(session: Session, count: int, after: int) -> list[int]:
-    """Return up to ``count`` memories in Python without definitions, those above ``after``, lowest first."""
-    rows = session.rows(
-        f"select key from memories where {_LACKING} and key > %(after)s order by key limit %(count)s",
-        {"python": PYTHON, "after": after, "count": count},
-    )
-    return [row[0] for row in rows]
-
-
 def drop_definitions(session: Session, keys: Sequence[int]) -> None:
-    """Remove what memories define."""
     session.execute(
         f"delete from definitions where {of('definitions')} and memory = any(%(keys)s)", {"keys": list(keys)}
     )
 
 
-# What a store holds within filters: its memories without a question, their values and how many there are.
-
-# Browsing shows what people chose to keep before what was indexed; a search ranks the tiers differently. Cells of one
-# time come in the order of their file, whose cells are written together.
-_BROWSE_ORDER = (
-    f"case {SHOWN_TIER} when 'core' then 0 when 'note' then 1 when 'mcp' then 2 "
-    "else 3 + (kind = 'history')::integer end, event_at desc, source, memories.key"
-)
-
-
-def selection(session: Session, filters: Filters) -> Selection:
-    """Return which memories a filter lets through, with their kinds, and how many have a pin or a tag."""
-    where, parameters = condition(filters)
-    tagged = "exists (select 1 from tags where tags.space = memories.space and tags.memory = memories.key)"
-    rows = session.rows(f"select id, kind, pinned, {tagged} from memories where {where} order by key", parameters)
-    return Selection(
-        ids=tuple(str(row[0]) for row in rows),
-        kinds=dict(Counter(str(row[1]) for row in rows).most_common()),
-        pinned=sum(bool(row[2]) for row in rows),
-        tagged=sum(bool(row[3]) for row in rows),
-        filters=filters,
-    )
-
-
-def browse(session: Session, filters: Filters, limit: int) -> list[Memory]:
-    """Return memories without a query: core, note, mcp, file, history; the newest first within each."""
-    where, parameters = condition(filters)
-    rows = session.rows(
-        f"{SELECT} where {where} order by {_BROWSE_ORDER} limit %(limit)s", {**parameters, "limit": limit}
-    )
-    return [memory_of(row) for row in rows]
-
-
 def facet_counts(session: Session, filters: Filters) -> dict[str, dict[str, int]]:
-    """Return how many of the memories that a filter lets through have each value of kind, lang, tier and tag."""
     where, parameters = condition(filters)
     found: dict[str, dict[str, int]] = {"kind": {}, "lang": {}, "tier": {}}
     together = (
@@ -627,38 +387,3 @@ def facet_counts(session: Session, filters: Filters) -> dict[str, dict[str, int]
         where {where} group by tag order by tag
     """
     return {**found, "tag": dict(session.rows(tagged, parameters))}
-
-
-def count(session: Session, filters: Filters) -> int:
-    """Return how many memories a filter lets through."""
-    where, parameters = condition(filters)
-    return int(session.value(f"select count(*) from memories where {where}", parameters))
-
-
-def sessions(session: Session, filters: Filters) -> list[str]:
-    """Return the names of all sessions of the memories that the filters let through."""
-    where, parameters = condition(filters)
-    rows = session.rows(
-        f"select distinct session from memories where session is not null and {where} order by 1", parameters
-    )
-    return [row[0] for row in rows]
-
-
-def tags(session: Session) -> list[str]:
-    """Return every tag of a store, the most used first."""
-    rows = session.rows(f"select tag from tags where {of('tags')} group by tag order by count(*) desc, tag")
-    return [row[0] for row in rows]
-
-
-def known_contents(session: Session, contents: Mapping[str, str], filters: Filters) -> set[str]:
-    """Return the ids, among those with these content hashes, that are there, or whose content another memory has."""
-    where, parameters = condition(filters)
-    rows = session.rows(
-        f"""
-        select id, content_hash from memories
-        where {where} and (id = any(%(ids)s) or content_hash = any(%(contents)s))
-        """,
-        {**parameters, "ids": [*map(storable, contents)], "contents": [*map(storable, contents.values())]},
-    )
-    others = {content for id_, content in rows if id_ not in contents}
-    return {id_ for id_, _ in rows if id_ in contents} | {one for one, held in contents.items() if held in others}

@@ -64,7 +64,6 @@ def noted(session: Session, runs: Sequence[Run]) -> set[RunKey]:
 
 
 def insert(session: Session, memory: int, run: Run) -> None:
-    """Write a run that is not there yet."""
     error = run.error
     of_session, number, started = key(run)
     row = {
@@ -139,14 +138,13 @@ def describe(session: Session, keys: Iterable[int]) -> None:
             "lang": language,
             "metadata": json.dumps(told, ensure_ascii=False),
         }
-        # Somebody may have added the same text with this very place: then both stay where they are.
+        # Another memory may hold the same text with this very place: then both stay where they are.
         [taken] = memories.find_known(session, [(notebook, kind, space, cell, content)])
         place = {"source": notebook, "location": cell} if taken is None else {}
         memories.update_columns(session, memory, {**changed, **place})
 
 
 def errors(session: Session, memory: int) -> list[tuple[str, str]]:
-    """Return the errors of a memory's runs with their messages, the newest first."""
     rows = session.rows(
         f"select error, coalesce(message, '') from runs where {of('runs')} and memory = %(memory)s "
         "and error is not null order by started desc, key desc",
@@ -156,7 +154,6 @@ def errors(session: Session, memory: int) -> list[tuple[str, str]]:
 
 
 def find(session: Session, wanted: RunFilter, limit: int, oldest_first: bool) -> list[Run]:
-    """Return runs with the texts of their memories, the newest first unless asked otherwise."""
     where, parameters = _condition(wanted)
     order = "runs.started, runs.key" if oldest_first else "runs.started desc, runs.key desc"
     rows = session.rows(
@@ -171,7 +168,6 @@ def find(session: Session, wanted: RunFilter, limit: int, oldest_first: bool) ->
 
 
 def of_memory(session: Session, memory: int) -> list[Run]:
-    """Return the runs of a memory in the order in which they were noted, without its text."""
     rows = session.rows(
         f"select '', {_READ} from {_JOINED} where {of('runs')} and runs.memory = %(memory)s order by runs.key",
         {"memory": memory},
@@ -180,7 +176,6 @@ def of_memory(session: Session, memory: int) -> list[Run]:
 
 
 def numbers(session: Session, of_session: str) -> set[int]:
-    """Return the numbers of the runs of a session."""
     rows = session.rows(
         f"select number from runs where {of('runs')} and session = %(session)s", {"session": of_session}
     )
@@ -188,7 +183,6 @@ def numbers(session: Session, of_session: str) -> set[int]:
 
 
 def status(session: Session, space: str) -> HistoryStatus:
-    """Return how many runs there are, of how many texts, and when the first and the last began."""
     where, parameters = _condition(RunFilter(space))
     [(count, texts, first, last)] = session.rows(
         f"select count(*), count(distinct runs.memory), min(started), max(started) from {_JOINED} where {where}",
@@ -224,17 +218,14 @@ def remove(session: Session, keys: Sequence[int]) -> tuple[list[int], list[int]]
     return [memory for memory in of_them if memory not in left], [memory for memory in of_them if memory in left]
 
 
-def forget_places(session: Session, paths: Sequence[str], spaces: Sequence[str]) -> tuple[bool, list[int], list[int]]:
-    """Remove the runs in the notebooks at or below some paths, in some spaces or in all.
-
-    Return whether any went, and the keys of the memories that have no runs now, and of those that have others.
-    """
+def forget_places(session: Session, paths: Sequence[str], spaces: Sequence[str]) -> tuple[list[int], list[int]]:
+    """Remove the runs in notebooks at or below paths; return what ``remove`` returns."""
     where, parameters = condition(Filters(space=tuple(spaces)))
     below = at_or_below("notebook", "notebook", [form for path in paths for form in spellings(path)], parameters)
     keys = [row[0] for row in session.rows(f"select runs.key from {_JOINED} where {where} and {below}", parameters)]
     emptied, left = remove(session, keys)
     describe(session, left)
-    return bool(keys), emptied, left
+    return emptied, left
 
 
 def _condition(wanted: RunFilter) -> tuple[str, dict[str, Any]]:

@@ -1,22 +1,20 @@
-"""The thumbnails of memories as rows, within the caller's transaction."""
+"""The thumbnails of memories."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jupyter_memory.storage.postgres.database import Session, of
+from jupyter_memory.storage.postgres.database import Database, Session, of
+from jupyter_memory.storage.postgres.tables import memories
 from jupyter_memory.storage.postgres.tables.files import HELD, SOURCES
 from jupyter_memory.types import Draft
 from jupyter_memory.types.memory import Thumbnail
 
 _THUMBNAIL = "media_type, width, height, image, origin"
 _JOINED = "memories join thumbnails on thumbnails.space = memories.space and thumbnails.memory = memories.key"
-# What the text of a cell has in place of a picture.
-_MARK = "[image/"
 
 
 def insert(session: Session, written: Sequence[tuple[int, Draft]]) -> None:
-    """Write the thumbnails of memories that have none yet, by key."""
     shown = [
         (draft.space, key, place, one) for key, draft in written for place, one in enumerate(draft.pictures.thumbnails)
     ]
@@ -43,7 +41,6 @@ def insert(session: Session, written: Sequence[tuple[int, Draft]]) -> None:
 
 
 def by_memory(session: Session, keys: Sequence[int]) -> dict[int, tuple[Thumbnail, ...]]:
-    """Return the thumbnails of memories in their order, by key; memories without any are left out."""
     found: dict[int, tuple[Thumbnail, ...]] = {}
     for memory, *one in session.rows(
         f"select memory, {_THUMBNAIL} from thumbnails "
@@ -61,59 +58,64 @@ def replace(session: Session, key: int, draft: Draft) -> None:
         insert(session, [(key, draft)])
 
 
-def get(session: Session, key: int, place: int) -> Thumbnail | None:
-    """Return a picture of a memory, None where there is none."""
-    rows = session.rows(
-        f"select {_THUMBNAIL} from thumbnails where {of('thumbnails')} and memory = %(key)s and place = %(place)s",
-        {"key": key, "place": place},
-    )
-    return Thumbnail(*rows[0]) if rows else None
-
-
-def of_file(session: Session, path: str, space: str) -> dict[str, Thumbnail]:
-    """Return the thumbnails of a file by their origin."""
-    rows = session.rows(
-        f"select {_THUMBNAIL} from {_JOINED} where {of('memories')} and {SOURCES}", {"paths": [path], "space": space}
-    )
-    return {row[-1]: Thumbnail(*row) for row in rows}
-
-
 def count(session: Session) -> tuple[int, int]:
-    """Return how many thumbnails there are, and their bytes."""
     [(number, size)] = session.rows(
         f"select count(*), coalesce(sum(length(image)), 0)::bigint from thumbnails where {of('thumbnails')}"
     )
     return number, size
 
 
-def size_in(session: Session, paths: Sequence[str], space: str) -> int:
-    """Return how many bytes the thumbnails of some files have."""
-    return int(
-        session.value(
-            f"select coalesce(sum(length(image)), 0)::bigint from {_JOINED} where {of('memories')} and {SOURCES}",
-            {"paths": list(paths), "space": space},
-        )
-    )
+class PostgresThumbnails:
+    """The thumbnails of one store."""
 
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
-def unread(session: Session, paths: Sequence[str], space: str) -> set[str]:
-    """Return which of these files show pictures, by their texts, that were not read."""
-    rows = session.rows(
-        f"""
-        select files.path from files
-        where {of("files")} and files.space = %(space)s and files.path = any(%(paths)s) and not files.pictures
-            and exists (
-                select 1 from memories
-                join texts on texts.space = memories.space and texts.memory = memories.key
-                where {HELD} and strpos(texts.text, %(mark)s) > 0
+    def get(self, memory_id: str, place: int, /) -> Thumbnail | None:
+        with self._database.read() as session:
+            rows = session.rows(
+                f"select {_THUMBNAIL} from thumbnails "
+                f"where {of('thumbnails')} and memory = %(key)s and place = %(place)s",
+                {"key": memories.known_key(session, memory_id), "place": place},
             )
-        """,
-        {"paths": list(paths), "space": space, "mark": _MARK},
-    )
-    return {str(row[0]) for row in rows}
+        return Thumbnail(*rows[0]) if rows else None
 
+    def of_file(self, path: str, space: str, /) -> dict[str, Thumbnail]:
+        with self._database.read() as session:
+            rows = session.rows(
+                f"select {_THUMBNAIL} from {_JOINED} where {of('memories')} and {SOURCES}",
+                {"paths": [path], "space": space},
+            )
+        return {row[-1]: Thumbnail(*row) for row in rows}
 
-def clear(session: Session) -> int:
-    """Remove all thumbnails; return how many went."""
-    session.execute(f"update files set pictures = false where {of('files')} and pictures")
-    return session.changed(f"delete from thumbnails where {of('thumbnails')}")
+    def size(self, without: Sequence[str], space: str, /) -> int:
+        with self._database.read() as session:
+            excluded = session.value(
+                f"select coalesce(sum(length(image)), 0)::bigint from {_JOINED} where {of('memories')} and {SOURCES}",
+                {"paths": list(without), "space": space},
+            )
+            return count(session)[1] - int(excluded)
+
+    def unread(self, paths: Sequence[str], space: str, /) -> set[str]:
+        # The text of a cell has the mark in place of a picture.
+        with self._database.read() as session:
+            rows = session.rows(
+                f"""
+                select files.path from files
+                where {of("files")} and files.space = %(space)s and files.path = any(%(paths)s) and not files.pictures
+                    and exists (
+                        select 1 from memories
+                        join texts on texts.space = memories.space and texts.memory = memories.key
+                        where {HELD} and strpos(texts.text, %(mark)s) > 0
+                    )
+                """,
+                {"paths": list(paths), "space": space, "mark": "[image/"},
+            )
+        return {str(row[0]) for row in rows}
+
+    def clear(self) -> int:
+        def remove(session: Session) -> int:
+            session.execute(f"update files set pictures = false where {of('files')} and pictures")
+            return session.changed(f"delete from thumbnails where {of('thumbnails')}")
+
+        return self._database.change(remove)
