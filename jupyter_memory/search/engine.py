@@ -335,7 +335,7 @@ class SearchEngine:
             store=str(self.storage.path),
             strength=strength,
             verdict=None if strong is None else verdict(strength),
-            facets=facets(one.candidate.memory for one in result.ranked),
+            facets=facets([one.candidate.memory for one in result.ranked]),
         )
         self.runs.keep(answer.query_id, result.scored, profile)
         return answer
@@ -372,7 +372,7 @@ class QueryVectors:
     def vector(self, embedder: Embedder, text: str) -> Vectors:
         """Return float32 ``(dimensions,)``; writes nothing."""
         # An embedder that says so is quicker than looking it up.
-        if not self._settings.cache_queries or checked.is_quick(embedder):
+        if not self._settings.cache_queries or (isinstance(embedder, checked.QuickEmbedder) and embedder.quick):
             return checked.question(embedder, text)
         with self._storage.snapshot() as snapshot:
             kept = snapshot.query_vector(embedder.fingerprint, text)

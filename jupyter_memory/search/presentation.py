@@ -306,11 +306,10 @@ def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[H
     )
 
 
-def facets(memories: Iterable[Memory]) -> dict[str, dict[str, int]]:
+def facets(memories: Sequence[Memory]) -> dict[str, dict[str, int]]:
     """Return counts by value for each facet, the most frequent value first; what has no value is not counted."""
-    of_each = list(memories)
-    counts = {facet: Counter(map(attrgetter(facet), of_each)) for facet in COUNTED if facet != "tag"}
-    counts["tag"] = Counter(chain.from_iterable(memory.tags for memory in of_each))
+    counts = {facet: Counter(map(attrgetter(facet), memories)) for facet in COUNTED if facet != "tag"}
+    counts["tag"] = Counter(chain.from_iterable(memory.tags for memory in memories))
     return {facet: in_order(found) for facet, found in counts.items()}
 
 
@@ -492,9 +491,9 @@ _SCRIPTS: Mapping[str, str] = {
 
 def _foreign_question(query: Query, corpus: Corpus, embedder: str) -> str | None:
     # The words of a question in a language that hardly any memory is in cannot answer it, nor can a model that reads
-    # English. One that is none of ours may well read the language.
-    known, language = parted(embedder)[0], None
-    if (known and known not in MODELS) or corpus.chunks < _FEWEST:
+    # English.
+    language = None
+    if corpus.chunks < _FEWEST:
         return None
     asked = asked_in(query.text)
     pairs = [pair for pair in query.terms.ident if len(pair) > 1]
@@ -503,7 +502,9 @@ def _foreign_question(query: Query, corpus: Corpus, embedder: str) -> str | None
     elif len(pairs) >= _PAIRS and not any(corpus.frequencies(pairs).values()):
         scripts = {name(character, "").split(" ")[0] for character in "".join(pairs)}
         language = next((language for script, language in _SCRIPTS.items() if script in scripts), None)
-    if language is None:
+    known = parted(embedder)[0] if language is not None else ""
+    # A model that is none of ours may well read the language.
+    if language is None or (known and known not in MODELS):
         return None
     said = f"This question looks {language}, but hardly any memory here is in {language}"
     if not known:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from jupyter_memory.embedders.tokenizer import token_vectors, tokens
 from jupyter_memory.runtime import one_core
 from jupyter_memory.search.context import SearchContext
-from jupyter_memory.search.signals.weights import HUBNESS, semantic_evidence
+from jupyter_memory.search.signals.weights import HUBNESS
 from jupyter_memory.text.code import EVERYDAY, PYTHON, language
 from jupyter_memory.types import Candidate, Query
 
@@ -52,7 +52,8 @@ def semantic_margins(context: SearchContext) -> dict[int, float]:
         mean = fmean(hubness.values()) if hubness else 0.0
         excess = np.array([hubness.get(one.chunk, mean) - mean for one in context], dtype=np.float64)
         cosines -= HUBNESS * (1 - 1 / context.calibration) * excess
-    values = context.calibration * semantic_evidence(context.background.margin(cosines), count)
+    margins = context.background.margin(cosines)
+    values = context.calibration * (max(count, 1) * margins * abs(margins))
     return dict(zip((one.key for one in context), values.tolist(), strict=True))
 
 
