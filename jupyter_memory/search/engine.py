@@ -26,7 +26,7 @@ from jupyter_memory.search.explanation import (
 )
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.pipeline import Result, Scored, fuse, search
-from jupyter_memory.search.presentation import doubts, facets, hits, in_order, unranked, unsearched
+from jupyter_memory.search.presentation import doubts, facets, hits, in_order, unranked
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.related import Subject, of_memory, of_text, only_alike
 from jupyter_memory.storage.base import QueryVector, Snapshot
@@ -299,7 +299,12 @@ class SearchEngine:
             if model is not None:
                 asked = VectorQuery(vector, model, threshold if request.profile.threshold else None)
         result = search(request.query, request.profile, snapshot, self._samples, asked, exclude)
-        said = unsearched(request.query.text, result.query, embedder, by_meaning=asked is not None)
+        # A retriever that could not look says so, and its silence is not taken for an answer.
+        said = [] if result.query.terms else ["The query has no words to look up, so the search used meaning only."]
+        if asked is None:
+            unread = embedder is not None and not checked.reads(embedder, request.query.text)
+            why = "The model knows no word of this question, so the search" if unread else "The search"
+            said.append(f"{why} used words only, not meaning.")
         name = "" if embedder is None else embedder.name
         return Run(snapshot, request.profile, result, asked, name, (*request.notices, *said, *result.notices))
 

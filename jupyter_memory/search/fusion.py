@@ -169,7 +169,7 @@ class Fused:
         named = [self.contributions[name] for name in terms or self.contributions if name in self.contributions]
         # Most of what signals say of most queries is 0.
         chosen = [values for values in named if any(values.values())]
-        sums = dict.fromkeys((one.key for one in self.candidates), 0.0)
+        sums = dict.fromkeys(self.candidates.keys, 0.0)
         for values in chosen:
             for key, value in values.items():
                 if key in sums:

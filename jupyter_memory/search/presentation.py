@@ -15,7 +15,6 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 from unicodedata import name
 
-from jupyter_memory.embedders import base
 from jupyter_memory.embedders.registry import MODELS, parted
 from jupyter_memory.errors import InputError
 from jupyter_memory.search.confidence import missed, verdict
@@ -31,7 +30,6 @@ from jupyter_memory.text.languages import LANGUAGES, asked_in
 from jupyter_memory.text.markdown import headings_above
 from jupyter_memory.text.paths import plain_path
 from jupyter_memory.types import Answer, Filters, Hit, Memory, Query
-from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.search import EMPTY, NO_MATCH, NO_MATCH_FILTERED, UNANSWERED
 
 WIDTH = 160
@@ -437,21 +435,6 @@ def _folders(sources: Iterable[str]) -> list[str]:
     addresses = {source for source in sources if "://" in source}
     folders = {path.parent if path.parent.name else path for path in map(PurePath, sources - addresses)}
     return sorted(str(folder) for folder in folders if folders.isdisjoint(folder.parents)) + sorted(addresses)
-
-
-_WORDS_ONLY = "The search used words only, not meaning."
-_UNREAD = "The model knows no word of this question, so the search used words only, not meaning."
-
-
-def unsearched(asked: str, query: Query, embedder: Embedder | None, *, by_meaning: bool) -> Iterator[str]:
-    """Yield which retriever could not look, so that its silence is not taken for an answer.
-
-    ``query`` is how the store understood what was ``asked``.
-    """
-    if not query.terms:
-        yield "The query has no words to look up, so the search used meaning only."
-    if not by_meaning:
-        yield _WORDS_ONLY if embedder is None or base.reads(embedder, asked) else _UNREAD
 
 
 def doubts(context: SearchContext, embedder: str, strength: float, hits: int) -> Iterator[str]:

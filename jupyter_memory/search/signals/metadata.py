@@ -278,7 +278,7 @@ class Session:
             two.append((values.get(key, 0.0), key))
             two.sort(reverse=True)
             del two[2:]
-        found = dict.fromkeys((one.key for one in context), 0.0)
+        found = dict.fromkeys(context.candidates.keys, 0.0)
         for key, session in sessions.items():
             found[key] = max([0.0, *(value for value, other in best[session] if other != key)])
         return found

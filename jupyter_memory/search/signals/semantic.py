@@ -40,7 +40,7 @@ class SemanticMargin:
 def semantic_margins(context: SearchContext) -> dict[int, float]:
     """Return the evidence of the meaning of each candidate, by key."""
     if context.background is None:
-        return dict.fromkeys((one.key for one in context), nan)
+        return dict.fromkeys(context.candidates.keys, nan)
     terms = context.query.terms
     count = len(terms.words) + len(terms.phrases) + len(terms.ident)
     cosines = np.array([nan if one.cosine is None else one.cosine for one in context], dtype=np.float64)
@@ -54,7 +54,7 @@ def semantic_margins(context: SearchContext) -> dict[int, float]:
         cosines -= HUBNESS * (1 - 1 / context.calibration) * excess
     margins = context.background.margin(cosines)
     values = context.calibration * (max(count, 1) * margins * abs(margins))
-    return dict(zip((one.key for one in context), values.tolist(), strict=True))
+    return dict(zip(context.candidates.keys, values.tolist(), strict=True))
 
 
 # MaxSim: how near the candidate's nearest token comes to each token of the query. The vectors are the bundled static
