@@ -191,7 +191,7 @@ class SearchEngine:
             # Which of two duplicates is left out depends on the weights: both are kept.
             everyone = fuse(scored, run.profile.replace(steps=())).ranked
             strong = strengths(scored.context, everyone) if run.has_strength else None
-            shown = hits(run.snapshot, scored.query, run.profile, everyone, strong)
+            shown = hits(run.snapshot, scored.context.query, run.profile, everyone, strong)
             by_key = {one.candidate.key: hit for one, hit in zip(everyone, shown, strict=True)}
             return Pooled(answer, run.profile, scored, by_key)
 
