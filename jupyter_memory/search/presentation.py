@@ -250,8 +250,7 @@ def hits(
         span = spans[one.candidate.chunk]
         texts[one.candidate.chunk] = one.candidate.memory.text[span.start : span.stop]
     by_keyword = ranked[0].table.found["keyword"] if ranked else {}
-    found = [one.candidate.chunk for one in ranked if one.candidate.key in by_keyword]
-    by_words = {chunk: texts[chunk] for chunk in found}
+    by_words = {one.candidate.chunk: texts[one.candidate.chunk] for one in ranked if one.candidate.key in by_keyword}
     highlights = snapshot.highlights(query.terms, profile.columns, by_words)
     made = []
     for one, strength in zip(ranked, [nan] * len(ranked) if strengths is None else strengths, strict=True):
@@ -313,7 +312,8 @@ def facets(memories: Sequence[Memory]) -> dict[str, dict[str, int]]:
 
 def in_order(counts: dict[str, int]) -> dict[str, int]:
     """Return counts with the most frequent value first, equal ones by name, the empty value left out."""
-    return dict(sorted(((value, count) for value, count in counts.items() if value), key=lambda row: (-row[1], row[0])))
+    by_name = sorted(filter(None, counts))
+    return {value: counts[value] for value in sorted(by_name, key=counts.__getitem__, reverse=True)}
 
 
 def _snippet(memory: Memory, text: str, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:

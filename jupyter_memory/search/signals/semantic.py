@@ -109,9 +109,12 @@ class MaxSim:
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         asked, sample = context.query_tokens, context.sample
         chosen = _best_placed(context, self.depth, self.budget)
+        # Never negative, as in Lucene's BM25.
+        counts = np.minimum(sample.token_counts[asked], sample.chunks).astype(np.float64)
+        idf = np.log1p((sample.chunks - counts + 0.5) / (counts + 0.5))
         matches = max_sim(
             asked,
-            rarity(sample.token_counts[asked], sample.chunks),
+            idf.astype(np.float32),
             [context.tokens[one.chunk].different for one in chosen],
             token_vectors(),
             sample.typical_length,
@@ -198,13 +201,6 @@ def max_sim(
     return matches
 
 
-def rarity(frequencies: NDArray[np.integer], chunks: int) -> Floats:
-    """Return the idf of tokens, each in so many of the store's chunks: never negative, as in Lucene's BM25."""
-    counts = np.minimum(frequencies, chunks).astype(np.float64)
-    idf: Floats = np.log1p((chunks - counts + 0.5) / (counts + 0.5)).astype(np.float32)
-    return idf
-
-
 # The vector of a chunk is that of all it says: one line on the matter among twenty others hardly shows in it. A passage
 # is some 32 tokens of the chunk that was found. Its vector is the sum of its tokens' vectors in the bundled static
 # model, whichever model the store has, computed when it is needed from the tokens that are stored with the chunk.
@@ -243,7 +239,7 @@ def in_blocks(ids: NDArray[np.integer], counts: NDArray[np.int64]) -> NDArray[np
     >>> in_blocks(np.arange(20), np.array([17, 3]))[:, :4].tolist()
     [[0, 1, 2, 3], [16, -1, -1, -1], [17, 18, 19, -1]]
     """
-    blocks = _blocks(counts)
+    blocks = -(-counts // BLOCK)
     begins = BLOCK * (np.cumsum(blocks) - blocks)
     filled = np.full(BLOCK * blocks.sum(), -1, np.int64)
     filled[np.arange(len(ids)) + np.repeat(begins - (np.cumsum(counts) - counts), counts)] = ids
@@ -255,7 +251,7 @@ def _best_cosines(asked: Floats, sums: Floats, counts: NDArray[np.int64]) -> Flo
     spoken = np.flatnonzero(counts)
     if not spoken.size:
         return best
-    blocks = _blocks(counts[spoken])
+    blocks = -(-counts[spoken] // BLOCK)
     firsts = np.cumsum(blocks) - blocks
     # The last block of a text belongs to the passage before it; only a text of one block has it for a passage.
     last = np.zeros(len(sums), bool)
@@ -270,7 +266,3 @@ def _best_cosines(asked: Floats, sums: Floats, counts: NDArray[np.int64]) -> Flo
     cosines[last & np.repeat(blocks > 1, blocks)] = -1
     best[spoken] = np.maximum.reduceat(cosines, firsts)
     return best
-
-
-def _blocks(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    return -(-counts // BLOCK)
