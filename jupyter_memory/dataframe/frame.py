@@ -16,7 +16,7 @@ import pandas as pd
 from pandas.api.types import is_string_dtype
 
 from jupyter_memory.dataframe.rows import KEY, Row, attrs_of, doubts, is_result, joined, searches_of, shown_rows
-from jupyter_memory.text.display import Paint, coloured, has_colours, html, listing, one_line, unpainted
+from jupyter_memory.text.display import Paint, coloured, has_colours, html, listing, unpainted
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types import Answer
 
@@ -220,7 +220,7 @@ def to_frame(answer: Answer) -> pd.DataFrame:
     hits = answer.hits
     columns: dict[str, Any] = {
         "title": _strings(hit.title for hit in hits),
-        "snippet": _strings(one_line(hit.snippet) for hit in hits),
+        "snippet": _strings(" ".join(hit.snippet.split()) for hit in hits),
         "badges": _strings(hit.badges for hit in hits),
         "score": _floats(hit.score for hit in hits),
         "strength": _floats(hit.strength for hit in hits),
@@ -257,7 +257,7 @@ def to_scan_frame(answer: Answer) -> pd.DataFrame:
             hit.memory.kind,
             hit.memory.domain or "",
             hit.memory.tags,
-            one_line(hit.snippet)[:_SCAN_SNIPPET],
+            " ".join(hit.snippet.split())[:_SCAN_SNIPPET],
             hit.memory.token_estimate,
             hit.memory.id,
         )

@@ -54,11 +54,6 @@ def reads(embedder: Embedder, text: str) -> bool:
     return not isinstance(embedder, ReadingEmbedder) or embedder.reads(text)
 
 
-def is_quick(embedder: Embedder) -> bool:
-    """Return whether an embedder declares that it is faster than a store's cache of questions."""
-    return isinstance(embedder, QuickEmbedder) and embedder.quick
-
-
 def readable(text: str) -> str:
     """Return a text as the tokenizer can take it: only spaces is empty, half a surrogate pair is `�`."""
     if not text or text.isspace():

@@ -170,7 +170,7 @@ class WordPiece:
         found: list[bytes] = []
         last_words = []
         for text in texts:
-            found += [self._words[word] for word in _plain(text).split()]
+            found += map(self._words.__getitem__, _plain(text).split())
             last_words.append(len(found))
         return Tokens(_joined(found), _ends(found)[np.array(last_words, np.int64)])
 
@@ -188,7 +188,7 @@ class WordPiece:
     def _of_word(self, word: str) -> bytes:
         if self._part_camel:
             word = _CAMEL.sub(" ", word)
-        return b"".join([self._pieces[piece] for piece in word.translate(_NORMAL).split()])
+        return b"".join(map(self._pieces.__getitem__, word.translate(_NORMAL).split()))
 
     def _of_piece(self, piece: str) -> bytes:
         # Of what is left of it, always the longest that begins there.
@@ -261,28 +261,19 @@ class _Normal(dict[int, str]):
     # Lower case without accents, a space for any space, words set apart by spaces.
 
     def __missing__(self, code: int) -> str:
-        normal = _normal(code)
+        character, normal = chr(code), ""
+        if character.isspace() and not is_removed(code):
+            normal = " "
+        elif not is_removed(code):
+            for part in normalize("NFD", character):
+                if not is_removed(ord(part)):
+                    normal += f" {part} " if is_punctuation(ord(part)) else part.lower()
+            if any(first <= code <= last for first, last in _IDEOGRAPHS):
+                normal = f" {normal} "
         # Ideographs alone are some ten thousands.
         if code < 0x3000:
             self[code] = normal
         return normal
-
-
-def _normal(code: int) -> str:
-    if is_removed(code):
-        return ""
-    character = chr(code)
-    if character.isspace():
-        return " "
-    found = "".join(map(_lower, normalize("NFD", character)))
-    return f" {found} " if any(first <= code <= last for first, last in _IDEOGRAPHS) else found
-
-
-def _lower(character: str) -> str:
-    code = ord(character)
-    if is_removed(code):
-        return ""
-    return f" {character} " if is_punctuation(code) else character.lower()
 
 
 _NORMAL = _Normal()

@@ -5,7 +5,7 @@ from jupyter_memory.lazy import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "confidence": "Confidence Coverage calibrate verdict",
+        "confidence": "Confidence calibrate coverage_of verdict",
         "context": "RETRIEVERS",
         "engine": "Pooled QueryVectors SearchEngine SearchRequest",
         "explanation": "all_reasons labels why_here",

@@ -32,46 +32,38 @@ _IN_PARTS = _NEAR = 0.5
 _CLOSE, _FOR_EACH = 16, 3
 
 
-class Coverage:
-    """What a query asks for, to be looked for in texts."""
+def coverage_of(words: Sequence[AskedWord], corpus: Corpus, passage: Passage, lang: str) -> float:
+    """Return the share of the query that a passage covers, 0 to 1.
 
-    def __init__(self, words: Sequence[AskedWord], corpus: Corpus) -> None:
-        self._words = words
-        self._corpus = corpus
-        self._whole = sum(word.weight for word in words)
-        self._stretch = max(_CLOSE, _FOR_EACH * len(words))
-
-    def of(self, passage: Passage, lang: str) -> float:
-        """Return the share of the query that a passage covers, 0 to 1.
-
-        Half of it counts what the passage holds anywhere, the other half what it holds close together. The title and
-        the context are close to everything, and so is the name of the language that it is written in.
-        """
-        if not self._whole:
-            return 0.0
-        written = {language(lang, passage.text)} - EVERYDAY
-        head = _positions(self._corpus.words("\n".join((passage.title, passage.context, passage.tags))))
-        body = _positions(self._corpus.words(passage.text))
-        held = {*head, *body, *self._corpus.words(ident_column(str(passage)))}
-        anywhere, scattered = 0.0, []
-        for word in self._words:
-            if word.text.lower() in written or _places(word.rows, head):
-                anywhere += word.weight
-            elif places := _places(word.rows, body):
-                scattered.append((word.weight, places))
-            elif _places(word.near, head) or _places(word.near, body):
-                anywhere += word.weight * _NEAR
-            elif any(len(row) == 1 and row[0] in held for row in word.rows):
-                anywhere += word.weight
-            elif word.parts:
-                anywhere += word.weight * (_IN_PARTS * sum(map(held.__contains__, word.parts)) / len(word.parts))
-        total, closest = anywhere + sum(weight for weight, _ in scattered), 0.0
-        for start in {place for _, places in scattered for place in places}:
-            stop = start + self._stretch
-            nexts = [(weight, places, bisect_left(places, start)) for weight, places in scattered]
-            held_close = (weight for weight, places, at in nexts if at < len(places) and places[at] < stop)
-            closest = max(closest, sum(held_close))
-        return (total + anywhere + closest) / (2 * self._whole)
+    Half of it counts what the passage holds anywhere, the other half what it holds close together. The title and
+    the context are close to everything, and so is the name of the language that it is written in.
+    """
+    whole = sum(word.weight for word in words)
+    if not whole:
+        return 0.0
+    written = {language(lang, passage.text)} - EVERYDAY
+    head = _positions(corpus.words("\n".join((passage.title, passage.context, passage.tags))))
+    body = _positions(corpus.words(passage.text))
+    held = {*head, *body, *corpus.words(ident_column(str(passage)))}
+    anywhere, scattered = 0.0, []
+    for word in words:
+        if word.text.lower() in written or _places(word.rows, head):
+            anywhere += word.weight
+        elif places := _places(word.rows, body):
+            scattered.append((word.weight, places))
+        elif _places(word.near, head) or _places(word.near, body):
+            anywhere += word.weight * _NEAR
+        elif any(len(row) == 1 and row[0] in held for row in word.rows):
+            anywhere += word.weight
+        elif word.parts:
+            anywhere += word.weight * (_IN_PARTS * sum(map(held.__contains__, word.parts)) / len(word.parts))
+    total, closest = anywhere + sum(weight for weight, _ in scattered), 0.0
+    for start in {place for _, places in scattered for place in places}:
+        stop = start + max(_CLOSE, _FOR_EACH * len(words))
+        nexts = [(weight, places, bisect_left(places, start)) for weight, places in scattered]
+        held_close = (weight for weight, places, at in nexts if at < len(places) and places[at] < stop)
+        closest = max(closest, sum(held_close))
+    return (total + anywhere + closest) / (2 * whole)
 
 
 def _positions(row: Sequence[str]) -> dict[str, list[int]]:
@@ -156,25 +148,13 @@ class Confidence:
         >>> [round(Confidence(*values).strength, 2) for values in ((0.9, 0.8, 2.0), (0.1, 0.4, 0.5))]
         [0.83, 0.04]
         """
-        coverage, max_sim, margin, missing, max_sim_lead, margin_lead, words = self.parts()
-        logit = INTERCEPT + COVERAGE * coverage + MAX_SIM * max_sim + MARGIN * margin + MISSING * missing
-        logit += MAX_SIM_LEAD * max_sim_lead + MARGIN_LEAD * margin_lead + WORDS * words
-        likely = 1 / (1 + exp(-max(-30.0, min(30.0, logit))))
-        return min(likely, _BOUND) if self.bounded else likely
-
-    def parts(self) -> tuple[float, ...]:
-        """Return what the constants but the intercept are multiplied by, in the order in which strength adds it up."""
         max_sim = 0.3 + 0.62 * self.coverage if self.max_sim is None else self.max_sim
         margin = (-0.2 + 1.92 * self.coverage + 0.48 * max_sim) if self.margin is None else self.margin
-        return (
-            -log(1 + _UNCOVERED - self.coverage),
-            max_sim,
-            _bounded(margin),
-            self.missing,
-            self.max_sim_lead,
-            self.margin_lead,
-            sqrt(min(_MOST_WORDS, self.words)),
-        )
+        coverage, words = -log(1 + _UNCOVERED - self.coverage), sqrt(min(_MOST_WORDS, self.words))
+        logit = INTERCEPT + COVERAGE * coverage + MAX_SIM * max_sim + MARGIN * _bounded(margin) + MISSING * self.missing
+        logit += MAX_SIM_LEAD * self.max_sim_lead + MARGIN_LEAD * self.margin_lead + WORDS * words
+        likely = 1 / (1 + exp(-max(-30.0, min(30.0, logit))))
+        return min(likely, _BOUND) if self.bounded else likely
 
 
 def verdict(strength: float) -> Verdict:
@@ -197,7 +177,6 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     if not ranked:
         return []
     most = _BOUND if is_one_letter(query.text) else 1.0
-    coverage = Coverage(words, context.corpus)
     passages = context.candidates.passages_of([one.candidate for one in ranked])
     whole, bounded = sum(word.weight for word in words), any(missed(words))
     missing = sum(word.weight for word in words if word.missing and word.is_name) / whole if whole else 0.0
@@ -216,7 +195,7 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
         max_sim, margin = max_sims.get(one.candidate.key), margins.get(one.candidate.key)
         found.append(
             Confidence(
-                coverage=coverage.of(passages[one.candidate.key], one.candidate.memory.lang),
+                coverage=coverage_of(words, context.corpus, passages[one.candidate.key], one.candidate.memory.lang),
                 max_sim=max_sim,
                 margin=margin,
                 missing=missing,

@@ -19,7 +19,7 @@ from jupyter_memory.storage.base import Corpus, Model, Passage, Snapshot, Texts
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.unicode import storable
-from jupyter_memory.types import Candidate, Filters, Memory, Query, ScoredChunk, Terms
+from jupyter_memory.types import Candidate, Filters, Memory, Query, ScoredChunk
 from jupyter_memory.types.chunk_tokens import ChunkTokens
 from jupyter_memory.types.protocols import Vectors
 
@@ -68,15 +68,29 @@ class Retrieval:
 
         Of a query that names a time, the best of that time are found as well as the best of all.
         """
-        found: dict[str, Sequence[ScoredChunk]] = {}
+        asked, retrieved = self.vector_query, dict[str, Sequence[ScoredChunk]]()
+        of_time = [] if query.time_filters is None else [self.filters & query.time_filters]
         for name in RETRIEVERS:
-            found[name] = self._found(name, query.terms, self.filters)
-            if query.time_filters is not None:
-                of_time = self._found(name, query.terms, self.filters & query.time_filters)
-                both = {one.memory: one for one in (*found[name], *of_time)}
-                found[name] = sorted(both.values(), key=attrgetter("score"), reverse=True)
+            for place, filters in enumerate([self.filters, *of_time]):
+                found: Sequence[ScoredChunk] = ()
+                if name == "keyword":
+                    found = parser.keyword_matches(self.snapshot, query.terms, self.columns, filters, self._wanted)
+                    self._by_keyword += [one.memory for one in found[: self.depth]]
+                elif asked is not None and self._pending is not None and filters == self.filters:
+                    # Read while the search in the background goes on.
+                    self._memories.update(self.snapshot.memories(self._by_keyword))
+                    self._cosines.update(self.snapshot.cosines(asked.model, asked.vector, self._by_keyword))
+                    found = self._pending()
+                elif asked is not None:
+                    found = self._by_meaning(self.snapshot, asked, filters)
+                if self.exclude is not None:
+                    found = [one for one in found if one.memory != self.exclude][: self._wanted - 1]
+                if place:
+                    both = {one.memory: one for one in (*retrieved[name], *found)}
+                    found = sorted(both.values(), key=attrgetter("score"), reverse=True)
+                retrieved[name] = found
             lap(name)
-        return found
+        return retrieved
 
     def candidates(self, retrieved: Retrieved) -> list[Candidate]:
         """Return the memories that were found, with the cosine of each that has a vector."""
@@ -88,24 +102,6 @@ class Retrieval:
             cosines |= self.snapshot.cosines(self.vector_query.model, self.vector_query.vector, unknown)
         memories = self._memories | self.snapshot.memories([key for key in chunks if key not in self._memories])
         return [Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items()]
-
-    def _found(self, name: str, terms: Terms, filters: Filters) -> Sequence[ScoredChunk]:
-        asked = self.vector_query
-        if name == "keyword":
-            found = parser.keyword_matches(self.snapshot, terms, self.columns, filters, self._wanted)
-            self._by_keyword += [one.memory for one in found[: self.depth]]
-        elif asked is None:
-            return ()
-        elif self._pending is not None and filters == self.filters:
-            # Read while the search in the background goes on.
-            self._memories.update(self.snapshot.memories(self._by_keyword))
-            self._cosines.update(self.snapshot.cosines(asked.model, asked.vector, self._by_keyword))
-            found = self._pending()
-        else:
-            found = self._by_meaning(self.snapshot, asked, filters)
-        if self.exclude is None:
-            return found
-        return [one for one in found if one.memory != self.exclude][: self._wanted - 1]
 
     def _by_meaning(self, snapshot: Snapshot, asked: VectorQuery, filters: Filters) -> Sequence[ScoredChunk]:
         # Of the time that a query names everything may be meant: "what did we do yesterday".
@@ -253,6 +249,11 @@ class CandidatePool(Sequence[Candidate]):
         self._texts = texts
 
     @cached_property
+    def keys(self) -> Sequence[int]:
+        """Return the key of each candidate."""
+        return [candidate.key for candidate in self._candidates]
+
+    @cached_property
     def passages(self) -> Mapping[int, Passage]:
         """Return the best chunk of each candidate as the keyword index holds it, by the candidate's key."""
         by_chunk = self._texts.passages([candidate.chunk for candidate in self._candidates])
@@ -261,7 +262,7 @@ class CandidatePool(Sequence[Candidate]):
     @cached_property
     def texts(self) -> Mapping[int, str]:
         """Return the whole text of each candidate, by its key."""
-        return self._texts.texts([candidate.key for candidate in self._candidates])
+        return self._texts.texts(self.keys)
 
     def passages_of(self, candidates: Sequence[Candidate]) -> Mapping[int, Passage]:
         """Return the best chunks of a few candidates, by the candidate's key."""
@@ -273,7 +274,7 @@ class CandidatePool(Sequence[Candidate]):
     @cached_property
     def definitions(self) -> Mapping[int, Definitions]:
         """Return what each candidate in Python defines, by its key, where that is stored."""
-        return self._texts.definitions([candidate.key for candidate in self._candidates])
+        return self._texts.definitions(self.keys)
 
     @overload
     def __getitem__(self, place: int) -> Candidate: ...
@@ -332,7 +333,7 @@ class SearchContext:
     def keyword_scores(self) -> Mapping[int, float]:
         """Return BM25 of each candidate that holds a word of the query, by key, whichever retriever found it."""
         found = {one.memory: one.score for one in self.retrieved["keyword"]}
-        others = [one.key for one in self.candidates if one.key not in found]
+        others = [key for key in self.candidates.keys if key not in found]
         if not others or not self.query.terms:
             return found
         return found | parser.keyword_scores(self._snapshot, self.query.terms, self._columns, others)

@@ -26,7 +26,7 @@ from jupyter_memory.search.explanation import (
 )
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.pipeline import Result, Scored, fuse, search
-from jupyter_memory.search.presentation import doubts, facets, hits, in_order, unranked, unsearched
+from jupyter_memory.search.presentation import doubts, facets, hits, in_order, unranked
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.related import Subject, of_memory, of_text, only_alike
 from jupyter_memory.storage.base import QueryVector, Snapshot
@@ -191,7 +191,7 @@ class SearchEngine:
             # Which of two duplicates is left out depends on the weights: both are kept.
             everyone = fuse(scored, run.profile.replace(steps=())).ranked
             strong = strengths(scored.context, everyone) if run.has_strength else None
-            shown = hits(run.snapshot, scored.query, run.profile, everyone, strong)
+            shown = hits(run.snapshot, scored.context.query, run.profile, everyone, strong)
             by_key = {one.candidate.key: hit for one, hit in zip(everyone, shown, strict=True)}
             return Pooled(answer, run.profile, scored, by_key)
 
@@ -299,7 +299,12 @@ class SearchEngine:
             if model is not None:
                 asked = VectorQuery(vector, model, threshold if request.profile.threshold else None)
         result = search(request.query, request.profile, snapshot, self._samples, asked, exclude)
-        said = unsearched(request.query.text, result.query, embedder, by_meaning=asked is not None)
+        # A retriever that could not look says so, and its silence is not taken for an answer.
+        said = [] if result.query.terms else ["The query has no words to look up, so the search used meaning only."]
+        if asked is None:
+            unread = embedder is not None and not checked.reads(embedder, request.query.text)
+            why = "The model knows no word of this question, so the search" if unread else "The search"
+            said.append(f"{why} used words only, not meaning.")
         name = "" if embedder is None else embedder.name
         return Run(snapshot, request.profile, result, asked, name, (*request.notices, *said, *result.notices))
 
@@ -335,7 +340,7 @@ class SearchEngine:
             store=str(self.storage.path),
             strength=strength,
             verdict=None if strong is None else verdict(strength),
-            facets=facets(one.candidate.memory for one in result.ranked),
+            facets=facets([one.candidate.memory for one in result.ranked]),
         )
         self.runs.keep(answer.query_id, result.scored, profile)
         return answer
@@ -372,7 +377,7 @@ class QueryVectors:
     def vector(self, embedder: Embedder, text: str) -> Vectors:
         """Return float32 ``(dimensions,)``; writes nothing."""
         # An embedder that says so is quicker than looking it up.
-        if not self._settings.cache_queries or checked.is_quick(embedder):
+        if not self._settings.cache_queries or (isinstance(embedder, checked.QuickEmbedder) and embedder.quick):
             return checked.question(embedder, text)
         with self._storage.snapshot() as snapshot:
             kept = snapshot.query_vector(embedder.fingerprint, text)

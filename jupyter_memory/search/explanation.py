@@ -195,7 +195,7 @@ def judged_by(scored: Scored, profile: Profile, key: int) -> dict[str, str]:
     """Return labels for one candidate, from those signals that can say what in it they judged by."""
     [candidate] = [one for one in scored.context if one.key == key]
     found = {
-        signal.name: signal.reason(scored.query, scored.context, candidate)
+        signal.name: signal.reason(scored.context.query, scored.context, candidate)
         for signal in profile.signals
         if isinstance(signal, Reasoned) and scored.rankings[signal.name].scores.get(key)
     }

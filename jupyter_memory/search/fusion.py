@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, pairwise
+from itertools import pairwise
 from math import nan
 from pathlib import PurePath
 from typing import NamedTuple, Protocol
@@ -169,7 +169,7 @@ class Fused:
         named = [self.contributions[name] for name in terms or self.contributions if name in self.contributions]
         # Most of what signals say of most queries is 0.
         chosen = [values for values in named if any(values.values())]
-        sums = dict.fromkeys((one.key for one in self.candidates), 0.0)
+        sums = dict.fromkeys(self.candidates.keys, 0.0)
         for values in chosen:
             for key, value in values.items():
                 if key in sums:
@@ -388,12 +388,12 @@ def newer_first(memory: Memory) -> tuple[float, str, str, str]:
 def best_first(candidates: Iterable[Candidate], scores: Mapping[int, float]) -> list[Candidate]:
     """Return candidates by their scores, the best first, of equal ones the newer first."""
 
-    def score(one: Candidate) -> float:
-        return scores[one.key]
-
+    by_score: dict[float, list[Candidate]] = {}
+    for one in candidates:
+        by_score.setdefault(scores[one.key], []).append(one)
     ordered: list[Candidate] = []
     # Few scores are equal, and only of those anybody asks the age.
-    for _, ones in groupby(sorted(candidates, key=score, reverse=True), score):
-        equal = list(ones)
+    for score in sorted(by_score, reverse=True):
+        equal = by_score[score]
         ordered += sorted(equal, key=lambda one: newer_first(one.memory)) if len(equal) > 1 else equal
     return ordered

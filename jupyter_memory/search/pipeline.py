@@ -71,16 +71,6 @@ class Scored:
     guarded: bool
     timings: Mapping[str, float]
 
-    @property
-    def query(self) -> Query:
-        """Return the query as this store understands it."""
-        return self.context.query
-
-    @property
-    def retrieved(self) -> Retrieved:
-        """Return what each retriever found."""
-        return self.context.retrieved
-
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -101,7 +91,7 @@ class Result:
     @property
     def query(self) -> Query:
         """Return the query as this store understands it."""
-        return self.scored.query
+        return self.scored.context.query
 
 
 def search(
@@ -147,50 +137,43 @@ def search(
         notices = (*notices, f"{said} not shown.")
     context = SearchContext(query, CandidatePool(found, snapshot), retrieved, snapshot, samples, columns, vector_query)
     clock.lap("pool")
-    scored = score(context, profile, clock, hybrid=vector_query is not None, guarded=guarded)
-    return fuse(scored, profile, notices)
-
-
-def score(context: SearchContext, profile: Profile, clock: Clock, *, hybrid: bool, guarded: bool = False) -> Scored:
-    """Let the signals of a profile judge the candidates."""
-    retrieved = context.retrieved
-    rankings = {name: Ranking({one.memory: one.score for one in found}) for name, found in retrieved.items()}
+    rankings = {name: Ranking({one.memory: one.score for one in ones}) for name, ones in retrieved.items()}
     for signal in profile.signals:
         # NaN is "no value": such a memory has no place in the signal's ranking.
-        values = {key: value for key, value in signal(context.query, context).items() if value == value}
+        values = {key: value for key, value in signal(query, context).items() if value == value}
         rankings[signal.name] = Ranking(values)
     clock.lap("rank")
-    return Scored(context, rankings, hybrid, guarded, clock.laps)
+    return fuse(Scored(context, rankings, vector_query is not None, guarded, clock.laps), profile, notices)
 
 
 def fuse(scored: Scored, profile: Profile, notices: tuple[str, ...] = ()) -> Result:
     """Return the result of what was scored, by a profile that differs at most in its terms and post-processors."""
-    clock, query = Clock(), scored.query
+    clock, context = Clock(), scored.context
     fused = contributions(scored, profile)
     for process in profile.steps:
         fused = process(fused)
     ranked = _in_order(fused, profile, profile.terms_for(scored.hybrid), scored)
     clock.lap("fuse")
     timings = {**scored.timings, "rank": scored.timings["rank"] + clock.laps["fuse"]}
-    said, limit = [*notices], query.limit
+    said, limit = [*notices], context.query.limit
     if scored.guarded:
         by_words = scored.rankings["keyword"].scores
         limit = max((one.rank for one in ranked if one.candidate.key in by_words), default=0)
         said.append(
-            f"Only {len(scored.retrieved['keyword'])} memories contain any of these words, so all of them are shown."
+            f"Only {len(context.retrieved['keyword'])} memories contain any of these words, so all of them are shown."
         )
     shown = {one.candidate.key for one in ranked[:limit]}
     if left_out := sum(best in shown for best in fused.duplicates.values()):
         several = f"{left_out:,} duplicates of results are" if left_out > 1 else "1 duplicate of a result is"
         said.append(f"{several} not shown.")
-    return Result(ranked, scored.retrieved, timings, limit, fused.duplicates, scored, tuple(said))
+    return Result(ranked, context.retrieved, timings, limit, fused.duplicates, scored, tuple(said))
 
 
 def contributions(scored: Scored, profile: Profile) -> Fused:
     """Return what each term contributes, before any post-processing."""
     terms = profile.terms_for(scored.hybrid)
     of_terms = {term.name: term.contributions(scored.rankings[term.reads or term.name]) for term in terms}
-    return Fused(scored.query, scored.context.candidates, of_terms)
+    return Fused(scored.context.query, scored.context.candidates, of_terms)
 
 
 def _in_order(fused: Fused, profile: Profile, terms: Sequence[Term], scored: Scored) -> list[Ranked]:
@@ -206,7 +189,7 @@ def _in_order(fused: Fused, profile: Profile, terms: Sequence[Term], scored: Sco
         Column(name, rankings[of].scores, order[of], fused.contributions.get(name, {})) for name, of in reads.items()
     ]
     found: dict[str, Mapping[int, ScoredChunk]] = {
-        name: {one.memory: one for one in ones} for name, ones in scored.retrieved.items()
+        name: {one.memory: one for one in ones} for name, ones in scored.context.retrieved.items()
     }
     table = Table(columns, found, rankings)
 

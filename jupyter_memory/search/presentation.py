@@ -15,7 +15,6 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 from unicodedata import name
 
-from jupyter_memory.embedders import base
 from jupyter_memory.embedders.registry import MODELS, parted
 from jupyter_memory.errors import InputError
 from jupyter_memory.search.confidence import missed, verdict
@@ -31,7 +30,6 @@ from jupyter_memory.text.languages import LANGUAGES, asked_in
 from jupyter_memory.text.markdown import headings_above
 from jupyter_memory.text.paths import plain_path
 from jupyter_memory.types import Answer, Filters, Hit, Memory, Query
-from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.search import EMPTY, NO_MATCH, NO_MATCH_FILTERED, UNANSWERED
 
 WIDTH = 160
@@ -252,8 +250,7 @@ def hits(
         span = spans[one.candidate.chunk]
         texts[one.candidate.chunk] = one.candidate.memory.text[span.start : span.stop]
     by_keyword = ranked[0].table.found["keyword"] if ranked else {}
-    found = [one.candidate.chunk for one in ranked if one.candidate.key in by_keyword]
-    by_words = {chunk: texts[chunk] for chunk in found}
+    by_words = {one.candidate.chunk: texts[one.candidate.chunk] for one in ranked if one.candidate.key in by_keyword}
     highlights = snapshot.highlights(query.terms, profile.columns, by_words)
     made = []
     for one, strength in zip(ranked, [nan] * len(ranked) if strengths is None else strengths, strict=True):
@@ -306,17 +303,17 @@ def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[H
     )
 
 
-def facets(memories: Iterable[Memory]) -> dict[str, dict[str, int]]:
+def facets(memories: Sequence[Memory]) -> dict[str, dict[str, int]]:
     """Return counts by value for each facet, the most frequent value first; what has no value is not counted."""
-    of_each = list(memories)
-    counts = {facet: Counter(map(attrgetter(facet), of_each)) for facet in COUNTED if facet != "tag"}
-    counts["tag"] = Counter(chain.from_iterable(memory.tags for memory in of_each))
+    counts = {facet: Counter(map(attrgetter(facet), memories)) for facet in COUNTED if facet != "tag"}
+    counts["tag"] = Counter(chain.from_iterable(memory.tags for memory in memories))
     return {facet: in_order(found) for facet, found in counts.items()}
 
 
 def in_order(counts: dict[str, int]) -> dict[str, int]:
     """Return counts with the most frequent value first, equal ones by name, the empty value left out."""
-    return dict(sorted(((value, count) for value, count in counts.items() if value), key=lambda row: (-row[1], row[0])))
+    by_name = sorted(filter(None, counts))
+    return {value: counts[value] for value in sorted(by_name, key=counts.__getitem__, reverse=True)}
 
 
 def _snippet(memory: Memory, text: str, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
@@ -440,21 +437,6 @@ def _folders(sources: Iterable[str]) -> list[str]:
     return sorted(str(folder) for folder in folders if folders.isdisjoint(folder.parents)) + sorted(addresses)
 
 
-_WORDS_ONLY = "The search used words only, not meaning."
-_UNREAD = "The model knows no word of this question, so the search used words only, not meaning."
-
-
-def unsearched(asked: str, query: Query, embedder: Embedder | None, *, by_meaning: bool) -> Iterator[str]:
-    """Yield which retriever could not look, so that its silence is not taken for an answer.
-
-    ``query`` is how the store understood what was ``asked``.
-    """
-    if not query.terms:
-        yield "The query has no words to look up, so the search used meaning only."
-    if not by_meaning:
-        yield _WORDS_ONLY if embedder is None or base.reads(embedder, asked) else _UNREAD
-
-
 def doubts(context: SearchContext, embedder: str, strength: float, hits: int) -> Iterator[str]:
     """Yield why the hits may be no answer, or why there are none."""
     judged = verdict(strength)
@@ -492,9 +474,9 @@ _SCRIPTS: Mapping[str, str] = {
 
 def _foreign_question(query: Query, corpus: Corpus, embedder: str) -> str | None:
     # The words of a question in a language that hardly any memory is in cannot answer it, nor can a model that reads
-    # English. One that is none of ours may well read the language.
-    known, language = parted(embedder)[0], None
-    if (known and known not in MODELS) or corpus.chunks < _FEWEST:
+    # English.
+    language = None
+    if corpus.chunks < _FEWEST:
         return None
     asked = asked_in(query.text)
     pairs = [pair for pair in query.terms.ident if len(pair) > 1]
@@ -503,7 +485,9 @@ def _foreign_question(query: Query, corpus: Corpus, embedder: str) -> str | None
     elif len(pairs) >= _PAIRS and not any(corpus.frequencies(pairs).values()):
         scripts = {name(character, "").split(" ")[0] for character in "".join(pairs)}
         language = next((language for script, language in _SCRIPTS.items() if script in scripts), None)
-    if language is None:
+    known = parted(embedder)[0] if language is not None else ""
+    # A model that is none of ours may well read the language.
+    if language is None or (known and known not in MODELS):
         return None
     said = f"This question looks {language}, but hardly any memory here is in {language}"
     if not known:

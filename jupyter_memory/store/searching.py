@@ -300,7 +300,7 @@ class Searching:
         _refuse_unknown(options, SearchOptions)
         now, limit = options.get("now"), options.get("limit")
         this_moment = datetime.now(UTC)
-        at = moment(now, this_moment) or this_moment
+        at = this_moment if now is None else moment(now, this_moment) or this_moment
         if isinstance(now, datetime) and isinstance(now.tzinfo, ZoneInfo):
             at = at.astimezone(now.tzinfo)  # "yesterday" is that of the place
         query = parse(
@@ -316,17 +316,14 @@ class Searching:
         return replace(query, filters=self._scope.bound(query.filters))
 
     def _chosen(self, profile: str | Profile | None) -> Profile:
-        if profile is None:
-            return self._adapted(self._profile)
-        chosen = (self._used.get(profile) if isinstance(profile, str) else None) or profile_named(profile)
-        self._used[chosen.name] = chosen
-        return self._adapted(chosen)
-
-    def _adapted(self, profile: Profile) -> Profile:
-        if not profile.adaptive:
-            return profile
+        chosen = self._profile
+        if profile is not None:
+            chosen = (self._used.get(profile) if isinstance(profile, str) else None) or profile_named(profile)
+            self._used[chosen.name] = chosen
+        if not chosen.adaptive:
+            return chosen
         with self._storage.snapshot() as snapshot:
-            return adapted(profile, *snapshot.accepted())
+            return adapted(chosen, *snapshot.accepted())
 
     def _search(self, query: Query, profile: Profile) -> SearchRequest:
         embedder, notices = self._model.for_searching()

@@ -13,7 +13,7 @@ __getattr__, __dir__, __all__ = exports(
         "date_phrases": "named_at",
         "dates": "CARDINAL ORDINAL Named Period age cardinal ordinal to_utc unit_of wall_clock whole zone_of",
         "display": (
-            "Entry Paint WholeText coloured columns count_of fit fit_end has_colours html listing one_line "
+            "Entry Paint WholeText coloured columns count_of fit fit_end has_colours html listing "
             "percent preview size unpainted visible width"
         ),
         "errors": "Raised Signature fixed message_words quoted read_traceback signature",

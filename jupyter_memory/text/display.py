@@ -122,15 +122,6 @@ def count_of(number: int, thing: str, things: str = "") -> str:
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
 
-def one_line(text: str) -> str:
-    """Return a text, such as a snippet of code, on one line.
-
-    >>> one_line("for shop in shops:\\n    λ += 1")
-    'for shop in shops: λ += 1'
-    """
-    return " ".join(text.split())
-
-
 Paint = Callable[[str, str], str]
 
 BOLD, FAINT = "1", "2"

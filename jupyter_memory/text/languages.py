@@ -137,7 +137,7 @@ def asked_in(text: str) -> Asked:
     words = set(_WORD.findall(text.lower()))
     english = len((words & STOP_WORDS) - _SHARED)
     counts = {key: len(words & telling) for key, telling in _TELLING.items()}
-    first, second = sorted(counts, key=lambda key: -counts[key])[:2]
+    first, second = sorted(counts, key=counts.__getitem__, reverse=True)[:2]
     most = counts[first]
     if english and english >= most:
         return Asked(is_english=True)

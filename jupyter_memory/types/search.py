@@ -308,8 +308,9 @@ class Hit:
     def title(self) -> str:
         """Return the title of the memory, or its first words; of what was run, also the error that it ended with."""
         error, headline = self.memory.error, self.memory.headline
-        how = "interrupted" if RunError(error, "").is_interruption else "failed"
-        return f"{headline} – {how}: {error}" if error else headline
+        if not error:
+            return headline
+        return f"{headline} – {'interrupted' if RunError(error, '').is_interruption else 'failed'}: {error}"
 
     def plain_snippet(self) -> tuple[str, tuple[tuple[int, int], ...]]:
         """Return the snippet and its highlights as a reader sees them: Markdown without its marks."""

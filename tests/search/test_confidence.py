@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_notebooks import write
 
-from jupyter_memory.search import Confidence, Coverage, verdict
+from jupyter_memory.search import Confidence, coverage_of, verdict
 
 shares = st.floats(0, 1)
 margins = st.none() | st.floats(-50, 50)
@@ -143,8 +143,8 @@ def test_what_is_near_is_not_missing(loads, query, verdict):
 
 # -- how much of a query a text covers ---------------------------------------------------------------------------------
 def covered(_query, context):
-    coverage, passages = Coverage(context.asked_words, context.corpus), context.candidates.passages_of(list(context))
-    return {one.key: coverage.of(passages[one.key], one.memory.lang) for one in context}
+    words, corpus, passages = context.asked_words, context.corpus, context.candidates.passages_of(list(context))
+    return {one.key: coverage_of(words, corpus, passages[one.key], one.memory.lang) for one in context}
 
 
 FAR = " other" * 40

@@ -65,7 +65,7 @@ def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tup
         words = query.terms.words[:CHECKED]
         of_each = {word: snapshot.corpus.words(word) for word in words}
         found = snapshot.corpus.frequencies(chain.from_iterable(of_each.values()))
-        fixed |= {word for word, of_it in of_each.items() if all(found[stem] for stem in of_it)}
+        fixed |= {word for word, of_it in of_each.items() if all(map(found.__getitem__, of_it))}
     stems_tried: dict[str, None] = {}
     notices = []
     for word in query.terms.words[:CHECKED]:

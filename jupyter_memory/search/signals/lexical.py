@@ -72,7 +72,7 @@ class TfIdf:
         asked = Counter(corpus.words(" ".join(telling)))
         held = {word for word, chunks in corpus.frequencies(asked).items() if chunks}
         if not held:
-            return dict.fromkeys((one.key for one in context), nan)
+            return dict.fromkeys(context.candidates.keys, nan)
         texts = {key: corpus.words(str(passage)) for key, passage in context.candidates.passages.items()}
         sharing = {key: words for key, words in texts.items() if not held.isdisjoint(words)}
         cosines = _cosines(asked, list(sharing.values()), corpus) if sharing else ()
@@ -120,7 +120,7 @@ class Title:
         # Composed, as queries are: macOS takes the umlauts of file names apart.
         together = normalize("NFC", "\n".join(one.memory.title.replace("\n", " ") for one in context)).casefold()
         if not words or any(word not in together for word in words):
-            return dict.fromkeys((one.key for one in context), 0.0)
+            return dict.fromkeys(context.candidates.keys, 0.0)
         titles = together.split("\n")
         return {
             one.key: float(all(word in title for word in words)) for one, title in zip(context, titles, strict=True)
@@ -238,7 +238,7 @@ class Defines:
     name: str = "defines"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        found = dict.fromkeys((one.key for one in context), 0.0)
+        found = dict.fromkeys(context.candidates.keys, 0.0)
         if named := _named(query.text):
             for key, definitions in context.candidates.definitions.items():
                 found[key] = max((value for value, _ in _matches(named, definitions)), default=0.0)

@@ -278,7 +278,7 @@ class Session:
             two.append((values.get(key, 0.0), key))
             two.sort(reverse=True)
             del two[2:]
-        found = dict.fromkeys((one.key for one in context), 0.0)
+        found = dict.fromkeys(context.candidates.keys, 0.0)
         for key, session in sessions.items():
             found[key] = max([0.0, *(value for value, other in best[session] if other != key)])
         return found
@@ -305,19 +305,11 @@ class QuestionPenalty:
     name: str = "question_penalty"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        if not is_question(query.text):
+        words = query.text.split(maxsplit=1)
+        asks = query.text.rstrip().endswith(("?", "？"))
+        if not words or not (asks or words[0].casefold() in _ASKING):
             return {}
         return {one.key: -1.0 if one.memory.text.rstrip().endswith(("?", "？")) else 0.0 for one in context}
-
-
-def is_question(text: str) -> bool:
-    """Return whether a text asks something.
-
-    >>> is_question("how did I scale λ"), is_question("λ?"), is_question("scaling of λ")
-    (True, True, False)
-    """
-    words = text.split(maxsplit=1)
-    return bool(words) and (text.rstrip().endswith(("?", "？")) or words[0].casefold() in _ASKING)
 
 
 # Sixteen words; below four it is all the same. Bytes, as a character of Chinese says about what three letters do.
@@ -350,20 +342,10 @@ class LengthPenalty:
             size = SHORT if (one.memory.kind == "note" and one.memory.session is None) else characters
             if size < SHORT:
                 size = len(one.memory.text.encode())
-            found[one.key] = size_evidence(
-                size, len(tokens[one.chunk].different) if characters >= _CANNOT_BE_LONG else 0
-            )
+            found[one.key] = log(max(size, SHORTEST) / SHORT) if size < SHORT else 0.0
+            if characters >= _CANNOT_BE_LONG and (count := len(tokens[one.chunk].different)) > LONG:
+                found[one.key] += log(LONG / count)
         return found
-
-
-def size_evidence(size: int, tokens: int) -> float:
-    """Return what the size of a memory, in bytes, and the number of different tokens of its chunk say of it.
-
-    >>> size_evidence(500, 90), round(size_evidence(44, 8), 2), round(size_evidence(2000, 256), 2)
-    (0.0, -0.69, -0.69)
-    """
-    short = log(max(size, SHORTEST) / SHORT) if size < SHORT else 0.0
-    return short + (log(LONG / tokens) if tokens > LONG else 0.0)
 
 
 _TIER_QUALITY = {"core": 1.0, "note": 0.7, "file": 0.6, "mcp": 0.5}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from jupyter_memory.embedders.tokenizer import token_vectors, tokens
 from jupyter_memory.runtime import one_core
 from jupyter_memory.search.context import SearchContext
-from jupyter_memory.search.signals.weights import HUBNESS, semantic_evidence
+from jupyter_memory.search.signals.weights import HUBNESS
 from jupyter_memory.text.code import EVERYDAY, PYTHON, language
 from jupyter_memory.types import Candidate, Query
 
@@ -40,7 +40,7 @@ class SemanticMargin:
 def semantic_margins(context: SearchContext) -> dict[int, float]:
     """Return the evidence of the meaning of each candidate, by key."""
     if context.background is None:
-        return dict.fromkeys((one.key for one in context), nan)
+        return dict.fromkeys(context.candidates.keys, nan)
     terms = context.query.terms
     count = len(terms.words) + len(terms.phrases) + len(terms.ident)
     cosines = np.array([nan if one.cosine is None else one.cosine for one in context], dtype=np.float64)
@@ -52,8 +52,9 @@ def semantic_margins(context: SearchContext) -> dict[int, float]:
         mean = fmean(hubness.values()) if hubness else 0.0
         excess = np.array([hubness.get(one.chunk, mean) - mean for one in context], dtype=np.float64)
         cosines -= HUBNESS * (1 - 1 / context.calibration) * excess
-    values = context.calibration * semantic_evidence(context.background.margin(cosines), count)
-    return dict(zip((one.key for one in context), values.tolist(), strict=True))
+    margins = context.background.margin(cosines)
+    values = context.calibration * (max(count, 1) * margins * abs(margins))
+    return dict(zip(context.candidates.keys, values.tolist(), strict=True))
 
 
 # MaxSim: how near the candidate's nearest token comes to each token of the query. The vectors are the bundled static
@@ -108,9 +109,12 @@ class MaxSim:
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         asked, sample = context.query_tokens, context.sample
         chosen = _best_placed(context, self.depth, self.budget)
+        # Never negative, as in Lucene's BM25.
+        counts = np.minimum(sample.token_counts[asked], sample.chunks).astype(np.float64)
+        idf = np.log1p((sample.chunks - counts + 0.5) / (counts + 0.5))
         matches = max_sim(
             asked,
-            rarity(sample.token_counts[asked], sample.chunks),
+            idf.astype(np.float32),
             [context.tokens[one.chunk].different for one in chosen],
             token_vectors(),
             sample.typical_length,
@@ -197,13 +201,6 @@ def max_sim(
     return matches
 
 
-def rarity(frequencies: NDArray[np.integer], chunks: int) -> Floats:
-    """Return the idf of tokens, each in so many of the store's chunks: never negative, as in Lucene's BM25."""
-    counts = np.minimum(frequencies, chunks).astype(np.float64)
-    idf: Floats = np.log1p((chunks - counts + 0.5) / (counts + 0.5)).astype(np.float32)
-    return idf
-
-
 # The vector of a chunk is that of all it says: one line on the matter among twenty others hardly shows in it. A passage
 # is some 32 tokens of the chunk that was found. Its vector is the sum of its tokens' vectors in the bundled static
 # model, whichever model the store has, computed when it is needed from the tokens that are stored with the chunk.
@@ -242,7 +239,7 @@ def in_blocks(ids: NDArray[np.integer], counts: NDArray[np.int64]) -> NDArray[np
     >>> in_blocks(np.arange(20), np.array([17, 3]))[:, :4].tolist()
     [[0, 1, 2, 3], [16, -1, -1, -1], [17, 18, 19, -1]]
     """
-    blocks = _blocks(counts)
+    blocks = -(-counts // BLOCK)
     begins = BLOCK * (np.cumsum(blocks) - blocks)
     filled = np.full(BLOCK * blocks.sum(), -1, np.int64)
     filled[np.arange(len(ids)) + np.repeat(begins - (np.cumsum(counts) - counts), counts)] = ids
@@ -254,7 +251,7 @@ def _best_cosines(asked: Floats, sums: Floats, counts: NDArray[np.int64]) -> Flo
     spoken = np.flatnonzero(counts)
     if not spoken.size:
         return best
-    blocks = _blocks(counts[spoken])
+    blocks = -(-counts[spoken] // BLOCK)
     firsts = np.cumsum(blocks) - blocks
     # The last block of a text belongs to the passage before it; only a text of one block has it for a passage.
     last = np.zeros(len(sums), bool)
@@ -269,7 +266,3 @@ def _best_cosines(asked: Floats, sums: Floats, counts: NDArray[np.int64]) -> Flo
     cosines[last & np.repeat(blocks > 1, blocks)] = -1
     best[spoken] = np.maximum.reduceat(cosines, firsts)
     return best
-
-
-def _blocks(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    return -(-counts // BLOCK)

@@ -28,10 +28,6 @@ elsewhere.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 WORDS = 0.05
 SEMANTIC_MARGIN = 0.005
@@ -60,16 +56,3 @@ ASIDE = 0.25
 COLUMNS: Mapping[str, float] = {"title": 2.0, "context": 1.0, "text": 1.0, "tags": 1.0, "ident": 0.5}
 # How many memories each retriever returns.
 POOL = 100
-
-
-# One value, or an array of values.
-Values = TypeVar("Values", float, NDArray[np.float64])
-
-
-def semantic_evidence(margin: Values, terms: int) -> Values:
-    """Return the evidence of a margin for a query of so many terms; below the mean, it is negative.
-
-    >>> semantic_evidence(3.0, 4), semantic_evidence(-1.0, 4)
-    (36.0, -4.0)
-    """
-    return max(terms, 1) * margin * abs(margin)
