@@ -7,7 +7,7 @@ __getattr__, __dir__, __all__ = exports(
     {
         "accessor": "local_chart register_store",
         "fixes": "fixes_frame",
-        "frame": "open_link picture to_frame to_scan_frame with_marks",
+        "frame": "insert_button open_link picture to_frame to_scan_frame with_marks",
         "rows": "Place",
     },
 )

@@ -18,6 +18,8 @@ ROOMS = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
 FOLDERS = ("tests", "benchmarks", "scripts", "training")
 OUTSIDE = sorted(file for name in FOLDERS for file in ROOT.joinpath(name).rglob("*.py"))
 PAGES = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md", *ROOT.glob("notebooks/**/*.ipynb")]
+# Cells that the browser tests run.
+SPECS = sorted(ROOT.glob("ui-tests/tests/*.ts"))
 # Names that a room exports for tests alone, as room.NAME: each is there for a promise that shows nowhere else.
 FOR_TESTS_ALONE = (
     "embedders.WordPiece",
@@ -123,6 +125,14 @@ def test_nothing_outside_reaches_below_a_room(file: Path) -> None:
     assert list(ways_in(file)) == []
 
 
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+def test_no_cell_of_a_browser_test_reaches_below_a_room(spec: Path) -> None:
+    """No tool checks imports in their strings."""
+    found = DEEP.finditer(TEXT_FILES.sub("/", spec.read_text("utf-8")))
+    assert [one[0] for one in found if is_module(one[0])] == []
+    assert not re.findall(r"from jupyter_memory\.\w+\.", spec.read_text("utf-8"))
+
+
 @functools.cache
 def exported() -> dict[str, str]:
     """Return the module that defines each name in the table of a room: ``{"search.parse": "query.parser"}``."""
@@ -157,7 +167,7 @@ def used_in(file: Path, homes: dict[str, str]) -> set[str]:
 def written_in_pages() -> set[str]:
     """Return the names that a user is shown: ``from jupyter_memory.ROOM import NAME`` in a page or a notebook."""
     used = set()
-    for page in PAGES:
+    for page in (*PAGES, *SPECS):
         text = page.read_text("utf-8").replace("\\n", "\n")
         for room, block, line in re.findall(
             r"from jupyter_memory(?:\.(\w+))? import (?:\(([^)]*)\)|([^\n\"#`]*))", text

@@ -121,7 +121,7 @@ test.describe('Debugger', () => {
 /** What a connected program does: it notes its call, under a name of its own choice. */
 const CALL = `from datetime import UTC, datetime
 from jupyter_memory import open_store
-from jupyter_memory.types.report import Recent
+from jupyter_memory.types import Recent
 call = Recent("q-mcp", "net prices", "auto", datetime.now(UTC), "mcp", 0, "<b>Claude Code</b>", "memory_search")
 open_store().note_call(call, [])`;
 

@@ -12,7 +12,7 @@ const themes = { light: 'JupyterLab Light', dark: 'JupyterLab Dark' };
 /** A cell whose output has a button that inserts this code. */
 const BUTTON = [
   'from IPython.display import HTML',
-  'from jupyter_memory.dataframe.panel_elements import insert_button',
+  'from jupyter_memory.dataframe import insert_button',
   'HTML(insert_button("λ = 3.2\\nprint(λ < 4)"))'
 ].join('\n');
 const CODE = 'λ = 3.2\nprint(λ < 4)';
