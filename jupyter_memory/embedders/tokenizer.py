@@ -280,7 +280,7 @@ _NORMAL = _Normal()
 
 
 def _plain(text: str) -> str:
-    return text.translate(_TO_NULL) if any(character in text for character in _JOINING) else text
+    return text.translate(_TO_NULL) if any(map(text.__contains__, _JOINING)) else text
 
 
 # The bundled static model's files: found in this package, checked; and its tokenizer.

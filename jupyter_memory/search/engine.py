@@ -154,11 +154,6 @@ class Run:
     embedder: str
     notices: tuple[str, ...]
 
-    @property
-    def has_strength(self) -> bool:
-        """Return whether the profile looks at what strength is computed from."""
-        return any(signal.name == "max_sim" for signal in self.profile.signals)
-
 
 class SearchEngine:
     """Answers the searches of one store; ``query_vector`` gives the vector of a query."""
@@ -190,7 +185,7 @@ class SearchEngine:
             answer, scored = self._answer(run, begun), run.result.scored
             # Which of two duplicates is left out depends on the weights: both are kept.
             everyone = fuse(scored, run.profile.replace(steps=())).ranked
-            strong = strengths(scored.context, everyone) if run.has_strength else None
+            strong = strengths(scored.context, everyone) if "max_sim" in scored.rankings else None
             shown = hits(run.snapshot, scored.context.query, run.profile, everyone, strong)
             by_key = {one.candidate.key: hit for one, hit in zip(everyone, shown, strict=True)}
             return Pooled(answer, run.profile, scored, by_key)
@@ -312,7 +307,9 @@ class SearchEngine:
         ranked = perf_counter()
         profile, result = run.profile, run.result
         shown = result.ranked[: result.limit]
-        strong = strengths(result.scored.context, shown) if with_strength and run.has_strength else None
+        # What strength is computed from; not every profile asks for it.
+        judged = with_strength and "max_sim" in result.scored.rankings
+        strong = strengths(result.scored.context, shown) if judged else None
         known = perf_counter()
         found = hits(run.snapshot, result.query, profile, shown, strong)
         strength = nan if strong is None else strength_of(strong)

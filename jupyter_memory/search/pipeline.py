@@ -24,7 +24,7 @@ from jupyter_memory.search.query.parser import missing_phrases
 from jupyter_memory.search.query.temporal import notice_of
 from jupyter_memory.search.query.terms import inflected, respelled
 from jupyter_memory.storage.base import Snapshot
-from jupyter_memory.types import Filters, Query, Ranking, ScoredChunk
+from jupyter_memory.types import Filters, Query, Ranking
 from jupyter_memory.types.protocols import Term
 
 _NUMBER = re.compile(r"\d+")
@@ -163,7 +163,7 @@ def fuse(scored: Scored, profile: Profile, notices: tuple[str, ...] = ()) -> Res
             f"Only {len(context.retrieved['keyword'])} memories contain any of these words, so all of them are shown."
         )
     shown = {one.candidate.key for one in ranked[:limit]}
-    if left_out := sum(best in shown for best in fused.duplicates.values()):
+    if left_out := sum(map(shown.__contains__, fused.duplicates.values())):
         several = f"{left_out:,} duplicates of results are" if left_out > 1 else "1 duplicate of a result is"
         said.append(f"{several} not shown.")
     return Result(ranked, context.retrieved, timings, limit, fused.duplicates, scored, tuple(said))
@@ -188,13 +188,8 @@ def _in_order(fused: Fused, profile: Profile, terms: Sequence[Term], scored: Sco
     columns = [
         Column(name, rankings[of].scores, order[of], fused.contributions.get(name, {})) for name, of in reads.items()
     ]
-    found: dict[str, Mapping[int, ScoredChunk]] = {
-        name: {one.memory: one for one in ones} for name, ones in scored.context.retrieved.items()
-    }
-    table = Table(columns, found, rankings)
-
-    kept = fused.totals(reads)
-    best = best_first([one for one in fused.candidates if one.key in kept], kept)
+    table, kept = Table(columns, rankings), fused.totals(reads)
+    best = best_first(fused.candidates, kept)
     return [Ranked(rank, one, kept[one.key], table) for rank, one in enumerate(best, start=1)]
 
 

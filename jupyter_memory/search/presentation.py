@@ -81,7 +81,9 @@ def cut(
 
 
 def _with_literal(text: str, spans: Sequence[Span], literals: Sequence[str]) -> list[Span]:
-    found = [*spans, *(match.span() for literal in literals for match in re.finditer(re.escape(literal), text))]
+    found = list(spans)
+    for literal in literals:
+        found += (match.span() for match in re.finditer(re.escape(literal), text))
     merged: list[Span] = []
     for start, end in sorted(found):
         if merged and start < merged[-1][1]:
@@ -249,7 +251,7 @@ def hits(
     for one in ranked:
         span = spans[one.candidate.chunk]
         texts[one.candidate.chunk] = one.candidate.memory.text[span.start : span.stop]
-    by_keyword = ranked[0].table.found["keyword"] if ranked else {}
+    by_keyword = ranked[0].table.rankings["keyword"].scores if ranked else {}
     by_words = {one.candidate.chunk: texts[one.candidate.chunk] for one in ranked if one.candidate.key in by_keyword}
     highlights = snapshot.highlights(query.terms, profile.columns, by_words)
     made = []
@@ -271,7 +273,7 @@ def hits(
                 strength=strength,
                 kw_rank=rankings["keyword"].rank(key),
                 sem_rank=rankings["vector"].rank(key),
-                bm25=by_keyword[key].score if key in by_keyword else one.table.values("keyword").get(key, nan),
+                bm25=by_keyword[key] if key in by_keyword else one.table.values("keyword").get(key, nan),
                 cosine=nan if one.candidate.cosine is None else one.candidate.cosine,
                 signals=one.evidence,
                 context=headings_above(span.context, memory.title, memory.kind),
@@ -306,7 +308,7 @@ def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[H
 def facets(memories: Sequence[Memory]) -> dict[str, dict[str, int]]:
     """Return counts by value for each facet, the most frequent value first; what has no value is not counted."""
     counts = {facet: Counter(map(attrgetter(facet), memories)) for facet in COUNTED if facet != "tag"}
-    counts["tag"] = Counter(chain.from_iterable(memory.tags for memory in memories))
+    counts["tag"] = Counter(chain.from_iterable(map(attrgetter("tags"), memories)))
     return {facet: in_order(found) for facet, found in counts.items()}
 
 

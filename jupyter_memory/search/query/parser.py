@@ -245,7 +245,7 @@ def terms(text: str, *, unfinished: bool = False) -> Terms:
     kept: dict[str, None] = {}
     for word in content_words(text, alone=not phrases and not pairs):
         kept[word.lower()] = None
-        kept.update(dict.fromkeys(plain.lower() for plain in plainer(word)))
+        kept.update(dict.fromkeys(map(str.lower, plainer(word))))
         if is_compound(word) and "'" not in word and "’" not in word:
             pieces = parts(word)
             # Where a word has other characters than letters and digits, the index parts it by itself.
@@ -302,10 +302,10 @@ def keyword_matches(
     snapshot: Snapshot, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
 ) -> Sequence[ScoredChunk]:
     """Return the best memories by BM25; what has but the words of a quoted name is no match for it."""
+    if not any(map(_JOINED.search, terms.phrases)):
+        return snapshot.keyword_matches(terms, weights, filters, count)
     names, others = _apart(terms)
-    found = snapshot.keyword_matches(terms, weights, filters, max(count, _READ) if names else count)
-    if not names:
-        return found
+    found = snapshot.keyword_matches(terms, weights, filters, max(count, _READ))
     best: dict[int, ScoredChunk] = {}
     if others:
         best = {one.memory: one for one in snapshot.keyword_matches(others, weights, filters, count)}

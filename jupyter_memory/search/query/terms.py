@@ -107,7 +107,7 @@ def nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[_Sp
         allowed, begins = 2, {stem[:3], first + third + second, second + first + third, first + second + stem[3:4]}
     else:
         allowed, begins = 1, {first + second, second + first, first + third}
-    words = set(chain.from_iterable(map(snapshot.words_beginning, begins)))
+    words = set(chain.from_iterable(map(snapshot.corpus.beginning, begins)))
     terms = [term for term in words if abs(len(term) - len(stem)) <= allowed]
     if not terms:
         return []
@@ -319,8 +319,10 @@ def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) 
         if asked.count or name.lower() not in open_words:
             found.append(replace(asked, parts=its.parts) if its.parts else asked)
     found += [_asked(phrase, [phrase], held, is_missed=True) for phrase in terms.phrases]
-    # A pair of characters may lie across two words, so that it is not missed.
-    found += [_asked(pair, [pair], held) for pair in dict.fromkeys(telling_bigrams(query.text)) if pair in terms.ident]
+    if terms.ident:
+        # A pair of characters may lie across two words, so that it is not missed.
+        pairs = dict.fromkeys(telling_bigrams(query.text))
+        found += [_asked(pair, [pair], held) for pair in pairs if pair in terms.ident]
     return tuple(word for word in found if word.rows)
 
 
@@ -413,8 +415,9 @@ class NameWords:
     """The content words of a query, by the parts of their names; what was compared once is remembered."""
 
     def __init__(self, text: str, corpus: Corpus) -> None:
-        self.written = frozenset(word.lower() for word in words_of(text))
-        every = dict.fromkeys(part for word in words_of(text) for part in parts(word))
+        written = words_of(text)
+        self.written = frozenset(map(str.lower, written))
+        every = dict.fromkeys(chain.from_iterable(map(parts, written)))
         content = [part for part in every if len(part) > 1 and part not in STOP_WORDS] or list(every)
         self.content = tuple(content[:_MOST_CONTENT])
         # A word that the index splits has no stem.
@@ -423,10 +426,11 @@ class NameWords:
         self._covers: dict[str, float] = {}
         self._titles: dict[str, float] = {}
         # Where no beginning of any word is, there is no word.
-        self._beginnings = tuple(dict.fromkeys(letters[:_BEGINNING] for word in self._words for letters in word))
+        self._beginnings: dict[str, None] = {}
         # What means the same begins with the same letter.
         self._of_letter: dict[str, list[tuple[int, str, str]]] = {}
         for place, (word, stem) in enumerate(self._words):
+            self._beginnings |= dict.fromkeys((word[:_BEGINNING], stem[:_BEGINNING]))
             for letter in {word[:1], stem[:1]}:
                 self._of_letter.setdefault(letter, []).append((1 << place, word, stem))
 
@@ -482,8 +486,11 @@ class NameWords:
     def _words_meant(self, part: str) -> int:
         found = self._meant.get(part)
         if found is None:
-            of_letter = self._of_letter.get(part[:1], ())
-            found = self._meant[part] = sum(bit for bit, word, stem in of_letter if _is_near(word, stem, part))
+            found = 0
+            for bit, word, stem in self._of_letter.get(part[:1], ()):
+                if _is_near(word, stem, part):
+                    found |= bit
+            self._meant[part] = found
         return found
 
 

@@ -115,8 +115,7 @@ class Title:
     lower_is_better: bool = False
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        stripped = (_EDGES.sub("", word).casefold() for word in query.text.split())
-        words = [word for word in stripped if word]
+        words = list(filter(None, (_EDGES.sub("", word).casefold() for word in query.text.split())))
         # Composed, as queries are: macOS takes the umlauts of file names apart.
         together = normalize("NFC", "\n".join(one.memory.title.replace("\n", " ") for one in context)).casefold()
         if not words or any(word not in together for word in words):
@@ -144,8 +143,11 @@ class TitleMatch:
     name: str = "title_match"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        notes = [one for one in context if one.memory.kind in _TITLED and one.memory.title]
-        return {one.key: context.name_words.title(one.memory.title) for one in notes}
+        return {
+            one.key: context.name_words.title(one.memory.title)
+            for one in context
+            if one.memory.kind in _TITLED and one.memory.title
+        }
 
 
 # A cell is also found by the words of its notebook's title, of the headings above it and of the Markdown just before

@@ -120,10 +120,9 @@ class MaxSim:
             sample.typical_length,
             _written_in(query, asked, chosen),
         )
-        lengths = (len(one.memory.text) for one in chosen)
         return {
-            one.key: of_the_whole(float(match), length)
-            for one, match, length in zip(chosen, matches, lengths, strict=True)
+            one.key: of_the_whole(float(match), len(one.memory.text))
+            for one, match in zip(chosen, matches, strict=True)
         }
 
 
@@ -226,11 +225,11 @@ class BestPassage:
         if not chosen:
             return {}
         texts = [context.tokens[one.chunk].text for one in chosen]
-        counts = np.array([len(text) for text in texts], np.int64)
+        counts = np.fromiter(map(len, texts), np.int64, len(texts))
         table = token_vectors()
         asked = table.sums(context.query_tokens[None])[0]
         values = _best_cosines(asked, table.sums(in_blocks(np.concatenate(texts), counts)), counts)
-        return dict(zip((one.key for one in chosen), values.tolist(), strict=True))
+        return dict(zip([one.key for one in chosen], values.tolist(), strict=True))
 
 
 def in_blocks(ids: NDArray[np.integer], counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -147,7 +148,7 @@ class SqliteStorage:
             return frozenset(stems(connection, " ".join(stop_words)))
 
         indexes = self._indexes
-        with indexes.background.searching(lambda: indexes.scores.reading_ahead(weights, stop_stems)):
+        with indexes.background.searching(partial(indexes.scores.reading_ahead, weights, stop_stems)):
             yield
 
     def interrupt(self, thread: int, /) -> bool:
