@@ -184,7 +184,7 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     count = _USUAL_WORDS if spaceless else len(words)
     max_sims, margins = dict[int, float](), dict[int, float]()
     if context.query_tokens.size and not spaceless and context.sample.chunks >= _FEW_CHUNKS:
-        values = ranked[0].table.values("max_sim")
+        values = ranked[0].table.rankings["max_sim"].scores
         max_sims = {one.key: values.get(one.key, 0.0) for one in context}
     if (pairs := context.sample.pairs) is not None:
         margins = {one.key: _bounded(pairs.margin(one.cosine)) for one in context if one.cosine is not None}
@@ -241,7 +241,7 @@ def is_one_letter(text: str) -> bool:
     >>> is_one_letter("é"), is_one_letter("x?"), is_one_letter("税"), is_one_letter("R2")
     (True, True, False, False)
     """
-    letters = [one for one in normalize("NFC", text) if one.isalnum()]
+    letters = list(filter(str.isalnum, normalize("NFC", text)))
     return len(letters) == 1 and name(letters[0], "").startswith("LATIN")
 
 

@@ -75,7 +75,7 @@ class Retrieval:
                 found: Sequence[ScoredChunk] = ()
                 if name == "keyword":
                     found = parser.keyword_matches(self.snapshot, query.terms, self.columns, filters, self._wanted)
-                    self._by_keyword += [one.memory for one in found[: self.depth]]
+                    self._by_keyword += map(attrgetter("memory"), found[: self.depth])
                 elif asked is not None and self._pending is not None and filters == self.filters:
                     # Read while the search in the background goes on.
                     self._memories.update(self.snapshot.memories(self._by_keyword))
@@ -196,8 +196,10 @@ class Samples:
 
     def tokens(self, snapshot: Snapshot, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
         """Return the tokens of what was embedded of chunks, by chunk."""
-        version = snapshot.version
         found, unknown = snapshot.tokens(chunks), list[int]()
+        if len(found) == len(chunks):
+            return found
+        version = snapshot.version
         for chunk in chunks:
             if chunk not in found:
                 known = self._tokens.get(version, chunk)
@@ -278,7 +280,7 @@ class CandidatePool(tuple[Candidate, ...]):
 
     def passages_of(self, candidates: Iterable[Candidate]) -> Mapping[int, Passage]:
         """Return the best chunks of a few candidates as the keyword index holds them, by the chunk."""
-        return self._texts.passages([candidate.chunk for candidate in candidates])
+        return self._texts.passages(list(map(attrgetter("chunk"), candidates)))
 
     @cached_property
     def definitions(self) -> Mapping[int, Definitions]:
@@ -329,7 +331,7 @@ class SearchContext:
     def keyword_scores(self) -> Mapping[int, float]:
         """Return BM25 of each candidate that holds a word of the query, by key, whichever retriever found it."""
         found = {one.memory: one.score for one in self.retrieved["keyword"]}
-        others = [key for key in self.candidates.keys if key not in found]
+        others = list(set(self.candidates.keys).difference(found))
         if not others or not self.query.terms:
             return found
         return found | parser.keyword_scores(self._snapshot, self.query.terms, self._columns, others)
@@ -421,9 +423,3 @@ class Reasoned(Labelled, Protocol):
     """
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str: ...
-
-
-def completes(signal: Signal) -> str | None:
-    """Return the retriever whose score a signal gives to all candidates, and under whose name it is shown."""
-    # Asked of every signal in every search: `isinstance` with a protocol takes a hundred times as long.
-    return getattr(signal, "completes", None)

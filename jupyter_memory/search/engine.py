@@ -14,7 +14,7 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders import base as checked
 from jupyter_memory.errors import EmbedderError, InputError, StoreError
 from jupyter_memory.search.confidence import strength_of, strengths, verdict
-from jupyter_memory.search.context import Samples, VectorQuery, completes
+from jupyter_memory.search.context import Samples, VectorQuery
 from jupyter_memory.search.explanation import (
     all_reasons,
     judged_by,
@@ -325,7 +325,7 @@ class SearchEngine:
             hits=tuple(found),
             profile=profile.name,
             terms=tuple(term.name for term in profile.terms),
-            judges=tuple(one.name for one in profile.signals if completes(one) is None),
+            judges=tuple(one.name for one in profile.signals if not hasattr(one, "completes")),
             counts={
                 "keyword": len(result.retrieved["keyword"]),
                 "vector": len(result.retrieved["vector"]),
@@ -337,7 +337,7 @@ class SearchEngine:
             store=str(self.storage.path),
             strength=strength,
             verdict=None if strong is None else verdict(strength),
-            facets=facets([one.candidate.memory for one in result.ranked]),
+            facets=facets(result.ranked),
         )
         self.runs.keep(answer.query_id, result.scored, profile)
         return answer
@@ -388,6 +388,8 @@ class QueryVectors:
 
         If the setting is off, the stored vectors are removed instead.
         """
+        if self._settings.cache_queries and not self._waiting:
+            return
         if not self._storage.writes_at_once:
             self._waiting.clear()
         elif not self._settings.cache_queries:
@@ -398,7 +400,7 @@ class QueryVectors:
             if stored:
                 with suppress(StoreError):
                     self._storage.writer.clear_query_vectors()
-        elif self._waiting:
+        else:
             waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
             try:
                 self._storage.writer.keep_query_vectors(waiting)

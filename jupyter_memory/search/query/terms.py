@@ -83,9 +83,10 @@ def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tup
 
 def _as_they_are(query: Query) -> set[str]:
     # Identifiers with their parts, and the word that is still typed, have no other form or spelling.
-    names = filter(is_compound, IDENTIFIER.findall(query.text))
-    pieces = {piece for name in names for piece in (name.lower(), *parts(name))}
-    return pieces | ({query.terms.prefix} if query.terms.prefix else set())
+    pieces = {query.terms.prefix} if query.terms.prefix else set[str]()
+    for name in filter(is_compound, IDENTIFIER.findall(query.text)):
+        pieces |= {name.lower(), *parts(name)}
+    return pieces
 
 
 def nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[_Spelling]:
@@ -298,7 +299,8 @@ def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) 
     if named is not None and query.time_filters is not None:
         open_words.update(content_words(query.text[named.start : named.end].lower(), alone=False))
     # Counted at once, and kept.
-    snapshot.corpus.frequencies(chain.from_iterable(map(held.row, chain.from_iterable(map(_spellings, names)))))
+    spelled = chain.from_iterable(map(_spellings, names))
+    snapshot.corpus.frequencies(chain.from_iterable(map(snapshot.corpus.words, spelled)))
 
     forms = {one.word: one for one in terms.forms}
     found = []
@@ -337,13 +339,10 @@ class _Held:
     snapshot: Snapshot
     columns: Mapping[str, float]
 
-    def row(self, spelling: str) -> Row:
-        return tuple(self.snapshot.corpus.words(spelling))
-
     def count(self, spellings: Sequence[str]) -> int:
         found = 0
         for spelling in spellings:
-            stems = self.row(spelling)
+            stems = self.snapshot.corpus.words(spelling)
             rarest = min(self.snapshot.corpus.frequencies(stems).values(), default=0)
             if rarest > found and (len(stems) == 1 or self.snapshot.holds_phrase(spelling, self.columns)):
                 found = rarest
@@ -355,8 +354,9 @@ class _Held:
             return tuple((one.stem,) for one in nearest(name.lower(), self.snapshot, self.columns))
         whole = parts(name)
         mended = [next((one.stem for one in nearest(part, self.snapshot, self.columns)), part) for part in whole]
-        held = mended != whole and self.snapshot.holds_phrase(" ".join(mended), self.columns)
-        return (self.row(" ".join(mended)),) if held else ()
+        if mended == whole or not self.snapshot.holds_phrase(" ".join(mended), self.columns):
+            return ()
+        return (tuple(self.snapshot.corpus.words(" ".join(mended))),)
 
 
 def _asked(
@@ -368,14 +368,14 @@ def _asked(
     is_name: bool = False,
     is_missed: bool = False,
 ) -> AskedWord:
-    count = held.count(spellings)
+    count, corpus = held.count(spellings), held.snapshot.corpus
     return AskedWord(
         text,
-        rows=tuple(filter(None, dict.fromkeys(map(held.row, spellings)))),
+        rows=tuple(filter(None, dict.fromkeys(map(tuple, map(corpus.words, spellings))))),
         near=near,
-        parts=tuple(chain.from_iterable(map(held.row, parts(text)))) if is_compound(text) else (),
+        parts=tuple(chain.from_iterable(map(corpus.words, parts(text)))) if is_compound(text) else (),
         count=count,
-        weight=idf(count, held.snapshot.corpus.chunks) * (NAME if is_name else 1),
+        weight=idf(count, corpus.chunks) * (NAME if is_name else 1),
         is_name=is_name,
         missing=is_missed and not count,
     )

@@ -63,7 +63,7 @@ class Statistics:
         return stems(self._connection, text)
 
     def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
-        asked = dict.fromkeys(words)
+        asked = dict.fromkeys(words, 0)
         known = self._counted.holding
         counted = dict.fromkeys(asked.keys() - known.keys(), 0)
         if counted:
@@ -76,7 +76,9 @@ class Statistics:
             )
             # All at once: a search may be interrupted before, and other threads read this meanwhile.
             known.update(counted)
-        return {word: known[word] for word in asked}
+        for word in asked:
+            asked[word] = known[word]
+        return asked
 
     def beginning(self, letters: str, /) -> Sequence[str]:
         def read() -> list[str]:
@@ -376,7 +378,7 @@ def _at_once(
     parameters["match"] = expression(terms, weights)
     asked = 2 * count + 16
     while True:
-        rows = [Row(*row) for row in connection.execute(sql, {**parameters, "asked": asked})]
+        rows = list(map(Row._make, connection.execute(sql, {**parameters, "asked": asked})))
         if is_settled(rows, asked, count):
             return cut(rows, count)
         asked *= 4

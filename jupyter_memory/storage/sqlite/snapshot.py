@@ -197,10 +197,16 @@ class SqliteSnapshot:
     # -- samples -------------------------------------------------------------------------------------------------------
 
     def newest_chunk(self) -> int:
-        return memories.newest_chunk(self._connection)
+        return int(self._connection.execute("select coalesce(max(id), 0) from chunks").get)
 
     def sample(self, count: int, /) -> list[int]:
-        return memories.sample_chunks(self._connection, count)
+        last = self.newest_chunk()
+        wanted = np.unique(np.linspace(1, last, min(count, last)).astype(np.int64)) if last else np.empty(0, np.int64)
+        rows = self._connection.execute(
+            "select id from chunks where id in (select value from json_each(?)) order by id",
+            (json.dumps(wanted.tolist()),),
+        )
+        return [row[0] for row in rows]
 
     def tokens(self, chunks: Sequence[int], /) -> dict[int, ChunkTokens]:
         return memories.tokens_of(self._connection, chunks)

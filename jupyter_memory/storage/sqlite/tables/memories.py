@@ -337,19 +337,6 @@ def existing_chunks(connection: apsw.Connection, chunks: Sequence[int]) -> list[
     return [row[0] for row in found]
 
 
-def newest_chunk(connection: apsw.Connection) -> int:
-    return int(connection.execute("select coalesce(max(id), 0) from chunks").get)
-
-
-def sample_chunks(connection: apsw.Connection, count: int) -> list[int]:
-    last = newest_chunk(connection)
-    wanted = np.unique(np.linspace(1, last, min(count, last)).astype(np.int64)) if last else np.empty(0, np.int64)
-    rows = connection.execute(
-        "select id from chunks where id in (select value from json_each(?)) order by id", (json.dumps(wanted.tolist()),)
-    )
-    return [row[0] for row in rows]
-
-
 def chunks_by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, list[Chunk]]:
     rows = connection.execute(
         "select memory, start, stop, context, line from chunks"
