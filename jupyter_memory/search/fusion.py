@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import nan
+from operator import attrgetter
 from pathlib import PurePath
 from typing import NamedTuple, Protocol
 
@@ -165,14 +166,14 @@ class Fused:
 
     def totals(self, terms: Iterable[str] = ()) -> dict[int, float]:
         """Return the sum for each candidate that is left, of all terms or of those named."""
-        named = [self.contributions[name] for name in terms or self.contributions if name in self.contributions]
-        # Most of what signals say of most queries is 0.
-        chosen = [values for values in named if any(values.values())]
         sums = dict.fromkeys(self.candidates.keys, 0.0)
-        for values in chosen:
-            for key, value in values.items():
-                if key in sums:
-                    sums[key] += value
+        for name in terms or self.contributions:
+            values = self.contributions.get(name, {})
+            # Most of what signals say of most queries is 0.
+            if any(values.values()):
+                for key, value in values.items():
+                    if key in sums:
+                        sums[key] += value
         if not self.duplicates:
             return sums
         return {key: total for key, total in sums.items() if key not in self.duplicates}
@@ -222,7 +223,7 @@ class DeduplicateFiles:
     def __call__(self, fused: Fused, /) -> Fused:
         totals = fused.totals()
         count = max(self.depth, 2 * fused.query.limit)
-        best = [one for one in best_first(fused.candidates, totals)[:count] if one.memory.source]
+        best = list(filter(attrgetter("memory.source"), best_first(fused.candidates, totals)[:count]))
         stems = {one.memory.source: stem(one.memory.source) for one in best}
         shared = Counter(stems.values())
         kept: dict[str, list[tuple[Candidate, Shingles]]] = defaultdict(list)

@@ -246,7 +246,7 @@ def hits(
     strengths: Sequence[float] | None = None,
 ) -> list[Hit]:
     """Return ranked candidates as hits, with the strength of each where it was computed."""
-    spans = snapshot.spans([one.candidate.chunk for one in ranked])
+    spans = snapshot.spans(list(map(attrgetter("candidate.chunk"), ranked)))
     by_keyword = ranked[0].table.rankings["keyword"].scores if ranked else {}
     texts, by_words = dict[int, str](), dict[int, str]()
     for one in ranked:

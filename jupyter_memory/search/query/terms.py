@@ -63,7 +63,7 @@ def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tup
     fixed = _as_they_are(query) | {one.word for one in query.terms.forms}
     if set(columns) == set(COLUMNS):
         words = query.terms.words[:CHECKED]
-        of_each = {word: snapshot.corpus.words(word) for word in words}
+        of_each = dict(zip(words, map(snapshot.corpus.words, words), strict=True))
         found = snapshot.corpus.frequencies(chain.from_iterable(of_each.values()))
         fixed |= {word for word, of_it in of_each.items() if all(map(found.__getitem__, of_it))}
     stems_tried: dict[str, None] = {}
