@@ -5,7 +5,7 @@ from jupyter_memory.lazy import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "accessor": "local_chart register_store",
+        "accessor": "local_chart",
         "fixes": "fixes_frame",
         "frame": "insert_button open_link picture to_frame to_scan_frame with_marks",
         "rows": "Place",

@@ -63,13 +63,8 @@ class _Store(Protocol):
     def context(self, answer: Answer, max_tokens: int, /) -> str: ...
 
 
-_open_store: Callable[[str], _Store] | None = None
-
-
-def register_store(opener: Callable[[str], _Store]) -> None:
-    """Register the function that opens the store of a path, since this module may not import the store."""
-    global _open_store
-    _open_store = opener
+# Opens the store of a path: the room `store` sets it, since this module may not import that.
+open_store: Callable[[str], _Store] | None = None
 
 
 @pd.api.extensions.register_dataframe_accessor("memory")
@@ -251,9 +246,9 @@ class MemoryAccessor:
 
 
 def _store(search: Search) -> _Store:
-    if _open_store is None:
+    if open_store is None:
         raise InputError("Import jupyter_memory first: `from jupyter_memory import open_store`.")
-    return _open_store(search["store"])
+    return open_store(search["store"])
 
 
 def _only(found: pd.DataFrame, what: str, names: str, known: Iterable[Any]) -> pd.Series[Any]:

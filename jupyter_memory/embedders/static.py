@@ -150,6 +150,7 @@ class StaticEmbedder:
     """
 
     dimensions: int = 256
+    name: ClassVar[str] = "static"
     # Embedding a question takes less time than reading its vector from a store.
     quick: ClassVar[bool] = True
 
@@ -157,10 +158,6 @@ class StaticEmbedder:
         if self.dimensions not in THRESHOLDS:
             allowed = ", ".join(map(str, THRESHOLDS))
             raise InputError(f"The static model has {allowed} dimensions, not {self.dimensions}.")
-
-    @property
-    def name(self) -> str:
-        return "static"
 
     @property
     def fingerprint(self) -> str:

@@ -36,24 +36,16 @@ def _bounds(ranges: str) -> tuple[int, ...]:
     return tuple(chain.from_iterable((int(first, 16), int(last or first, 16) + 1) for first, _, last in found))
 
 
-def is_removed(code: int) -> bool:
-    """Return whether a character is taken out: a control or format character, a mark without a width, U+FFFD.
+def _is_within(bounds: Sequence[int], character: str) -> bool:
+    """Return whether a character lies in one of these ranges.
 
-    >>> is_removed(0x301), is_removed(ord("e"))
-    (True, False)
+    >>> [_is_within(_REMOVED, one) for one in "\u0301e"], [_is_within(_PUNCTUATION, one) for one in "$€"]
+    ([True, False], [True, False])
     """
-    return bisect_right(_REMOVED, code) % 2 == 1
+    return bisect_right(bounds, ord(character)) % 2 == 1
 
 
-def is_punctuation(code: int) -> bool:
-    """Return whether a character is a word of its own: punctuation, or any sign of ASCII.
-
-    >>> is_punctuation(ord("$")), is_punctuation(ord("€"))
-    (True, False)
-    """
-    return bisect_right(_PUNCTUATION, code) % 2 == 1
-
-
+# What is taken out: control and format characters, marks without a width, U+FFFD.
 _REMOVED = _bounds(
     "0-8 b-c e-1f 7f-9f ad 300-33f 342 345-36f 483-487 591-5bd 5bf 5c1-5c2 5c4-5c5 5c7 600-605 610-61a 61c 64b-65f "
     "670 6d6-6dd 6df-6e4 6e7-6e8 6ea-6ed 70f 711 730-74a 7a6-7b0 7eb-7f3 816-819 81b-823 825-827 829-82d 859-85b "
@@ -79,6 +71,7 @@ _REMOVED = _bounds(
     "1d185-1d18b 1d1aa-1d1ad 1d242-1d244 1da00-1da36 1da3b-1da6c 1da75 1da84 1da9b-1da9f 1daa1-1daaf 1e8d0-1e8d6 "
     "e0001 e0020-e007f e0100-e01ef f0000-ffffd 100000-10fffd"
 )
+# What is a word of its own: punctuation, and any sign of ASCII.
 _PUNCTUATION = _bounds(
     "21-2f 3a-40 5b-60 7b-7e a1 a7 ab b6-b7 bb bf 55a-55f 589-58a 5be 5c0 5c3 5c6 5f3-5f4 609-60a 60c-60d 61b "
     "61e-61f 66a-66d 6d4 700-70d 7f7-7f9 830-83e 85e 964-965 970 af0 df4 e4f e5a-e5b f04-f12 f14 f3a-f3d f85 "
@@ -130,13 +123,9 @@ _WORD = re.compile(r"\S+")
 # Python parts words at these, and BERT takes them out, as it does with the null character.
 _JOINING = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
 _TO_NULL = dict.fromkeys(map(ord, _JOINING), "\0")
-# Ideographs, each of which is a word: first and last of each block.
-# Extension E, from U+2B820, begins 256 characters late, as in the library `tokenizers`, with which most models were
-# trained.
-_IDEOGRAPHS = (
-    (0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F), (0x2B740, 0x2B81F), (0x2B920, 0x2CEAF),
-    (0xF900, 0xFAFF), (0x2F800, 0x2FA1F),
-)  # fmt: skip
+# Ideographs, each of which is a word. Extension E, from U+2B820, begins 256 characters late, as in the library
+# `tokenizers`, with which most models were trained.
+_IDEOGRAPHS = _bounds("3400-4dbf 4e00-9fff f900-faff 20000-2a6df 2a700-2b73f 2b740-2b81f 2b920-2ceaf 2f800-2fa1f")
 
 
 class WordPiece:
@@ -172,14 +161,16 @@ class WordPiece:
         for text in texts:
             found += map(self._words.__getitem__, _plain(text).split())
             last_words.append(len(found))
-        return Tokens(_joined(found), _ends(found)[np.array(last_words, np.int64)])
+        ids, ends = _joined(found)
+        return Tokens(ids, ends[np.array(last_words, np.int64)])
 
     def starts(self, text: str) -> NDArray[np.int64]:
         """Return the offset at which each token of a text begins; a word that is too long for one has several."""
         words = [(match.start(), match.group()) for match in _WORD.finditer(_plain(text))]
         found = [self._word_starts[word] for _, word in words]
         begins = np.array([begin for begin, _ in words], np.int64)
-        return np.repeat(begins, np.diff(_ends(found))) + _joined(found)
+        offsets, ends = _joined(found)
+        return np.repeat(begins, np.diff(ends)) + offsets
 
     @cached_property
     def _lengths(self) -> list[int]:
@@ -249,12 +240,10 @@ def _array(numbers: bytes) -> array[int]:
     return array("i", numbers)
 
 
-def _joined(found: Sequence[bytes]) -> NDArray[np.int32]:
-    return np.frombuffer(b"".join(found), np.int32)
-
-
-def _ends(found: Sequence[bytes]) -> NDArray[np.int64]:
-    return np.fromiter(accumulate(map(len, found), initial=0), np.int64, len(found) + 1) // _BYTES
+def _joined(found: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    # The numbers of all words, and where each word begins and the last one ends.
+    ends = np.fromiter(accumulate(map(len, found), initial=0), np.int64, len(found) + 1) // _BYTES
+    return np.frombuffer(b"".join(found), np.int32), ends
 
 
 class _Normal(dict[int, str]):
@@ -262,13 +251,13 @@ class _Normal(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         character, normal = chr(code), ""
-        if character.isspace() and not is_removed(code):
+        if character.isspace() and not _is_within(_REMOVED, character):
             normal = " "
-        elif not is_removed(code):
+        elif not _is_within(_REMOVED, character):
             for part in normalize("NFD", character):
-                if not is_removed(ord(part)):
-                    normal += f" {part} " if is_punctuation(ord(part)) else part.lower()
-            if any(first <= code <= last for first, last in _IDEOGRAPHS):
+                if not _is_within(_REMOVED, part):
+                    normal += f" {part} " if _is_within(_PUNCTUATION, part) else part.lower()
+            if _is_within(_IDEOGRAPHS, character):
                 normal = f" {normal} "
         # Ideographs alone are some ten thousands.
         if code < 0x3000:
@@ -280,7 +269,7 @@ _NORMAL = _Normal()
 
 
 def _plain(text: str) -> str:
-    return text.translate(_TO_NULL) if any(character in text for character in _JOINING) else text
+    return text.translate(_TO_NULL) if any(map(text.__contains__, _JOINING)) else text
 
 
 # The bundled static model's files: found in this package, checked; and its tokenizer.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from math import exp, log, sqrt
@@ -42,9 +42,9 @@ def coverage_of(words: Sequence[AskedWord], corpus: Corpus, passage: Passage, la
     if not whole:
         return 0.0
     written = {language(lang, passage.text)} - EVERYDAY
-    head = _positions(corpus.words("\n".join((passage.title, passage.context, passage.tags))))
-    body = _positions(corpus.words(passage.text))
-    held = {*head, *body, *corpus.words(ident_column(str(passage)))}
+    above = "\n".join((passage.title, passage.context, passage.tags))
+    head, body = _positions(corpus.words(above)), _positions(corpus.words(passage.text))
+    held = {*head, *body, *corpus.words(ident_column(f"{above}\n{passage.text}"))}
     anywhere, scattered = 0.0, []
     for word in words:
         if word.text.lower() in written or _places(word.rows, head):
@@ -58,10 +58,9 @@ def coverage_of(words: Sequence[AskedWord], corpus: Corpus, passage: Passage, la
         elif word.parts:
             anywhere += word.weight * (_IN_PARTS * sum(map(held.__contains__, word.parts)) / len(word.parts))
     total, closest = anywhere + sum(weight for weight, _ in scattered), 0.0
-    for start in {place for _, places in scattered for place in places}:
+    for start in set().union(*(places for _, places in scattered)):
         stop = start + max(_CLOSE, _FOR_EACH * len(words))
-        nexts = [(weight, places, bisect_left(places, start)) for weight, places in scattered]
-        held_close = (weight for weight, places, at in nexts if at < len(places) and places[at] < stop)
+        held_close = (weight for weight, places in scattered if bisect_left(places, start) < bisect_left(places, stop))
         closest = max(closest, sum(held_close))
     return (total + anywhere + closest) / (2 * whole)
 
@@ -177,7 +176,7 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     if not ranked:
         return []
     most = _BOUND if is_one_letter(query.text) else 1.0
-    passages = context.candidates.passages_of([one.candidate for one in ranked])
+    passages = context.candidates.passages_of(one.candidate for one in ranked)
     whole, bounded = sum(word.weight for word in words), any(missed(words))
     missing = sum(word.weight for word in words if word.missing and word.is_name) / whole if whole else 0.0
     # A script without spaces has pairs of characters for words, and the bundled model learnt nothing of it.
@@ -185,40 +184,31 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     count = _USUAL_WORDS if spaceless else len(words)
     max_sims, margins = dict[int, float](), dict[int, float]()
     if context.query_tokens.size and not spaceless and context.sample.chunks >= _FEW_CHUNKS:
-        values = ranked[0].table.values("max_sim")
+        values = ranked[0].table.rankings["max_sim"].scores
         max_sims = {one.key: values.get(one.key, 0.0) for one in context}
     if (pairs := context.sample.pairs) is not None:
         margins = {one.key: _bounded(pairs.margin(one.cosine)) for one in context if one.cosine is not None}
-    usual_max_sim, usual_margin = _fifth(max_sims.values()), _fifth(margins.values())
+    usual_max_sim, usual_margin = (nlargest(_PLACE, one.values())[-1] if one else 0.0 for one in (max_sims, margins))
     found = []
     for one in ranked:
         max_sim, margin = max_sims.get(one.candidate.key), margins.get(one.candidate.key)
-        found.append(
-            Confidence(
-                coverage=coverage_of(words, context.corpus, passages[one.candidate.key], one.candidate.memory.lang),
-                max_sim=max_sim,
-                margin=margin,
-                missing=missing,
-                bounded=bounded,
-                words=count,
-                max_sim_lead=_lead(max_sim, usual_max_sim),
-                margin_lead=_lead(margin, usual_margin),
-            ).strength
+        known = Confidence(
+            coverage=coverage_of(words, context.corpus, passages[one.candidate.chunk], one.candidate.memory.lang),
+            max_sim=max_sim,
+            margin=margin,
+            missing=missing,
+            bounded=bounded,
+            words=count,
+            # Where one is missing, nothing speaks for or against.
+            max_sim_lead=0.0 if max_sim is None else max_sim - usual_max_sim,
+            margin_lead=0.0 if margin is None else margin - usual_margin,
         )
-    return [min(one, most) for one in found]
+        found.append(min(known.strength, most))
+    return found
 
 
 def _bounded(margin: float) -> float:
     return max(_LOWEST_MARGIN, min(_HIGHEST_MARGIN, margin))
-
-
-def _fifth(values: Collection[float]) -> float | None:
-    return nlargest(_PLACE, values)[-1] if values else None
-
-
-def _lead(value: float | None, usual: float | None) -> float:
-    # Where one is missing, nothing speaks for or against.
-    return 0.0 if value is None or usual is None else value - usual
 
 
 def strength_of(hits: Sequence[float]) -> float:
@@ -251,7 +241,7 @@ def is_one_letter(text: str) -> bool:
     >>> is_one_letter("é"), is_one_letter("x?"), is_one_letter("税"), is_one_letter("R2")
     (True, True, False, False)
     """
-    letters = [one for one in normalize("NFC", text) if one.isalnum()]
+    letters = list(filter(str.isalnum, normalize("NFC", text)))
     return len(letters) == 1 and name(letters[0], "").startswith("LATIN")
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
-from typing import Protocol, Self, TypeVar, overload, runtime_checkable
+from typing import Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +75,7 @@ class Retrieval:
                 found: Sequence[ScoredChunk] = ()
                 if name == "keyword":
                     found = parser.keyword_matches(self.snapshot, query.terms, self.columns, filters, self._wanted)
-                    self._by_keyword += [one.memory for one in found[: self.depth]]
+                    self._by_keyword += map(attrgetter("memory"), found[: self.depth])
                 elif asked is not None and self._pending is not None and filters == self.filters:
                     # Read while the search in the background goes on.
                     self._memories.update(self.snapshot.memories(self._by_keyword))
@@ -196,18 +196,24 @@ class Samples:
 
     def tokens(self, snapshot: Snapshot, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
         """Return the tokens of what was embedded of chunks, by chunk."""
+        found, unknown = snapshot.tokens(chunks), list[int]()
+        if len(found) == len(chunks):
+            return found
         version = snapshot.version
-        found = snapshot.tokens(chunks)
-        lacking = [chunk for chunk in chunks if chunk not in found]
-        known = {chunk: ids for chunk in lacking if (ids := self._tokens.get(version, chunk)) is not None}
-        unknown = [chunk for chunk in lacking if chunk not in known]
+        for chunk in chunks:
+            if chunk not in found:
+                known = self._tokens.get(version, chunk)
+                if known is None:
+                    unknown.append(chunk)
+                else:
+                    found[chunk] = known
         if unknown:
             parts = snapshot.embedded_parts(unknown)
             _, of_chunks = chunk_tokens(parts[chunk].head_and_text() for chunk in unknown)
             for chunk, ids in zip(unknown, of_chunks, strict=True):
-                known[chunk] = ids
+                found[chunk] = ids
                 self._tokens.put(version, chunk, ids)
-        return {chunk: found[chunk] if chunk in found else known[chunk] for chunk in chunks}
+        return found
 
     def hubness(self, snapshot: Snapshot, model: Model, chunks: Sequence[int]) -> dict[int, float]:
         """Return the hubness of those of these chunks that have a vector, by chunk."""
@@ -241,53 +247,45 @@ def hubness(vectors: Floats, memories: Keys, sample: Floats, owners: Keys) -> Fl
     return means.astype(np.float32, copy=False)
 
 
-class CandidatePool(Sequence[Candidate]):
+class CandidatePool(tuple[Candidate, ...]):
     """The candidates of one search; their texts are read from the store when they are first asked for."""
 
-    def __init__(self, candidates: Sequence[Candidate], texts: Texts) -> None:
-        self._candidates = tuple(candidates)
-        self._texts = texts
+    _texts: Texts
+
+    def __new__(cls, candidates: Iterable[Candidate], texts: Texts) -> Self:
+        pool = super().__new__(cls, candidates)
+        pool._texts = texts
+        return pool
 
     @cached_property
     def keys(self) -> Sequence[int]:
         """Return the key of each candidate."""
-        return [candidate.key for candidate in self._candidates]
+        return list(map(attrgetter("key"), self))
+
+    @cached_property
+    def chunks(self) -> Sequence[int]:
+        """Return the best chunk of each candidate."""
+        return list(map(attrgetter("chunk"), self))
 
     @cached_property
     def passages(self) -> Mapping[int, Passage]:
         """Return the best chunk of each candidate as the keyword index holds it, by the candidate's key."""
-        by_chunk = self._texts.passages([candidate.chunk for candidate in self._candidates])
-        return {candidate.key: by_chunk[candidate.chunk] for candidate in self._candidates}
+        by_chunk = self._texts.passages(self.chunks)
+        return {candidate.key: by_chunk[candidate.chunk] for candidate in self}
 
     @cached_property
     def texts(self) -> Mapping[int, str]:
         """Return the whole text of each candidate, by its key."""
         return self._texts.texts(self.keys)
 
-    def passages_of(self, candidates: Sequence[Candidate]) -> Mapping[int, Passage]:
-        """Return the best chunks of a few candidates, by the candidate's key."""
-        if "passages" in self.__dict__:
-            return self.passages
-        by_chunk = self._texts.passages([candidate.chunk for candidate in candidates])
-        return {candidate.key: by_chunk[candidate.chunk] for candidate in candidates}
+    def passages_of(self, candidates: Iterable[Candidate]) -> Mapping[int, Passage]:
+        """Return the best chunks of a few candidates as the keyword index holds them, by the chunk."""
+        return self._texts.passages(list(map(attrgetter("chunk"), candidates)))
 
     @cached_property
     def definitions(self) -> Mapping[int, Definitions]:
         """Return what each candidate in Python defines, by its key, where that is stored."""
         return self._texts.definitions(self.keys)
-
-    @overload
-    def __getitem__(self, place: int) -> Candidate: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Candidate]: ...
-    def __getitem__(self, place: int | slice) -> Candidate | Sequence[Candidate]:
-        return self._candidates[place]
-
-    def __len__(self) -> int:
-        return len(self._candidates)
-
-    def __iter__(self) -> Iterator[Candidate]:
-        return iter(self._candidates)
 
 
 @dataclass(eq=False, repr=False)
@@ -333,7 +331,7 @@ class SearchContext:
     def keyword_scores(self) -> Mapping[int, float]:
         """Return BM25 of each candidate that holds a word of the query, by key, whichever retriever found it."""
         found = {one.memory: one.score for one in self.retrieved["keyword"]}
-        others = [key for key in self.candidates.keys if key not in found]
+        others = list(set(self.candidates.keys).difference(found))
         if not others or not self.query.terms:
             return found
         return found | parser.keyword_scores(self._snapshot, self.query.terms, self._columns, others)
@@ -375,15 +373,14 @@ class SearchContext:
     @cached_property
     def tokens(self) -> Mapping[int, ChunkTokens]:
         """Return the tokens of each candidate's best chunk, by the chunk."""
-        return self._samples.tokens(self._snapshot, [candidate.chunk for candidate in self.candidates])
+        return self._samples.tokens(self._snapshot, self.candidates.chunks)
 
     @cached_property
     def hubness(self) -> Mapping[int, float]:
         """Return how near the best chunk of each candidate is to many others of the store, by the chunk."""
         if self._vector_query is None:
             return {}
-        chunks = [candidate.chunk for candidate in self.candidates]
-        return self._samples.hubness(self._snapshot, self._vector_query.model, chunks)
+        return self._samples.hubness(self._snapshot, self._vector_query.model, self.candidates.chunks)
 
 
 SharedComputation = Callable[[SearchContext], Mapping[int, float]]
@@ -426,9 +423,3 @@ class Reasoned(Labelled, Protocol):
     """
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str: ...
-
-
-def completes(signal: Signal) -> str | None:
-    """Return the retriever whose score a signal gives to all candidates, and under whose name it is shown."""
-    # Asked of every signal in every search: `isinstance` with a protocol takes a hundred times as long.
-    return getattr(signal, "completes", None)

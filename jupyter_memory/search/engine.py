@@ -14,7 +14,7 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders import base as checked
 from jupyter_memory.errors import EmbedderError, InputError, StoreError
 from jupyter_memory.search.confidence import strength_of, strengths, verdict
-from jupyter_memory.search.context import Samples, VectorQuery, completes
+from jupyter_memory.search.context import Samples, VectorQuery
 from jupyter_memory.search.explanation import (
     all_reasons,
     judged_by,
@@ -154,11 +154,6 @@ class Run:
     embedder: str
     notices: tuple[str, ...]
 
-    @property
-    def has_strength(self) -> bool:
-        """Return whether the profile looks at what strength is computed from."""
-        return any(signal.name == "max_sim" for signal in self.profile.signals)
-
 
 class SearchEngine:
     """Answers the searches of one store; ``query_vector`` gives the vector of a query."""
@@ -190,7 +185,7 @@ class SearchEngine:
             answer, scored = self._answer(run, begun), run.result.scored
             # Which of two duplicates is left out depends on the weights: both are kept.
             everyone = fuse(scored, run.profile.replace(steps=())).ranked
-            strong = strengths(scored.context, everyone) if run.has_strength else None
+            strong = strengths(scored.context, everyone) if "max_sim" in scored.rankings else None
             shown = hits(run.snapshot, scored.context.query, run.profile, everyone, strong)
             by_key = {one.candidate.key: hit for one, hit in zip(everyone, shown, strict=True)}
             return Pooled(answer, run.profile, scored, by_key)
@@ -312,7 +307,9 @@ class SearchEngine:
         ranked = perf_counter()
         profile, result = run.profile, run.result
         shown = result.ranked[: result.limit]
-        strong = strengths(result.scored.context, shown) if with_strength and run.has_strength else None
+        # What strength is computed from; not every profile asks for it.
+        judged = with_strength and "max_sim" in result.scored.rankings
+        strong = strengths(result.scored.context, shown) if judged else None
         known = perf_counter()
         found = hits(run.snapshot, result.query, profile, shown, strong)
         strength = nan if strong is None else strength_of(strong)
@@ -328,7 +325,7 @@ class SearchEngine:
             hits=tuple(found),
             profile=profile.name,
             terms=tuple(term.name for term in profile.terms),
-            judges=tuple(one.name for one in profile.signals if completes(one) is None),
+            judges=tuple(one.name for one in profile.signals if not hasattr(one, "completes")),
             counts={
                 "keyword": len(result.retrieved["keyword"]),
                 "vector": len(result.retrieved["vector"]),
@@ -340,7 +337,7 @@ class SearchEngine:
             store=str(self.storage.path),
             strength=strength,
             verdict=None if strong is None else verdict(strength),
-            facets=facets([one.candidate.memory for one in result.ranked]),
+            facets=facets(result.ranked),
         )
         self.runs.keep(answer.query_id, result.scored, profile)
         return answer
@@ -391,6 +388,8 @@ class QueryVectors:
 
         If the setting is off, the stored vectors are removed instead.
         """
+        if self._settings.cache_queries and not self._waiting:
+            return
         if not self._storage.writes_at_once:
             self._waiting.clear()
         elif not self._settings.cache_queries:
@@ -401,7 +400,7 @@ class QueryVectors:
             if stored:
                 with suppress(StoreError):
                     self._storage.writer.clear_query_vectors()
-        elif self._waiting:
+        else:
             waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
             try:
                 self._storage.writer.keep_query_vectors(waiting)

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import nan
+from operator import attrgetter
 from pathlib import PurePath
 from typing import NamedTuple, Protocol
 
 from jupyter_memory.search.context import CandidatePool
 from jupyter_memory.storage.base import Snapshot
 from jupyter_memory.text.markdown import source_of
-from jupyter_memory.types import Candidate, Evidence, Memory, Query, Ranking, ScoredChunk
+from jupyter_memory.types import Candidate, Evidence, Memory, Query, Ranking
 from jupyter_memory.types.protocols import Term, WeightedTerm
 
 Contributions = Mapping[str, Mapping[int, float]]
@@ -114,11 +115,10 @@ class Column(NamedTuple):
 class Table:
     """All that was said of the candidates of one search, from which the evidence for each of them is read.
 
-    ``found`` and ``rankings`` are what each retriever found.
+    ``rankings`` are what each retriever found and each signal gave.
     """
 
     columns: Sequence[Column]
-    found: Mapping[str, Mapping[int, ScoredChunk]]
     rankings: Mapping[str, Ranking[int]]
 
     def values(self, name: str) -> Mapping[int, float]:
@@ -166,14 +166,14 @@ class Fused:
 
     def totals(self, terms: Iterable[str] = ()) -> dict[int, float]:
         """Return the sum for each candidate that is left, of all terms or of those named."""
-        named = [self.contributions[name] for name in terms or self.contributions if name in self.contributions]
-        # Most of what signals say of most queries is 0.
-        chosen = [values for values in named if any(values.values())]
         sums = dict.fromkeys(self.candidates.keys, 0.0)
-        for values in chosen:
-            for key, value in values.items():
-                if key in sums:
-                    sums[key] += value
+        for name in terms or self.contributions:
+            values = self.contributions.get(name, {})
+            # Most of what signals say of most queries is 0.
+            if any(values.values()):
+                for key, value in values.items():
+                    if key in sums:
+                        sums[key] += value
         if not self.duplicates:
             return sums
         return {key: total for key, total in sums.items() if key not in self.duplicates}
@@ -195,8 +195,7 @@ class Deduplicate:
         totals = fused.totals(self.by)
         kept: dict[str, int] = {}
         duplicates = dict(fused.duplicates)
-        left = [one for one in fused.candidates if one.key in totals]
-        for one in best_first(left, totals):
+        for one in best_first(fused.candidates, totals):
             said = normalised(fused.candidates.texts[one.key])
             if said in kept:
                 duplicates[one.key] = kept[said]
@@ -223,10 +222,9 @@ class DeduplicateFiles:
 
     def __call__(self, fused: Fused, /) -> Fused:
         totals = fused.totals()
-        left = [one for one in fused.candidates if one.key in totals]
         count = max(self.depth, 2 * fused.query.limit)
-        best = [one for one in best_first(left, totals)[:count] if one.memory.source]
-        stems = {source: stem(source) for source in {one.memory.source for one in best}}
+        best = list(filter(attrgetter("memory.source"), best_first(fused.candidates, totals)[:count]))
+        stems = {one.memory.source: stem(one.memory.source) for one in best}
         shared = Counter(stems.values())
         kept: dict[str, list[tuple[Candidate, Shingles]]] = defaultdict(list)
         duplicates = dict(fused.duplicates)
@@ -386,11 +384,11 @@ def newer_first(memory: Memory) -> tuple[float, str, str, str]:
 
 
 def best_first(candidates: Iterable[Candidate], scores: Mapping[int, float]) -> list[Candidate]:
-    """Return candidates by their scores, the best first, of equal ones the newer first."""
-
+    """Return the candidates that have a score, the best first, of equal ones the newer first."""
     by_score: dict[float, list[Candidate]] = {}
     for one in candidates:
-        by_score.setdefault(scores[one.key], []).append(one)
+        if (score := scores.get(one.key)) is not None:
+            by_score.setdefault(score, []).append(one)
     ordered: list[Candidate] = []
     # Few scores are equal, and only of those anybody asks the age.
     for score in sorted(by_score, reverse=True):

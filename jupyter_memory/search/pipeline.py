@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from operator import attrgetter
 from time import perf_counter
 
 from jupyter_memory.search.context import (
@@ -16,7 +17,6 @@ from jupyter_memory.search.context import (
     Samples,
     SearchContext,
     VectorQuery,
-    completes,
 )
 from jupyter_memory.search.fusion import Column, Fused, Ranked, Table, best_first, copies_of
 from jupyter_memory.search.profiles.profile import Profile
@@ -24,7 +24,7 @@ from jupyter_memory.search.query.parser import missing_phrases
 from jupyter_memory.search.query.temporal import notice_of
 from jupyter_memory.search.query.terms import inflected, respelled
 from jupyter_memory.storage.base import Snapshot
-from jupyter_memory.types import Filters, Query, Ranking, ScoredChunk
+from jupyter_memory.types import Filters, Query, Ranking
 from jupyter_memory.types.protocols import Term
 
 _NUMBER = re.compile(r"\d+")
@@ -116,11 +116,13 @@ def search(
         retrieval = Retrieval(snapshot, filters, columns, vector_query, count=count, depth=depth, exclude=exclude)
         retrievals.append(retrieval)
         parts.append(retrieval.retrieve(query, clock.lap))
-    matches = sum(len(part["keyword"]) for part in parts)
-    guarded = matches < profile.small_corpus and query.limit < matches / 2
-    if not guarded and profile.small_corpus:
+    guarded = False
+    if profile.small_corpus:
         # More was fetched than the profile ranks, only to see how many memories match.
-        parts = [{name: found[:depth] for name, found in part.items()} for part in parts]
+        matches = sum(len(part["keyword"]) for part in parts)
+        guarded = matches < profile.small_corpus and query.limit < matches / 2
+        if not guarded:
+            parts = [{name: found[:depth] for name, found in part.items()} for part in parts]
     retrieved: Retrieved = parts[0]
     if len(parts) > 1:
         # No memory is in two of them.
@@ -137,7 +139,9 @@ def search(
         notices = (*notices, f"{said} not shown.")
     context = SearchContext(query, CandidatePool(found, snapshot), retrieved, snapshot, samples, columns, vector_query)
     clock.lap("pool")
-    rankings = {name: Ranking({one.memory: one.score for one in ones}) for name, ones in retrieved.items()}
+    rankings: dict[str, Ranking[int]] = {}
+    for name, ones in retrieved.items():
+        rankings[name] = Ranking({one.memory: one.score for one in ones})
     for signal in profile.signals:
         # NaN is "no value": such a memory has no place in the signal's ranking.
         values = {key: value for key, value in signal(query, context).items() if value == value}
@@ -162,8 +166,8 @@ def fuse(scored: Scored, profile: Profile, notices: tuple[str, ...] = ()) -> Res
         said.append(
             f"Only {len(context.retrieved['keyword'])} memories contain any of these words, so all of them are shown."
         )
-    shown = {one.candidate.key for one in ranked[:limit]}
-    if left_out := sum(best in shown for best in fused.duplicates.values()):
+    shown = set(map(attrgetter("candidate.key"), ranked[:limit]))
+    if left_out := sum(map(shown.__contains__, fused.duplicates.values())):
         several = f"{left_out:,} duplicates of results are" if left_out > 1 else "1 duplicate of a result is"
         said.append(f"{several} not shown.")
     return Result(ranked, context.retrieved, timings, limit, fused.duplicates, scored, tuple(said))
@@ -178,7 +182,9 @@ def contributions(scored: Scored, profile: Profile) -> Fused:
 
 def _in_order(fused: Fused, profile: Profile, terms: Sequence[Term], scored: Scored) -> list[Ranked]:
     rankings, order = scored.rankings, dict(scored.rankings)
-    completing = {one.name: retriever for one in profile.signals if (retriever := completes(one)) is not None}
+    # Signals that give a retriever's score to all candidates, and are shown under its name. Every signal is asked in
+    # every search: `isinstance` with a protocol takes a hundred times as long.
+    completing = {one.name: retriever for one in profile.signals if (retriever := getattr(one, "completes", None))}
     order |= {name: rankings[retriever] for name, retriever in completing.items()}
     for signal in profile.signals:
         if getattr(signal, "lower_is_better", False):
@@ -188,13 +194,8 @@ def _in_order(fused: Fused, profile: Profile, terms: Sequence[Term], scored: Sco
     columns = [
         Column(name, rankings[of].scores, order[of], fused.contributions.get(name, {})) for name, of in reads.items()
     ]
-    found: dict[str, Mapping[int, ScoredChunk]] = {
-        name: {one.memory: one for one in ones} for name, ones in scored.context.retrieved.items()
-    }
-    table = Table(columns, found, rankings)
-
-    kept = fused.totals(reads)
-    best = best_first([one for one in fused.candidates if one.key in kept], kept)
+    table, kept = Table(columns, rankings), fused.totals(reads)
+    best = best_first(fused.candidates, kept)
     return [Ranked(rank, one, kept[one.key], table) for rank, one in enumerate(best, start=1)]
 
 

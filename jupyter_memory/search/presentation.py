@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import chain
 from math import nan
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import PurePath
 from typing import Any, NamedTuple
 from unicodedata import name
@@ -47,7 +47,7 @@ def snippet(text: str, spans: Sequence[Span], width: int = WIDTH) -> tuple[str, 
     place = {}
     length = at = 0
     blank = True  # white space follows white space, or nothing
-    for mark in sorted({edge for span in spans for edge in span}):
+    for mark in sorted(set(chain.from_iterable(spans))):
         piece = text[at:mark]
         words = piece.split()
         if words:
@@ -81,7 +81,9 @@ def cut(
 
 
 def _with_literal(text: str, spans: Sequence[Span], literals: Sequence[str]) -> list[Span]:
-    found = [*spans, *(match.span() for literal in literals for match in re.finditer(re.escape(literal), text))]
+    found = list(spans)
+    for literal in literals:
+        found += (match.span() for match in re.finditer(re.escape(literal), text))
     merged: list[Span] = []
     for start, end in sorted(found):
         if merged and start < merged[-1][1]:
@@ -244,19 +246,22 @@ def hits(
     strengths: Sequence[float] | None = None,
 ) -> list[Hit]:
     """Return ranked candidates as hits, with the strength of each where it was computed."""
-    spans = snapshot.spans([one.candidate.chunk for one in ranked])
-    texts = {}
+    spans = snapshot.spans(list(map(attrgetter("candidate.chunk"), ranked)))
+    by_keyword = ranked[0].table.rankings["keyword"].scores if ranked else {}
+    texts, by_words = dict[int, str](), dict[int, str]()
     for one in ranked:
-        span = spans[one.candidate.chunk]
-        texts[one.candidate.chunk] = one.candidate.memory.text[span.start : span.stop]
-    by_keyword = ranked[0].table.found["keyword"] if ranked else {}
-    by_words = {one.candidate.chunk: texts[one.candidate.chunk] for one in ranked if one.candidate.key in by_keyword}
+        chunk, span = one.candidate.chunk, spans[one.candidate.chunk]
+        texts[chunk] = one.candidate.memory.text[span.start : span.stop]
+        if one.candidate.key in by_keyword:
+            by_words[chunk] = texts[chunk]
     highlights = snapshot.highlights(query.terms, profile.columns, by_words)
     made = []
     for one, strength in zip(ranked, [nan] * len(ranked) if strengths is None else strengths, strict=True):
         memory, chunk = one.candidate.memory, one.candidate.chunk
         span, text = spans[chunk], texts[chunk]
-        marked = _with_literal(text, highlights.get(chunk, ()), query.terms.ident if chunk in by_words else ())
+        marked: Sequence[Span] = highlights.get(chunk, ())
+        if query.terms.ident and chunk in by_words:
+            marked = _with_literal(text, marked, query.terms.ident)
         shown, marks = _snippet(memory, text, marked)
         key, rankings = one.candidate.key, one.table.rankings
         first, last = thickest(text, marked)
@@ -271,7 +276,7 @@ def hits(
                 strength=strength,
                 kw_rank=rankings["keyword"].rank(key),
                 sem_rank=rankings["vector"].rank(key),
-                bm25=by_keyword[key].score if key in by_keyword else one.table.values("keyword").get(key, nan),
+                bm25=by_keyword[key] if key in by_keyword else one.table.values("keyword").get(key, nan),
                 cosine=nan if one.candidate.cosine is None else one.candidate.cosine,
                 signals=one.evidence,
                 context=headings_above(span.context, memory.title, memory.kind),
@@ -303,17 +308,18 @@ def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[H
     )
 
 
-def facets(memories: Sequence[Memory]) -> dict[str, dict[str, int]]:
+def facets(ranked: Sequence[Ranked]) -> dict[str, dict[str, int]]:
     """Return counts by value for each facet, the most frequent value first; what has no value is not counted."""
-    counts = {facet: Counter(map(attrgetter(facet), memories)) for facet in COUNTED if facet != "tag"}
-    counts["tag"] = Counter(chain.from_iterable(memory.tags for memory in memories))
+    of = "candidate.memory."
+    counts = {facet: Counter(map(attrgetter(of + facet), ranked)) for facet in COUNTED if facet != "tag"}
+    counts["tag"] = Counter(chain.from_iterable(map(attrgetter(of + "tags"), ranked)))
     return {facet: in_order(found) for facet, found in counts.items()}
 
 
 def in_order(counts: dict[str, int]) -> dict[str, int]:
     """Return counts with the most frequent value first, equal ones by name, the empty value left out."""
-    by_name = sorted(filter(None, counts))
-    return {value: counts[value] for value in sorted(by_name, key=counts.__getitem__, reverse=True)}
+    by_name = sorted(filter(itemgetter(0), counts.items()))
+    return dict(sorted(by_name, key=itemgetter(1), reverse=True))
 
 
 def _snippet(memory: Memory, text: str, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:

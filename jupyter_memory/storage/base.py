@@ -235,9 +235,6 @@ class Snapshot(Texts, Protocol):
     def holds_word(self, word: str, columns: Collection[str], /) -> bool:
         """Return whether any chunk holds a word, by its stem, in one of these columns."""
 
-    def words_beginning(self, letters: str, /) -> Sequence[str]:
-        """Return the words of the keyword index, as stems, that begin with these letters."""
-
     def chunk_count_of(self, stem: str, columns: Collection[str], /) -> int:
         """Return how many chunks hold a stem in that of these columns where most do."""
 

@@ -245,10 +245,10 @@ class Scope:
     folder: str = ""
 
     def bound(self, filters: Filters, *, every_name: bool = False) -> Filters:
-        """Return filters as they hold in this store, with paths by the names that it knows; see ``_by_known_names``."""
+        """Return filters as they hold in this store, with paths by the names that it knows."""
         found = from_folder(filters, self.folder) if self.folder else filters
         found = found.with_defaults(space=(self.space,)) if self.space else found
-        if any(found.names(name) for name in _ANY_CASE):
+        if any(map(found.names, _ANY_CASE)):
             with self.storage.snapshot() as snapshot:
                 spelt: dict[str, dict[str, list[str]]] = {}
                 for facet in ("tag", "lang"):
@@ -256,7 +256,12 @@ class Scope:
                     for value in snapshot.facet_values(facet):
                         of_facet.setdefault(value.casefold(), []).append(value)
             found = _spelt(found, spelt)
-        return _by_known_names(found, self.storage, self.space, every_name=every_name)
+        if not found.names("path") and not found.names("not_path"):
+            return found
+        # Links are followed here, once for whatever is done with the filters. For a path that matches as it is typed,
+        # only the indexed folders are compared with it; for others, and with ``every_name``, the folders of all files.
+        with self.storage.snapshot() as snapshot:
+            return _KnownNames(snapshot, self.space, every_name).within(found)
 
 
 def _spelt(filters: Filters, known: Mapping[str, Mapping[str, Sequence[str]]]) -> Filters:
@@ -271,15 +276,6 @@ def _spelt(filters: Filters, known: Mapping[str, Mapping[str, Sequence[str]]]) -
         for name in _ANY_CASE
     }
     return replace(filters, **changed, also=None if filters.also is None else _spelt(filters.also, known))
-
-
-def _by_known_names(filters: Filters, storage: SearchStorage, space: str, *, every_name: bool = False) -> Filters:
-    # Links are followed here, once for whatever is done with the filters. For a path that matches as it is typed, only
-    # the indexed folders are compared with it; for others, and with ``every_name``, the folders of all files.
-    if not filters.names("path") and not filters.names("not_path"):
-        return filters
-    with storage.snapshot() as snapshot:
-        return _KnownNames(snapshot, space, every_name).within(filters)
 
 
 class _KnownNames:

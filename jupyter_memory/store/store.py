@@ -276,8 +276,8 @@ def _store_of(path: str) -> MemoryStore:
 def frame_of(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataFrame:
     """Return the hits of an answer as a DataFrame whose accessor knows this process's open stores."""
     # Imported late: pandas takes longer to load than a search.
-    from jupyter_memory.dataframe.accessor import register_store
+    from jupyter_memory.dataframe import accessor
     from jupyter_memory.dataframe.frame import to_frame, to_scan_frame
 
-    register_store(_store_of)
+    accessor.open_store = _store_of
     return to_frame(answer) if mode == "full" else to_scan_frame(answer)

@@ -49,6 +49,8 @@ def _reads(*patterns: str) -> Callable[[Reader], Reader]:
 
 # Names of months that are also common words unless they are capitalised.
 _COMMON = {"may", "march", "mar", "dec", "jan", "jun", "sep", "oct", "apr", "jul", "feb", "nov", "aug", "sept"}
+# How exactly a unit names a time; those that are not here name a day.
+_EXACTNESS = {"quarter": "year", "week": "week", "month": "month", "year": "year"}
 # A quarter or a half.
 _PART = "(?:q[1-4]|h[12])"
 
@@ -206,7 +208,7 @@ def _earlier(match: re.Match[str], local: datetime) -> Named | None:
     today = whole("day", local)
     if (unit := match["period"].lower()) in ("week", "month", "quarter", "year"):
         begun = whole(unit, local).start
-        return naming(match, Period(begun, max(today.start, begun + timedelta(days=1))), _exactness(unit), 0.75)
+        return naming(match, Period(begun, max(today.start, begun + timedelta(days=1))), _EXACTNESS[unit], 0.75)
     latest = local if unit == "today" else min(local, today.start + timedelta(hours=13))
     # Just after midnight a minute is left.
     until = max(min(latest, local - _SOFT), today.start + timedelta(minutes=1))
@@ -216,7 +218,7 @@ def _earlier(match: re.Match[str], local: datetime) -> Named | None:
 @_reads(r"later (?P<period>today|this (?:week|month|quarter|year))\b")
 def _later(match: re.Match[str], local: datetime) -> Named | None:
     unit = match["period"].lower().replace("today", "day").removeprefix("this ")
-    return naming(match, Period(local, whole(unit, local).end), _exactness(unit), 0.7)
+    return naming(match, Period(local, whole(unit, local).end), _EXACTNESS.get(unit, "day"), 0.7)
 
 
 @_reads(rf"(?P<count>{COUNT}) (?P<unit>minute|hour|day|week|month|quarter|year)s? (?:ago|back|earlier)\b")
@@ -228,7 +230,7 @@ def _ago(match: re.Match[str], local: datetime) -> Named | None:
         return naming(match, Period(then - slack, then + slack), "day", 0.8)
     first, last = (whole(unit, shifted(local, -count, unit)) for count in (high, low))
     sure = 0.65 if high > low else {"day": 0.95, "week": 0.8, "month": 0.85}.get(unit, 0.75)
-    named = naming(match, Period(first.start, last.end), _exactness(unit), sure)
+    named = naming(match, Period(first.start, last.end), _EXACTNESS.get(unit, "day"), sure)
     if unit == "day" and low == high > 1:
         # Someone who counts 24 hours a day gets one day less than someone who looks at the calendar.
         named = replace(named, early=timedelta(days=1))
@@ -253,7 +255,7 @@ def _back_then(match: re.Match[str], local: datetime) -> Named | None:
     period = Period(_back(unit, high, local).start, _back(unit, low, local).end)
     soft = _SOFT if unit == "night" else timedelta(0)
     sure = 0.65 if high > low else 0.9
-    exactly = unit_of(period.end - period.start) if high > low else _exactness(unit)
+    exactly = unit_of(period.end - period.start) if high > low else _EXACTNESS.get(unit, "day")
     return naming(match, period, exactly, sure, counted=True, early=soft, late=soft)
 
 
@@ -314,7 +316,8 @@ def _calendar_unit(match: re.Match[str], local: datetime) -> Named | None:
     unit = match["unit"].lower()
     back = 0 if match["which"].lower() == "this" else -1
     sure = FISCAL_SURE if match["fiscal"] else 0.9
-    named = naming(match, whole(unit, shifted(local, back, unit)), _exactness(unit), sure, counted=True)
+    exactly = _EXACTNESS.get(unit, "day")
+    named = naming(match, whole(unit, shifted(local, back, unit)), exactly, sure, counted=True)
     # Few people call yesterday "last day", but many write "the last day of the month".
     return None if unit == "day" else named
 
@@ -335,10 +338,6 @@ def _weekend(match: re.Match[str], local: datetime) -> Named | None:
     # "Over the weekend" may be the one that has begun.
     period = _back("weekend", 1, local if last else local + timedelta(days=2))
     return naming(match, period, "day", 0.8, alone=match["which"] != "the")
-
-
-def _exactness(unit: str) -> str:
-    return {"quarter": "year", "week": "week", "month": "month", "year": "year"}.get(unit, "day")
 
 
 def _latest(weekday: int, local: datetime) -> datetime:

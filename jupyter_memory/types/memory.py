@@ -97,7 +97,7 @@ class Memory:
     def error(self) -> str:
         """Return the name of the error that the last run of what was run ended with; empty where it ended otherwise."""
         error = self.metadata.get("error")
-        return error if self.outcome == "error" and isinstance(error, str) else ""
+        return error if isinstance(error, str) and self.outcome == "error" else ""
 
     @property
     def headline(self) -> str:

@@ -53,7 +53,7 @@ class Filters:
     also: Filters | None = None
 
     def __bool__(self) -> bool:
-        return any(getattr(self, f.name) not in ((), None) for f in fields(self))
+        return self != Filters()
 
     def with_defaults(self, **defaults: Any) -> Filters:
         """Return these filters with ``defaults`` where a facet is empty."""

@@ -143,7 +143,7 @@ def test_what_is_near_is_not_missing(loads, query, verdict):
 
 # -- how much of a query a text covers ---------------------------------------------------------------------------------
 def covered(_query, context):
-    words, corpus, passages = context.asked_words, context.corpus, context.candidates.passages_of(list(context))
+    words, corpus, passages = context.asked_words, context.corpus, context.candidates.passages
     return {one.key: coverage_of(words, corpus, passages[one.key], one.memory.lang) for one in context}
 
 

@@ -26,6 +26,7 @@ from jupyter_memory.types.search import LONGEST_QUERY
 
 _KNOWN = {"kind": KINDS, "tier": TIERS}
 _TIMES = ("since", "until")
+_NAMES = tuple(field.name for field in fields(Filters) if field.name != "also")
 _MOST_PATHS = 1_000
 
 
@@ -35,24 +36,22 @@ def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until:
     Raises:
         QueryError: a filter that does not exist, a kind or tier that is not known, a time that cannot be read.
     """
-    names = [field.name for field in fields(Filters)]
     if isinstance(filters, Filters):
-        given = {name: getattr(filters, name) for name in names}
+        given = {name: getattr(filters, name) for name in (*_NAMES, "also")}
     elif filters is None or isinstance(filters, Mapping):
         given = {name: value for name, value in (filters or {}).items() if value is not None}
     else:
         raise QueryError(f"filters is a mapping such as {{'kind': 'cell'}}, not {type(filters).__name__}.")
     given |= {name: value for name, value in (("since", since), ("until", until)) if value is not None}
-    names.remove("also")
     also = given.pop("also", None)
     chosen: dict[str, Any] = {}
     for name, value in given.items():
-        if name not in names:
-            near = get_close_matches(str(name), names, n=1)
+        if name not in _NAMES:
+            near = get_close_matches(str(name), _NAMES, n=1)
             raise QueryError(
                 f"There is no filter {name!r}."
                 + (f" Did you mean {near[0]!r}?" if near else "")
-                + f" Known: {', '.join(names)}."
+                + f" Known: {', '.join(_NAMES)}."
             )
         chosen[name] = moment(value, now, end=name == "until") if name in _TIMES else _values(name, value)
     result = replace(Filters(), **chosen, also=also)
@@ -144,7 +143,7 @@ def split(text: str, now: datetime) -> tuple[str, Filters]:
         chosen.setdefault(("not_" if match["without"] else "") + name, []).extend(values)
     remaining = " ".join(part.strip() for part in (*rest, text[end:]) if part.strip()) if end else text
     if len(text) <= _LONGEST and "\n" not in text:
-        unwanted = [word for word in _WITHOUT.findall(remaining) if word]
+        unwanted = list(filter(None, _WITHOUT.findall(remaining)))
         if unwanted:
             chosen["not_word"] = unwanted
             remaining = " ".join(_WITHOUT.sub(lambda match: "" if match["word"] else match[0], remaining).split())
@@ -245,7 +244,7 @@ def terms(text: str, *, unfinished: bool = False) -> Terms:
     kept: dict[str, None] = {}
     for word in content_words(text, alone=not phrases and not pairs):
         kept[word.lower()] = None
-        kept.update(dict.fromkeys(plain.lower() for plain in plainer(word)))
+        kept.update(dict.fromkeys(map(str.lower, plainer(word))))
         if is_compound(word) and "'" not in word and "’" not in word:
             pieces = parts(word)
             # Where a word has other characters than letters and digits, the index parts it by itself.
@@ -302,10 +301,10 @@ def keyword_matches(
     snapshot: Snapshot, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
 ) -> Sequence[ScoredChunk]:
     """Return the best memories by BM25; what has but the words of a quoted name is no match for it."""
+    if not any(map(_JOINED.search, terms.phrases)):
+        return snapshot.keyword_matches(terms, weights, filters, count)
     names, others = _apart(terms)
-    found = snapshot.keyword_matches(terms, weights, filters, max(count, _READ) if names else count)
-    if not names:
-        return found
+    found = snapshot.keyword_matches(terms, weights, filters, max(count, _READ))
     best: dict[int, ScoredChunk] = {}
     if others:
         best = {one.memory: one for one in snapshot.keyword_matches(others, weights, filters, count)}

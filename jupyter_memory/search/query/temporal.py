@@ -201,7 +201,7 @@ def temporal_expression(text: str, now: datetime) -> TemporalExpression | None:
     for pattern in (_QUOTED, _OTHER_TIMES):
         readable = pattern.sub(lambda match: "\0" * len(match[0]), readable)
     doubt = 0.5 if _TECHNICAL.search(readable) and not _PERSON.search(readable) else 1.0
-    found: list[TemporalExpression] = []
+    best: TemporalExpression | None = None
     end = 0
     for match in _WORD_START.finditer(readable):
         place = match.start()
@@ -221,9 +221,9 @@ def temporal_expression(text: str, now: datetime) -> TemporalExpression | None:
             continue
         if since is None or until is None or since < until:
             end, phrase, sure = one.end, text[one.start : one.end], round(one.sure * certain, 3)
-            found.append(replace(one, phrase=phrase, sure=sure, since=since, until=until, target=target))
-    sure_enough = [one for one in found if one.sure >= LEAST_SURE]
-    return max(sure_enough, key=lambda one: (one.sure, one.start), default=None)
+            if sure >= (LEAST_SURE if best is None else best.sure):
+                best = replace(one, phrase=phrase, sure=sure, since=since, until=until, target=target)
+    return best
 
 
 def _span(text: str, place: int, local: datetime) -> TemporalExpression | None:

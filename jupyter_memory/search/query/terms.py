@@ -63,7 +63,7 @@ def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tup
     fixed = _as_they_are(query) | {one.word for one in query.terms.forms}
     if set(columns) == set(COLUMNS):
         words = query.terms.words[:CHECKED]
-        of_each = {word: snapshot.corpus.words(word) for word in words}
+        of_each = dict(zip(words, map(snapshot.corpus.words, words), strict=True))
         found = snapshot.corpus.frequencies(chain.from_iterable(of_each.values()))
         fixed |= {word for word, of_it in of_each.items() if all(map(found.__getitem__, of_it))}
     stems_tried: dict[str, None] = {}
@@ -83,9 +83,10 @@ def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tup
 
 def _as_they_are(query: Query) -> set[str]:
     # Identifiers with their parts, and the word that is still typed, have no other form or spelling.
-    names = filter(is_compound, IDENTIFIER.findall(query.text))
-    pieces = {piece for name in names for piece in (name.lower(), *parts(name))}
-    return pieces | ({query.terms.prefix} if query.terms.prefix else set())
+    pieces = {query.terms.prefix} if query.terms.prefix else set[str]()
+    for name in filter(is_compound, IDENTIFIER.findall(query.text)):
+        pieces |= {name.lower(), *parts(name)}
+    return pieces
 
 
 def nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[_Spelling]:
@@ -107,7 +108,7 @@ def nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[_Sp
         allowed, begins = 2, {stem[:3], first + third + second, second + first + third, first + second + stem[3:4]}
     else:
         allowed, begins = 1, {first + second, second + first, first + third}
-    words = set(chain.from_iterable(map(snapshot.words_beginning, begins)))
+    words = set(chain.from_iterable(map(snapshot.corpus.beginning, begins)))
     terms = [term for term in words if abs(len(term) - len(stem)) <= allowed]
     if not terms:
         return []
@@ -298,7 +299,8 @@ def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) 
     if named is not None and query.time_filters is not None:
         open_words.update(content_words(query.text[named.start : named.end].lower(), alone=False))
     # Counted at once, and kept.
-    snapshot.corpus.frequencies(chain.from_iterable(map(held.row, chain.from_iterable(map(_spellings, names)))))
+    spelled = chain.from_iterable(map(_spellings, names))
+    snapshot.corpus.frequencies(chain.from_iterable(map(snapshot.corpus.words, spelled)))
 
     forms = {one.word: one for one in terms.forms}
     found = []
@@ -319,8 +321,10 @@ def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) 
         if asked.count or name.lower() not in open_words:
             found.append(replace(asked, parts=its.parts) if its.parts else asked)
     found += [_asked(phrase, [phrase], held, is_missed=True) for phrase in terms.phrases]
-    # A pair of characters may lie across two words, so that it is not missed.
-    found += [_asked(pair, [pair], held) for pair in dict.fromkeys(telling_bigrams(query.text)) if pair in terms.ident]
+    if terms.ident:
+        # A pair of characters may lie across two words, so that it is not missed.
+        pairs = dict.fromkeys(telling_bigrams(query.text))
+        found += [_asked(pair, [pair], held) for pair in pairs if pair in terms.ident]
     return tuple(word for word in found if word.rows)
 
 
@@ -335,13 +339,10 @@ class _Held:
     snapshot: Snapshot
     columns: Mapping[str, float]
 
-    def row(self, spelling: str) -> Row:
-        return tuple(self.snapshot.corpus.words(spelling))
-
     def count(self, spellings: Sequence[str]) -> int:
         found = 0
         for spelling in spellings:
-            stems = self.row(spelling)
+            stems = self.snapshot.corpus.words(spelling)
             rarest = min(self.snapshot.corpus.frequencies(stems).values(), default=0)
             if rarest > found and (len(stems) == 1 or self.snapshot.holds_phrase(spelling, self.columns)):
                 found = rarest
@@ -353,8 +354,9 @@ class _Held:
             return tuple((one.stem,) for one in nearest(name.lower(), self.snapshot, self.columns))
         whole = parts(name)
         mended = [next((one.stem for one in nearest(part, self.snapshot, self.columns)), part) for part in whole]
-        held = mended != whole and self.snapshot.holds_phrase(" ".join(mended), self.columns)
-        return (self.row(" ".join(mended)),) if held else ()
+        if mended == whole or not self.snapshot.holds_phrase(" ".join(mended), self.columns):
+            return ()
+        return (tuple(self.snapshot.corpus.words(" ".join(mended))),)
 
 
 def _asked(
@@ -366,14 +368,14 @@ def _asked(
     is_name: bool = False,
     is_missed: bool = False,
 ) -> AskedWord:
-    count = held.count(spellings)
+    count, corpus = held.count(spellings), held.snapshot.corpus
     return AskedWord(
         text,
-        rows=tuple(filter(None, dict.fromkeys(map(held.row, spellings)))),
+        rows=tuple(filter(None, dict.fromkeys(map(tuple, map(corpus.words, spellings))))),
         near=near,
-        parts=tuple(chain.from_iterable(map(held.row, parts(text)))) if is_compound(text) else (),
+        parts=tuple(chain.from_iterable(map(corpus.words, parts(text)))) if is_compound(text) else (),
         count=count,
-        weight=idf(count, held.snapshot.corpus.chunks) * (NAME if is_name else 1),
+        weight=idf(count, corpus.chunks) * (NAME if is_name else 1),
         is_name=is_name,
         missing=is_missed and not count,
     )
@@ -413,8 +415,9 @@ class NameWords:
     """The content words of a query, by the parts of their names; what was compared once is remembered."""
 
     def __init__(self, text: str, corpus: Corpus) -> None:
-        self.written = frozenset(word.lower() for word in words_of(text))
-        every = dict.fromkeys(part for word in words_of(text) for part in parts(word))
+        written = words_of(text)
+        self.written = frozenset(map(str.lower, written))
+        every = dict.fromkeys(chain.from_iterable(map(parts, written)))
         content = [part for part in every if len(part) > 1 and part not in STOP_WORDS] or list(every)
         self.content = tuple(content[:_MOST_CONTENT])
         # A word that the index splits has no stem.
@@ -423,10 +426,11 @@ class NameWords:
         self._covers: dict[str, float] = {}
         self._titles: dict[str, float] = {}
         # Where no beginning of any word is, there is no word.
-        self._beginnings = tuple(dict.fromkeys(letters[:_BEGINNING] for word in self._words for letters in word))
+        self._beginnings: dict[str, None] = {}
         # What means the same begins with the same letter.
         self._of_letter: dict[str, list[tuple[int, str, str]]] = {}
         for place, (word, stem) in enumerate(self._words):
+            self._beginnings |= dict.fromkeys((word[:_BEGINNING], stem[:_BEGINNING]))
             for letter in {word[:1], stem[:1]}:
                 self._of_letter.setdefault(letter, []).append((1 << place, word, stem))
 
@@ -482,8 +486,11 @@ class NameWords:
     def _words_meant(self, part: str) -> int:
         found = self._meant.get(part)
         if found is None:
-            of_letter = self._of_letter.get(part[:1], ())
-            found = self._meant[part] = sum(bit for bit, word, stem in of_letter if _is_near(word, stem, part))
+            found = 0
+            for bit, word, stem in self._of_letter.get(part[:1], ()):
+                if _is_near(word, stem, part):
+                    found |= bit
+            self._meant[part] = found
         return found
 
 

@@ -37,8 +37,7 @@ class WordScore:
     name: str = "words"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        words = context.keyword_scores
-        return {one.key: words[one.key] for one in context if one.key in words}
+        return context.keyword_scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +114,7 @@ class Title:
     lower_is_better: bool = False
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        stripped = (_EDGES.sub("", word).casefold() for word in query.text.split())
-        words = [word for word in stripped if word]
+        words = list(filter(None, (_EDGES.sub("", word).casefold() for word in query.text.split())))
         # Composed, as queries are: macOS takes the umlauts of file names apart.
         together = normalize("NFC", "\n".join(one.memory.title.replace("\n", " ") for one in context)).casefold()
         if not words or any(word not in together for word in words):
@@ -144,8 +142,11 @@ class TitleMatch:
     name: str = "title_match"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        notes = [one for one in context if one.memory.kind in _TITLED and one.memory.title]
-        return {one.key: context.name_words.title(one.memory.title) for one in notes}
+        return {
+            one.key: context.name_words.title(one.memory.title)
+            for one in context
+            if one.memory.kind in _TITLED and one.memory.title
+        }
 
 
 # A cell is also found by the words of its notebook's title, of the headings above it and of the Markdown just before
@@ -286,16 +287,14 @@ class DefinedNames:
     name: str = "defined_names"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        if not any(one.memory.kind == "file" for one in context):
-            return {}
-        words, definitions = context.name_words, context.candidates.definitions
-        found = {
-            one.key: words.best(_names(definitions[one.key]))[0]
-            for one in context
-            if one.memory.kind == "file" and one.key in definitions
-        }
+        found: dict[int, float] = {}
+        for one in context:
+            if one.memory.kind == "file" and (defined := context.candidates.definitions.get(one.key)) is not None:
+                found[one.key], _ = context.name_words.best(_names(defined))
+        if not found:
+            return found
         values = list(found.values())
-        usual = min(_USUAL_AT_MOST, float(np.mean(values) + np.std(values))) if values else 0.0
+        usual = min(_USUAL_AT_MOST, float(np.mean(values) + np.std(values)))
         return {key: value - usual for key, value in found.items()}
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:

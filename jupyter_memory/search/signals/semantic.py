@@ -120,10 +120,9 @@ class MaxSim:
             sample.typical_length,
             _written_in(query, asked, chosen),
         )
-        lengths = (len(one.memory.text) for one in chosen)
         return {
-            one.key: of_the_whole(float(match), length)
-            for one, match, length in zip(chosen, matches, lengths, strict=True)
+            one.key: of_the_whole(float(match), len(one.memory.text))
+            for one, match in zip(chosen, matches, strict=True)
         }
 
 
@@ -184,7 +183,7 @@ def max_sim(
     if not spoken.size or not weights.sum() > 0:
         return matches
     # Texts share most of their tokens, so that each different one is compared once.
-    every = np.concatenate([text for text in texts if len(text)])
+    every = np.concatenate(texts)
     held = np.zeros(int(every.max()) + 1, dtype=bool)
     held[every] = True
     different = np.flatnonzero(held)
@@ -226,11 +225,26 @@ class BestPassage:
         if not chosen:
             return {}
         texts = [context.tokens[one.chunk].text for one in chosen]
-        counts = np.array([len(text) for text in texts], np.int64)
+        counts = np.fromiter(map(len, texts), np.int64, len(texts))
         table = token_vectors()
         asked = table.sums(context.query_tokens[None])[0]
-        values = _best_cosines(asked, table.sums(in_blocks(np.concatenate(texts), counts)), counts)
-        return dict(zip((one.key for one in chosen), values.tolist(), strict=True))
+        sums, best = table.sums(in_blocks(np.concatenate(texts), counts)), np.zeros(len(counts), np.float32)
+        if (spoken := np.flatnonzero(counts)).size:
+            blocks = -(-counts[spoken] // BLOCK)
+            firsts = np.cumsum(blocks) - blocks
+            # The last block of a text belongs to the passage before it; only a text of one block has it for a passage.
+            last = np.zeros(len(sums), bool)
+            last[firsts + blocks - 1] = True
+            followed = np.flatnonzero(~last)
+            passages = sums.copy()
+            passages[followed] += sums[followed + 1]
+            with one_core():
+                cosines = passages @ asked
+            lengths = np.sqrt(np.einsum("ij,ij->i", passages, passages)) * np.linalg.norm(asked)
+            cosines /= np.maximum(lengths, 1e-9)
+            cosines[last & np.repeat(blocks > 1, blocks)] = -1
+            best[spoken] = np.maximum.reduceat(cosines, firsts)
+        return dict(zip([one.key for one in chosen], best.tolist(), strict=True))
 
 
 def in_blocks(ids: NDArray[np.integer], counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -244,25 +258,3 @@ def in_blocks(ids: NDArray[np.integer], counts: NDArray[np.int64]) -> NDArray[np
     filled = np.full(BLOCK * blocks.sum(), -1, np.int64)
     filled[np.arange(len(ids)) + np.repeat(begins - (np.cumsum(counts) - counts), counts)] = ids
     return filled.reshape(-1, BLOCK)
-
-
-def _best_cosines(asked: Floats, sums: Floats, counts: NDArray[np.int64]) -> Floats:
-    best = np.zeros(len(counts), np.float32)
-    spoken = np.flatnonzero(counts)
-    if not spoken.size:
-        return best
-    blocks = -(-counts[spoken] // BLOCK)
-    firsts = np.cumsum(blocks) - blocks
-    # The last block of a text belongs to the passage before it; only a text of one block has it for a passage.
-    last = np.zeros(len(sums), bool)
-    last[firsts + blocks - 1] = True
-    followed = np.flatnonzero(~last)
-    passages = sums.copy()
-    passages[followed] += sums[followed + 1]
-    with one_core():
-        cosines = passages @ asked
-    lengths = np.sqrt(np.einsum("ij,ij->i", passages, passages)) * np.linalg.norm(asked)
-    cosines /= np.maximum(lengths, 1e-9)
-    cosines[last & np.repeat(blocks > 1, blocks)] = -1
-    best[spoken] = np.maximum.reduceat(cosines, firsts)
-    return best

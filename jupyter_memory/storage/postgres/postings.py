@@ -37,7 +37,7 @@ def highlights(
     first = stems(prefix)[-1:] if prefix else []
     marked = {}
     for chunk, text in texts.items():
-        of_text = keyword_query.in_plain_characters(connection, text, keyword_query.tokens(connection, text))
+        of_text = keyword_query.tokens(connection, text)
         begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])} | set(others)
         marked[chunk] = keyword_query.occurrences(text, of_text, [*phrases, *([stem] for stem in begins)])
     return marked

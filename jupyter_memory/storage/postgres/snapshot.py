@@ -197,9 +197,6 @@ class PostgresSnapshot:
     def holds_word(self, word: str, columns: Collection[str], /) -> bool:
         return self.corpus.is_held(word, columns)
 
-    def words_beginning(self, letters: str, /) -> Sequence[str]:
-        return self.corpus.beginning(letters)
-
     def chunk_count_of(self, stem: str, columns: Collection[str], /) -> int:
         return self.corpus.chunk_count(stem, columns)
 

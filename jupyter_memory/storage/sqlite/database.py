@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
 from json import JSONDecodeError
 from pathlib import Path
 from time import monotonic, sleep
@@ -173,15 +174,15 @@ class _Interrupts:
         return reading is not None
 
 
+@dataclass(slots=True)
 class _Reading:
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-        self.stopped = False
+    connection: apsw.Connection
+    stopped: bool = False
 
     def stop(self) -> None:
         self.stopped = True
         with suppress(apsw.ConnectionClosedError):
-            self._connection.interrupt()
+            self.connection.interrupt()
 
     def is_over(self) -> bool:
         # SQLite forgets an interruption that came before a statement's first step.

@@ -102,11 +102,11 @@ class Identity:
         self._header = b""
 
     def remember(self, connection: apsw.Connection, *, has_log: bool) -> None:
-        self._inode = _inode(self._path)
+        self._inode, _ = _state(self._path)
         # In one snapshot: others may be writing at this moment.
         connection.execute("begin")
         try:
-            self._stamp = _stamp(self._path)
+            _, self._stamp = _state(self._path)
             self._header = _header(connection)
             seen = _mark_of(connection)
             self.settled, self._store = seen.settled, seen.store
@@ -120,7 +120,7 @@ class Identity:
     def moved(self) -> bool:
         """Return whether another file has the name of the store, or none."""
         try:
-            return _inode(self._path) != self._inode
+            return _state(self._path)[0] != self._inode
         except OSError:
             return True
 
@@ -131,9 +131,10 @@ class Identity:
 
     def _current(self) -> _Stamp | None:
         try:
-            return None if self.moved else _stamp(self._path)
+            inode, stamp = _state(self._path)
         except OSError:
             return None
+        return stamp if inode == self._inode else None
 
     def compare(self, connection: apsw.Connection) -> None:
         """Find out, within a transaction, whether what was written into the file is the store's own."""
@@ -225,14 +226,9 @@ def _header(connection: apsw.Connection) -> bytes:
     return connection.read("main", 0, 0, 100)[1]
 
 
-def _inode(path: Path) -> tuple[int, int]:
+def _state(path: Path) -> tuple[tuple[int, int], _Stamp]:
     status = path.stat()
-    return status.st_dev, status.st_ino
-
-
-def _stamp(path: Path) -> _Stamp:
-    status = path.stat()
-    return status.st_mtime_ns, status.st_ctime_ns, status.st_size
+    return (status.st_dev, status.st_ino), (status.st_mtime_ns, status.st_ctime_ns, status.st_size)
 
 
 # Every connection of the package comes from `open_file`.

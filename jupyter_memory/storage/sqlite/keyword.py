@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from math import log
 from typing import Any, NamedTuple
 
@@ -18,11 +19,8 @@ from jupyter_memory.storage.sqlite.keyword_query import (
     begun,
     document_frequency,
     expression,
-    in_plain_characters,
     listed,
     occurrences,
-    open_places,
-    open_vocabulary,
     stems,
     tokens,
     without_common,
@@ -65,21 +63,22 @@ class Statistics:
         return stems(self._connection, text)
 
     def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
-        asked = list(dict.fromkeys(words))
+        asked = dict.fromkeys(words, 0)
         known = self._counted.holding
-        unknown = [word for word in asked if word not in known]
-        if unknown:
+        counted = dict.fromkeys(asked.keys() - known.keys(), 0)
+        if counted:
             open_word_counts(self._connection)
-            counted = dict.fromkeys(unknown, 0)
             counted.update(
                 self._connection.execute(
                     "select term, doc from temp.word_counts where term in (select value from json_each(?))",
-                    (json.dumps(unknown),),
+                    (json.dumps(list(counted)),),
                 )
             )
             # All at once: a search may be interrupted before, and other threads read this meanwhile.
             known.update(counted)
-        return {word: known[word] for word in asked}
+        for word in asked:
+            asked[word] = known[word]
+        return asked
 
     def beginning(self, letters: str, /) -> Sequence[str]:
         def read() -> list[str]:
@@ -112,21 +111,6 @@ class StatisticsCache:
 def open_word_counts(connection: apsw.Connection) -> None:
     """Make ``temp.word_counts``, in how many chunks each word of the index is."""
     connection.execute("create virtual table if not exists temp.word_counts using fts5vocab(main, keyword, row)")
-
-
-def is_held(connection: apsw.Connection, word: str, columns: Collection[str]) -> bool:
-    # This table returns the first occurrence at once; the others count all of them first.
-    open_places(connection)
-    held = "select 1 from temp.places where term = ? and col in (select value from json_each(?)) limit 1"
-    named = json.dumps(list(columns))
-    return all(connection.execute(held, (stem, named)).get for stem in stems(connection, word))
-
-
-def chunk_count(connection: apsw.Connection, stem: str, columns: Collection[str]) -> int:
-    """Return how many chunks hold a stem in the one of these columns where most do; the word may be gone by now."""
-    open_vocabulary(connection)
-    found = connection.execute("select col, doc from temp.vocabulary where term = ?", (stem,))
-    return max((count for column, count in found if column in columns), default=0)
 
 
 # The BM25 scores of single words by chunk, cached from search to search while the index does not change.
@@ -166,7 +150,7 @@ class Match(NamedTuple):
 
 
 def _columns(weights: Mapping[str, float]) -> tuple[str, ...]:
-    return tuple(column for column in COLUMNS if column in weights)
+    return tuple(filter(weights.__contains__, COLUMNS))
 
 
 # Added up in the given order, as FTS5 does, so that not even the last digit differs.
@@ -188,9 +172,6 @@ class _ScoreSums:
     def among(self, chunks: Keys, /) -> ScoredChunks:
         chunks = chunks[chunks < self._sums.size]
         return ScoredChunks(chunks, self._sums[chunks]).above_zero()
-
-    def top(self, count: int) -> dict[int, float]:
-        return self.all().top(count)
 
 
 class WordScoreCache:
@@ -262,8 +243,12 @@ class _WordScores:
         summed = np.bincount(places, scores, minlength=chunks.size)
         return ScoredChunks(chunks, summed.astype(np.float64, copy=False))
 
-    def once(self, key: Hashable, add_up: Callable[[], _ScoreSums]) -> _ScoreSums:
-        return self._scores.sums.of(self._version, key, add_up)
+    def summed(self, terms: Terms, weights: Mapping[str, float]) -> _ScoreSums:
+        def added_up() -> _ScoreSums:
+            selective = without_common(self._connection, terms, weights, lambda word: self.frequency(word, weights))
+            return self.add_up(list(_matches(self._connection, selective, weights)), weights)
+
+        return self._scores.sums.of(self._version, (terms, tuple(weights.items())), added_up)
 
     def frequency(self, word: str, columns: Collection[str]) -> int:
         return self._scores.frequencies.of(
@@ -359,20 +344,12 @@ def search(
             fitting = connection.execute(
                 f"select chunks.id from chunks join memories on memories.key = chunks.memory where {where}", parameters
             )
-            fits = np.isin(chunks, np.fromiter((chunk for (chunk,) in fitting), np.int64))
+            fits = np.isin(chunks, np.fromiter(chain.from_iterable(fitting), np.int64))
             chunks, scores = chunks[fits], scores[fits]
         return best_memories(connection, ScoredChunks(chunks, scores), count, owners)
     if known is None:
         return _at_once(connection, without_common(connection, terms, weights), weights, filters, count)
-    return best_memories(connection, _summed(connection, terms, weights, known), count, owners)
-
-
-def _summed(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], known: _WordScores) -> _ScoreSums:
-    def added_up() -> _ScoreSums:
-        selective = without_common(connection, terms, weights, lambda word: known.frequency(word, weights))
-        return known.add_up(list(_matches(connection, selective, weights)), weights)
-
-    return known.once((terms, tuple(weights.items())), added_up)
+    return best_memories(connection, known.summed(terms, weights).all(), count, owners)
 
 
 def _at_once(
@@ -401,7 +378,7 @@ def _at_once(
     parameters["match"] = expression(terms, weights)
     asked = 2 * count + 16
     while True:
-        rows = [Row(*row) for row in connection.execute(sql, {**parameters, "asked": asked})]
+        rows = list(map(Row._make, connection.execute(sql, {**parameters, "asked": asked})))
         if is_settled(rows, asked, count):
             return cut(rows, count)
         asked *= 4
@@ -449,7 +426,7 @@ def scores_of(
     if terms.respelled or terms.forms:
         among = _with_others(connection, terms, weights, known or WordScoreCache().uncounted(connection)).among
     elif known is not None:
-        among = _summed(connection, terms, weights, known).among
+        among = known.summed(terms, weights).among
     else:
         match = expression(without_common(connection, terms, weights), weights)
         if match is None:
@@ -493,15 +470,13 @@ def highlights(
     if "text" not in weights or not texts:
         return {}
     terms = begun(connection, terms)
-    inflected = (form for one in terms.forms for form in one.inflected)
+    inflected = [form for one in terms.forms for form in one.inflected]
     phrases = [stems(connection, term) for term in (*terms.phrases, *terms.words, *inflected)]
+    phrases += [[stem] for stem in (*terms.respelled, *terms.compounded)]
     first = stems(connection, terms.prefix)[-1:] if terms.prefix else []
     marked = {}
     for chunk, text in texts.items():
-        of_text = in_plain_characters(connection, text, tokens(connection, text))
-        begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])} | {
-            *terms.respelled,
-            *terms.compounded,
-        }
-        marked[chunk] = occurrences(text, of_text, [*phrases, *([stem] for stem in begins)])
+        of_text = tokens(connection, text)
+        begun_with = [[stem] for _, _, stem in of_text if first and stem.startswith(first[0])]
+        marked[chunk] = occurrences(text, of_text, [*phrases, *begun_with])
     return marked

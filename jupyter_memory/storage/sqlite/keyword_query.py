@@ -30,11 +30,11 @@ def expression(terms: Terms, weights: Mapping[str, float]) -> str | None:
     Every term is quoted, so that no character of a user's query is FTS5 syntax.
     """
     either = []
-    words = [_quoted(words) for words in (*terms.phrases, *terms.words)]
+    words = list(map(_quoted, (*terms.phrases, *terms.words)))
     if terms.prefix:
         words.append(_quoted(terms.prefix) + "*")
     if words:
-        columns = " ".join(column for column in COLUMNS if column in weights)
+        columns = " ".join(filter(weights.__contains__, COLUMNS))
         either.append(f"{{{columns}}} : ({' OR '.join(words)})")
     if terms.ident:
         # A single character is looked for as the first of any pair.
@@ -115,8 +115,9 @@ def _quoted(term: str) -> str:
 
 def stems(connection: apsw.Connection, text: str) -> list[str]:
     """Return the words of a text as the index holds them."""
-    found = connection.fts5_tokenizer(*_TOKENIZER)(text.encode(), apsw.FTS5_TOKENIZE_QUERY, None, **_WORDS_ONLY)
-    return [str(stem) for stem in found]
+    tokenizer: Any = connection.fts5_tokenizer(*_TOKENIZER)
+    found: list[str] = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_QUERY, None, **_WORDS_ONLY)
+    return found
 
 
 def word_of(connection: apsw.Connection, stem: str) -> str:
@@ -128,16 +129,12 @@ def word_of(connection: apsw.Connection, stem: str) -> str:
 
 
 def tokens(connection: apsw.Connection, text: str) -> list[Token]:
-    tokenizer = connection.fts5_tokenizer(*_TOKENIZER)
-    found: Any = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
-    return list(found)
-
-
-def in_plain_characters(connection: apsw.Connection, text: str, of_text: Sequence[Token]) -> list[Token]:
     """Return the words of a text, those with ligatures and the like as the column ``ident`` has them."""
+    written, tokenizer = text.encode(), connection.fts5_tokenizer(*_TOKENIZER)
+    found: Any = tokenizer(written, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
+    of_text: list[Token] = found
     if is_normalized("NFKC", text):
-        return list(of_text)
-    written = text.encode()
+        return of_text
     plain = (plainer(written[start:end].decode()) for start, end, _ in of_text)
     spelled = (stems(connection, words[0]) if words else [] for words in plain)
     return [

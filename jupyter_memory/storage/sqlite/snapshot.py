@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -51,19 +51,16 @@ class Indexes:
     background: BackgroundReader
 
 
+@dataclass(eq=False, repr=False)
 class SqliteSnapshot:
     """A read transaction of one connection; `storage.base.Snapshot` says what each method does."""
 
-    def __init__(self, connection: apsw.Connection, indexes: Indexes) -> None:
-        self._connection = connection
-        self._indexes = indexes
-        self._corpus: Statistics | None = None
+    _connection: apsw.Connection
+    _indexes: Indexes
 
-    @property
+    @cached_property
     def corpus(self) -> Statistics:
-        if self._corpus is None:
-            self._corpus = Statistics(self._connection, self._indexes.counts)
-        return self._corpus
+        return Statistics(self._connection, self._indexes.counts)
 
     @property
     def version(self) -> str:
@@ -111,7 +108,11 @@ class SqliteSnapshot:
         return from_micros(int(first or 0)), from_micros(int(last or 0))
 
     def spans(self, chunks: Sequence[int], /) -> dict[int, ChunkSpan]:
-        return memories.spans(self._connection, chunks)
+        found = self._connection.execute(
+            "select id, start, stop, line, context from chunks where id in (select value from json_each(?))",
+            (json.dumps(list(chunks)),),
+        )
+        return {row[0]: ChunkSpan(*row[1:]) for row in found}
 
     def first_contexts(self, ids: Sequence[str], /) -> dict[str, str]:
         return memories.first_contexts(self._connection, ids)
@@ -120,7 +121,11 @@ class SqliteSnapshot:
         return memories.chunks_of(self._connection, keys)
 
     def passages(self, chunks: Sequence[int], /) -> dict[int, Passage]:
-        return memories.passages(self._connection, chunks)
+        found = self._connection.execute(
+            "select id, title, context, text, tags from chunk_texts where id in (select value from json_each(?))",
+            (json.dumps(list(chunks)),),
+        )
+        return {row[0]: Passage(*row[1:]) for row in found}
 
     def texts(self, keys: Sequence[int], /) -> dict[int, str]:
         return memories.texts(self._connection, keys)
@@ -153,13 +158,16 @@ class SqliteSnapshot:
         )
 
     def holds_word(self, word: str, columns: Collection[str], /) -> bool:
-        return keyword.is_held(self._connection, word, columns)
-
-    def words_beginning(self, letters: str, /) -> Sequence[str]:
-        return self.corpus.beginning(letters)
+        # This table returns the first occurrence at once; the others count all of them first.
+        keyword_query.open_places(self._connection)
+        held = "select 1 from temp.places where term = ? and col in (select value from json_each(?)) limit 1"
+        named, stems = json.dumps(list(columns)), keyword_query.stems(self._connection, word)
+        return all(self._connection.execute(held, (stem, named)).get for stem in stems)
 
     def chunk_count_of(self, stem: str, columns: Collection[str], /) -> int:
-        return keyword.chunk_count(self._connection, stem, columns)
+        keyword_query.open_vocabulary(self._connection)
+        found = self._connection.execute("select col, doc from temp.vocabulary where term = ?", (stem,))
+        return max((count for column, count in found if column in columns), default=0)
 
     # -- vectors -------------------------------------------------------------------------------------------------------
 
@@ -178,8 +186,7 @@ class SqliteSnapshot:
         return self._indexes.vectors.search(self._connection, model, vector, filters, count, threshold)
 
     def cosines(self, model: Model, vector: Vectors, keys: Sequence[int], /) -> dict[int, float]:
-        found = self._indexes.vectors.cosines(self._connection, model, vector, keys)
-        return {key: cosine for key, (cosine, _) in found.items()}
+        return self._indexes.vectors.cosines(self._connection, model, vector, keys)
 
     def vectors(self, model: Model, chunks: Sequence[int], /) -> ChunkVectors:
         return memories.chunk_vectors(self._connection, model, chunks)
@@ -190,10 +197,16 @@ class SqliteSnapshot:
     # -- samples -------------------------------------------------------------------------------------------------------
 
     def newest_chunk(self) -> int:
-        return memories.newest_chunk(self._connection)
+        return int(self._connection.execute("select coalesce(max(id), 0) from chunks").get)
 
     def sample(self, count: int, /) -> list[int]:
-        return memories.sample_chunks(self._connection, count)
+        last = self.newest_chunk()
+        wanted = np.unique(np.linspace(1, last, min(count, last)).astype(np.int64)) if last else np.empty(0, np.int64)
+        rows = self._connection.execute(
+            "select id from chunks where id in (select value from json_each(?)) order by id",
+            (json.dumps(wanted.tolist()),),
+        )
+        return [row[0] for row in rows]
 
     def tokens(self, chunks: Sequence[int], /) -> dict[int, ChunkTokens]:
         return memories.tokens_of(self._connection, chunks)
@@ -366,13 +379,12 @@ class _PartStatistics(Statistics):
         return int(self._connection.execute(counted, {**parameters, "word": word}).get)
 
 
+@dataclass(eq=False, repr=False)
 class PartSnapshot(SqliteSnapshot):
     """A snapshot in which only the memories exist that filters let through."""
 
-    def __init__(self, connection: apsw.Connection, indexes: Indexes, within: Filters, cache: PartCache) -> None:
-        super().__init__(connection, indexes)
-        self._within = within
-        self._cache = cache
+    _within: Filters
+    _cache: PartCache
 
     @property
     def is_all(self) -> bool:
@@ -382,11 +394,9 @@ class PartSnapshot(SqliteSnapshot):
             version(self._connection), self._within, lambda: bool(self._connection.execute(found, parameters).get)
         )
 
-    @property
+    @cached_property
     def corpus(self) -> Statistics:
-        if self._corpus is None:
-            self._corpus = _PartStatistics(self._connection, self._indexes, self._within, self._cache)
-        return self._corpus
+        return _PartStatistics(self._connection, self._indexes, self._within, self._cache)
 
     def in_background(self, work: Callable[[Snapshot], Result], /) -> Callable[[], Result]:
         def over(connection: apsw.Connection) -> Result:
@@ -455,9 +465,6 @@ class PartSnapshot(SqliteSnapshot):
 
     def holds_word(self, word: str, columns: Collection[str], /) -> bool:
         return all(self.corpus.frequencies(self.corpus.words(word)).values()) and super().holds_word(word, columns)
-
-    def words_beginning(self, letters: str, /) -> Sequence[str]:
-        return self.corpus.beginning(letters)
 
     def chunk_count_of(self, stem: str, columns: Collection[str], /) -> int:
         # In whichever column: it decides between spellings, and the part is not counted by columns.

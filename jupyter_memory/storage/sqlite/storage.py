@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -141,14 +142,12 @@ class SqliteStorage:
             part = PartSnapshot(connection, self._indexes, within, self._parts) if within else None
             yield whole if part is None or part.is_all else part
 
-    @contextmanager
-    def searching(self, weights: Mapping[str, float], stop_words: Iterable[str], /) -> Iterator[None]:
+    def searching(self, weights: Mapping[str, float], stop_words: Iterable[str], /) -> AbstractContextManager[None]:
         def stop_stems(connection: apsw.Connection) -> frozenset[str]:
             return frozenset(stems(connection, " ".join(stop_words)))
 
-        indexes = self._indexes
-        with indexes.background.searching(lambda: indexes.scores.reading_ahead(weights, stop_stems)):
-            yield
+        ahead = partial(self._indexes.scores.reading_ahead, weights, stop_stems)
+        return self._indexes.background.searching(ahead)
 
     def interrupt(self, thread: int, /) -> bool:
         return self.database.interrupts.stop(thread)

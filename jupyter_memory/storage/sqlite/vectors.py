@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol, Self
+from itertools import chain
+from typing import Any, Self
 
 import apsw
 import numpy as np
@@ -117,12 +118,6 @@ class ScoredChunks:
         return dict(zip(self.chunks[best].tolist(), self.scores[best].tolist(), strict=True))
 
 
-class Ranked(Protocol):
-    """Scored chunks that can return the best of them."""
-
-    def top(self, count: int) -> dict[int, float]: ...
-
-
 class ChunkOwners:
     """The memories of one store's chunks, 8 bytes each; safe to share between threads."""
 
@@ -150,7 +145,9 @@ class ChunkOwners:
         return keys
 
 
-def best_memories(connection: apsw.Connection, scored: Ranked, count: int, owners: ChunkOwners) -> list[ScoredChunk]:
+def best_memories(
+    connection: apsw.Connection, scored: ScoredChunks, count: int, owners: ChunkOwners
+) -> list[ScoredChunk]:
     """Return the best ``count`` memories among scored chunks, each by its best chunk; only those are looked up."""
     keys, asked = owners.of(connection), count + 16
     while True:
@@ -310,7 +307,7 @@ class VectorIndex:
                 f"select chunks.id from chunks join memories on memories.key = chunks.memory where {where}",
                 parameters,
             )
-            allowed = np.fromiter((row[0] for row in rows), np.int64)
+            allowed = np.fromiter(chain.from_iterable(rows), np.int64)
         known = self._codes(connection, model)
         ids, of = known.ids if allowed is None else allowed, known.of
         if ids.size <= EXACT:
@@ -332,8 +329,8 @@ class VectorIndex:
 
     def cosines(
         self, connection: apsw.Connection, model: Model, query: Vectors, memories: Sequence[int]
-    ) -> dict[int, tuple[float, int]]:
-        """Return, for each of these memories that has vectors, its best cosine and the chunk it belongs to."""
+    ) -> dict[int, float]:
+        """Return, for each of these memories that has vectors, its best cosine."""
         rows = connection.execute(
             f"""
             select chunks.memory, max(1 - vec_distance_cosine(vectors.embedding, :query)), chunks.id
@@ -343,7 +340,7 @@ class VectorIndex:
             """,
             {"query": query.tobytes(), "memories": json.dumps(list(memories))},
         )
-        return {memory: (cosine, chunk) for memory, cosine, chunk in rows}
+        return {memory: cosine for memory, cosine, _ in rows}
 
     def calibration(self, connection: apsw.Connection, model: Model) -> Calibration | None:
         row = connection.execute("select chunks, value from trust where model = ?", (model.id,)).fetchone()

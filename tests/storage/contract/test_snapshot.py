@@ -147,7 +147,7 @@ def test_words_of_the_index(filled):
     with filled.snapshot() as snapshot:
         assert snapshot.holds_phrase("arrival rate", WEIGHTS) and not snapshot.holds_phrase("rate arrival", WEIGHTS)
         assert snapshot.holds_word("orders", ["text"]) and not snapshot.holds_word("orders", ["title", "tags"])
-        assert "zurich" in snapshot.words_beginning("zur") and list(snapshot.words_beginning("zzz")) == []
+        assert "zurich" in snapshot.corpus.beginning("zur") and list(snapshot.corpus.beginning("zzz")) == []
         assert snapshot.chunk_count_of("queue", ["tags", "text"]) == 2
         assert snapshot.chunk_count_of("queue", ["text"]) == snapshot.chunk_count_of("nowhere", ["text"]) == 0
         corpus = snapshot.corpus
@@ -388,7 +388,7 @@ def test_words_are_counted_in_the_part(shops):
     assert corpus.chunks == 2 and corpus.frequencies([rose, orders]) == {rose: 1, orders: 0}
     assert part.holds_word("rose", WEIGHTS) and not part.holds_word("orders", WEIGHTS)
     assert part.holds_phrase("four percent", WEIGHTS) and not part.holds_phrase("join orders", WEIGHTS)
-    assert orders not in part.words_beginning("or") and prices in part.words_beginning("pr")
+    assert orders not in part.corpus.beginning("or") and prices in part.corpus.beginning("pr")
     assert part.chunk_count_of(prices, WEIGHTS) == 2 and part.chunk_count_of(orders, WEIGHTS) == 0
 
 

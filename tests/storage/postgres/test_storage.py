@@ -93,7 +93,7 @@ def test_a_space_sees_and_counts_nothing_of_another(storage):
         assert [memory.id for memory in snapshot.browse(EVERYTHING, 9)] == [own.id]
         assert snapshot.corpus.chunks == 1 and snapshot.tags() == []
         assert snapshot.corpus.frequencies(["zanzibar", "rate"]) == {"zanzibar": 0, "rate": 1}
-        assert not snapshot.holds_word("zanzibar", ["text"]) and list(snapshot.words_beginning("zan")) == []
+        assert not snapshot.holds_word("zanzibar", ["text"]) and list(snapshot.corpus.beginning("zan")) == []
         assert not snapshot.keys(EVERYTHING, [theirs.id]) and not snapshot.exists(Filters(space=("b",)))
     storage.writer.add(prepare([Draft(text=f"rate {number}", space="b") for number in range(9)], None), None)
     with alone.snapshot() as snapshot:

@@ -13,7 +13,7 @@ import apsw
 import numpy as np
 
 from jupyter_memory.errors import UnknownMemory
-from jupyter_memory.storage.base import ChunkSpan, ChunkVectors, EmbeddedParts, Model, Passage
+from jupyter_memory.storage.base import ChunkVectors, EmbeddedParts, Model
 from jupyter_memory.storage.cell_matching import Predecessor
 from jupyter_memory.storage.shared import Identity, from_micros, new_ids, to_micros
 from jupyter_memory.storage.sqlite import sql
@@ -223,7 +223,7 @@ def known_contents(connection: apsw.Connection, contents: Mapping[str, str], fil
 
 
 def _memory(row: Sequence[Any]) -> Memory:
-    if any(isinstance(value, bytes) for value in row):
+    if bytes in map(type, row):
         raise apsw.CorruptError("a text is no text")
     (_, id_, text, title, kind, tier, pinned, space, source, location, lang, tags, severity, domain, event_at,
      indexed_at, valid_from, valid_until, session, hash_, metadata, accessed, thumbnails) = row  # fmt: skip
@@ -337,27 +337,6 @@ def existing_chunks(connection: apsw.Connection, chunks: Sequence[int]) -> list[
     return [row[0] for row in found]
 
 
-def newest_chunk(connection: apsw.Connection) -> int:
-    return int(connection.execute("select coalesce(max(id), 0) from chunks").get)
-
-
-def sample_chunks(connection: apsw.Connection, count: int) -> list[int]:
-    last = newest_chunk(connection)
-    wanted = np.unique(np.linspace(1, last, min(count, last)).astype(np.int64)) if last else np.empty(0, np.int64)
-    rows = connection.execute(
-        "select id from chunks where id in (select value from json_each(?)) order by id", (json.dumps(wanted.tolist()),)
-    )
-    return [row[0] for row in rows]
-
-
-def spans(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, ChunkSpan]:
-    found = connection.execute(
-        "select id, start, stop, line, context from chunks where id in (select value from json_each(?))",
-        (json.dumps(list(chunks)),),
-    )
-    return {row[0]: ChunkSpan(*row[1:]) for row in found}
-
-
 def chunks_by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, list[Chunk]]:
     rows = connection.execute(
         "select memory, start, stop, context, line from chunks"
@@ -378,14 +357,6 @@ def first_contexts(connection: apsw.Connection, ids: Sequence[str]) -> dict[str,
         (json.dumps(list(ids)),),
     )
     return {row[0]: row[1] for row in found}
-
-
-def passages(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, Passage]:
-    rows = connection.execute(
-        "select id, title, context, text, tags from chunk_texts where id in (select value from json_each(?))",
-        (json.dumps(list(chunks)),),
-    )
-    return {row[0]: Passage(*row[1:]) for row in rows}
 
 
 def embedded_parts(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, EmbeddedParts]:
