@@ -37,13 +37,8 @@ FOR_TESTS_ALONE = (
     "search.coverage_of",
     "search.max_sim",
     "search.snippet",
-    "storage.BackgroundReader",
     "storage.Database",
-    "storage.Migration",
-    "storage.SqliteStorage",
     "storage.keyword",
-    "storage.migrations",
-    "storage.undo",
     "storage.vectors",
     "text.spelling",
 )
@@ -180,5 +175,5 @@ def test_few_names_are_for_tests_alone() -> None:
     """Each is exported and used by a test."""
     homes = exported()
     used = set().union(*(used_in(file, homes) for file in OUTSIDE if file.is_relative_to(ROOT / "tests")))
-    assert len(FOR_TESTS_ALONE) <= 26
+    assert len(FOR_TESTS_ALONE) <= 21
     assert set(FOR_TESTS_ALONE) <= used & homes.keys()
