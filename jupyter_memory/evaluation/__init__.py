@@ -9,7 +9,7 @@ __getattr__, __dir__, __all__ = exports(
     __name__,
     {
         "answerability": "answerability",
-        "bench": "bench checks corpus scores",
+        "bench": "bench scores",
         "datasets": "Document JudgedSet Question read_set",
         "golden": "GoldenQuestion GoldenRun add answerable forget golden_chart golden_path load other_model run score",
         "metrics": "METRICS interval p_value",
