@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jupyter_memory.embedders import MEAN, Pooling
-from jupyter_memory.evaluation import ndcg
+from jupyter_memory.evaluation import METRICS
 from training.judged import Texts
 from training.tables import DIMENSIONS, Floats, unit, vectors
 from training.tokens import Tokenizer, Tokens
@@ -81,7 +81,7 @@ def _measure(found: Encoded, scores: Floats) -> Floats:
     ids = [document.id for document in found.texts.documents]
     return np.array(
         [
-            ndcg([ids[place] for place in places], question.grades, _DEPTH)
+            METRICS[f"ndcg@{_DEPTH}"]([ids[place] for place in places], question.grades)
             for places, question in zip(ranked, found.texts.questions, strict=True)
         ],
         np.float32,

@@ -25,7 +25,6 @@ __getattr__, __dir__, __all__ = exports(
         "download.hub": "address",
         "download.wheel": "DOWNLOAD missing",
         "lifecycle": "computing",
-        "mlx": "mx",
         "mlx_runtime": "batches",
         "nomic_minilm": "MiniLmEmbedder NomicEmbedder",
         "registry": "MINILM STATIC ModelEntry",

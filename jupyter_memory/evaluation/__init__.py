@@ -8,11 +8,11 @@ from jupyter_memory.lazy import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "answerability": "HALVES answerability half_of",
-        "bench": "bench checks corpus scores",
+        "answerability": "answerability",
+        "bench": "bench scores",
         "datasets": "Document JudgedSet Question read_set",
         "golden": "GoldenQuestion GoldenRun add answerable forget golden_chart golden_path load other_model run score",
-        "metrics": "METRICS calibration_error interval ndcg p_value",
+        "metrics": "METRICS interval p_value",
         "runner": "Bed arms beds evaluate",
     },
 )

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from hashlib import blake2b
 from math import nan
 from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_set
+from jupyter_memory.evaluation.datasets import HALVES, JudgedSet, Question, read_set
 from jupyter_memory.evaluation.metrics import auroc, calibration_error
 from jupyter_memory.evaluation.runner import Bed, beds
 from jupyter_memory.runtime import shown
@@ -25,8 +24,6 @@ from jupyter_memory.types.protocols import Embedder
 
 # A hit counts as found among the first.
 _FIRST = 3
-# The halves of a set with its own unanswerable questions: constants may be fitted on the first only.
-HALVES = ("tuning", "held out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +88,6 @@ class Answerability:
             "unanswerable_none": _share(self.other, "none"),
             "unanswerable_strong": self.false_strong,
         }
-
-
-def half_of(question: Question) -> str:
-    """Return the half of a set that a question belongs to, by the hash of its words: no one chose it."""
-    return HALVES[blake2b(question.text.encode(), digest_size=1).digest()[0] % 2]
 
 
 def answerability(
@@ -178,7 +170,7 @@ def _halves(judged: JudgedSet, own: Mapping[str, Bed], progress: bool) -> Iterat
     every = shown([*judged.questions, *judged.unanswerable], progress, f"Asking {judged.name}")
     asked = [(one, *_asked(own[one.group], one)) for one in every]
     for half in HALVES:
-        of_half = [(bool(one.grades), strength, found) for one, strength, found in asked if half_of(one) == half]
+        of_half = [(bool(one.grades), strength, found) for one, strength, found in asked if one.half == half]
         yield Answerability(
             judged.name,
             [strength for answerable, strength, _ in of_half if answerable],

@@ -97,11 +97,13 @@ def corpus(embedder: str | Embedder = "static") -> Iterator[Corpus]:
             yield Corpus(store, folder)
 
 
-def bench(profiles: Mapping[str, Profile], embedder: str | Embedder = "static") -> list[Outcome]:
-    """Return the outcome of every check for every profile."""
-    all_checks = checks()
+def bench(
+    profiles: Mapping[str, Profile], embedder: str | Embedder = "static", asked: Sequence[Check] | None = None
+) -> list[Outcome]:
+    """Return the outcome of every check, or of those in ``asked``, for every profile."""
+    asked = checks() if asked is None else asked
     with corpus(embedder) as filled:
-        return [filled.ask(check, profile, label) for label, profile in profiles.items() for check in all_checks]
+        return [filled.ask(check, profile, label) for label, profile in profiles.items() for check in asked]
 
 
 def scores(outcomes: Sequence[Outcome]) -> dict[str, tuple[int, int]]:

@@ -5,8 +5,6 @@ from jupyter_memory.lazy import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "bound": "Bound WriteLimit",
-        "server": "server_of",
-        "tools": "Tools",
+        "server": "server_of tools_of",
     },
 )

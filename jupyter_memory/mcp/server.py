@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -28,7 +29,7 @@ from mcp_types import Tool as ListedTool
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.provider import StoreProvider
-from jupyter_memory.mcp.bound import Bound, bounded_path, client_name
+from jupyter_memory.mcp.bound import Bound, WriteLimit, bounded_path, client_name
 from jupyter_memory.mcp.results import serialized
 from jupyter_memory.mcp.tools import Tools
 from jupyter_memory.text.paths import is_missing
@@ -122,7 +123,7 @@ async def _in_thread(tools: Tools, work: Callable[[], _T]) -> _T:
 log = logging.getLogger(__name__)
 
 
-def run(
+def tools_of(
     settings: JupyterMemory,
     *,
     read_only: bool = False,
@@ -130,17 +131,15 @@ def run(
     path: Sequence[str] = (),
     history: bool = False,
     forget_any: bool = False,
-) -> None:
-    """Serve the store of the settings over standard input and output, within what the options allow.
-
-    Nothing but the protocol is written to the output. It ends when the agent leaves.
+    clock: Callable[[], float] = time.monotonic,
+) -> Tools:
+    """Return the tools over the store of the settings, within what the options allow; ``clock`` times its writes.
 
     Raises:
         InputError: a path or the space is empty, or a path cannot be one.
     """
     if space is not None and not space.strip():
         raise InputError("--space is empty. Name the space, or leave the option out.")
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="jupyter-memory: %(message)s")
     bound = Bound(
         space=settings.space if space is None else space,
         paths=tuple(map(bounded_path, path)),
@@ -154,7 +153,19 @@ def run(
     # A call does not wait long for another program that writes: an agent can do something else meanwhile.
     settings.busy_seconds = min(settings.busy_seconds, 5.0)
     folder = bound.paths[0] if len(bound.paths) == 1 and "://" not in bound.paths[0] else None
-    server = server_of(Tools(StoreProvider(settings, folder), bound))
+    return Tools(StoreProvider(settings, folder), bound, WriteLimit(clock))
+
+
+def run(settings: JupyterMemory, **options: Any) -> None:
+    """Serve ``tools_of`` the settings and the options over standard input and output.
+
+    Nothing but the protocol is written to the output. It ends when the agent leaves.
+
+    Raises:
+        InputError: as ``tools_of``.
+    """
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="jupyter-memory: %(message)s")
+    server = server_of(tools_of(settings, **options))
 
     async def answer() -> None:
         async with stdio_server() as (read, write):

@@ -14,7 +14,7 @@ __getattr__, __dir__, __all__ = exports(
             "Deduplicate DeduplicateFiles DeduplicateRuns MinMax ReciprocalRank ReciprocalValue Weighted "
             "newer_first weights_of with_weights"
         ),
-        "presentation": "code_snippet snippet with_notices",
+        "presentation": "snippet with_notices",
         "profiles": "profile_named",
         "profiles.own_lists": "RerankWeights Scored TimeAnchor dedup fuse fuse_scores rerank",
         "profiles.profile": (
@@ -27,6 +27,6 @@ __getattr__, __dir__, __all__ = exports(
             "Domain LengthPenalty NamedTime NearTime Neighbour OfKind Quality QuestionPenalty Recency Session "
             "Severity Tags Tier Validity"
         ),
-        "signals.semantic": "BestPassage MaxSim SemanticMargin max_sim",
+        "signals.semantic": "BestPassage MaxSim SemanticMargin",
     },
 )

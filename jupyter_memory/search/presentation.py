@@ -38,12 +38,18 @@ LEAD = 40  # what is shown before the first highlighted word
 Span = tuple[int, int]
 
 
-def snippet(text: str, spans: Sequence[Span], width: int = WIDTH) -> tuple[str, tuple[Span, ...]]:
-    """Return at most about ``width`` characters of a text in one line, and where its highlights are in them.
+def snippet(
+    text: str, spans: Sequence[Span], width: int = WIDTH, *, code: bool = False
+) -> tuple[str, tuple[Span, ...]]:
+    """Return at most about ``width`` characters of a text, and where its highlights are in them.
 
     ``spans`` are ``[start, end)`` in code points of ``text``, in order; without any, the text is shown from its
-    beginning.
+    beginning. Prose is shown in one line, code in up to four of its own.
     """
+    return _lines(text, spans, width) if code else _line(text, spans, width)
+
+
+def _line(text: str, spans: Sequence[Span], width: int) -> tuple[str, tuple[Span, ...]]:
     place = {}
     length = at = 0
     blank = True  # white space follows white space, or nothing
@@ -127,13 +133,9 @@ _BREAK = re.compile("[\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 _PIECE = 24
 
 
-def code_snippet(text: str, spans: Sequence[Span], width: int = WIDTH) -> tuple[str, tuple[Span, ...]]:
-    """Return up to four lines of a text, about ``width`` characters, and where its highlights are in them.
-
-    ``spans`` are as for ``snippet``; one that goes over lines becomes one in each. Lines are whole where they fit.
-    Blank ones are left out, and so is the indentation that those shown have in common; ``…`` tells that there is more
-    before or after them.
-    """
+def _lines(text: str, spans: Sequence[Span], width: int) -> tuple[str, tuple[Span, ...]]:
+    # A span that goes over lines becomes one in each. Lines are whole where they fit. Blank ones are left out, and so
+    # is the indentation that those shown have in common; ``…`` tells that there is more before or after them.
     text = _BREAK.sub("\n", text)
     lines = [_Line(found.start(), found.start(2), found.end()) for found in _LINE.finditer(text)]
     if not lines:
@@ -262,7 +264,7 @@ def hits(
         marked: Sequence[Span] = highlights.get(chunk, ())
         if query.terms.ident and chunk in by_words:
             marked = _with_literal(text, marked, query.terms.ident)
-        shown, marks = _snippet(memory, text, marked)
+        shown, marks = snippet(text, marked, code=is_code(memory.kind, memory.lang))
         key, rankings = one.candidate.key, one.table.rankings
         first, last = thickest(text, marked)
         made.append(
@@ -292,7 +294,7 @@ def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[H
         Hit(
             rank=rank,
             memory=memory,
-            snippet=_snippet(memory, memory.text[:1000], ())[0],
+            snippet=snippet(memory.text[:1000], (), code=is_code(memory.kind, memory.lang))[0],
             highlights=(),
             location=memory.place(),
             score=nan,
@@ -320,10 +322,6 @@ def in_order(counts: dict[str, int]) -> dict[str, int]:
     """Return counts with the most frequent value first, equal ones by name, the empty value left out."""
     by_name = sorted(filter(itemgetter(0), counts.items()))
     return dict(sorted(by_name, key=itemgetter(1), reverse=True))
-
-
-def _snippet(memory: Memory, text: str, spans: Sequence[Span]) -> tuple[str, tuple[Span, ...]]:
-    return code_snippet(text, spans) if is_code(memory.kind, memory.lang) else snippet(text, spans)
 
 
 _SAYINGS = {

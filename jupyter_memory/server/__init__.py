@@ -6,6 +6,5 @@ __getattr__, __dir__, __all__ = exports(
     __name__,
     {
         "extension": "load",
-        "threads": "Ticket",
     },
 )

@@ -84,7 +84,7 @@ class _MemoryHandler(APIHandler):
         raw = self.request.body
         if len(raw) <= _AT_ONCE:
             return validated(schema, raw)
-        found: dict[str, Any] = await self._usual_pool.run(Ticket(lambda: validated(schema, raw)))
+        found: dict[str, Any] = await self._usual_pool.put(lambda: validated(schema, raw)).result()
         return found
 
     @property
@@ -104,9 +104,9 @@ class _MemoryHandler(APIHandler):
     async def result(self, call: Callable[[], _Result], pool: Pool | None = None) -> _Result | None:
         # None if the client did not wait for it.
         self.service.events.loop = asyncio.get_running_loop()
-        ticket = self._ticket = Ticket(call)
+        ticket = self._ticket = (pool or self._usual_pool).put(call)
         try:
-            found: _Result = await (pool or self._usual_pool).run(ticket)
+            found: _Result = await ticket.result()
         except asyncio.CancelledError:
             if not ticket.dropped:
                 raise

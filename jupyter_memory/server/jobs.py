@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.server.threads import Pool, Ticket
+from jupyter_memory.server.threads import Pool
 from jupyter_memory.server.validation import ClientError
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Jobs:
                     return job
             job = Job(path, watch)
             # Under the lock: it begins when it is in the list, and is in the list only if it will begin.
-            self._pool.put(Ticket(lambda: self._run(job)))
+            self._pool.put(lambda: self._run(job))
             self._jobs[job.job_id] = job
             over = [one.job_id for one in self._jobs.values() if one.is_over]
             for old in over[: max(0, len(over) - _KEPT)]:

@@ -15,7 +15,7 @@ from jupyter_memory.server.validation import ClientError
 
 
 class Ticket:
-    """One call on its way through the pool; ``drop`` stops it when its result is no longer awaited."""
+    """One call on its way through a pool; ``drop`` stops it when its result is no longer awaited."""
 
     def __init__(self, call: Callable[[], Any]) -> None:
         self.future: Future[Any] = Future()
@@ -37,6 +37,12 @@ class Ticket:
         else:
             self._over()
             self.future.set_result(result)
+
+    async def result(self) -> Any:
+        try:
+            return await asyncio.wrap_future(self.future)
+        except CancelledError:
+            raise asyncio.CancelledError from None
 
     def drop(self, interrupt: Callable[[int], object]) -> None:
         """Take the call out of the queue, or interrupt what its thread is doing."""
@@ -67,14 +73,8 @@ class Pool:
         self._closed = False
         self._lock = threading.Lock()
 
-    async def run(self, ticket: Ticket) -> Any:
-        self.put(ticket)
-        try:
-            return await asyncio.wrap_future(ticket.future)
-        except CancelledError:
-            raise asyncio.CancelledError from None
-
-    def put(self, ticket: Ticket) -> None:
+    def put(self, call: Callable[[], Any]) -> Ticket:
+        ticket = Ticket(call)
         with self._lock:
             if self._closed:
                 raise _stopping()
@@ -94,6 +94,7 @@ class Pool:
                 thread = threading.Thread(target=self._work, name=name, daemon=True)
                 self._alive.append(thread)
                 thread.start()
+        return ticket
 
     @property
     def waiting(self) -> int:

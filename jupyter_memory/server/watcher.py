@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.errors import NoStore
 from jupyter_memory.interface.watching import Change, apply_changes
-from jupyter_memory.server.threads import Pool, Ticket
+from jupyter_memory.server.threads import Pool
 from jupyter_memory.server.validation import ClientError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Watcher:
             if not self._is_submitted:
                 # Refused while very many jobs wait: then the next change submits these as well.
                 with suppress(ClientError):
-                    self._pool.put(Ticket(self._apply))
+                    self._pool.put(self._apply)
                     self._is_submitted = True
 
     def _apply(self) -> None:

@@ -10,11 +10,8 @@ __getattr__, __dir__, __all__ = exports(
         "databases": "foreign_tables ipython_runs open_storage open_team versions",
         "journal": "CAN_RECORD Journal abandoned empty ending note recording runs",
         "postgres.snapshot": "keyword vectors",
-        "sqlite.copies": "Migration migrations",
-        "sqlite.database": "BackgroundReader Database",
-        "sqlite.storage": "SqliteStorage",
+        "sqlite.database": "Database",
         "sqlite.vectors": "BITS codes distances",
-        "sqlite.writer": "undo",
         "writing": "Arriving Contents Level NotedFile NotedFolder SearchStorage Storage Stored Team Thumbnails",
     },
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jupyter_memory.errors import InputError, MissingExtra
 from jupyter_memory.storage.foreign import ForeignTables
-from jupyter_memory.storage.sqlite.database import Database
+from jupyter_memory.storage.sqlite.database import BUSY_SECONDS, Database
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.storage.sqlite.storage import restore as restore
 from jupyter_memory.storage.sqlite.storage import versions as versions
@@ -20,8 +20,10 @@ from jupyter_memory.text.paths import DatabaseAddress, StorePath
 from jupyter_memory.types import Run
 
 
-def open_storage(path: StorePath, *, busy_seconds: float, space: str = "") -> Storage:
+def open_storage(path: StorePath | Database, *, busy_seconds: float = BUSY_SECONDS, space: str = "") -> Storage:
     """Open the store in a file or on a server, or make it; wait up to ``busy_seconds`` for another writer.
+
+    A ``Database`` is a file that is open already, which waits as it was told to.
 
     With a ``space``, nothing else of a store on a server is seen or counted; a file is not divided so.
 
@@ -34,7 +36,7 @@ def open_storage(path: StorePath, *, busy_seconds: float, space: str = "") -> St
         with _driver():
             from jupyter_memory.storage.postgres.storage import open_postgres
         return open_postgres(path, busy_seconds=busy_seconds, space=space)
-    return SqliteStorage(Database(path, busy_seconds=busy_seconds))
+    return SqliteStorage(path if isinstance(path, Database) else Database(path, busy_seconds=busy_seconds))
 
 
 def open_team(path: StorePath, *, busy_seconds: float) -> Team:

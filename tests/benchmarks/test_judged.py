@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from jupyter_memory.embedders import StaticEmbedder
-from jupyter_memory.evaluation import HALVES, answerability, half_of, read_set
+from jupyter_memory.evaluation import answerability, read_set
 
 HERE = Path(__file__).parents[2]
 LANGUAGES = HERE / "benchmarks" / "languages"
@@ -29,7 +29,7 @@ def test_notes_and_questions(name: str) -> None:
     assert len({document.text for document in judged.documents}) == len(judged.documents) >= 30
     assert len({question.text for question in judged.questions}) == 20 and judged.unjudged == 0
     assert all(1 <= len(question.grades) <= 2 for question in judged.questions)
-    assert 5 <= sum(half_of(question) == "tuning" for question in judged.questions) <= 15
+    assert 5 <= sum(question.half == "tuning" for question in judged.questions) <= 15
 
 
 @pytest.mark.parametrize("name", ["german_over_english", "french_over_english"])
@@ -53,7 +53,7 @@ def test_four_hundred_questions() -> None:
     assert sum(judged.unjudged for judged in sets) == 0
     for sort, least in ((answerable, 15), (unanswerable, 10)):
         assert min(Counter(one.type for one in sort).values()) >= least
-        assert all(abs(sum(half_of(one) == half for one in sort) - 100) < 10 for half in HALVES)
+        assert all(abs(sum(one.half == half for one in sort) - 100) < 10 for half in ("tuning", "held out"))
 
 
 @pytest.mark.parametrize(("name", "notebooks"), [("book", DATA / "notebooks"), ("samples", SAMPLES)])

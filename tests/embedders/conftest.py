@@ -5,9 +5,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from small_models import EMBEDDERS, SmallModel, placed
+from small_models import EMBEDDERS, SmallModel, mx, placed
 
-from jupyter_memory.embedders import NOMIC, CachedModel, mx
+from jupyter_memory.embedders import NOMIC, CachedModel
 
 
 @pytest.fixture(params=["nomic", "minilm"])

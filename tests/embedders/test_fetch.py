@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 from fetched import PROGRAM, SMALL, WEIGHTS, last_line, nothing_left, refused
 from programs import running
+from small_models import mx
 
 from jupyter_memory import EmbedderUnavailable, FetchError, InputError
-from jupyter_memory.embedders import NOMIC, CachedModel, fetch, mx, open_embedder, take
+from jupyter_memory.embedders import NOMIC, CachedModel, fetch, open_embedder, take
 
 TEXT = "Sales in Zürich rose by four percent; the λ of the Poisson model is 3.2."
 

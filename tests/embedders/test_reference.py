@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_models import EMBEDDERS, placed
+from small_models import EMBEDDERS, mx, placed
 
 from jupyter_memory import EmbedderError, EmbedderUnavailable
-from jupyter_memory.embedders import NOMIC, computing, mx, open_embedder
+from jupyter_memory.embedders import NOMIC, computing, open_embedder
 
 why = "needs the extra `reference` (torch, transformers)"
 torch = pytest.importorskip("torch", reason=why)

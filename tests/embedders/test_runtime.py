@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_models import mx
 
 from jupyter_memory import EmbedderError, JupyterMemory
-from jupyter_memory.embedders import StaticEmbedder, batches, computing, mx, open_embedder
+from jupyter_memory.embedders import StaticEmbedder, batches, computing, open_embedder
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere MLX has a fast BLAS of its own")
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -78,7 +79,7 @@ file = next(file for file in metadata.files("cmeel-openblas") if file.name.start
 def test_mlx_multiplies_with_openblas():
     """With the package installed the first function that MLX finds for a product is OpenBLAS's."""
     said = run(
-        "from jupyter_memory.embedders import arithmetic, mx\n"
+        "from jupyter_memory.embedders import NomicEmbedder, arithmetic\nimport mlx.core as mx\n"
         f"{FIND}\n"
         "functions = [ctypes.CDLL(name).cblas_sgemm for name in (None, str(file.locate()))]\n"
         "print(arithmetic(), len({ctypes.cast(one, ctypes.c_void_p).value for one in functions}))\n"
@@ -89,7 +90,8 @@ def test_mlx_multiplies_with_openblas():
 
 @linux
 @pytest.mark.parametrize(
-    "name", ["mx", "batches", "StaticEmbedder().embed_query('λ')", "open_embedder('nomic-64', models=models)"]
+    "name",
+    ["NomicEmbedder", "batches", "StaticEmbedder().embed_query('λ')", "open_embedder('nomic-64', models=models)"],
 )
 def test_openblas_comes_before_mlx(nomic, name):
     """Whatever of ours wakes MLX, the BLAS was there first, so that there is no notice of that kind."""
@@ -127,7 +129,8 @@ def test_without_openblas(tmp_path, code, said):
     (tmp_path / "libopenblas.so.0").write_bytes(b"not a library")
     found = run(
         f"{code}{PRINT}print(StaticEmbedder().embed_query('λ').shape)\n"
-        "from jupyter_memory.embedders import mx\nprint(mx.sum(mx.ones((4, 4)) @ mx.ones((4, 4))).item())",
+        "from jupyter_memory.embedders import NomicEmbedder\nimport mlx.core as mx\n"
+        "print(mx.sum(mx.ones((4, 4)) @ mx.ones((4, 4))).item())",
         tmp_path / "libopenblas.so.0",
     )
     assert said in found or ("AVX-512" in said and found.startswith("MLX with system"))
@@ -139,7 +142,7 @@ def test_without_openblas(tmp_path, code, said):
 def test_threads_of_openblas_as_before(nomic):
     """After a computation OpenBLAS uses as many threads as before, also after an error."""
     said = run(
-        "import sys\nfrom pathlib import Path\nfrom jupyter_memory.embedders import mx, open_embedder\n"
+        "import sys\nfrom pathlib import Path\nfrom jupyter_memory.embedders import NomicEmbedder, open_embedder\n"
         f"{FIND}\n"
         "openblas = ctypes.CDLL(str(file.locate()))\n"
         "openblas.openblas_set_num_threads(3)\n"
@@ -162,7 +165,7 @@ def test_no_notice(tmp_path):
     assert sys.platform != "linux" or "imported first" not in run(searched, tmp_path / "memory.sqlite")
     said = run(
         "import sys\nfrom pathlib import Path\nsys.platform = 'darwin'\n"
-        f"from jupyter_memory.embedders import mx\n{PRINT}"
+        f"from jupyter_memory.embedders import NomicEmbedder\n{PRINT}"
         "maps = Path('/proc/self/maps')\nprint('cmeel' in (maps.read_text() if maps.exists() else ''))"
     )
     assert said.splitlines() == ["MLX", "False"]

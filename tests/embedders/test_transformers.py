@@ -10,11 +10,11 @@ import sys
 import numpy as np
 import pytest
 from numpy_bert import vector
-from small_models import NEAR, PREFIXES, SmallModel
+from small_models import NEAR, PREFIXES, SmallModel, mx
 from tokenizers import Tokenizer
 
 from jupyter_memory import EmbedderError, InputError
-from jupyter_memory.embedders import NOMIC, computing, mx, open_embedder
+from jupyter_memory.embedders import NOMIC, computing, open_embedder
 
 TEXTS = [
     "We scaled the electricity prices to zero mean and unit variance before fitting the forecast.",

@@ -5,12 +5,15 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jupyter_memory import InputError, evaluation
 from jupyter_memory.cli import main
-from jupyter_memory.evaluation import HALVES, half_of, read_set
+from jupyter_memory.evaluation import read_set
 from jupyter_memory.search import verdict
 
+HALVES = ("tuning", "held out")
 KITCHEN = [
     {"_id": "bread", "title": "Bread", "text": "The dough rests overnight; bake it at 230 °C with steam."},
     {"_id": "soup", "title": "Soup", "text": "Roast the pumpkin before it goes into the soup with ginger."},
@@ -66,6 +69,23 @@ def test_each_group_is_asked_the_questions_of_another(two):
         assert replace(told, right=right, other=other).auroc == pytest.approx(sum(pairs) / len(pairs))
 
 
+def test_a_calibration_error_is_the_gap_between_said_and_seen(two):
+    """It lies between 0 and 1, is 0 for certainty that is right, and at least the gap between the two means."""
+    (told,) = evaluation.answerability([two], "static")
+
+    @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40))
+    def hold(pairs):
+        said, seen = [one for one, _ in pairs], [one for _, one in pairs]
+        error, sure, wrong = (
+            replace(told, right=strengths, other=[], found=seen).calibration_error
+            for strengths in (said, list(map(float, seen)), [float(not one) for one in seen])
+        )
+        assert -1e-9 <= error <= 1 and error >= abs(sum(said) - sum(seen)) / len(pairs) - 1e-9
+        assert (sure, wrong) == (0, 1)
+
+    hold()
+
+
 def test_a_set_of_one_collection_needs_a_second(judged_folder):
     """Alone, it is refused with what to name; with a second set, its questions are asked of that one."""
     week = judged_folder("week", WEEK, [{"_id": "q", "text": "electricity prices"}], [("q", "scale", 1)])
@@ -82,8 +102,8 @@ def test_unanswerable_questions_of_its_own(own):
 
     assert [(row.set, row.half) for row in rows] == [("own", half) for half in HALVES] and judged.unjudged == 0
     for row in rows:
-        assert len(row.right) == sum(half_of(one) == row.half for one in judged.questions) > 0
-        assert len(row.other) == sum(half_of(one) == row.half for one in judged.unanswerable) > 0
+        assert len(row.right) == sum(one.half == row.half for one in judged.questions) > 0
+        assert len(row.other) == sum(one.half == row.half for one in judged.unanswerable) > 0
         assert (row.auroc, row.false_strong, row.false_none) == (1.0, 0.0, 0.0) and 0 < row.calibration_error < 0.5
         # A right document counts among the first three hits.
         strengths = [strength for strength, one in zip(row.right, row.found, strict=True) if one]
@@ -91,8 +111,8 @@ def test_unanswerable_questions_of_its_own(own):
     found = [one for row in rows for one in row.found]
     assert (sum(found), len(found)) == (5, 6)
     # A question is in the same half wherever it stands, and its words alone decide.
-    halves = {one.text: half_of(one) for one in judged.questions}
-    assert halves == {one.text: half_of(one) for one in read_set(own("again")).questions}
+    halves = {one.text: one.half for one in judged.questions}
+    assert halves == {one.text: one.half for one in read_set(own("again")).questions}
     assert set(halves.values()) == set(HALVES)
 
 

@@ -1,14 +1,16 @@
 """`jupyter-memory bench`: thirty out of thirty, and fewer as soon as a part is missing."""
 
 import json
+import tomllib
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from jupyter_memory import evaluation
 from jupyter_memory.cli import main
-from jupyter_memory.evaluation import checks, corpus, scores
+from jupyter_memory.evaluation import scores
 from jupyter_memory.search import PROFILES
 
 CATEGORIES = [
@@ -17,15 +19,33 @@ CATEGORIES = [
 ]  # fmt: skip
 
 
+CORPUS = Path(evaluation.__file__).parent / "bench_corpus"
+NEEDED = [
+    ("covalence", "keyword", "code reference"), ("covalence", "vector", "personal recall"),
+    ("covalence", "title", "exact title"), ("auto", "title_match", "exact title"),
+    ("auto", "max_sim", "canonical file"),
+]  # fmt: skip
+UPSIDE_DOWN = [replace(term, weight=-term.weight) for term in PROFILES["auto"].terms]
+CHANGED = {
+    "upside-down": PROFILES["auto"].replace(name="upside-down", terms=tuple(UPSIDE_DOWN), keyword_only=()),
+    **{f"{name}-{term}": PROFILES[name].without(term) for name, term, _ in NEEDED},
+}
+
+
 @pytest.fixture(scope="module")
-def radhaus():
-    """The corpus in a store."""
-    with corpus() as filled:
-        yield filled
+def outcomes():
+    """What all checks came to with every profile, and with changed ones."""
+    return evaluation.bench({**PROFILES, **CHANGED})
 
 
-def held(radhaus, profile):
-    return Counter(check.category for check in checks() if not radhaus.ask(check, profile).failed)
+@pytest.fixture
+def asked(outcomes):
+    """The checks."""
+    return [one.check for one in outcomes if one.profile == "auto"]
+
+
+def held(outcomes, name):
+    return Counter(one.check.category for one in outcomes if one.profile == name and not one.failed)
 
 
 @pytest.mark.parametrize(
@@ -43,61 +63,53 @@ def held(radhaus, profile):
         ({"first": "λ", "absent": ("Müller",)}, "λ is not first but 2nd; Müller is found"),
     ],
 )  # fmt: skip
-def test_a_claim_holds_or_says_why_not(claims, failed):
+def test_a_claim_holds_or_says_why_not(asked, claims, failed):
     """Each claim is judged by itself, and all must hold; an empty answer holds no claim but absence."""
-    nothing = replace(checks()[0], first="", among=(), above=(), absent=(), space="")
+    nothing = replace(asked[0], first="", among=(), above=(), absent=(), space="")
     assert replace(nothing, **claims).judge(["Müller", "λ", "v1.4-ROADMAP.md"], {"home"}) == failed
     assert replace(nothing, first="λ").judge([]) == "λ is not first but not found"
     assert replace(nothing, absent=("λ",)).judge([]) == ""
 
 
-def test_ten_categories_of_three_checks(radhaus):
+def test_ten_categories_of_three_checks(asked):
     """Three checks for each category, no question twice without another filter, and all they speak of is there."""
-    asked = checks()
     assert list(dict.fromkeys(check.category for check in asked)) == CATEGORIES
     assert set(Counter(check.category for check in asked).values()) == {3}
     assert len({(check.query, str(check.filters)) for check in asked}) == 30
     assert all(check.why for check in asked)
 
     # A claim about a name that is misspelt would hold, or fail, for ever.
-    files = {path.relative_to(radhaus.folder).as_posix() for path in radhaus.folder.rglob("*.*")}
-    titles = {hit.memory.title for hit in radhaus.store.browsed(limit=200, filters={"kind": "note"}).hits}
+    files = {path.relative_to(CORPUS / "files").as_posix() for path in CORPUS.joinpath("files").rglob("*.*")}
+    titles = {note["title"] for note in tomllib.loads(CORPUS.joinpath("notes.toml").read_text("utf-8"))["note"]}
     for check in asked:
         assert {name for name in (check.first, *check.among, *check.above, *check.absent) if name} <= files | titles
     # Files are as old as the corpus says, not as their copy on this disk.
-    found = radhaus.store.hits("roadmap 1.3", now="2026-06-05").hits[0].memory
-    assert found.event_at.date().isoformat() == "2026-01-12"
+    of_a_day = {"query": "roadmap 1.3", "filters": {"since": "2026-01-12", "until": "2026-01-12"}}
+    old = replace(asked[0], **of_a_day, first="docs/v1.3-ROADMAP.md", among=(), above=(), absent=(), space="")
+    assert evaluation.bench({"auto": PROFILES["auto"]}, asked=[old])[0].failed == ""
 
 
 @pytest.mark.parametrize("name", ["covalence", "auto"])
-def test_thirty_out_of_thirty(radhaus, name):
+def test_thirty_out_of_thirty(outcomes, name):
     """With the bundled model every check holds for covalence and for auto."""
-    outcomes = [radhaus.ask(check, PROFILES[name]) for check in checks()]
-    assert [(one.check.query, one.failed) for one in outcomes if one.failed] == []
-    assert scores(outcomes) == {name: (30, 30)}
+    of_name = [one for one in outcomes if one.profile == name]
+    assert [(one.check.query, one.failed) for one in of_name if one.failed] == []
+    assert scores(of_name) == {name: (30, 30)}
 
 
-@pytest.mark.parametrize(
-    ("profile", "term", "category"),
-    [
-        ("covalence", "keyword", "code reference"), ("covalence", "vector", "personal recall"),
-        ("covalence", "title", "exact title"), ("auto", "title_match", "exact title"),
-        ("auto", "max_sim", "canonical file"),
-    ],
-)  # fmt: skip
-def test_these_signals_are_needed(radhaus, profile, term, category):
+@pytest.mark.parametrize(("profile", "term", "category"), NEEDED)
+def test_these_signals_are_needed(outcomes, profile, term, category):
     """Without one of these signals checks are lost, those of the category that the signal is for among them."""
-    assert held(radhaus, PROFILES[profile].without(term))[category] < 3
+    assert held(outcomes, f"{profile}-{term}")[category] < 3
 
 
-def test_checks_can_fail(radhaus):
+def test_checks_can_fail(outcomes, asked):
     """Ranking backwards auto loses nearly all checks; asked without their filters, those of spaces fail."""
-    auto = PROFILES["auto"]
-    upside_down = tuple(replace(term, weight=-term.weight) for term in auto.terms)
-    assert sum(held(radhaus, auto.replace(name="upside-down", terms=upside_down, keyword_only=())).values()) < 15
-    for check in checks():
-        if "space" in check.filters:
-            assert radhaus.ask(replace(check, filters={}), PROFILES["covalence"]).failed
+    assert sum(held(outcomes, "upside-down").values()) < 15
+    everywhere = [replace(check, filters={}) for check in asked if "space" in check.filters]
+    assert everywhere and all(
+        one.failed for one in evaluation.bench({"covalence": PROFILES["covalence"]}, asked=everywhere)
+    )
 
 
 def test_the_command_ends_with_a_line_a_profile(tmp_path, capsys):
@@ -110,7 +122,7 @@ def test_the_command_ends_with_a_line_a_profile(tmp_path, capsys):
     assert main(["bench", "-p", "autp"]) == 2
 
 
-def test_all_profiles_by_default():
-    """Without a name every profile is measured."""
-    found = scores(evaluation.bench(PROFILES))
-    assert list(found) == list(PROFILES) and all(asked == 30 for _, asked in found.values())
+def test_every_profile_is_measured(outcomes):
+    """Each has its thirty outcomes, in the order of the profiles."""
+    found = scores(outcomes)
+    assert list(found) == [*PROFILES, *CHANGED] and all(asked == 30 for _, asked in found.values())

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import RR, R, Success, nDCG
 
-from jupyter_memory.evaluation import METRICS, calibration_error, interval, p_value
+from jupyter_memory.evaluation import METRICS, interval, p_value
 
 THEIRS = {
     "ndcg@10": nDCG @ 10,
@@ -37,16 +37,6 @@ def test_metrics_by_hand():
     assert METRICS["ndcg@10"](["b", "a"], {"a": 2, "c": 1}) == pytest.approx((2 / 1.5849625) / (2 + 1 / 1.5849625))
     assert all(metric([], {"a": 1.0}) == 0.0 for metric in METRICS.values())
     assert METRICS["ndcg@10"](["a"], {}) == METRICS["recall@10"](["a"], {}) == 0.0
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40))
-def test_a_calibration_error_is_the_gap_between_said_and_seen(pairs):
-    """It lies between 0 and 1, is 0 for certainty that is right, and at least the gap between the two means."""
-    said, seen = [one for one, _ in pairs], [one for _, one in pairs]
-    error = calibration_error(said, seen)
-    assert -1e-9 <= error <= 1 and error >= abs(sum(said) - sum(seen)) / len(pairs) - 1e-9
-    assert calibration_error([float(one) for one in seen], seen) == 0
-    assert calibration_error([float(not one) for one in seen], seen) == 1
 
 
 def test_an_interval_holds_the_mean_and_narrows():

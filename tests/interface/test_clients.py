@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_memory import ClientConfigError, JupyterMemory
-from jupyter_memory.interface import CLIENTS, ClientTarget, Places, SkillTarget, StoreProvider, backup_of
+from jupyter_memory.interface import CLIENTS, ClientTarget, Places, SkillTarget, backup_of
 
 HOME = Path("/home/ada")
 LINUX = Places(HOME, {}, "linux")
@@ -448,9 +448,9 @@ def test_the_skill_is_short_and_names_tools_that_exist(tmp_path: Path) -> None:
     assert len(body.split()) < 350
 
     pytest.importorskip("pydantic", reason="the extra mcp is not installed")
-    from jupyter_memory.mcp import Tools
+    from jupyter_memory.mcp import tools_of
 
-    tools = {tool.name: tool for tool in Tools(StoreProvider(JupyterMemory())).offered}
+    tools = {tool.name: tool for tool in tools_of(JupyterMemory()).offered}
     assert set(re.findall(r"memory_[a-z]+", text)) == set(tools) - {"memory_forget", "memory_status"}
     schema = json.dumps(tools["memory_search"].arguments.input_schema())
     assert all(f'"{name}"' in schema for name in ("path", "kind", "since"))

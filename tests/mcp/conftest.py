@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tool_answers import with_shared
 
 from jupyter_memory import JupyterMemory, MemoryStore
-from jupyter_memory.interface import StoreProvider
-from jupyter_memory.mcp import Bound, Tools
+from jupyter_memory.mcp import tools_of
 
 
 @pytest.fixture
-def tools_over() -> Iterator[Callable[..., Tools]]:
-    """Give the tools over a store's file, within bounds; what they open is closed again."""
-    made: list[Tools] = []
+def tools_over() -> Iterator[Callable[..., Any]]:
+    """Give the tools over a store, or its file, as the command's options allow; what they open is closed again."""
+    made: list[Any] = []
 
-    def over(store: MemoryStore, limit: Any = None, log_searches: bool = True, **bound: Any) -> Tools:
-        settings = JupyterMemory(path=str(store.path), log_searches=log_searches, busy_seconds=0.2)
-        made.append(Tools(StoreProvider(settings), Bound(**bound), limit))
+    def over(store: MemoryStore | Path, log_searches: bool = True, **options: Any) -> Any:
+        path = store.path if isinstance(store, MemoryStore) else store
+        settings = JupyterMemory(path=str(path), log_searches=log_searches, busy_seconds=0.2)
+        made.append(tools_of(settings, **options))
         return made[-1]
 
     yield over
@@ -29,7 +30,7 @@ def tools_over() -> Iterator[Callable[..., Tools]]:
 
 
 @pytest.fixture
-def tools(tools_over, week_store) -> Tools:
+def tools(tools_over, week_store) -> Any:
     """Give the tools over the week, without bounds but the usual ones."""
     return tools_over(week_store)
 
@@ -38,7 +39,7 @@ def tools(tools_over, week_store) -> Tools:
 def ask() -> Callable[..., dict[str, Any]]:
     """Call a tool and return what it answers; an error fails the test."""
 
-    def call(tools: Tools, name: str, client: str = "codex", **arguments: Any) -> dict[str, Any]:
+    def call(tools: Any, name: str, client: str = "codex", **arguments: Any) -> dict[str, Any]:
         outcome = tools.call(f"memory_{name}", arguments, client)
         assert outcome.result is not None, outcome.error
         return with_shared(outcome.result.values())
@@ -50,7 +51,7 @@ def ask() -> Callable[..., dict[str, Any]]:
 def refused() -> Callable[..., str]:
     """Call a tool that must refuse, and return the sentence of its error."""
 
-    def call(tools: Tools, name: str, client: str = "codex", **arguments: Any) -> str:
+    def call(tools: Any, name: str, client: str = "codex", **arguments: Any) -> str:
         outcome = tools.call(f"memory_{name}", arguments, client)
         assert outcome.result is None and outcome.error
         return outcome.error

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from locked import while_another_writes
 from tool_answers import with_client, with_shared
 
-from jupyter_memory import JupyterMemory, JupyterMemoryError, MemoryStore
-from jupyter_memory.interface import StoreProvider
-from jupyter_memory.mcp import Bound, Tools, WriteLimit
+from jupyter_memory import JupyterMemory, MemoryStore
+from jupyter_memory.mcp import tools_of
 from jupyter_memory.types import Run
 
 OPEN, CLOSED = "/work/open", "/work/closed"
@@ -63,9 +62,9 @@ def mixed(tmp_path_factory):
 @pytest.fixture(scope="module")
 def bounded(mixed):
     """The tools of a program that is bounded to the open folder; it may write."""
-    provider = StoreProvider(JupyterMemory(path=str(mixed)))
-    yield Tools(provider, Bound(paths=(OPEN,)))
-    provider.close()
+    tools = tools_of(JupyterMemory(path=str(mixed)), path=(OPEN,))
+    yield tools
+    tools.provider.close()
 
 
 def closed_ids(path) -> list[str]:
@@ -98,8 +97,7 @@ def test_a_name_that_is_a_path_opens_nothing(mixed, name):
     async def use(client):
         return (await client.call_tool("memory_search", {"query": "walrus quartz"})).structured_content
 
-    provider = StoreProvider(JupyterMemory(path=str(mixed)))
-    assert with_client(Tools(provider, Bound(paths=(OPEN,))), use, name=name)["hits"] == []
+    assert with_client(tools_of(JupyterMemory(path=str(mixed)), path=(OPEN,)), use, name=name)["hits"] == []
     with MemoryStore(mixed) as store:
         called = store.recent()[0].client
     assert "/" not in called and not called.startswith(".") and 0 < len(called) <= 40
@@ -121,15 +119,14 @@ def test_the_words_of_the_rest_are_not_told(bounded, ask):
         assert not [word for word in (*HIDDEN, "2023") if word.lower() in said.lower() and word not in asked], said
 
 
-def test_the_same_is_told_whatever_the_rest_holds(mixed, tmp_path, ask):
+def test_the_same_is_told_whatever_the_rest_holds(tools_over, mixed, tmp_path, ask):
     """Two stores that differ only in what a program may not see answer it alike: verdict, strength, notes, counts."""
     alone = tmp_path / "alone.sqlite"
     with MemoryStore(alone, embedder="static") as store:
         store.add_many([one for one in RECORDS if one.get("source", "").startswith(OPEN)], progress=False)
     answers = []
     for path in (mixed, alone):
-        provider = StoreProvider(JupyterMemory(path=str(path)))
-        tools = Tools(provider, Bound(paths=(OPEN,), writing=False))
+        tools = tools_over(path, path=(OPEN,), read_only=True)
         found = []
         for query in ("open price forecast", "price walrus", "forecast of day 3 Zugspitze quartz", "walrus", "prixe"):
             said = ask(tools, "search", query=query, client="probe")
@@ -137,7 +134,6 @@ def test_the_same_is_told_whatever_the_rest_holds(mixed, tmp_path, ask):
             found.append((query, said["verdict"], hits, said.get("note")))
         status = ask(tools, "status", client="probe")
         answers.append((found, {name: status[name] for name in ("memories", "kinds", "languages", "tags")}))
-        provider.close()
     assert answers[0] == answers[1]
 
 
@@ -153,16 +149,14 @@ def test_a_space_is_the_whole_world(tools_over, week_store, week_memories, ask, 
     assert week_store.get(kept["id"]).space == "shops" and ask(tools, "status")["memories"] == 3
 
 
-def test_the_history_is_withheld_unless_it_is_allowed(mixed, ask, refused):
+def test_the_history_is_withheld_unless_it_is_allowed(tools_over, mixed, ask, refused):
     """What was run is not found, read or counted without the option."""
-    provider = StoreProvider(JupyterMemory(path=str(mixed)))
-    closed, opened = Tools(provider, Bound(writing=False)), Tools(provider, Bound(history=True, writing=False))
+    closed, opened = (tools_over(mixed, history=history, read_only=True) for history in (False, True))
     [run] = ask(opened, "search", query="load quartz", filters={"kind": "history"})["hits"]
 
     assert ask(closed, "search", query="load quartz", filters={"kind": "history"})["hits"] == []
     assert "No memory" in refused(closed, "get", ids=run["id"])
     assert "history" not in ask(closed, "status")["kinds"] and ask(opened, "status")["kinds"]["history"] == 1
-    provider.close()
 
 
 def test_own_notes_are_seen_in_a_folder(bounded, ask, refused):
@@ -255,7 +249,7 @@ def test_without_a_log_nothing_is_written_down(tools_over, ask, week_store, byte
 def test_writes_are_limited_and_say_when_to_try_again(tools_over, ask, refused, week_store):
     """After so many notes in a minute the next is refused, with the seconds to wait; what fails is not counted."""
     now = [0.0]
-    tools = tools_over(week_store, limit=WriteLimit(lambda: now[0]))
+    tools = tools_over(week_store, clock=lambda: now[0])
     for _ in range(40):
         assert "cannot be stored" in refused(tools, "remember", text=" \n")
     for number in range(20):
@@ -269,12 +263,11 @@ def test_writes_are_limited_and_say_when_to_try_again(tools_over, ask, refused, 
     assert ask(tools, "remember", text="One more of the loop.")["id"]
 
 
-def test_an_hour_is_limited_too():
+def test_an_hour_is_limited_too(tools_over, ask, refused, week_store):
     """A slow loop ends at the limit of the hour."""
     now = [0.0]
-    limit = WriteLimit(lambda: now[0])
-    for _ in range(200):
-        with limit.one_write():
-            now[0] += 10.0
-    with pytest.raises(JupyterMemoryError, match="in an hour"), limit.one_write():
-        pass
+    tools = tools_over(week_store, clock=lambda: now[0])
+    for number in range(200):
+        ask(tools, "remember", text=f"Note {number} of the slow loop.")
+        now[0] += 10.0
+    assert "in an hour" in refused(tools, "remember", text="One more of the slow loop.")

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tool_answers import with_shared
 
 from jupyter_memory import JupyterMemory, MemoryStore
-from jupyter_memory.interface import StoreProvider
-from jupyter_memory.mcp import Bound, Tools
+from jupyter_memory.mcp import tools_of
 from jupyter_memory.search import CAUTION, reads_like_instructions, seen
 from jupyter_memory.text import estimated_tokens, json_text
 
@@ -35,9 +34,9 @@ def many(tmp_path_factory):
     ]
     with MemoryStore(path, embedder="static") as store:
         added = store.add_many(records, progress=False)
-    provider = StoreProvider(JupyterMemory(path=str(path)))
-    yield Tools(provider, Bound(writing=False)), [memory.id for memory in added]
-    provider.close()
+    tools = tools_of(JupyterMemory(path=str(path)), read_only=True)
+    yield tools, [memory.id for memory in added]
+    tools.provider.close()
 
 
 @pytest.fixture

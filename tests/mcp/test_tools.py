@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_memory import JupyterMemory, MemoryStore
-from jupyter_memory.interface import StoreProvider
-from jupyter_memory.mcp import Tools
+from jupyter_memory import MemoryStore
 
 
 def test_a_hit_says_where_it_is_from_and_what_its_text_costs(tools, ask):
@@ -53,7 +51,7 @@ def test_nothing_is_answered_without_filler(tools_over, ask, week_store):
     for bound, said in (
         ({}, "Nothing here answers this."),
         ({"space": "empty"}, "nothing yet in the part"),
-        ({"paths": ("/nowhere",)}, "nothing yet in the part"),
+        ({"path": ("/nowhere",)}, "nothing yet in the part"),
     ):
         found = ask(tools_over(week_store, **bound), "search", query="which embassy issues visas for Madagascar")
         assert found["verdict"] == "none" or bound
@@ -106,7 +104,7 @@ def test_a_program_remembers_and_forgets_its_own(tools, tools_over, ask, refused
     assert week_store.get(kept["id"]) and week_store.get(mine)
     assert ask(tools, "forget", ids=kept["id"])["forgotten"] == 1
     assert "No memory that this client may see" in refused(tools, "forget", ids=kept["id"])
-    assert ask(tools_over(week_store, forgetting_any=True), "forget", ids=mine)["forgotten"] == 1
+    assert ask(tools_over(week_store, forget_any=True), "forget", ids=mine)["forgotten"] == 1
 
 
 def test_the_words_of_a_person_stay_a_persons(tools, ask, refused, week_store, week_memories):
@@ -136,7 +134,7 @@ def test_status_counts_what_is_there(tools, ask):
 
 def test_read_only_offers_no_tool_that_writes(tools_over, refused, week_store):
     """Without writing there are four tools, and the other two say why they are not."""
-    tools = tools_over(week_store, writing=False)
+    tools = tools_over(week_store, read_only=True)
     reading = [f"memory_{name}" for name in ("search", "get", "related", "status")]
     assert [tool.name for tool in tools.offered] == reading
     assert "read-only" in refused(tools, "remember", text="x")
@@ -195,19 +193,17 @@ def test_an_offset_that_cannot_be(tools, refused, week_memories):
     assert "without around" in refused(tools, "get", ids=one, offset=3, around="orders")
 
 
-def test_a_store_that_is_not_there_yet(tmp_path, ask, refused):
+def test_a_store_that_is_not_there_yet(tools_over, tmp_path, ask, refused):
     """Without a store every tool that reads says how to make one; the first note makes it."""
-    provider = StoreProvider(JupyterMemory(path=str(tmp_path / "new" / "memory.sqlite")))
-    tools = Tools(provider)
+    tools = tools_over(tmp_path / "new" / "memory.sqlite")
     for name, arguments in (("search", {"query": "a"}), ("get", {"ids": "a"}), ("status", {})):
         assert "There is no memory yet" in refused(tools, name, **arguments)
 
     assert ask(tools, "remember", text="Prices are net of tax.")["id"]
     assert ask(tools, "status")["memories"] == 1
-    provider.close()
 
 
-def test_a_damaged_store_and_a_newer_one(tmp_path, refused):
+def test_a_damaged_store_and_a_newer_one(tools_over, tmp_path, refused):
     """A file that is no store, and one of a newer version, are told apart, without their paths."""
     import apsw
 
@@ -218,7 +214,7 @@ def test_a_damaged_store_and_a_newer_one(tmp_path, refused):
     connection.close()
 
     for path, said in ((broken, "is damaged"), (newer, "")):
-        error = refused(Tools(StoreProvider(JupyterMemory(path=str(path)))), "search", query="a")
+        error = refused(tools_over(path), "search", query="a")
         assert said in error and str(tmp_path) not in error and "person" in error
 
 

@@ -8,7 +8,7 @@ import pytest
 from calibrated import calibrated
 
 from jupyter_memory.embedders import tokens as pieces
-from jupyter_memory.search import BestPassage, MaxSim, SemanticMargin, max_sim
+from jupyter_memory.search import BestPassage, MaxSim, SemanticMargin
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 
@@ -87,22 +87,24 @@ def tokens(*ids):
 )
 def test_max_sim_by_hand(asked, weights, texts, found):
     """The nearest token of a text speaks for each token of the query."""
-    assert max_sim(asked, weights, texts, TABLE, 1) == pytest.approx(found)
+    assert MaxSim.matches(asked, weights, texts, TABLE, 1) == pytest.approx(found)
 
 
 def test_max_sim_of_long_texts_and_long_questions():
     """A near match in a long text is worth less than in a short one, an exact one the same; the rarest tokens count."""
     short, long = tokens(1, 2), tokens(1, *[2] * 49)
-    near = max_sim(tokens(0), ONE, [short, long, long[::-1]], TABLE, 10)
+    near = MaxSim.matches(tokens(0), ONE, [short, long, long[::-1]], TABLE, 10)
     assert near[0] > near[1] == near[2]
-    assert max_sim(tokens(1), ONE, [short, long], TABLE, 10) == pytest.approx([1.0, 1.0])
+    assert MaxSim.matches(tokens(1), ONE, [short, long], TABLE, 10) == pytest.approx([1.0, 1.0])
 
     weights = np.arange(1, 31, dtype=np.float32)
-    rare, common = max_sim(np.arange(30), weights, [np.arange(18, 30), np.arange(10)], np.eye(30, dtype=np.float32), 12)
+    rare, common = MaxSim.matches(
+        np.arange(30), weights, [np.arange(18, 30), np.arange(10)], np.eye(30, dtype=np.float32), 12
+    )
     assert rare == pytest.approx(1, abs=1e-6) and common == pytest.approx(0, abs=0.02)
 
     met = np.array([[True, False], [False, False], [False, False]])
-    found = max_sim(tokens(0, 2), EVEN, [tokens(2), tokens(2), tokens()], TABLE, 1, met)
+    found = MaxSim.matches(tokens(0, 2), EVEN, [tokens(2), tokens(2), tokens()], TABLE, 1, met)
     assert found == pytest.approx([1.0, 0.5, 0.0])  # met by what a text is
 
 

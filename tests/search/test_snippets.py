@@ -1,6 +1,7 @@
 """The stretch that is shown of a text: of prose one line, of code some whole lines, with the query's words in it."""
 
 import re
+from functools import partial
 from os.path import commonprefix
 
 import marks
@@ -8,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory.search import code_snippet, snippet
+from jupyter_memory.search import snippet
 
+code_snippet = partial(snippet, code=True)
 # The characters of a snippet, and the lines of one of code.
 WIDTH, LINES = 160, 4
 BREAKS = st.sampled_from(["\n", "\r\n", "\n\n", "\n \t\n", "\r", "\u2028", "\v"])

@@ -26,7 +26,6 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT7
 
 import jupyter_memory
-from jupyter_memory.server import Ticket
 
 SCHEMAS = Path(jupyter_memory.__file__).parent / "server" / "schemas"
 
@@ -92,7 +91,7 @@ def jp_fetch(server_fetch) -> Callable[..., Awaitable[Any]]:
 def queued(service) -> Iterator[threading.Event]:
     """Keep the thread that indexes busy until the event is set: what is asked for meanwhile waits for its turn."""
     go_on = threading.Event()
-    service.index_pool.put(Ticket(go_on.wait))
+    service.index_pool.put(go_on.wait)
     yield go_on
     go_on.set()
 
@@ -102,7 +101,7 @@ def writers_busy(service) -> Iterator[threading.Event]:
     """Keep the two threads that make changes busy until the event is set."""
     go_on = threading.Event()
     for _ in range(2):
-        service.write_pool.put(Ticket(go_on.wait))
+        service.write_pool.put(go_on.wait)
     yield go_on
     go_on.set()
 

@@ -9,8 +9,6 @@ import threading
 import pytest
 from tornado.web import HTTPError
 
-from jupyter_memory.server import Ticket
-
 
 async def test_index_a_folder_by_its_contents_path(ask, fits, over, notebook, queued):
     """A contents path is enough; the job tells what it did, and a search finds it."""
@@ -100,7 +98,7 @@ async def test_removing_a_folder_stops_what_indexes_it(ask, over, many_files, se
     await ask("index", {"path": "many"})
     await over()
     queued = threading.Event()
-    service.index_pool.put(Ticket(queued.wait))
+    service.index_pool.put(queued.wait)
     await ask("index", {"path": "many/note 3.md"})
     held = (await ask("status")).json["store"]["memories"]
     removing = asyncio.create_task(ask("folders", {"path": str(many_files), "remove": True, "count": held}))
@@ -136,7 +134,7 @@ def full_line(service, queued):
     """As many jobs behind the one that runs as may wait."""
     with pytest.raises(HTTPError, match="503"):
         while True:
-            service.index_pool.put(Ticket(int))
+            service.index_pool.put(int)
 
 
 async def test_a_job_that_finds_no_place_is_not_listed(ask, over, notebook, queued, full_line):

@@ -13,7 +13,6 @@ from tornado.http1connection import HTTP1Connection
 from tornado.web import HTTPError
 
 from jupyter_memory import MemoryStore, StoreClosed
-from jupyter_memory.server import Ticket
 
 
 @pytest.fixture
@@ -246,9 +245,7 @@ def test_a_call_never_waits_behind_another_while_a_thread_may_begin(service):
     try:
         for calls in range(1, 65):
             meeting = threading.Barrier(calls, timeout=60)
-            tickets = [Ticket(meeting.wait) for _ in range(calls)]
-            for ticket in tickets:
-                service.search_pool.put(ticket)
+            tickets = [service.search_pool.put(meeting.wait) for _ in range(calls)]
             assert sorted(ticket.future.result(100) for ticket in tickets) == list(range(calls))
             time.sleep(1e-3)
     finally:
@@ -260,7 +257,7 @@ async def test_a_full_line_is_said_at_once(ask, week_in, service):
     go_on = threading.Event()
     with pytest.raises(HTTPError, match="503"):
         while True:
-            service.search_pool.put(Ticket(go_on.wait))
+            service.search_pool.put(go_on.wait)
     refused = await ask("search", {"query": "λ"})
     assert (refused.code, refused.json["reason"]) == (503, "Busy")
     go_on.set()
@@ -269,12 +266,11 @@ async def test_a_full_line_is_said_at_once(ask, week_in, service):
 async def test_a_call_that_is_over_is_not_interrupted(service):
     """The thread that is interrupted is the one that the call runs in, which may work for somebody else afterwards."""
     go_on, began, interrupted = threading.Event(), threading.Event(), []
-    ticket = Ticket(lambda: (began.set(), go_on.wait(100), threading.get_ident())[2])
-    waiting = asyncio.ensure_future(service.search_pool.run(ticket))
+    ticket = service.search_pool.put(lambda: (began.set(), go_on.wait(100), threading.get_ident())[2])
     assert await asyncio.to_thread(began.wait, 60)
     ticket.drop(interrupted.append)
     go_on.set()
-    assert interrupted == [await waiting]
+    assert interrupted == [await ticket.result()]
     ticket.drop(interrupted.append)
     assert len(interrupted) == 1
 
@@ -285,7 +281,7 @@ async def test_changes_that_wait_when_the_server_stops_are_made_if_there_is_time
     """Closed, the server still does what is in the line; then its threads end, and nothing more is taken."""
     threads, go_on = set(threading.enumerate()), threading.Event()
     for _ in range(2):
-        service.write_pool.put(Ticket(go_on.wait))
+        service.write_pool.put(go_on.wait)
     ours = set(threading.enumerate()) - threads
     added = [asyncio.ensure_future(ask("add", {"text": f"The λ of day {number}"})) for number in range(3)]
     await until(lambda: service.write_pool.waiting == 3)

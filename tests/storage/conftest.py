@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jupyter_memory.ingest import prepare
-from jupyter_memory.storage import Database, Prepared, SqliteStorage
+from jupyter_memory.storage import Database, Prepared, Storage, open_storage
 from jupyter_memory.types import Draft, Memory
 
 
@@ -33,19 +33,19 @@ def database(path: Path) -> Iterator[Callable[..., Database]]:
 
 
 @pytest.fixture
-def sqlite(database: Callable[..., Database]) -> Iterator[Callable[..., SqliteStorage]]:
+def sqlite(database: Callable[..., Database]) -> Iterator[Callable[..., Storage]]:
     """Open stores below the seam, ``sqlite(path, **options)``, and close them after the test."""
     with ExitStack() as opened:
-        yield lambda *where, **options: opened.enter_context(closing(SqliteStorage(database(*where, **options))))
+        yield lambda *where, **options: opened.enter_context(closing(open_storage(database(*where, **options))))
 
 
 @pytest.fixture
 def remember() -> Callable[..., list[Memory]]:
     """Store drafts, or plain texts, without vectors: ``remember(database, *drafts)``."""
 
-    def store(opened: Database | SqliteStorage, *drafts: Draft | str) -> list[Memory]:
+    def store(opened: Database | Storage, *drafts: Draft | str) -> list[Memory]:
         given = [Draft(text=draft) if isinstance(draft, str) else draft for draft in drafts]
-        storage = SqliteStorage(opened) if isinstance(opened, Database) else opened
+        storage = open_storage(opened) if isinstance(opened, Database) else opened
         chunked = [one.draft for one in prepare(given, None)]
         parts = [draft if draft.chunks else whole for draft, whole in zip(given, chunked, strict=True)]
         return storage.writer.add([Prepared(draft, None) for draft in parts], None)

@@ -7,12 +7,12 @@ import time
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
+import apsw
 import pytest
 from inside import run_sql
 from results import titles, words_of_the_index
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, UnknownMemory
-from jupyter_memory.storage import undo
 from jupyter_memory.types import Filters
 
 
@@ -329,9 +329,10 @@ def test_everything_comes_back(made, week):
 
 def test_too_much_to_keep(made, monkeypatch):
     """What SQLite could not hold in one row is refused before anything is forgotten."""
-    monkeypatch.setattr(undo, "_MOST", 1_000)
+    # As a SQLite that was built for shorter rows.
+    monkeypatch.setattr(apsw, "connection_hooks", [lambda one: one.limit(apsw.SQLITE_LIMIT_LENGTH, 100_000)])
     store = made(undo_minutes=10)
-    memory = store.add(SECRET * 200)
+    memory = store.add(SECRET * 3_000)
     with pytest.raises(InputError, match="nothing was forgotten"):
         store.forget(memory.id)
     assert store.get(memory.id) == memory

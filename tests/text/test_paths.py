@@ -10,26 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory import InputError
-from jupyter_memory.text import DatabaseAddress, called_before, normal, spelling, store_at
-
-ENTRIES = ["preise.md", "Müller.ipynb", "λ.md", "Λ.txt"]
-
-
-@pytest.mark.parametrize(
-    ("typed", "entries", "meant"),
-    [
-        ("preise.md", ENTRIES, "preise.md"),
-        ("PREISE.MD", ENTRIES, "preise.md"),
-        (normalize("NFD", "müller.ipynb"), ENTRIES, "Müller.ipynb"),
-        ("Λ.md", ENTRIES, "λ.md"),
-        ("umsatz.md", ENTRIES, "umsatz.md"),
-        # Where a folder tells two names apart, each is itself, and a third stays as it was typed.
-        *((name, ["Preise", "preise"], name) for name in ("Preise", "preise", "PREISE")),
-    ],
-)
-def test_the_entry_that_is_meant(typed, entries, meant):
-    """A name in another case, or with its letters in another form, is that of the one entry it can mean."""
-    assert spelling(typed, entries) == meant
+from jupyter_memory.text import DatabaseAddress, called_before, normal, store_at
 
 
 @pytest.mark.parametrize("written", ["//a/b", "///a//b/", "/a/./b", "/a/c/../b/.", "/../a/b", "//..//a/b"])

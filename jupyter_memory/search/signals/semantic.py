@@ -112,7 +112,7 @@ class MaxSim:
         # Never negative, as in Lucene's BM25.
         counts = np.minimum(sample.token_counts[asked], sample.chunks).astype(np.float64)
         idf = np.log1p((sample.chunks - counts + 0.5) / (counts + 0.5))
-        matches = max_sim(
+        matches = self.matches(
             asked,
             idf.astype(np.float32),
             [context.tokens[one.chunk].different for one in chosen],
@@ -124,6 +124,45 @@ class MaxSim:
             one.key: of_the_whole(float(match), len(one.memory.text))
             for one, match in zip(chosen, matches, strict=True)
         }
+
+    @staticmethod
+    def matches(
+        query: Tokens,
+        rarity: Floats,
+        texts: Sequence[Tokens],
+        table: TokenTable,
+        typical_length: float,
+        met: NDArray[np.bool_] | None = None,
+    ) -> Floats:
+        """Return how well each text meets the query, float32 ``(len(texts),)``: about 0 for nothing, 1 for every token.
+
+        ``query`` has its different tokens, ``(q,)``, and ``rarity`` the idf of each. ``typical_length`` is the mean
+        number of tokens of the store's texts; ``met`` says which tokens a text meets by what it is, ``(len(texts),
+        q)``.
+        """
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        matches = np.zeros(len(texts), dtype=np.float32)
+        telling = np.argsort(-rarity, kind="stable")[:MOST_TELLING]
+        query, weights = query[telling], rarity[telling].astype(np.float32) ** IDF_POWER
+        spoken = np.flatnonzero(lengths)
+        if not spoken.size or not weights.sum() > 0:
+            return matches
+        # Texts share most of their tokens, so that each different one is compared once.
+        every = np.concatenate([text for text in texts if len(text)])
+        held = np.zeros(int(every.max()) + 1, dtype=bool)
+        held[every] = True
+        different = np.flatnonzero(held)
+        places = np.empty(held.size, dtype=np.intp)
+        places[different] = np.arange(different.size)
+        with one_core():
+            cosines = table[different] @ table[query].T
+        starts = np.concatenate(([0], np.cumsum(lengths[spoken])[:-1]))
+        nearest: Floats = np.maximum.reduceat(cosines.take(places[every], axis=0), starts, axis=0)
+        if met is not None:
+            nearest[met[np.ix_(spoken, telling)]] = 1
+        excess = LENGTH_SLOPE * np.log(lengths[spoken] / max(typical_length, 1.0)).astype(np.float32)
+        matches[spoken] = (nearest - excess[:, None] * (1 - nearest)) @ weights / weights.sum()
+        return matches
 
 
 def _best_placed(context: SearchContext, depth: int = DEPTH, budget: int = BUDGET) -> list[Candidate]:
@@ -160,44 +199,6 @@ def _written_in(query: Query, asked: Tokens, candidates: Sequence[Candidate]) ->
             tells = np.isin(asked, tokens([word]).ids)
             found |= np.array([one == name for one in written], dtype=bool)[:, None] & tells
     return found
-
-
-def max_sim(
-    query: Tokens,
-    rarity: Floats,
-    texts: Sequence[Tokens],
-    table: TokenTable,
-    typical_length: float,
-    met: NDArray[np.bool_] | None = None,
-) -> Floats:
-    """Return how well each text meets the query, float32 ``(len(texts),)``: about 0 for nothing, 1 for every token.
-
-    ``query`` has its different tokens, ``(q,)``, and ``rarity`` the idf of each. ``typical_length`` is the mean number
-    of tokens of the store's texts; ``met`` says which tokens a text meets by what it is, ``(len(texts), q)``.
-    """
-    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    matches = np.zeros(len(texts), dtype=np.float32)
-    telling = np.argsort(-rarity, kind="stable")[:MOST_TELLING]
-    query, weights = query[telling], rarity[telling].astype(np.float32) ** IDF_POWER
-    spoken = np.flatnonzero(lengths)
-    if not spoken.size or not weights.sum() > 0:
-        return matches
-    # Texts share most of their tokens, so that each different one is compared once.
-    every = np.concatenate(texts)
-    held = np.zeros(int(every.max()) + 1, dtype=bool)
-    held[every] = True
-    different = np.flatnonzero(held)
-    places = np.empty(held.size, dtype=np.intp)
-    places[different] = np.arange(different.size)
-    with one_core():
-        cosines = table[different] @ table[query].T
-    starts = np.concatenate(([0], np.cumsum(lengths[spoken])[:-1]))
-    nearest: Floats = np.maximum.reduceat(cosines.take(places[every], axis=0), starts, axis=0)
-    if met is not None:
-        nearest[met[np.ix_(spoken, telling)]] = 1
-    excess = LENGTH_SLOPE * np.log(lengths[spoken] / max(typical_length, 1.0)).astype(np.float32)
-    matches[spoken] = (nearest - excess[:, None] * (1 - nearest)) @ weights / weights.sum()
-    return matches
 
 
 # The vector of a chunk is that of all it says: one line on the matter among twenty others hardly shows in it. A passage

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
+from itertools import starmap
 from json import JSONDecodeError
 from pathlib import Path
 from time import monotonic, sleep
@@ -293,7 +294,10 @@ _PARENTS: list[apsw.Connection] = []
 
 
 class Database:
-    """One store file, safe to share between threads and processes; ``vfs`` names the SQLite VFS to open it with."""
+    """One store file, safe to share between threads and processes; ``vfs`` names the SQLite VFS to open it with.
+
+    ``further`` are migrations to try after those of this release, each a version and its script.
+    """
 
     def __init__(
         self,
@@ -301,14 +305,15 @@ class Database:
         *,
         busy_seconds: float = BUSY_SECONDS,
         vfs: str | None = None,
-        steps: Sequence[Migration] | None = None,
+        further: Sequence[tuple[int, str]] = (),
     ) -> None:
         self.path = path
         self._busy = round(busy_seconds * 1000)
-        self._steps = tuple(steps) if steps is not None else migrations()
-        self._file = StoreFile(path, vfs, (self._steps[0].version, self._steps[-1].version))
+        self.steps = (*migrations(), *starmap(Migration, further))
+        self._file = StoreFile(path, vfs, (self.steps[0].version, self.steps[-1].version))
         self.notices = self._file.notices
         self.diagnosis = _Diagnosis(path, self._refuse_replaced)
+        self.background = BackgroundReader(self)
         self._closed = False
         self._begin()
 
@@ -318,12 +323,12 @@ class Database:
             connection = self.connection
             if not self._file.read_only:
                 sweep(self.path)
-                copy = migrate(connection, self.path, self._steps)
+                copy = migrate(connection, self.path, self.steps)
                 if copy is not None:
                     self.notices.append(
                         f"The store was upgraded to a new version. {copy.name} is a copy of the old store."
                     )
-            elif version_of(connection) < self._steps[-1].version:
+            elif version_of(connection) < self.steps[-1].version:
                 raise StoreReadOnly(
                     f"{self.path} must first be upgraded to this version of jupyter-memory, but it is read-only. "
                     "Make it writable, or choose another path."
@@ -482,6 +487,7 @@ class Database:
 
     def close(self) -> None:
         """Close every connection; calling it again does nothing. What other threads are doing is undone."""
+        self.background.close()
         self._leave_parent()
         overwritten = not self._closed and self.replaced
         try:

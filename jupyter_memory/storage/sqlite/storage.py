@@ -16,7 +16,7 @@ from jupyter_memory.errors import InputError, StoreDamaged, StoreOpen
 from jupyter_memory.storage.base import Snapshot
 from jupyter_memory.storage.sqlite import checks, file
 from jupyter_memory.storage.sqlite.copies import copied, copy_into, migrations, sweep, sync_folder
-from jupyter_memory.storage.sqlite.database import BackgroundReader, Database, translate_errors
+from jupyter_memory.storage.sqlite.database import Database, translate_errors
 from jupyter_memory.storage.sqlite.file import check_version, open_file, version_of
 from jupyter_memory.storage.sqlite.keyword import StatisticsCache, WordScoreCache
 from jupyter_memory.storage.sqlite.keyword_query import stems
@@ -108,12 +108,12 @@ def _errors_of(target: Path) -> Iterator[None]:
 class SqliteStorage:
     """A store in one SQLite file; `storage.writing.Storage` says what each method does."""
 
-    def __init__(self, database: Database, vectors: VectorIndex | None = None) -> None:
+    def __init__(self, database: Database) -> None:
         self.database = database
         self.path, self.notices, self.created = database.path, database.notices, database.created
-        self.vectors = VectorIndex() if vectors is None else vectors
+        self.vectors = VectorIndex()
         self._indexes = Indexes(
-            self.vectors, WordScoreCache(self.vectors.owners), StatisticsCache(), BackgroundReader(database)
+            self.vectors, WordScoreCache(self.vectors.owners), StatisticsCache(), database.background
         )
         self._parts = PartCache()
         self.writer = SqliteWriter(database, self.vectors)
@@ -177,7 +177,6 @@ class SqliteStorage:
             return str(error)
 
     def close(self) -> None:
-        self._indexes.background.close()
         self.database.close()
 
 

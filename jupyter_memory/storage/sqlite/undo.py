@@ -24,8 +24,6 @@ from jupyter_memory.storage.sqlite.vectors import VectorIndex
 from jupyter_memory.types import Draft
 from jupyter_memory.types.report import Undoable
 
-# SQLite holds a changeset in memory, and in one row.
-_MOST = 500_000_000
 # What is made anew, or must not come back: the keyword index, counters, vectors of questions, and this table.
 _LEFT_OUT = ("keyword", "counters", "query_", "forgotten")
 
@@ -120,7 +118,8 @@ def kept(connection: apsw.Connection, until: datetime, space: str, forget: Calla
         count = forget()
         if session.is_empty:
             return count
-        if session.changeset_size > _MOST:
+        # SQLite holds it in memory, and in one row: 500 MB, unless it was built for less.
+        if session.changeset_size > connection.limit(apsw.SQLITE_LIMIT_LENGTH) // 2:
             raise InputError(
                 "This is too much to keep for `undo`, so nothing was forgotten. Forget it for good with --now "
                 "(now=True), or in parts."

@@ -11,7 +11,7 @@ import threading
 import pytest
 from forked import in_fork
 
-from jupyter_memory.storage import BackgroundReader, Cache, Lock
+from jupyter_memory.storage import Cache, Lock
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def add(database):
 
 def test_another_thread_reads(database):
     """The work is done by another thread, of the state that the caller sees: what was written since is not seen."""
-    reader, begun = BackgroundReader(database), threading.Event()
+    reader, begun = database.background, threading.Event()
     with database.read() as connection:
         result = reader.begin(connection, lambda other: begun.set() or chunks(other))
         assert begun.wait(60)
@@ -45,7 +45,7 @@ def test_another_thread_reads(database):
 
 def test_a_busy_thread_is_not_waited_for(database):
     """While the thread is busy the caller does the work itself; what goes wrong in the thread is raised here."""
-    reader, open_ = BackgroundReader(database), threading.Event()
+    reader, open_ = database.background, threading.Event()
     with database.read() as connection:
         slow = reader.begin(connection, lambda _: open_.wait(30))
         assert reader.begin(connection, chunks)()[1] == threading.get_ident()
@@ -59,7 +59,7 @@ def test_a_busy_thread_is_not_waited_for(database):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 def test_a_forked_child_has_a_thread_of_its_own(database):
     """After a fork, as of `!ls` in a notebook, parent and child both go on."""
-    reader = BackgroundReader(database)
+    reader = database.background
 
     def read():
         with database.read() as connection:
@@ -79,7 +79,7 @@ def drained(reader, database):
 
 def test_steps_between_searches(database):
     """After a search the thread takes one step after the other until there are no more."""
-    reader, left, done = BackgroundReader(database), [3, 2, 1, 0], threading.Event()
+    reader, left, done = database.background, [3, 2, 1, 0], threading.Event()
 
     def step(connection):
         assert chunks(connection)[0] == 0
@@ -96,7 +96,7 @@ def test_steps_between_searches(database):
 
 def test_no_step_while_something_is_searched(database):
     """When a search begins, the step that is being taken is the last; other searches may still go on."""
-    reader, begun, go_on, taken = BackgroundReader(database), threading.Event(), threading.Event(), []
+    reader, begun, go_on, taken = database.background, threading.Event(), threading.Event(), []
 
     def step(connection):
         taken.append(threading.get_ident())
@@ -121,7 +121,7 @@ def test_no_step_while_something_is_searched(database):
 def test_closing_lets_the_thread_go(database, steps):
     """Where no search needs the thread none is begun; closing ends it, even while steps go on, and no other begins."""
     before = set(threading.enumerate())
-    reader = BackgroundReader(database)
+    reader = database.background
     with reader.searching(lambda: steps):
         pass
     assert set(threading.enumerate()) <= before
@@ -141,9 +141,9 @@ def test_steps_end_with_the_process(tmp_path):
     program = """
 import sys, threading
 from pathlib import Path
-from jupyter_memory.storage import BackgroundReader, Database
+from jupyter_memory.storage import Database
 database, taken = Database(Path(sys.argv[1])), threading.Event()
-reader = BackgroundReader(database)
+reader = database.background
 with reader.searching(lambda: lambda connection: not taken.set()), database.read() as connection:
     reader.begin(connection, lambda connection: 1)()
 assert taken.wait(60)

@@ -22,7 +22,7 @@ from jupyter_memory import (
     StoreOpen,
     StoreTooNew,
 )
-from jupyter_memory.storage import SqliteStorage
+from jupyter_memory.storage import open_storage
 
 # Stops just before the copy gets its name.
 STOPPED = """
@@ -296,7 +296,7 @@ def other(path, database, remember):
         first = database(path if kind != "another store" else target)
         remember(first, "Malmö first")
         if kind == "a backup":
-            SqliteStorage(first).backup(target)
+            open_storage(first).backup(target)
         first.close()
         if kind == "an earlier state":
             shutil.copyfile(path, target)
@@ -376,7 +376,7 @@ def test_a_copy_over_a_store_whose_kernel_was_killed(path, database, remember, l
     first = database()
     remember(first, "Malmö")
     source = path.with_name("copy.sqlite")
-    SqliteStorage(first).backup(source)
+    open_storage(first).backup(source)
     first.close()
     subprocess.run([sys.executable, "-c", TYPED, str(path)], check=True, timeout=120)
     if link is None:

@@ -26,7 +26,7 @@ from jupyter_memory import (
     StoreReadOnly,
     StoreTooNew,
 )
-from jupyter_memory.storage import Database, Migration, migrations
+from jupyter_memory.storage import Database
 
 FILES = ("", "-wal", "-shm")
 
@@ -338,10 +338,9 @@ def test_closed_while_a_thread_opens_its_connection(database):
 
 # -- versions ----------------------------------------------------------------------------------------------------------
 
-FIRST = migrations()
-MINOR = Migration(2900, "create table moods (memory integer, mood text)")
-MAJOR = Migration(3000, "alter table memories add column colour text not null default 'grey'; create table hues (hue)")
-BROKEN = Migration(3001, "create table half (a); insert into half values ('written'); create table memories (a)")
+MINOR = (2900, "create table moods (memory integer, mood text)")
+MAJOR = (3000, "alter table memories add column colour text not null default 'grey'; create table hues (hue)")
+BROKEN = (3001, "create table half (a); insert into half values ('written'); create table memories (a)")
 
 
 def copies(path):
@@ -350,12 +349,13 @@ def copies(path):
 
 def test_a_minor_step(path, database, remember):
     """A minor step keeps everything, and needs no copy; what it wrote is used by an earlier minor version as it is."""
-    first, versions = database(), [step.version for step in FIRST]
+    first = database()
+    versions = [step.version for step in first.steps]
     assert versions == sorted(set(versions)) and versions[0] == 2000 and first.version() == versions[-1]
     assert first.connection.pragma("application_id") == int.from_bytes(b"JMem", "big")
     memory = remember(first, "The λ of Zürich")[0]
     first.close()
-    second = database(steps=[*FIRST, MINOR])
+    second = database(further=[MINOR])
     assert second.version() == 2900 and second.connection.execute("select id from memories").get == memory.id
     assert (copies(path), second.notices) == ([], [])
     second.close()
@@ -371,14 +371,14 @@ def test_a_copy_before_a_major_step(path, database, remember):
     first = database()
     memory = remember(first, "The λ of Zürich")[0]
     first.close()
-    second = database(steps=[*FIRST, MAJOR])
+    second = database(further=[MAJOR])
     (copy,) = copies(path)
     assert second.version() == 3000 and copy.name in second.notices[0] and mode(copy) == 0o600
     assert second.connection.execute("select colour from memories").get == "grey"
     second.close()
-    assert database(steps=[*FIRST, MAJOR]).version() == 3000 and copies(path) == [copy]
+    assert database(further=[MAJOR]).version() == 3000 and copies(path) == [copy]
     old = database(copy)
-    assert old.version() == FIRST[-1].version
+    assert old.version() == first.steps[-1].version
     assert old.connection.execute("select id from memories").get == memory.id
 
 
@@ -401,40 +401,40 @@ def test_a_version_that_is_refused(path, database, version, error, message):
     assert path.read_bytes() == before and [file.name for file in path.parent.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize("steps", [[*FIRST, MINOR, BROKEN], [*FIRST, MAJOR, BROKEN]])
-def test_a_step_that_fails(path, database, remember, steps):
+@pytest.mark.parametrize("further", [[MINOR, BROKEN], [MAJOR, BROKEN]])
+def test_a_step_that_fails(path, database, remember, further):
     """When a step fails all of them are undone, the copy too, and the old version goes on, or a store is made then."""
     with pytest.raises(apsw.SQLError):
-        database(path.with_name("new.sqlite"), steps=steps)
-    assert database(path.with_name("new.sqlite")).version() == FIRST[-1].version
-    first = database()
+        database(path.with_name("new.sqlite"), further=further)
+    first, new = database(), database(path.with_name("new.sqlite"))
+    assert new.version() == new.steps[-1].version
     remember(first, "The λ of Zürich")
     first.close()
     with pytest.raises(apsw.SQLError, match="memories already exists"):
-        database(steps=steps)
+        database(further=further)
     again = database()
     tables = "select count(*) from sqlite_schema where name in ('half', 'moods', 'hues')"
     assert again.connection.execute(tables).get == 0 and copies(path) == []
-    assert again.version() == FIRST[-1].version
+    assert again.version() == first.steps[-1].version
     remember(again, "and of Genève")
 
 
-def open_together(path, barrier, steps, queue):
+def open_together(path, barrier, further, queue):
     """Open a store at the same moment as others do."""
     barrier.wait(100)
     try:
-        database = Database(path, steps=steps)
+        database = Database(path, further=further)
         queue.put((database.version(), len(database.notices)))
         database.close()
     except Exception as error:  # noqa: BLE001  the test is about what comes
         queue.put(repr(error))
 
 
-def race(path, steps):
+def race(path, further):
     """Open a store in four processes at once; return their versions and how many notices each had."""
     context = multiprocessing.get_context("spawn")
     barrier, queue = context.Barrier(4), context.Queue()
-    processes = [context.Process(target=open_together, args=(path, barrier, steps, queue)) for _ in range(4)]
+    processes = [context.Process(target=open_together, args=(path, barrier, further, queue)) for _ in range(4)]
     for process in processes:
         process.start()
     answers = [queue.get(timeout=100) for _ in processes]
@@ -445,11 +445,11 @@ def race(path, steps):
 
 def test_opened_by_several_at_once(path, database, remember):
     """Four processes that make or bring up one store at a moment all get it, take each step once, and keep one copy."""
-    assert race(path, FIRST) == [(FIRST[-1].version, 0)] * 4
-    first = database()
+    answers, first = race(path, ()), database()
+    assert answers == [(first.steps[-1].version, 0)] * 4
     assert first.connection.execute("select count(*) from counters").get == 1
     remember(first, "The λ of Zürich")
     first.close()
-    answers = race(path, (*FIRST, MAJOR))
+    answers = race(path, [MAJOR])
     assert [version for version, _ in answers] == [3000] * 4
     assert sum(notices for _, notices in answers) == len(copies(path)) == 1

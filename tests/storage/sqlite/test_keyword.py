@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from jupyter_memory import MemoryStore, QueryError
 from jupyter_memory.ingest import prepare
 from jupyter_memory.search import parse, profile_named
-from jupyter_memory.storage import Database, SqliteStorage
+from jupyter_memory.storage import open_storage
 from jupyter_memory.types import Chunk, Draft, Filters, Terms
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
@@ -61,7 +61,7 @@ def large(tmp_path_factory):
         for i in range(9_099)
     )
     drafts = [Draft(text=text, context="Saturday 21 November 2026") for text in (*texts, "budget of 2026, model")]
-    with closing(SqliteStorage(Database(tmp_path_factory.mktemp("large") / "memory.sqlite"))) as storage:
+    with closing(open_storage(tmp_path_factory.mktemp("large") / "memory.sqlite")) as storage:
         storage.writer.add(prepare(drafts, None), None)
         yield storage
 
@@ -116,7 +116,7 @@ SYNTAX = ['"', "*", "NEAR(", ":", "AND", "OR", "NOT", "-", "+", "^", "{", "}", "
 @pytest.fixture(scope="module")
 def price(tmp_path_factory):
     """A store of one text: price."""
-    with closing(SqliteStorage(Database(tmp_path_factory.mktemp("price") / "memory.sqlite"))) as storage:
+    with closing(open_storage(tmp_path_factory.mktemp("price") / "memory.sqlite")) as storage:
         storage.writer.add(prepare([Draft(text="price")], None), None)
         yield storage
 
@@ -266,7 +266,7 @@ def test_cached_scores_change_nothing(sqlite, remember, query, weights):
     opened = sqlite()
     remember(opened, *corpus(4), "東京の売上 FileSyncService")
     for count in (1, 10, 1000):
-        plain = matches(SqliteStorage(opened.database), query, weights, count)
+        plain = matches(open_storage(opened.database), query, weights, count)
         assert [matches(opened, query, weights, count) for _ in range(2)] == [plain, plain]
 
 
@@ -314,7 +314,7 @@ def test_any_memory_has_its_score(sqlite, remember, query, searched):
     with opened.snapshot() as snapshot:
         keys = snapshot.keys(ANY)
         scores = snapshot.keyword_scores(terms(query), AUTO, keys)
-    plain = matches(SqliteStorage(opened.database), query, count=100)
+    plain = matches(open_storage(opened.database), query, count=100)
     assert scores == pytest.approx({one.memory: one.score for one in plain})
     assert set(scores) < set(keys)
 
@@ -336,7 +336,7 @@ def asks_the_index(storage, word, weights):
 def test_frequent_words_are_read_before_they_are_asked_for(large, searches, room, read):
     """After a second search, words in 3,000 to half of the chunks are read, but no stop words; scores stay."""
     # Where their scores find no more room, because those of other columns fill it, nothing is read ahead.
-    storage, columns = SqliteStorage(large.database), {"title": 5.0, "text": 1.0}
+    storage, columns = open_storage(large.database), {"title": 5.0, "text": 1.0}
     for number in range(0 if room else 440):  # of 4,550 scores each; 2,000,000 fit
         matches(storage, Terms(words=("ridge", "lacking")), {"text": 2.0 + number}, 1)
     for _ in range(searches):
@@ -351,7 +351,7 @@ def test_frequent_words_are_read_before_they_are_asked_for(large, searches, room
     for word in ("prices", "ridge", "model", "rare8"):
         asked, found = asks_the_index(storage, word, columns)
         assert asked == (word not in read), word
-        assert found == matches(SqliteStorage(large.database), Terms(words=(word, "lacking")), columns, 50)
+        assert found == matches(open_storage(large.database), Terms(words=(word, "lacking")), columns, 50)
 
 
 # -- what is marked ----------------------------------------------------------------------------------------------------

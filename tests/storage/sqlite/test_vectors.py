@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -17,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_memory import MemoryStore
-from jupyter_memory.storage import Database, Prepared, SqliteStorage
+from jupyter_memory.storage import Prepared, open_storage
 from jupyter_memory.types import KINDS, Chunk, Draft, Filters, Terms
 
 ANY = Filters()
@@ -254,19 +255,18 @@ def test_vectors_that_come_late_are_seen(template, store, path, week):
     assert second.doctor() == []
 
 
-def test_a_snapshot_that_is_older_than_the_cache(opened, database):
+def test_a_snapshot_that_is_older_than_the_cache(opened):
     """A reader in an older state finds that state, whatever the codes in memory know already."""
     rng = np.random.default_rng(6)
     of, query = unit(rng, 12, 64), unit(rng, 64)
     mine = stored(opened(query), [Draft(text=f"λ {i}") for i in range(10)], of[:10])
-    # The same codes for both, as threads of a process have them.
-    other = SqliteStorage(database(), mine.vectors)
-    with mine.snapshot() as snapshot:
+    # Threads have the same codes.
+    with ThreadPoolExecutor(1) as threads, mine.snapshot() as snapshot:
         assert snapshot.count(ANY) in (10, 11)
-        stored(other, [Draft(text="ü")], of[10:11], Made())
-        assert (len(texts(other, query, 100)), len(texts(mine, query, 100))) == (11, 10)
-        assert other.writer.forget(ANY) in (11, 12)
-        assert (len(texts(other, query, 100)), len(texts(mine, query, 100))) == (0, 10)
+        threads.submit(stored, mine, [Draft(text="ü")], of[10:11], Made()).result()
+        assert (len(threads.submit(texts, mine, query, 100).result()), len(texts(mine, query, 100))) == (11, 10)
+        assert threads.submit(mine.writer.forget, ANY).result() in (11, 12)
+        assert (len(threads.submit(texts, mine, query, 100).result()), len(texts(mine, query, 100))) == (0, 10)
     assert texts(mine, query, 100) == []
 
 
@@ -364,7 +364,7 @@ def many(tmp_path_factory):
             chunks=tuple(Chunk(start, end) for start, end in pairwise(edges)),
         )
         prepared.append(Prepared(draft, unit(rng, len(parts), 64)))
-    with closing(SqliteStorage(Database(tmp_path_factory.mktemp("many") / "memory.sqlite"))) as storage:
+    with closing(open_storage(tmp_path_factory.mktemp("many") / "memory.sqlite")) as storage:
         memories = storage.writer.add(prepared, Made())
         with storage.snapshot() as snapshot:
             assert snapshot.is_large(snapshot.active_model())
