@@ -139,8 +139,9 @@ def test_the_options_of_a_magic(shell: Callable[[str], str], magic: str, options
 @pytest.mark.parametrize("magic", ["memsearch", "memadd", "memfix"])
 def test_the_question_mark_says_what_help_says(shell: Callable[[str], str], magic: str) -> None:
     """`%memsearch?` shows the help that `%memsearch --help` prints, and so do the other magics."""
-    printed = shell(f"{magic} --help").strip()
-    assert shell(f"{magic}?").strip() == printed and len(printed) > 200
+    # The text behind `?` is made when the magics are loaded, as wide as the terminal was then.
+    printed = shell(f"{magic} --help").split()
+    assert shell(f"{magic}?").split() == printed and len(printed) > 50
 
 
 def test_the_table_of_memory(shell: Callable[[str], str]) -> None:
