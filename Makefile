@@ -51,7 +51,7 @@ demo: $(VENV)/.test  ## index the sample corpus (and DOCS=folder), run the first
 
 test: $(VENV)/.test  ## run the tests
 	@$(PANEL)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 	$(JLPM) jest
 	@if ui-tests/chromium.sh; then ui-tests/run.sh; fi
 

@@ -88,7 +88,7 @@ NESTED = reduce(lambda inner, _: [inner], range(sys.getrecursionlimit() * 2), []
 @pytest.mark.parametrize(
     "record",
     [
-        {"metadata": {"x": object()}}, {"metadata": {"x": b"bytes"}}, {"metadata": [1, 2]},
+        pytest.param({"metadata": {"x": object()}}, id="object"), {"metadata": {"x": b"bytes"}}, {"metadata": [1, 2]},
         {"metadata": {"x": float("inf")}}, pytest.param({"metadata": {"x": NESTED}}, id="nested"), {"tags": 5},
         {"tags": [None]}, {"source": 5}, {"severity": "urgent"}, {"tier": ""}, {"event_at": 5},
         {"event_at": "not a time"},
