@@ -67,10 +67,11 @@ class Changes:
         session.execute(
             f"""
             update memories set indexed_at = given.at
-            from unnest(%(keys)s::bigint[], %(times)s::bigint[]) as given (key, at)
+            from unnest(:keys::bigint[], :times::bigint[]) as given (key, at)
             where {of("memories")} and memories.key = given.key
             """,
-            {"keys": keys, "times": [to_micros(one.indexed_at) for one in arriving]},
+            keys=keys,
+            times=[to_micros(one.indexed_at) for one in arriving],
         )
         fresh: list[_Fresh] = []
         for key, one in zip(keys, arriving, strict=True):
@@ -129,11 +130,12 @@ class Changes:
         """Give a memory other words and tags, with new chunks."""
         draft = replace(prepared.draft, space=memories.space_of(self.session, key))
         postings.take_out(self.session, self._locked_chunks([key]))
-        self.session.execute(f"delete from chunks where {of('chunks')} and memory = %(key)s", {"key": key})
+        self.session.execute(f"delete from chunks where {of('chunks')} and memory = :key", key=key)
         memories.update_columns(self.session, key, {"title": draft.title, "content_hash": content_hash(draft)})
         self.session.execute(
-            f"update texts set text = %(text)s where {of('texts')} and memory = %(key)s",
-            {"key": key, "text": draft.text},
+            f"update texts set text = :text where {of('texts')} and memory = :key",
+            key=key,
+            text=draft.text,
         )
         memories.drop_definitions(self.session, [key])
         memories.set_tags(self.session, key, draft.tags)
@@ -164,8 +166,8 @@ class Changes:
         for key in memories.lock(self.session, list(keys)):
             [(chunk, words, stored)] = self.session.rows(
                 "select id, title || chr(10) || text, ident from chunk_texts "
-                f"where {of('chunk_texts')} and memory = %(memory)s order by id limit 1",
-                {"memory": key},
+                f"where {of('chunk_texts')} and memory = :memory order by id limit 1",
+                memory=key,
             )
             ident = with_errors(ident_column(words), runs.errors(self.session, key))
             if ident != stored:
@@ -175,10 +177,11 @@ class Changes:
             self.session.execute(
                 f"""
                 update chunks set ident = changed.ident
-                from unnest(%(ids)s::bigint[], %(idents)s::text[]) as changed (id, ident)
+                from unnest(:ids::bigint[], :idents::text[]) as changed (id, ident)
                 where {of("chunks")} and chunks.id = changed.id
                 """,
-                {"ids": list(changed), "idents": list(changed.values())},
+                ids=list(changed),
+                idents=list(changed.values()),
             )
             postings.put_back(self.session, list(changed))
 

@@ -71,11 +71,12 @@ def damaged_vectors(session: Session, model: Model) -> list[int]:
     rows = session.rows(
         f"""
         select chunk from vectors
-        where {of("vectors")} and model = %(model)s
-            and (vector_dims(embedding) <> %(dimensions)s or abs(vector_norm(embedding) - 1) > {_ROUNDING})
+        where {of("vectors")} and model = :model
+            and (vector_dims(embedding) <> :dimensions or abs(vector_norm(embedding) - 1) > {_ROUNDING})
         order by chunk
         """,
-        {"model": model.id, "dimensions": model.dimensions},
+        model=model.id,
+        dimensions=model.dimensions,
     )
     return [row[0] for row in rows]
 

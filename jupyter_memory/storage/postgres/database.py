@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import random
+import re
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib.resources import files
 from json import JSONDecodeError
 from time import sleep
@@ -28,7 +31,9 @@ from jupyter_memory.errors import (
     StoreReadOnly,
     StoreTooNew,
 )
+from jupyter_memory.runtime import batches
 from jupyter_memory.storage.cache import Lock
+from jupyter_memory.storage.sql import POSTGRES
 from jupyter_memory.text.paths import DatabaseAddress
 
 # PostgreSQL's errors as ours, which say what happened and what to do, and hold neither a password nor a user's text.
@@ -325,8 +330,10 @@ class _Pool:
 
 # One transaction: its connection, and the spaces that its statements are about.
 
-# What the rows of a space have in each statement that reads or changes them.
-_SPACES = "any(%(spaces)s)"
+# Rows that one statement writes.
+TOGETHER = 5_000
+_JSON = json.JSONEncoder(ensure_ascii=False, default=lambda value: "\\x" + value.hex())
+_SEQUENCES = {"memories": "memory_keys", "chunks": "chunk_ids"}
 
 
 class _Totals(NamedTuple):
@@ -339,6 +346,8 @@ class _Totals(NamedTuple):
 
 class Session:
     """What the tables are read and changed through; ``space`` is the one that the store was opened with, or empty."""
+
+    dialect = POSTGRES
 
     def __init__(
         self,
@@ -355,34 +364,76 @@ class Session:
         )
         self._check = check
 
-    def execute(
-        self, sql: str, parameters: Mapping[str, Any] | None = None, *, binary: bool = False
-    ) -> psycopg.Cursor[Any]:
-        """Run a statement; its parameters have names, and ``spaces`` is always among them."""
-        self._check()
-        return self.connection.execute(sql.encode(), {"spaces": self.spaces, **(parameters or {})}, binary=binary)
+    def execute(self, sql: str, /, **parameters: Any) -> psycopg.Cursor[Any]:
+        """Run a statement; ``spaces`` and ``space`` are always among its parameters."""
+        return self._execute(sql, parameters)
 
-    def rows(self, sql: str, parameters: Mapping[str, Any] | None = None, *, binary: bool = False) -> list[Any]:
-        """Return all rows of a statement; ``binary`` is for those that hold many bytes, which text would double."""
-        return self.execute(sql, parameters, binary=binary).fetchall()
+    def rows(self, sql: str, /, **parameters: Any) -> list[Any]:
+        return self._execute(sql, parameters).fetchall()
 
-    def value(self, sql: str, parameters: Mapping[str, Any] | None = None) -> Any:
-        row = self.execute(sql, parameters).fetchone()
+    def binary_rows(self, sql: str, /, **parameters: Any) -> list[Any]:
+        """Return all rows of a statement that hold many bytes, which text would double."""
+        return self._execute(sql, parameters, binary=True).fetchall()
+
+    def value(self, sql: str, /, **parameters: Any) -> Any:
+        row = self.execute(sql, **parameters).fetchone()
         return None if row is None else row[0]
 
-    def changed(self, sql: str, parameters: Mapping[str, Any] | None = None) -> int:
-        return self.execute(sql, parameters).rowcount
+    def changed(self, sql: str, /, **parameters: Any) -> int:
+        return self.execute(sql, **parameters).rowcount
+
+    def insert(self, table: str, rows: Sequence[Mapping[str, Any]], *, known: str = "") -> int:
+        # As one value, JSON: as many parameters as there are values would take longer to read than to store.
+        count = 0
+        conflict = f"on conflict ({self.dialect.unique(table)}) {known}" if known else ""
+        for part in batches(rows, TOGETHER):
+            columns = ", ".join(part[0])
+            count += self.changed(
+                f"insert into {table} ({columns}) "
+                f"select {columns} from json_populate_recordset(cast(null as {table}), cast(:rows as json)) {conflict}",
+                rows=_JSON.encode(part),
+            )
+        return count
+
+    def new_keys(self, table: str, count: int) -> list[int]:
+        numbered = "select nextval(cast(:sequence as regclass)) from generate_series(1, :count) order by 1"
+        return [row[0] for row in self.rows(numbered, sequence=_SEQUENCES[table], count=count)]
+
+    def lock(self, keys: Sequence[int]) -> list[int]:
+        those = f"from memories where {of('memories')} and key = any(:keys)"
+        locked = [row[0] for row in self.rows(f"select key {those} order by key for update", keys=list(keys))]
+        refused = list(set(keys) - set(locked))
+        if refused and self.value(f"select exists (select {those})", keys=refused):
+            raise StoreReadOnly(
+                "Your role may only read some of these memories, so nothing was changed. Name a space into which it "
+                "may write, or ask the owner of the store for the right of a writer."
+            )
+        return locked
+
+    def _execute(self, sql: str, parameters: Mapping[str, Any], *, binary: bool = False) -> psycopg.Cursor[Any]:
+        self._check()
+        given = {name: self.dialect.value(value) for name, value in parameters.items()}
+        spaces = {"spaces": self.spaces, "space": self.space}
+        return self.connection.execute(_named(sql), {**spaces, **given}, binary=binary)
 
     def include(self, space: str) -> None:
-        """Let the statements be about a space that this transaction writes into."""
         if space not in self.spaces:
             self.spaces.append(space)
-            self.execute("insert into totals (space, changes, chunks, words) values (%(new)s, 0, 0, 0)", {"new": space})
+            self.execute("insert into totals (space, changes, chunks, words) values (:new, 0, 0, 0)", new=space)
+
+    def note_removal(self) -> None:
+        """Do nothing: the server overwrites what was removed when it needs the room."""
+
+
+@cache
+def _named(sql: str) -> bytes:
+    # As psycopg names parameters. Two colons are a cast.
+    return re.sub(r"(?<!:):([a-z_]\w*)", r"%(\1)s", sql.replace("%", "%%")).encode()
 
 
 def of(table: str) -> str:
     """Return the condition that the rows of a table are of the spaces that a session is about."""
-    return f"{table}.space = {_SPACES}"
+    return POSTGRES.of(table)
 
 
 Result = TypeVar("Result")

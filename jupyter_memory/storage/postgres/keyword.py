@@ -9,9 +9,10 @@ from math import log
 from typing import Any, NamedTuple
 
 from jupyter_memory.storage.postgres.database import Session, of
-from jupyter_memory.storage.postgres.postings import Group, Statistics, bits_of, keyed, stems
-from jupyter_memory.storage.postgres.sql import condition
+from jupyter_memory.storage.postgres.postings import Group, Statistics, bits_of
 from jupyter_memory.storage.shared import Row, cut, is_settled
+from jupyter_memory.storage.sql import POSTGRES, condition
+from jupyter_memory.storage.words import keyed, stems
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, ScoredChunk, Terms
 
@@ -96,7 +97,7 @@ def _idf(count: int, total: int) -> float:
 def _contribution(idf_: str, f: str, size: str) -> str:
     # In units. ``f / (f + d)`` is written ``1 - d / (f + d)``, since ``f`` is what takes long. Numbers have one type:
     # a plain ``0.75`` would be a decimal number, and twice the time of the whole formula.
-    d = f"({_K1 * (1 - _B)!r}::float8 + {_K1 * _B!r}::float8 / %(average)s::float8 * {size})"
+    d = f"({_K1 * (1 - _B)!r}::float8 + {_K1 * _B!r}::float8 / :average::float8 * {size})"
     return f"round({idf_} * {_MOST * _UNIT!r}::float8 * (1 - {d} / ({f} + {d})))"
 
 
@@ -123,8 +124,8 @@ _JOINED = 4
 _AFTER, _NOTHING_AFTER = "\U0010ffff", "\x01"
 # What a match of a group counts by how many chunks hold any, as ``_idf`` has it.
 _IDF = """
-    case when held >= %(total)s then 1e-6::float8
-    else greatest(ln((%(total)s - held + 0.5)::float8 / (held + 0.5)::float8), 1e-6) end as idf
+    case when held >= :total then 1e-6::float8
+    else greatest(ln((:total - held + 0.5)::float8 / (held + 0.5)::float8), 1e-6) end as idf
 """
 # How many chunks hold any match of a group: as many as there are hits, if each has one match.
 # Kept, since the server would count again for every hit.
@@ -136,14 +137,14 @@ _COUNTED_BY = f"""
 _COUNTED, _COUNTED_ONCE = _COUNTED_BY.format("count(distinct chunk)"), _COUNTED_BY.format("count(*)")
 _KNOWN = f"""
     counted as materialized (
-        select *, {_IDF} from unnest(%(groups)s::integer[], %(held)s::bigint[]) as known (of_group, held)
+        select *, {_IDF} from unnest(:groups::integer[], :held::bigint[]) as known (of_group, held)
     )
 """
 # The chunks of certain memories, where not all are wanted, and the condition that a row of ``postings`` is of them.
 _WANTED = f"""
     wanted as materialized (
         select chunks.space, chunks.id as chunk, chunks.memory
-        from chunks where {of("chunks")} and chunks.memory = any(%(memories)s)
+        from chunks where {of("chunks")} and chunks.memory = any(:memories)
     )
 """
 _AMONG = "and postings.chunk in (select wanted.chunk from wanted)"
@@ -199,7 +200,7 @@ def _asked(name: str) -> str:
         "match": "integer", "group": "integer", "weight": "float8", "place": "integer", "from": "text",
         "until": "text", "length": "integer", "rarest": "boolean",
     }  # fmt: skip
-    given = ", ".join(f"%({name}_{each})s::{type_}[]" for each, type_ in types.items())
+    given = ", ".join(f":{name}_{each}::{type_}[]" for each, type_ in types.items())
     return f"unnest({given}) as asked (match, of_group, weight, place, first, until, length, rarest)"
 
 
@@ -219,18 +220,18 @@ def _of_phrase(name: str, match: _Match, columns: Mapping[str, float], among: st
     first, *others = stems
     joined = " ".join(
         f"join postings as {one} on {one}.space = postings.space and {one}.chunk = postings.chunk "
-        f"and {of(one)} and {one}.term = %({one})s"
+        f"and {of(one)} and {one}.term = :{one}"
         for one in others
     )
     follow = " and ".join(f"first_at + {place} = any({one}.places)" for place, one in enumerate(others, 1))
     sql = f"""
-        select %({name}_group)s::integer as of_group, %({name}_weight)s::float8 as weight, postings.space,
+        select :{name}_group::integer as of_group, :{name}_weight::float8 as weight, postings.space,
             postings.chunk, found.f, postings.size
         from postings {joined}
         cross join lateral (
             select sum({_weights(columns)}) as f from unnest(postings.places) as first_at where {follow}
         ) as found
-        where {of("postings")} and postings.term = %({first})s and found.f is not null {among}
+        where {of("postings")} and postings.term = :{first} and found.f is not null {among}
     """
     return sql, {**stems, f"{name}_group": match.group, f"{name}_weight": match.weight}
 
@@ -326,8 +327,8 @@ def _pruned(
         way = f"""
             way{place} as materialized (
                 select case
-                    when %(rest{place - 1})s::float8 >= (select score from reached{place - 1}) then 'all'
-                    when (select count(*) from {_candidates(place)} as one) * {_LOOKUP} < %(held{place})s then 'lookup'
+                    when :rest{place - 1}::float8 >= (select score from reached{place - 1}) then 'all'
+                    when (select count(*) from {_candidates(place)} as one) * {_LOOKUP} < :held{place} then 'lookup'
                     else 'scan'
                 end as way
             )
@@ -342,13 +343,13 @@ def _reached(place: int, columns: Mapping[str, float]) -> str:
     # It is that of the best ones after so many words, with the words that they lack.
     counts = _contribution("word.weight", "f", "postings.size")
     found = f"""
-        select coalesce(min(score) filter (where place = %(asked)s), 0) from (
+        select coalesce(min(score) filter (where place = :asked), 0) from (
             select score, row_number() over (order by score desc) as place from (
                 select tried.score + coalesce(added.score, 0) as score
-                from (select * from chunks{place} order by score desc limit 2 * %(asked)s) as tried
+                from (select * from chunks{place} order by score desc limit 2 * :asked) as tried
                 cross join lateral (
                     select sum({counts}) as score
-                    from unnest(%(frequent)s::text[], %(frequent_weights)s::float8[]) with ordinality
+                    from unnest(:frequent::text[], :frequent_weights::float8[]) with ordinality
                         as word (term, weight, place)
                     join postings on postings.space = tried.space and postings.term = word.term
                         and postings.chunk = tried.chunk and {_is_held(columns)}
@@ -368,16 +369,16 @@ def _candidates(place: int) -> str:
     return f"""
         (
             select * from chunks{place - 1}
-            where score + %(rest{place - 1})s::float8 >= (select score from reached{place - 1})
+            where score + :rest{place - 1}::float8 >= (select score from reached{place - 1})
         )
     """
 
 
 def _with_word(place: int, columns: Mapping[str, float]) -> str:
     read = "space, chunk, size, " + ", ".join(f"in_{column}" for column in columns)
-    counts = _contribution(f"%(weight{place})s::float8", "f", "postings.size")
+    counts = _contribution(f":weight{place}::float8", "f", "postings.size")
     weighed = f"cross join lateral (select {_frequency(columns)} as f) as weighed"
-    of_word = f"postings.term = %(term{place})s and {_is_held(columns)}"
+    of_word = f"postings.term = :term{place} and {_is_held(columns)}"
     # Not joined chunk by chunk, whatever the server thinks of their number.
     all_of_word = f"(select {read} from postings where {of('postings')} and {of_word} offset 0) as postings"
     way = f"(select way from way{place})"
@@ -399,7 +400,7 @@ def _with_word(place: int, columns: Mapping[str, float]) -> str:
                 -- Else the condition would be computed from the score's formula, a second time.
                 offset 0
             ) as level
-            where score + %(rest{place})s::float8 >= (select score from reached{place - 1})
+            where score + :rest{place}::float8 >= (select score from reached{place - 1})
         )
     """
 
@@ -429,21 +430,21 @@ def search(
         return []
     scored, parameters = _scored(parts, weights, pruning=not filters)
     counts = "(select json_object_agg(of_group, held) from counted)" if parts.groups else "null"
-    where, of_filters = condition(filters)
-    best = "select * from scored order by score desc limit %(asked)s"
+    where, of_filters = condition(POSTGRES, filters)
+    best = "select * from scored order by score desc limit :asked"
     joined = """
         join chunks on chunks.space = found.space and chunks.id = found.chunk
         join memories on memories.space = chunks.space and memories.key = chunks.memory
     """
     row = f"memories.key, found.chunk, found.score / {_UNIT!r}, memories.event_at, memories.content_hash, {counts}"
     sql = (
-        f"{scored} select {row} from scored as found {joined} where {where} order by score desc limit %(asked)s"
+        f"{scored} select {row} from scored as found {joined} where {where} order by score desc limit :asked"
         if filters
         else f"{scored} select {row} from ({best}) as found {joined} order by score desc"
     )
     asked = 2 * count + 16
     while True:
-        found = session.rows(sql, {**parameters, **of_filters, "asked": asked})
+        found = session.rows(sql, **parameters, **of_filters, asked=asked)
         rows = [Row(*one[:-1]) for one in found]
         if found and parts.groups:
             counted = found[0][-1] or {}
@@ -468,7 +469,8 @@ def scores_of(
             from scored join wanted on wanted.space = scored.space and wanted.chunk = scored.chunk
             group by wanted.memory having max(scored.score) > 0
             """,
-            {**parameters, "memories": list(memories)},
+            **parameters,
+            memories=list(memories),
         )
     )
 
@@ -546,7 +548,7 @@ def _add_words(
 ) -> None:
     parts.parameters[f"{name}s"] = [word.stem for word in words]
     parts.parameters[f"{name}_weights"] = [word.weight for word in words]
-    asked = f"unnest(%({name}s)s::text[], %({name}_weights)s::float8[]) as asked (term, weight)"
+    asked = f"unnest(:{name}s::text[], :{name}_weights::float8[]) as asked (term, weight)"
     weighed = f"cross join lateral (select {_frequency(columns)} as f) as weighed"
     postings = f"join postings on postings.term = asked.term and {of('postings')} and {_is_held(columns)}"
     if among:
@@ -592,17 +594,17 @@ def holds_phrase(session: Session, corpus: Statistics, phrase: str, weights: Map
         return True
     tables = [f"p{place}" for place in range(len(terms))]
     joined = " ".join(
-        f"join postings as {one} on {one}.space = p0.space and {one}.chunk = p0.chunk and {one}.term = %({one})s"
+        f"join postings as {one} on {one}.space = p0.space and {one}.chunk = p0.chunk and {one}.term = :{one}"
         for one in tables[1:]
     )
     follow = " and ".join(f"first_at + {place} = any({one}.places)" for place, one in enumerate(tables[1:], 1))
     columns = ", ".join(str(place) for place, column in enumerate(COLUMNS) if column in weights)
     sql = f"""
         select exists (
-            select 1 from postings as p0 {joined} where {of("p0")} and p0.term = %(p0)s and exists (
+            select 1 from postings as p0 {joined} where {of("p0")} and p0.term = :p0 and exists (
                 select 1 from unnest(p0.places) as first_at where first_at >> 24 in ({columns}) and {follow}
             )
         )
     """
     parameters = dict(zip(tables, terms, strict=True))
-    return corpus.side_by_side(tuple(terms), bits, lambda: bool(session.value(sql, parameters)))
+    return corpus.side_by_side(tuple(terms), bits, lambda: bool(session.value(sql, **parameters)))

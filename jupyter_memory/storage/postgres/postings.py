@@ -2,60 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
 from typing import NamedTuple
-
-import apsw
 
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.postgres.database import Session, of
-from jupyter_memory.storage.sqlite import keyword_query
+from jupyter_memory.storage.words import keyed, stems
 from jupyter_memory.text.identifiers import COLUMNS
-
-# The words of texts as both databases index them: SQLite's tokenizer, Porter's stems, run on this side.
-
-# Letters of a word that an entry of an index holds; the rest of a longer one, which is data, becomes a digest.
-_LONGEST = 200
-_LOCAL = threading.local()
-
-
-def stems(text: str) -> list[str]:
-    """Return the words of a text as the index holds them."""
-    return keyword_query.stems(_tokenizing(), text)
-
-
-def highlights(
-    texts: Mapping[int, str], words: Iterable[str], prefix: str | None, others: Sequence[str]
-) -> dict[int, list[tuple[int, int]]]:
-    """Return where words, phrases, the words that begin with a prefix, and other stems occur in texts, by chunk."""
-    connection = _tokenizing()
-    phrases = [stems(one) for one in words]
-    first = stems(prefix)[-1:] if prefix else []
-    marked = {}
-    for chunk, text in texts.items():
-        of_text = keyword_query.tokens(connection, text)
-        begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])} | set(others)
-        marked[chunk] = keyword_query.occurrences(text, of_text, [*phrases, *([stem] for stem in begins)])
-    return marked
-
-
-def keyed(stem: str) -> str:
-    """Return a word as the tables have it."""
-    if len(stem) <= _LONGEST:
-        return stem
-    return f"{stem[:_LONGEST]}\x01{blake2b(stem.encode(), digest_size=12).hexdigest()}"
-
-
-def _tokenizing() -> apsw.Connection:
-    connection: apsw.Connection | None = getattr(_LOCAL, "connection", None)
-    if connection is None:
-        connection = _LOCAL.connection = apsw.Connection(":memory:")
-    return connection
-
 
 # A writer never changes a count: it appends what it changed, so that no two writers wait for each other, and the sum
 # counts. ``fold`` makes one row of many.
@@ -106,50 +61,48 @@ def _put_in(session: Session, space: str, written: Sequence[Words]) -> None:
         rows += found
     # In the order of the index, which takes half the time to write then.
     rows.sort()
-    counts = ", ".join(f"%(in_{column})s::integer[]" for column in COLUMNS)
+    counts = ", ".join(f":in_{column}::integer[]" for column in COLUMNS)
     session.execute(
         f"""
         insert into postings (space, term, chunk, {_LISTED}, size, places)
-        select %(space)s, term, chunk, {_LISTED}, size, places::integer[]
-        from unnest(string_to_array(%(term)s, '{_BETWEEN}'), %(chunk)s::bigint[], {counts}, %(size)s::integer[],
-            string_to_array(%(places)s, '{_BETWEEN}')) as written (term, chunk, {_LISTED}, size, places)
+        select :space, term, chunk, {_LISTED}, size, places::integer[]
+        from unnest(string_to_array(:term, '{_BETWEEN}'), :chunk::bigint[], {counts}, :size::integer[],
+            string_to_array(:places, '{_BETWEEN}')) as written (term, chunk, {_LISTED}, size, places)
         """,
-        {
-            "space": space,
-            "term": _BETWEEN.join(row.term for row in rows),
-            "chunk": _array(row.chunk for row in rows),
-            **{f"in_{column}": _array(row.counts[place] for row in rows) for place, column in enumerate(COLUMNS)},
-            "size": _array(row.size for row in rows),
-            "places": _BETWEEN.join(_array(row.places) for row in rows),
-        },
+        space=space,
+        term=_BETWEEN.join(row.term for row in rows),
+        chunk=_array(row.chunk for row in rows),
+        **{f"in_{column}": _array(row.counts[place] for row in rows) for place, column in enumerate(COLUMNS)},
+        size=_array(row.size for row in rows),
+        places=_BETWEEN.join(_array(row.places) for row in rows),
     )
     holding = Counter((row.term, sum(1 << place for place, count in enumerate(row.counts) if count)) for row in rows)
     session.execute(
         f"""
         insert into frequencies (space, term, columns, chunks)
-        select %(space)s, term, columns, chunks
-        from unnest(string_to_array(%(term)s, '{_BETWEEN}'), %(columns)s::smallint[], %(chunks)s::bigint[])
+        select :space, term, columns, chunks
+        from unnest(string_to_array(:term, '{_BETWEEN}'), :columns::smallint[], :chunks::bigint[])
             as written (term, columns, chunks)
         """,
-        {
-            "space": space,
-            "term": _BETWEEN.join(term for term, _ in holding),
-            "columns": _array(columns for _, columns in holding),
-            "chunks": _array(holding.values()),
-        },
+        space=space,
+        term=_BETWEEN.join(term for term, _ in holding),
+        columns=_array(columns for _, columns in holding),
+        chunks=_array(holding.values()),
     )
     session.execute(
         """
         with sized as (
-            select * from unnest(%(chunk)s::bigint[], %(size)s::integer[]) as one (chunk, size)
+            select * from unnest(:chunk::bigint[], :size::integer[]) as one (chunk, size)
         ), kept as (
             update chunks set words = sized.size from sized
-            where chunks.space = %(space)s and chunks.id = sized.chunk
+            where chunks.space = :space and chunks.id = sized.chunk
         )
         insert into totals (space, changes, chunks, words)
-        select %(space)s, 1, count(*), sum(size) from sized
+        select :space, 1, count(*), sum(size) from sized
         """,
-        {"space": space, "chunk": _array(one.chunk for one in written), "size": _array(sizes)},
+        space=space,
+        chunk=_array(one.chunk for one in written),
+        size=_array(sizes),
     )
 
 
@@ -160,15 +113,15 @@ def take_out(session: Session, chunks: Sequence[int]) -> None:
     session.execute(
         f"""
         with gone as (
-            delete from postings where {of("postings")} and chunk = any(%(chunks)s) returning *
+            delete from postings where {of("postings")} and chunk = any(:chunks) returning *
         ), counted as (
             insert into frequencies (space, term, columns, chunks)
             select space, term, {HOLDING}, -count(*) from gone group by 1, 2, 3
         )
         insert into totals (space, changes, chunks, words)
-        select space, 1, -count(*), -sum(words) from chunks where {of("chunks")} and id = any(%(chunks)s) group by space
+        select space, 1, -count(*), -sum(words) from chunks where {of("chunks")} and id = any(:chunks) group by space
         """,
-        {"chunks": list(chunks)},
+        chunks=list(chunks),
     )
 
 
@@ -176,8 +129,8 @@ def put_back(session: Session, chunks: Sequence[int]) -> None:
     """Index chunks as their texts are now."""
     rows = session.rows(
         "select space, id, title, context, text, tags, ident from chunk_texts "
-        f"where {of('chunk_texts')} and id = any(%(chunks)s) order by id",
-        {"chunks": list(chunks)},
+        f"where {of('chunk_texts')} and id = any(:chunks) order by id",
+        chunks=list(chunks),
     )
     put_in(session, [Words(space, chunk, tuple(texts)) for space, chunk, *texts in rows])
 
@@ -324,8 +277,8 @@ class Statistics:
             counted: dict[str, dict[int, int]] = {term: {} for term in unknown}
             for term, columns, chunks in self._session.rows(
                 "select term, columns, sum(chunks)::bigint from frequencies "
-                f"where {of('frequencies')} and term = any(%(terms)s) group by term, columns",
-                {"terms": unknown},
+                f"where {of('frequencies')} and term = any(:terms) group by term, columns",
+                terms=unknown,
             ):
                 counted[term][columns] = chunks
             for term, of_term in counted.items():
@@ -339,16 +292,18 @@ class Statistics:
             f"""
             (
                 select term from frequencies
-                where {of("frequencies")} and term >= %(first)s and term < %(until)s
+                where {of("frequencies")} and term >= :first and term < :until
                 group by term having sum(chunks) > 0 order by term limit 1
             )
             union all
             (
-                select term from frequencies where {of("frequencies")} and term = any(%(among)s)
+                select term from frequencies where {of("frequencies")} and term = any(:among)
                 group by term having sum(chunks) > 0
             )
             """,
-            {"first": beginning, "until": f"{beginning}\U0010ffff", "among": list(among)},
+            first=beginning,
+            until=f"{beginning}\U0010ffff",
+            among=list(among),
         )
         return [row[0] for row in rows]
 
@@ -357,11 +312,11 @@ class Statistics:
         return self._cache.vocabulary.of(
             self._version,
             letters,
-            self._reader("term >= %(letters)s and term < %(after)s", letters=letters, after=after),
+            self._reader("term >= :letters and term < :after", letters=letters, after=after),
         )
 
     def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
-        found = self._cache.vocabulary.of(self._version, "", self._reader("length(term) >= %(long)s", long=_LONG))
+        found = self._cache.vocabulary.of(self._version, "", self._reader("length(term) >= :long", long=_LONG))
         return [term for term in found if term.isalpha() and term.endswith(letters)]
 
     def is_held(self, word: str, columns: Collection[str]) -> bool:
@@ -378,7 +333,7 @@ class Statistics:
             rows = self._session.rows(
                 f"select term from frequencies where {of('frequencies')} and {where} "
                 "group by term having sum(chunks) > 0 order by term",
-                parameters,
+                **parameters,
             )
             return [row[0] for row in rows]
 

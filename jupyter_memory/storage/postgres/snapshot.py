@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from jupyter_memory.errors import UnknownMemory
+from jupyter_memory.storage import words
 from jupyter_memory.storage.base import (
     Calibration,
     ChunkSpan,
@@ -18,13 +19,14 @@ from jupyter_memory.storage.base import (
     Passage,
     Snapshot,
 )
-from jupyter_memory.storage.postgres import keyword, postings, vectors
+from jupyter_memory.storage.postgres import keyword, vectors
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.postgres.keyword import begun
-from jupyter_memory.storage.postgres.postings import Statistics, StatisticsCache, bits_of, keyed, stems
-from jupyter_memory.storage.postgres.sql import SHOWN_TIER, condition
+from jupyter_memory.storage.postgres.postings import Statistics, StatisticsCache, bits_of
 from jupyter_memory.storage.postgres.tables import activity, files, memories
 from jupyter_memory.storage.shared import from_micros, identity, is_below
+from jupyter_memory.storage.sql import POSTGRES, SHOWN_TIER, condition
+from jupyter_memory.storage.words import keyed, stems
 from jupyter_memory.text.code import PYTHON, Definitions
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.text.unicode import storable
@@ -37,7 +39,7 @@ Result = TypeVar("Result")
 
 _MEMORIES = f"from memories where {of('memories')}"
 _CHUNKS = f"from chunks where {of('chunks')}"
-_CHUNK_TEXTS = f"from chunk_texts where {of('chunk_texts')} and id = any(%(chunks)s) order by id"
+_CHUNK_TEXTS = f"from chunk_texts where {of('chunk_texts')} and id = any(:chunks) order by id"
 # Browsing shows what people chose to keep before what was indexed; a search ranks the tiers differently. Cells of one
 # time come in the order of their file, whose cells are written together.
 _BROWSE_ORDER = (
@@ -88,10 +90,10 @@ class PostgresSnapshot:
 
     def selection(self, filters: Filters, /) -> Selection:
         filters = self._within & filters
-        where, parameters = condition(filters)
+        where, parameters = condition(POSTGRES, filters)
         tagged = "exists (select 1 from tags where tags.space = memories.space and tags.memory = memories.key)"
         rows = self._session.rows(
-            f"select id, kind, pinned, {tagged} from memories where {where} order by key", parameters
+            f"select id, kind, pinned, {tagged} from memories where {where} order by key", **parameters
         )
         return Selection(
             ids=tuple(str(row[0]) for row in rows),
@@ -102,13 +104,13 @@ class PostgresSnapshot:
         )
 
     def exists(self, filters: Filters, /) -> bool:
-        where, parameters = condition(self._within & filters)
-        return bool(self._session.value(f"select exists (select 1 from memories where {where})", parameters))
+        where, parameters = condition(POSTGRES, self._within & filters)
+        return bool(self._session.value(f"select exists (select 1 from memories where {where})", **parameters))
 
     def browse(self, filters: Filters, limit: int, /) -> list[Memory]:
-        where, parameters = condition(self._within & filters)
+        where, parameters = condition(POSTGRES, self._within & filters)
         rows = self._session.rows(
-            f"{memories.SELECT} where {where} order by {_BROWSE_ORDER} limit %(limit)s", {**parameters, "limit": limit}
+            f"{memories.SELECT} where {where} order by {_BROWSE_ORDER} limit :limit", **parameters, limit=limit
         )
         return [memories.memory_of(row) for row in rows]
 
@@ -119,23 +121,23 @@ class PostgresSnapshot:
         return [row[0] for row in self._session.rows(_FACET_VALUES[facet])]
 
     def sessions(self, filters: Filters, /) -> list[str]:
-        where, parameters = condition(self._within & filters)
+        where, parameters = condition(POSTGRES, self._within & filters)
         rows = self._session.rows(
-            f"select distinct session from memories where session is not null and {where} order by 1", parameters
+            f"select distinct session from memories where session is not null and {where} order by 1", **parameters
         )
         return [row[0] for row in rows]
 
     def event_span(self) -> tuple[datetime, datetime]:
-        where, parameters = condition(self._within)
+        where, parameters = condition(POSTGRES, self._within)
         [(first, last)] = self._session.rows(
-            f"select min(event_at), max(event_at) from memories where {where}", parameters
+            f"select min(event_at), max(event_at) from memories where {where}", **parameters
         )
         return from_micros(first or 0), from_micros(last or 0)
 
     def spans(self, chunks: Sequence[int], /) -> dict[int, ChunkSpan]:
         rows = self._session.rows(
-            f"select id, start, stop, line, context {_CHUNKS} and id = any(%(chunks)s) order by id",
-            {"chunks": list(chunks)},
+            f"select id, start, stop, line, context {_CHUNKS} and id = any(:chunks) order by id",
+            chunks=list(chunks),
         )
         return {row[0]: ChunkSpan(*row[1:]) for row in rows}
 
@@ -144,10 +146,10 @@ class PostgresSnapshot:
             f"""
             select distinct on (memories.key) memories.id, chunks.context
             from memories join chunks on chunks.space = memories.space and chunks.memory = memories.key
-            where {of("memories")} and memories.id = any(%(ids)s)
+            where {of("memories")} and memories.id = any(:ids)
             order by memories.key, chunks.start
             """,
-            {"ids": list(ids)},
+            ids=list(ids),
         )
         return dict(rows)
 
@@ -155,7 +157,7 @@ class PostgresSnapshot:
         return memories.chunks_of(self._session, keys)
 
     def passages(self, chunks: Sequence[int], /) -> dict[int, Passage]:
-        rows = self._session.rows(f"select id, title, context, text, tags {_CHUNK_TEXTS}", {"chunks": list(chunks)})
+        rows = self._session.rows(f"select id, title, context, text, tags {_CHUNK_TEXTS}", chunks=list(chunks))
         return {row[0]: Passage(*row[1:]) for row in rows}
 
     def texts(self, keys: Sequence[int], /) -> dict[int, str]:
@@ -166,8 +168,10 @@ class PostgresSnapshot:
 
     def without_definitions(self, count: int, after: int = 0, /) -> list[int]:
         rows = self._session.rows(
-            f"select key from memories where {memories.LACKING} and key > %(after)s order by key limit %(count)s",
-            {"python": PYTHON, "after": after, "count": count},
+            f"select key from memories where {memories.LACKING} and key > :after order by key limit :count",
+            python=PYTHON,
+            after=after,
+            count=count,
         )
         return [row[0] for row in rows]
 
@@ -189,7 +193,7 @@ class PostgresSnapshot:
         terms = begun(terms, self._statistics.first_with)
         inflected = [form for one in terms.forms for form in one.inflected]
         others = (*terms.respelled, *terms.compounded)
-        return postings.highlights(texts, (*terms.phrases, *terms.words, *inflected), terms.prefix, others)
+        return words.highlights(texts, (*terms.phrases, *terms.words, *inflected), terms.prefix, others)
 
     def holds_phrase(self, phrase: str, weights: Mapping[str, float], /) -> bool:
         return keyword.holds_phrase(self._session, self._statistics, phrase, weights)
@@ -231,7 +235,7 @@ class PostgresSnapshot:
         # Space by space, each from the end of the index: the highest of several spaces at once is found by reading all.
         highest = self._session.value(
             """
-            select max(of_space.id) from unnest(%(spaces)s::text[]) as wanted (space) cross join lateral (
+            select max(of_space.id) from unnest(:spaces::text[]) as wanted (space) cross join lateral (
                 select chunks.id from chunks where chunks.space = wanted.space order by chunks.id desc limit 1
             ) as of_space
             """
@@ -245,7 +249,7 @@ class PostgresSnapshot:
         return memories.tokens_of(self._session, chunks)
 
     def embedded_parts(self, chunks: Sequence[int], /) -> dict[int, EmbeddedParts]:
-        rows = self._session.rows(f"select id, kind, title, context, text {_CHUNK_TEXTS}", {"chunks": list(chunks)})
+        rows = self._session.rows(f"select id, kind, title, context, text {_CHUNK_TEXTS}", chunks=list(chunks))
         return {row[0]: EmbeddedParts(*row[1:]) for row in rows}
 
     # -- activity ------------------------------------------------------------------------------------------------------
@@ -253,7 +257,7 @@ class PostgresSnapshot:
     def accepted(self) -> tuple[int, int]:
         [(yes, judged)] = self._session.rows(
             f"select count(*) filter (where accepted), count(*) from feedback where {activity.OWN}",
-            {"space": self._session.space},
+            space=self._session.space,
         )
         return yes, judged
 
@@ -263,7 +267,7 @@ class PostgresSnapshot:
     def has_query_vectors(self) -> bool:
         return bool(
             self._session.value(
-                f"select exists (select 1 from query_vectors where {activity.OWN})", {"space": self._session.space}
+                f"select exists (select 1 from query_vectors where {activity.OWN})", space=self._session.space
             )
         )
 
@@ -271,9 +275,10 @@ class PostgresSnapshot:
         rows = self._session.rows(
             f"""
             select query_id, query, profile, at, origin, cardinality(hits), client, tool
-            from searches where {activity.OWN} order by number desc limit %(limit)s
+            from searches where {activity.OWN} order by number desc limit :limit
             """,
-            {"space": self._session.space, "limit": limit},
+            space=self._session.space,
+            limit=limit,
         )
         return [Recent(id_, query, profile, from_micros(at), *said) for id_, query, profile, at, *said in rows]
 
@@ -281,9 +286,10 @@ class PostgresSnapshot:
         rows = self._session.rows(
             f"""
             select query_id, query, profile, at, hits from searches
-            where {activity.OWN} and origin = %(origin)s and client = '' order by number desc limit 1
+            where {activity.OWN} and origin = :origin and client = '' order by number desc limit 1
             """,
-            {"space": self._session.space, "origin": origin},
+            space=self._session.space,
+            origin=origin,
         )
         if not rows:
             return None
@@ -292,8 +298,9 @@ class PostgresSnapshot:
 
     def query_of(self, query_id: str, /) -> str:
         found = self._session.value(
-            f"select query from searches where {activity.OWN} and query_id = %(id)s",
-            {"space": self._session.space, "id": storable(query_id)},
+            f"select query from searches where {activity.OWN} and query_id = :id",
+            space=self._session.space,
+            id=storable(query_id),
         )
         return "" if found is None else str(found)
 
@@ -303,8 +310,8 @@ class PostgresSnapshot:
     # -- contents ------------------------------------------------------------------------------------------------------
 
     def count(self, filters: Filters, /) -> int:
-        where, parameters = condition(self._within & filters)
-        return int(self._session.value(f"select count(*) from memories where {where}", parameters))
+        where, parameters = condition(POSTGRES, self._within & filters)
+        return int(self._session.value(f"select count(*) from memories where {where}", **parameters))
 
     def tags(self) -> list[str]:
         rows = self._session.rows(f"select tag from tags where {of('tags')} group by tag order by count(*) desc, tag")
@@ -314,13 +321,15 @@ class PostgresSnapshot:
         return memories.find_known(self._session, [identity(draft) for draft in drafts])
 
     def known(self, contents: Mapping[str, str], filters: Filters, /) -> set[str]:
-        where, parameters = condition(filters)
+        where, parameters = condition(POSTGRES, filters)
         rows = self._session.rows(
             f"""
             select id, content_hash from memories
-            where {where} and (id = any(%(ids)s) or content_hash = any(%(contents)s))
+            where {where} and (id = any(:ids) or content_hash = any(:contents))
             """,
-            {**parameters, "ids": [*map(storable, contents)], "contents": [*map(storable, contents.values())]},
+            **parameters,
+            ids=[*map(storable, contents)],
+            contents=[*map(storable, contents.values())],
         )
         others = {content for id_, content in rows if id_ not in contents}
         return {id_ for id_, _ in rows if id_ in contents} | {one for one, held in contents.items() if held in others}
@@ -334,10 +343,11 @@ class PostgresSnapshot:
         rows = self._session.rows(
             f"""
             select files.space, files.path, mtime_ns, size, content_hash, indexed_at, dated
-            from unnest(%(paths)s::text[], %(spaces_of)s::text[]) as place (path, space)
+            from unnest(:paths::text[], :spaces_of::text[]) as place (path, space)
             join files on files.space = place.space and md5(files.path) = md5(place.path) where {of("files")}
             """,
-            {"paths": [path for path, _ in places], "spaces_of": [space for _, space in places]},
+            paths=[path for path, _ in places],
+            spaces_of=[space for _, space in places],
         )
         return {(row[1], row[0]): replace(FileState(*row[1:-1]), dated=row[-1]) for row in rows}
 
@@ -352,7 +362,8 @@ class PostgresSnapshot:
             from memories join texts on texts.space = memories.space and texts.memory = memories.key
             where {of("memories")} and {files.SOURCES} order by memories.key
             """,
-            {"paths": list(paths), "space": space},
+            paths=list(paths),
+            space=space,
         ):
             found.setdefault(str(path), []).append((str(location), str(text)))
         return found
@@ -381,14 +392,16 @@ class PostgresSnapshot:
     def chunks_without_tokens(self, count: int, after: int = 0, /) -> list[int]:
         rows = self._session.rows(
             f"""
-            select id {_CHUNKS} and id > %(after)s and not exists (
+            select id {_CHUNKS} and id > :after and not exists (
                 select 1 from chunk_tokens
                 where chunk_tokens.space = chunks.space and chunk_tokens.chunk = chunks.id
-                    and substr(ids, 1, 2) = %(mark)s
+                    and substr(ids, 1, 2) = :mark
             )
-            order by id limit %(count)s
+            order by id limit :count
             """,
-            {"after": after, "count": count, "mark": MARK},
+            after=after,
+            count=count,
+            mark=MARK,
         )
         return [row[0] for row in rows]
 
@@ -419,9 +432,9 @@ class _PartStatistics:
     @property
     def chunks(self) -> int:
         if self._chunks is None:
-            where, parameters = condition(self._within)
+            where, parameters = condition(POSTGRES, self._within)
             joined = "chunks join memories on memories.space = chunks.space and memories.key = chunks.memory"
-            self._chunks = int(self._session.value(f"select count(*) from {joined} where {where}", parameters))
+            self._chunks = int(self._session.value(f"select count(*) from {joined} where {where}", **parameters))
         return self._chunks
 
     def words(self, text: str, /) -> list[str]:
@@ -431,14 +444,15 @@ class _PartStatistics:
         asked = {keyed(word): word for word in words}
         # A word that nothing in the store holds need not be looked for.
         held = self._whole.frequencies(asked.values())
-        where, parameters = condition(self._within)
+        where, parameters = condition(POSTGRES, self._within)
         found = dict(
             self._session.rows(
                 f"""
                 select postings.term, count(*) from postings {_OWNED}
-                where {of("postings")} and postings.term = any(%(terms)s) and {where} group by postings.term
+                where {of("postings")} and postings.term = any(:terms) and {where} group by postings.term
                 """,
-                {**parameters, "terms": [term for term, word in asked.items() if held[word]]},
+                **parameters,
+                terms=[term for term, word in asked.items() if held[word]],
             )
         )
         return {word: found.get(term, 0) for term, word in asked.items()}
@@ -450,15 +464,16 @@ class _PartStatistics:
         return self._held(self._whole.ending(letters))
 
     def is_held(self, word: str, columns: Collection[str]) -> bool:
-        where, parameters = condition(self._within)
+        where, parameters = condition(POSTGRES, self._within)
         terms = list(dict.fromkeys(map(keyed, stems(word))))
         in_columns = " or ".join(f"in_{column} > 0" for column in COLUMNS if bits_of([column]) & bits_of(columns))
         found = self._session.rows(
             f"""
             select distinct postings.term from postings {_OWNED}
-            where {of("postings")} and postings.term = any(%(terms)s) and ({in_columns or "false"}) and {where}
+            where {of("postings")} and postings.term = any(:terms) and ({in_columns or "false"}) and {where}
             """,
-            {**parameters, "terms": terms},
+            **parameters,
+            terms=terms,
         )
         return len(found) == len(terms)
 
@@ -484,9 +499,9 @@ class PartSnapshot(PostgresSnapshot):
 
     @property
     def is_all(self) -> bool:
-        where, parameters = condition(self._within)
+        where, parameters = condition(POSTGRES, self._within)
         other = f"select 1 from memories where {of('memories')} and not coalesce({where}, false)"
-        return not self._session.value(f"select exists ({other})", parameters)
+        return not self._session.value(f"select exists ({other})", **parameters)
 
     def key_of(self, memory_id: str, /) -> int:
         found = self.keys(Filters(), [memory_id])
@@ -495,12 +510,12 @@ class PartSnapshot(PostgresSnapshot):
         return found[0]
 
     def facet_values(self, facet: str, /) -> list[str]:
-        where, parameters = condition(self._within)
+        where, parameters = condition(POSTGRES, self._within)
         tagged = "memories join tags on tags.space = memories.space and tags.memory = memories.key"
         joined = tagged if facet == "tag" else "memories"
         column = _COLUMNS[facet]
         found = f"select distinct {column} from {joined} where coalesce({column}, '') <> '' and {where} order by 1"
-        return [row[0] for row in self._session.rows(found, parameters)]
+        return [row[0] for row in self._session.rows(found, **parameters)]
 
     def tags(self) -> list[str]:
         counts = memories.facet_counts(self._session, self._within)["tag"]

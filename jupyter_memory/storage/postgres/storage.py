@@ -14,10 +14,10 @@ from jupyter_memory.storage.postgres import checks, vectors
 from jupyter_memory.storage.postgres.database import SCHEMA, Database, of
 from jupyter_memory.storage.postgres.postings import StatisticsCache
 from jupyter_memory.storage.postgres.snapshot import PartSnapshot, PostgresSnapshot
-from jupyter_memory.storage.postgres.sql import SHOWN_TIER
 from jupyter_memory.storage.postgres.tables import thumbnails
 from jupyter_memory.storage.postgres.transfer import PostgresTransfer
 from jupyter_memory.storage.postgres.writer import PostgresRunLog, PostgresWriter
+from jupyter_memory.storage.sql import SHOWN_TIER
 from jupyter_memory.storage.writing import Forgotten, Thumbnails, Transfer, Writer
 from jupyter_memory.text.paths import DatabaseAddress
 from jupyter_memory.types import Filters
@@ -127,8 +127,8 @@ class PostgresStorage:
                 "memories": number,
                 "chunks": session.totals.chunks,
                 "files": session.value(
-                    f"select count(*) from files where {of('files')} and left(content_hash, 1) <> %(unread)s",
-                    {"unread": UNREAD},
+                    f"select count(*) from files where {of('files')} and left(content_hash, 1) <> :unread",
+                    unread=UNREAD,
                 ),
                 "thumbnails": {"number": pictures, "bytes": size},
                 "pinned": pinned,

@@ -30,14 +30,16 @@ class PostgresTeam:
 
     def grant(self, role: str, level: Level, space: str | None, /) -> None:
         def change(session: Session) -> None:
-            if not session.value("select exists (select 1 from pg_roles where rolname = %(role)s)", {"role": role}):
+            if not session.value("select exists (select 1 from pg_roles where rolname = :role)", role=role):
                 raise InputError(
                     f"There is no role {role} on the server of {self._address}. Who administers it can make one: "
                     f"create role {role} login"
                 )
             session.execute(
-                "select jupyter_memory.give_right(%(role)s, %(level)s, %(space)s)",
-                {"role": role, "level": level, "space": space},
+                "select jupyter_memory.give_right(:role, :level, :space)",
+                role=role,
+                level=level,
+                space=space,
             )
 
         if level == "owner" and space is not None:
@@ -46,9 +48,7 @@ class PostgresTeam:
 
     def revoke(self, role: str, space: str | None, /) -> int:
         def change(session: Session) -> int:
-            taken = session.value(
-                "select jupyter_memory.take_rights(%(role)s, %(space)s)", {"role": role, "space": space}
-            )
+            taken = session.value("select jupyter_memory.take_rights(:role, :space)", role=role, space=space)
             return int(taken)
 
         return self._database.change(change)
@@ -72,14 +72,15 @@ class PostgresTeam:
                 if known & {table, f"jupyter_memory.{table}"}:
                     continue
                 if table in _REFERENCE:
-                    session.execute("select create_reference_table(%(name)s)", {"name": f"jupyter_memory.{table}"})
+                    session.execute("select create_reference_table(:name)", name=f"jupyter_memory.{table}")
                 else:
                     if alone := _OF_ONE_MACHINE.get(table):
                         session.execute(f"alter table jupyter_memory.{table} drop constraint if exists {alone}")
                     beside = "none" if table == _DISTRIBUTED[0] else f"jupyter_memory.{_DISTRIBUTED[0]}"
                     session.execute(
-                        "select create_distributed_table(%(name)s, 'space', colocate_with => %(beside)s)",
-                        {"name": f"jupyter_memory.{table}", "beside": beside},
+                        "select create_distributed_table(:name, 'space', colocate_with => :beside)",
+                        name=f"jupyter_memory.{table}",
+                        beside=beside,
                     )
                 made.append(table)
             return made

@@ -54,14 +54,14 @@ class _Contents:
             cut: dict[int, list[Chunk]] = {}
             for key, *chunk in self._session.rows(
                 "select memory, start, stop, context, line from chunks "
-                f"where {of('chunks')} and memory = any(%(keys)s) order by id",
-                {"keys": some},
+                f"where {of('chunks')} and memory = any(:keys) order by id",
+                keys=some,
             ):
                 cut.setdefault(key, []).append(Chunk(*chunk))
             # The tiers with which memories were stored, which a pin hides.
             tiers = dict(
                 self._session.rows(
-                    f"select key, tier from memories where {of('memories')} and key = any(%(keys)s)", {"keys": some}
+                    f"select key, tier from memories where {of('memories')} and key = any(:keys)", keys=some
                 )
             )
             pictures = thumbnails.by_memory(self._session, some)
@@ -75,8 +75,8 @@ class _Contents:
         keys = [by_id[one.memory.id] for one in stored]
         owned: dict[int, list[int]] = {key: [] for key in keys}
         for chunk, memory in session.rows(
-            f"select id, memory from chunks where {of('chunks')} and memory = any(%(keys)s) order by id",
-            {"keys": keys},
+            f"select id, memory from chunks where {of('chunks')} and memory = any(:keys) order by id",
+            keys=keys,
         ):
             owned[memory].append(chunk)
         every = [chunk for key in keys for chunk in owned[key]]
@@ -98,16 +98,16 @@ class _Contents:
     def files(self) -> Iterator[NotedFile]:
         for row in self._session.rows(
             "select space, path, mtime_ns, size, content_hash, indexed_at, pictures, dated from files "
-            f"where {of('files')} and %(space)s in ('', space) order by space, path",
-            {"space": self._space},
+            f"where {of('files')} and :space in ('', space) order by space, path",
+            space=self._space,
         ):
             yield NotedFile(row[0], replace(FileState(*row[1:-2]), pictures=row[-2], dated=row[-1]))
 
     def folders(self) -> Iterator[NotedFolder]:
         for path, space, watched, indexed_at in self._session.rows(
             "select path, space, watched, indexed_at from folders "
-            f"where {of('folders')} and %(space)s in ('', space) order by space, path",
-            {"space": self._space},
+            f"where {of('folders')} and :space in ('', space) order by space, path",
+            space=self._space,
         ):
             yield NotedFolder(path, space, watched, None if indexed_at is None else from_micros(indexed_at))
 
@@ -120,7 +120,7 @@ class _Contents:
         for id_, query, profile, at, origin, hits, client, tool in self._session.rows(
             "select query_id, query, profile, at, origin, hits, client, tool from searches "
             f"where {activity.OWN} order by number",
-            {"space": self._session.space},
+            space=self._session.space,
         ):
             recent = Recent(id_, query, profile, from_micros(at), origin, len(hits), client, tool)
             yield NotedSearch(recent, tuple(hits))
@@ -132,7 +132,7 @@ class _Contents:
 
 # A role sees the rights that it has, and no others; none of them binds who made the tables.
 _REFUSED = """
-    select wanted.space from unnest(%(wanted)s::text[]) as wanted (space)
+    select wanted.space from unnest(:wanted::text[]) as wanted (space)
     where not exists (
         select 1 from grants where level <> 'reader' and (grants.space is null or grants.space = wanted.space)
     ) and not pg_has_role(current_user, (select relowner from pg_class where oid = 'grants'::regclass), 'usage')
@@ -152,7 +152,7 @@ class PostgresTransfer:
 
     def refused(self, spaces: Sequence[str], /) -> list[str]:
         with self._database.read() as session:
-            rows = session.rows(_REFUSED, {"wanted": list(spaces)})
+            rows = session.rows(_REFUSED, wanted=list(spaces))
             return [str(space) for (space,) in rows]
 
     def begin(self, embedder: Embedder, /) -> Model:

@@ -14,9 +14,9 @@ from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.storage.base import Calibration, ChunkVectors, Model, mismatch
 from jupyter_memory.storage.postgres import sql
 from jupyter_memory.storage.postgres.database import Session, of
-from jupyter_memory.storage.postgres.sql import condition
 from jupyter_memory.storage.shared import Row, cut, is_settled
 from jupyter_memory.storage.shared import cosines as cosines_of
+from jupyter_memory.storage.sql import POSTGRES, condition
 from jupyter_memory.types import Filters, ScoredChunk
 from jupyter_memory.types.protocols import Embedder, Vectors
 
@@ -40,7 +40,7 @@ def active(session: Session) -> Model | None:
 
 
 def known(session: Session, fingerprint: str) -> Model | None:
-    rows = session.rows(f"{_MODEL} where fingerprint = %(fingerprint)s", {"fingerprint": fingerprint})
+    rows = session.rows(f"{_MODEL} where fingerprint = :fingerprint", fingerprint=fingerprint)
     return Model(*rows[0]) if rows else None
 
 
@@ -56,10 +56,12 @@ def register(session: Session, embedder: Embedder, *, indexed: bool = True) -> M
         added = session.changed(
             """
             insert into models (fingerprint, name, dimensions, active)
-            values (%(fingerprint)s, %(name)s, %(dimensions)s, not exists (select 1 from models where active))
+            values (:fingerprint, :name, :dimensions, not exists (select 1 from models where active))
             on conflict (fingerprint) do nothing
             """,
-            {"fingerprint": embedder.fingerprint, "name": embedder.name, "dimensions": embedder.dimensions},
+            fingerprint=embedder.fingerprint,
+            name=embedder.name,
+            dimensions=embedder.dimensions,
         )
         if added and indexed:
             index(session)
@@ -88,16 +90,16 @@ def activate(session: Session, embedder: Embedder) -> bool:
         return False
     if active(session) != model:
         session.execute("update models set active = false where active")
-        session.execute("update models set active = true where id = %(model)s", {"model": model.id})
+        session.execute("update models set active = true where id = :model", model=model.id)
     return True
 
 
 def drop(session: Session, model: Model) -> int:
-    gone = session.changed(f"delete from vectors where {of('vectors')} and model = %(model)s", {"model": model.id})
+    gone = session.changed(f"delete from vectors where {of('vectors')} and model = :model", model=model.id)
     # Others may have vectors of it in spaces that this role does not see.
     dropped = session.changed(
-        "delete from models where id = %(model)s and not exists (select 1 from vectors where model = %(model)s)",
-        {"model": model.id},
+        "delete from models where id = :model and not exists (select 1 from vectors where model = :model)",
+        model=model.id,
     )
     if dropped:
         index(session)
@@ -117,16 +119,14 @@ def add(session: Session, model: Model, chunks: Sequence[int], vectors: Vectors)
         written += session.changed(
             f"""
             insert into vectors (space, model, chunk, embedding)
-            select chunks.space, %(model)s, chunks.id, given.embedding::vector
-            from unnest(%(chunks)s::bigint[], %(vectors)s::text[]) as given (chunk, embedding)
+            select chunks.space, :model, chunks.id, given.embedding::vector
+            from unnest(:chunks::bigint[], :vectors::text[]) as given (chunk, embedding)
             join chunks on chunks.id = given.chunk where {of("chunks")}
             on conflict do nothing
             """,
-            {
-                "model": model.id,
-                "chunks": list(chunks[some]),
-                "vectors": [sql.as_vector(one) for one in vectors[some]],
-            },
+            model=model.id,
+            chunks=list(chunks[some]),
+            vectors=[sql.as_vector(one) for one in vectors[some]],
         )
     return written
 
@@ -136,21 +136,21 @@ def missing(session: Session, model: Model, limit: int, after: int = 0) -> list[
     rows = session.rows(
         f"""
         select id from chunks
-        where {of("chunks")} and id > %(after)s and not exists (
+        where {of("chunks")} and id > :after and not exists (
             select 1 from vectors
-            where vectors.space = chunks.space and vectors.model = %(model)s and vectors.chunk = chunks.id
+            where vectors.space = chunks.space and vectors.model = :model and vectors.chunk = chunks.id
         )
-        order by id limit %(limit)s
+        order by id limit :limit
         """,
-        {"model": model.id, "after": after, "limit": limit},
+        model=model.id,
+        after=after,
+        limit=limit,
     )
     return [row[0] for row in rows]
 
 
 def count(session: Session, model: Model) -> int:
-    found = session.value(
-        f"select count(*) from vectors where {of('vectors')} and model = %(model)s", {"model": model.id}
-    )
+    found = session.value(f"select count(*) from vectors where {of('vectors')} and model = :model", model=model.id)
     return int(found)
 
 
@@ -173,25 +173,26 @@ def search(
 
 
 def _nearest(session: Session, model: Model, query: Vectors, filters: Filters, asked: int, *, exact: bool) -> list[Row]:
-    where, parameters = condition(filters)
+    where, parameters = condition(POSTGRES, filters)
     # What a filter excludes is not compared; without filters, only the nearest are looked up.
     among = f"and exists (select 1 from {_OWNERS} where {_OWNED} and {where})" if filters else ""
     # The model and its dimensions are written out, as in the definition of its index.
     type_ = "vector" if exact else f"halfvec({model.dimensions})"
-    found = session.rows(
+    found = session.binary_rows(
         f"""
         with best as materialized (
-            select vectors.space, vectors.chunk, vectors.embedding::{type_} <=> %(query)s::{type_} as distance
+            select vectors.space, vectors.chunk, vectors.embedding::{type_} <=> :query::{type_} as distance
             from vectors where {of("vectors")} and vectors.model = {model.id} {among}
-            order by distance limit %(asked)s
+            order by distance limit :asked
         )
         select memories.key, best.chunk, memories.event_at, memories.content_hash, vector_send(vectors.embedding)
         from best
         join vectors on vectors.space = best.space and vectors.model = {model.id} and vectors.chunk = best.chunk
         join {_OWNERS} on {_OWNED}
         """,
-        {**parameters, "query": sql.as_vector(query), "asked": asked},
-        binary=True,
+        **parameters,
+        query=sql.as_vector(query),
+        asked=asked,
     )
     scores = cosines_of(query, sql.from_vectors([row[-1] for row in found], model.dimensions)).tolist()
     rows = [
@@ -202,14 +203,14 @@ def _nearest(session: Session, model: Model, query: Vectors, filters: Filters, a
 
 
 def cosines(session: Session, model: Model, query: Vectors, memories: Sequence[int]) -> dict[int, float]:
-    rows = session.rows(
+    rows = session.binary_rows(
         f"""
         select chunks.memory, vector_send(vectors.embedding)
         from chunks join vectors on vectors.space = chunks.space and vectors.chunk = chunks.id
-        where {of("chunks")} and chunks.memory = any(%(memories)s) and vectors.model = %(model)s
+        where {of("chunks")} and chunks.memory = any(:memories) and vectors.model = :model
         """,
-        {"model": model.id, "memories": list(memories)},
-        binary=True,
+        model=model.id,
+        memories=list(memories),
     )
     scores = cosines_of(query, sql.from_vectors([row[1] for row in rows], model.dimensions)).tolist()
     best: dict[int, float] = {}
@@ -219,14 +220,14 @@ def cosines(session: Session, model: Model, query: Vectors, memories: Sequence[i
 
 
 def of_chunks(session: Session, model: Model, chunks: Sequence[int]) -> ChunkVectors:
-    rows = session.rows(
+    rows = session.binary_rows(
         f"""
         select chunks.id, chunks.memory, vector_send(vectors.embedding)
         from vectors join chunks on chunks.space = vectors.space and chunks.id = vectors.chunk
-        where {of("vectors")} and vectors.model = %(model)s and vectors.chunk = any(%(chunks)s) order by chunks.id
+        where {of("vectors")} and vectors.model = :model and vectors.chunk = any(:chunks) order by chunks.id
         """,
-        {"model": model.id, "chunks": list(chunks)},
-        binary=True,
+        model=model.id,
+        chunks=list(chunks),
     )
     return ChunkVectors(
         np.array([row[0] for row in rows], np.int64),
@@ -237,7 +238,8 @@ def of_chunks(session: Session, model: Model, chunks: Sequence[int]) -> ChunkVec
 
 def calibration(session: Session, model: Model) -> Calibration | None:
     rows = session.rows(
-        "select chunks, value from trust where space = %(space)s and model = %(model)s",
-        {"space": session.space, "model": model.id},
+        "select chunks, value from trust where space = :space and model = :model",
+        space=session.space,
+        model=model.id,
     )
     return Calibration(*rows[0]) if rows else None

@@ -142,8 +142,8 @@ class PostgresWriter:
         self._at_once(lambda session: activity.note_search(session, search, hits), patience)
 
     def note_access(self, memory_id: str, patience: float, /) -> bool:
-        counted = f"update memories set accessed = accessed + 1 where {of('memories')} and id = %(id)s"
-        return self._at_once(lambda session: session.changed(counted, {"id": storable(memory_id)}), patience) > 0
+        counted = f"update memories set accessed = accessed + 1 where {of('memories')} and id = :id"
+        return self._at_once(lambda session: session.changed(counted, id=storable(memory_id)), patience) > 0
 
     def forget_searches(self) -> int:
         def forget(session: Session) -> int:
@@ -156,7 +156,7 @@ class PostgresWriter:
         )
         used = f"select exists (select 1 from memories where {of('memories')} and accessed > 0)"
         with self._database.read() as session:
-            if not session.value(asked, {"space": session.space}) and not session.value(used):
+            if not session.value(asked, space=session.space) and not session.value(used):
                 return 0
         return self._database.change(forget)
 
@@ -197,8 +197,9 @@ class PostgresWriter:
             damaged = [] if model is None else checks.damaged_vectors(session, model)
             if model is not None and damaged:
                 session.execute(
-                    f"delete from vectors where {of('vectors')} and model = %(model)s and chunk = any(%(chunks)s)",
-                    {"model": model.id, "chunks": damaged},
+                    f"delete from vectors where {of('vectors')} and model = :model and chunk = any(:chunks)",
+                    model=model.id,
+                    chunks=damaged,
                 )
             return len(damaged)
 
@@ -220,10 +221,13 @@ class PostgresWriter:
             session.execute(
                 """
                 insert into trust (space, model, chunks, value)
-                select %(space)s, id, %(chunks)s, %(value)s from models where id = %(model)s
+                select :space, id, :chunks, :value from models where id = :model
                 on conflict (space, model) do update set chunks = excluded.chunks, value = excluded.value
                 """,
-                {"space": session.space, "model": model.id, "chunks": chunks, "value": value},
+                space=session.space,
+                model=model.id,
+                chunks=chunks,
+                value=value,
             )
 
         self._database.change(keep)
@@ -231,7 +235,7 @@ class PostgresWriter:
     def note_once(self, what: str, /) -> bool:
         def note(session: Session) -> bool:
             noted = {"space": session.space, "what": what}
-            return session.changed("insert into done values (%(space)s, %(what)s) on conflict do nothing", noted) > 0
+            return session.changed("insert into done values (:space, :what) on conflict do nothing", **noted) > 0
 
         return self._database.change(note)
 
@@ -239,8 +243,8 @@ class PostgresWriter:
         def drop(session: Session) -> int:
             damaged = checks.damaged_tokens(session)
             session.execute(
-                f"delete from chunk_tokens where {of('chunk_tokens')} and chunk = any(%(chunks)s)",
-                {"chunks": damaged},
+                f"delete from chunk_tokens where {of('chunk_tokens')} and chunk = any(:chunks)",
+                chunks=damaged,
             )
             return len(damaged)
 

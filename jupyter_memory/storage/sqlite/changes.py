@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-import apsw
 import numpy as np
 
 from jupyter_memory.errors import StoreError, StoreFull
@@ -23,6 +22,7 @@ from jupyter_memory.storage.shared import identity, to_micros, with_errors
 from jupyter_memory.storage.sqlite import keyword_query, scrubbing
 from jupyter_memory.storage.sqlite.copies import sweep
 from jupyter_memory.storage.sqlite.database import Database, translate_errors
+from jupyter_memory.storage.sqlite.sql import Session
 from jupyter_memory.storage.sqlite.tables import activity, arrivals, files, memories, runs, thumbnails
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
 from jupyter_memory.storage.writing import Arriving
@@ -38,7 +38,7 @@ _Fresh = tuple[int, Draft, Prepared]
 class Changes:
     """Changes of memories within one transaction; ``finish`` updates the keyword index at its end."""
 
-    def __init__(self, connection: apsw.Connection, vectors: VectorIndex) -> None:
+    def __init__(self, connection: Session, vectors: VectorIndex) -> None:
         self.connection = connection
         self._vectors = vectors
         self._index_outdated = False
@@ -279,7 +279,7 @@ _STEP = 128
 _FileRead = tuple[FileState, Sequence[Prepared]]
 
 
-def in_steps(connection: apsw.Connection, read: Sequence[_FileRead], space: str) -> list[Sequence[_FileRead]]:
+def in_steps(connection: Session, read: Sequence[_FileRead], space: str) -> list[Sequence[_FileRead]]:
     """Return the files to write in each transaction; those that hold memories together, since cells may move."""
     if files.memories_of_paths(connection, [state.path for state, _ in read], space):
         return [read]

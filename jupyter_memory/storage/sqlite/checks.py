@@ -15,12 +15,13 @@ import numpy as np
 from jupyter_memory.errors import StoreDamaged
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.cell_matching import fingerprint
+from jupyter_memory.storage.sql import SHOWN_TIER
 from jupyter_memory.storage.sqlite import scrubbing
 from jupyter_memory.storage.sqlite import vectors as quantization
 from jupyter_memory.storage.sqlite.copies import migrations, sweep
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.file import on_disk
-from jupyter_memory.storage.sqlite.sql import SHOWN_TIER
+from jupyter_memory.storage.sqlite.sql import Session
 from jupyter_memory.storage.sqlite.tables import thumbnails
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Outcome
@@ -29,7 +30,7 @@ from jupyter_memory.types.memory import LARGEST_THUMBNAIL
 from jupyter_memory.types.protocols import UNREAD
 
 
-def text_findings(connection: apsw.Connection) -> Iterator[str]:
+def text_findings(connection: Session) -> Iterator[str]:
     changed: list[str] = []
     outside: list[str] = []
     rows: Any = connection.execute(
@@ -68,7 +69,7 @@ def text_findings(connection: apsw.Connection) -> Iterator[str]:
         yield f"{_memories(outside)} chunks that are no part of the text. {_cure_of_memories(outside)}"
 
 
-def findings_of_names(connection: apsw.Connection) -> Iterator[str]:
+def findings_of_names(connection: Session) -> Iterator[str]:
     if count := len(damaged_definitions(connection)):
         them = "1 memory" if count == 1 else f"{count:,} memories"
         yield f"The names that {them} should define are not in the text. Read them anew with store.rebuild()."
@@ -83,7 +84,7 @@ def _memories(ids: Sequence[str]) -> str:
     return "1 memory has" if len(ids) == 1 else f"{len(ids):,} memories have"
 
 
-def damaged_definitions(connection: apsw.Connection) -> list[int]:
+def damaged_definitions(connection: Session) -> list[int]:
     """Return the memories with a definition that their text does not hold."""
     rows: Any = connection.execute(
         """
@@ -110,7 +111,7 @@ _ROUNDING, _BITS = 1e-3, 32
 _CODE_BYTES = quantization.BITS // 8
 
 
-def vector_findings(connection: apsw.Connection) -> Iterator[str]:
+def vector_findings(connection: Session) -> Iterator[str]:
     models: list[Any] = connection.execute("select id, name, dimensions from models").fetchall()
     for model, name, dimensions in models:
         if count := len(damaged(connection, model, dimensions)):
@@ -123,7 +124,7 @@ def vector_findings(connection: apsw.Connection) -> Iterator[str]:
         yield f"The tokens of {count:,} chunks are damaged. Compute them anew with store.rebuild()."
 
 
-def damaged(connection: apsw.Connection, model: int, dimensions: int) -> list[int]:
+def damaged(connection: Session, model: int, dimensions: int) -> list[int]:
     """Return the chunks whose vector or code is damaged or without the other, and those that are not there."""
     query = f"""
         select chunk, embedding, code, exists (select 1 from chunks where id = chunk)
@@ -153,7 +154,7 @@ def _is_whole(row: Any, length: int) -> bool:
     return bool(blobs and len(vector) == length and len(code) == _CODE_BYTES and is_there)
 
 
-def damaged_tokens(connection: apsw.Connection) -> list[int]:
+def damaged_tokens(connection: Session) -> list[int]:
     rows = connection.execute("select chunk, ids from chunk_tokens order by chunk")
     return [chunk for chunk, ids in rows if is_damaged(ids)]
 
@@ -199,7 +200,7 @@ _WRONG = {
 }
 
 
-def table_findings(connection: apsw.Connection) -> Iterator[str]:
+def table_findings(connection: Session) -> Iterator[str]:
     """Yield what is wrong with what a store holds, each with what to do; nothing for a sound store."""
     there = {name for (name,) in connection.execute("select name from sqlite_schema")}
     missing = [f"The {kind} {name} is missing. {_RESTORE}" for kind, name in sorted(_expected()) if name not in there]
@@ -208,7 +209,7 @@ def table_findings(connection: apsw.Connection) -> Iterator[str]:
         return  # the other checks read these
     wrong_types = list(_wrong_types(connection))
     yield from wrong_types
-    checks: tuple[Callable[[apsw.Connection], Iterator[str]], ...] = (
+    checks: tuple[Callable[[Session], Iterator[str]], ...] = (
         _orphans,
         _wrong_values,
         _wrong_times,
@@ -238,7 +239,7 @@ def _expected() -> frozenset[tuple[str, str]]:
     return frozenset((str(kind), str(name)) for kind, name in rows)
 
 
-def _wrong_types(connection: apsw.Connection) -> Iterator[str]:
+def _wrong_types(connection: Session) -> Iterator[str]:
     for kind, table in sorted(_expected()):
         if kind != "table" or table == "keyword":
             continue
@@ -252,7 +253,7 @@ def _wrong_types(connection: apsw.Connection) -> Iterator[str]:
                 yield f"{_rows(count)} of {table} {_have(count)} no {type_} in {column}. {_RESTORE}"
 
 
-def _orphans(connection: apsw.Connection) -> Iterator[str]:
+def _orphans(connection: Session) -> Iterator[str]:
     found: list[Any] = connection.execute(
         'select "table", parent, count(*) from pragma_foreign_key_check group by 1, 2 order by 1, 2'
     ).fetchall()
@@ -260,14 +261,14 @@ def _orphans(connection: apsw.Connection) -> Iterator[str]:
         yield f"{_rows(count)} of {table} {'belongs' if count == 1 else 'belong'} to no row of {parent}. {_RESTORE}"
 
 
-def _wrong_values(connection: apsw.Connection) -> Iterator[str]:
+def _wrong_values(connection: Session) -> Iterator[str]:
     for table, conditions in _WRONG.items():
         for what, condition in conditions:
             if count := _count(connection, table, condition):
                 yield f"{_rows(count)} of {table} {_have(count)} {what}. {_cure(connection, table, condition)}"
 
 
-def _wrong_times(connection: apsw.Connection) -> Iterator[str]:
+def _wrong_times(connection: Session) -> Iterator[str]:
     for table, columns in _TIMES.items():
         for column in columns:
             condition = f"{column} not between {_FIRST} and {_LAST}"
@@ -276,7 +277,7 @@ def _wrong_times(connection: apsw.Connection) -> Iterator[str]:
                 yield f"{said} {_cure(connection, table, condition)}"
 
 
-def _cure(connection: apsw.Connection, table: str, condition: str) -> str:
+def _cure(connection: Session, table: str, condition: str) -> str:
     if table in ("searches", "feedback"):
         return "Forget the recent searches with store.forget_recent()."
     if table == "thumbnails":
@@ -289,7 +290,7 @@ def _cure(connection: apsw.Connection, table: str, condition: str) -> str:
     return _cure_of_memories([str(row[0]) for row in rows])
 
 
-def _wrong_models(connection: apsw.Connection) -> Iterator[str]:
+def _wrong_models(connection: Session) -> Iterator[str]:
     active = connection.execute("select count(*) from models where active").get
     models = {
         f"{kind}_{row[0]}" for row in connection.execute("select id from models") for kind in ("vectors", "codes")
@@ -308,7 +309,7 @@ def _wrong_models(connection: apsw.Connection) -> Iterator[str]:
         yield f"The vectors in {table} belong to no model. {_RESTORE}"
 
 
-def _lost_rows(connection: apsw.Connection) -> Iterator[str]:
+def _lost_rows(connection: Session) -> Iterator[str]:
     for what, table in (("text", "texts"), ("chunk", "chunks")):
         without = f"not exists (select 1 from {table} where memory = key)"
         if count := _count(connection, "memories", without):
@@ -319,7 +320,7 @@ def _lost_rows(connection: apsw.Connection) -> Iterator[str]:
         yield f"The key of the stored questions is missing. {_RESTORE}"
 
 
-def _count(connection: apsw.Connection, table: str, condition: str) -> int:
+def _count(connection: Session, table: str, condition: str) -> int:
     return int(connection.execute(f"select count(*) from {table} where {condition}").get)
 
 
@@ -424,10 +425,10 @@ def refuse_broken(database: Database) -> None:
             )
 
 
-def _rows_of(connection: apsw.Connection, table: str) -> int:
+def _rows_of(connection: Session, table: str) -> int:
     return int(connection.execute(f"select count(*) from {table}").get)
 
 
-def _counts(connection: apsw.Connection, expression: str) -> dict[str, int]:
+def _counts(connection: Session, expression: str) -> dict[str, int]:
     found = connection.execute(f"select {expression}, count(*) from memories group by 1 order by 2 desc, 1")
     return {row[0]: row[1] for row in found}

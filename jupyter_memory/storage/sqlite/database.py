@@ -32,7 +32,7 @@ from jupyter_memory.storage.cache import Lock
 from jupyter_memory.storage.sqlite import keyword_query, scrubbing
 from jupyter_memory.storage.sqlite.copies import Migration, migrate, migrations, sweep
 from jupyter_memory.storage.sqlite.file import StoreFile, leave_log, version_of
-from jupyter_memory.storage.sqlite.sql import version
+from jupyter_memory.storage.sqlite.sql import Session, version
 
 # SQLite's errors as ours, which say what happened and what to do, and contain nothing that a user wrote.
 #
@@ -342,7 +342,7 @@ class Database:
         self.read_only, self.created = self._file.read_only, self._file.created
 
     @property
-    def connection(self) -> apsw.Connection:
+    def connection(self) -> Session:
         """Return this thread's connection, opened on first use."""
         self._leave_parent()
         if not hasattr(self._local, "connection") or self._closed:
@@ -357,11 +357,11 @@ class Database:
                     self._connections.add(fresh)
                 unless_ready.pop_all()
             self._local.connection = fresh
-        connection: apsw.Connection = self._local.connection
+        connection: Session = self._local.connection
         return connection
 
     @contextmanager
-    def read(self) -> Iterator[apsw.Connection]:
+    def read(self) -> Iterator[Session]:
         """Read within one snapshot: whatever others write meanwhile is not seen."""
         with self.diagnosis.of_errors(), translate_errors(self.path):
             connection = self.connection
@@ -386,7 +386,7 @@ class Database:
                 _undo(connection)
 
     @contextmanager
-    def write(self, *, yielding: bool = False) -> Iterator[apsw.Connection]:
+    def write(self, *, yielding: bool = False) -> Iterator[Session]:
         """Change all or nothing; ``yielding`` is for the steps of long work: whoever else waits to write goes first."""
         if yielding:
             let_others_go_first(self.path)
@@ -394,7 +394,7 @@ class Database:
             yield connection
 
     @contextmanager
-    def _writing(self, patience: float, synchronous: str, *, announced: bool = False) -> Iterator[apsw.Connection]:
+    def _writing(self, patience: float, synchronous: str, *, announced: bool = False) -> Iterator[Session]:
         if self.read_only:
             raise StoreReadOnly(
                 f"{self.path} is read-only, so nothing can be stored or forgotten there. Choose another path."
@@ -434,7 +434,7 @@ class Database:
         return self._file.has_log and not self.read_only
 
     @contextmanager
-    def write_at_once(self, patience: float = 0) -> Iterator[apsw.Connection]:
+    def write_at_once(self, patience: float = 0) -> Iterator[Session]:
         """Change what may be lost in a power cut: without waiting for the disk, nor long for another writer."""
         with self._writing(patience, "normal") as connection:
             yield connection
@@ -472,7 +472,7 @@ class Database:
                 return self._file.scrub(alone, patience)
 
     @contextmanager
-    def _extra(self, patience: float) -> Iterator[apsw.Connection]:
+    def _extra(self, patience: float) -> Iterator[Session]:
         # Closing it rolls back what was not committed.
         with closing(self._file.connect(self._busy)) as connection:
             connection.set_busy_handler(Turn(self.path, patience, announced=False))
@@ -548,7 +548,7 @@ def _undo(connection: apsw.Connection) -> None:
 
 Result = TypeVar("Result")
 # Work of a few milliseconds that returns whether there is more of it.
-Step = Callable[[apsw.Connection], bool]
+Step = Callable[[Session], bool]
 
 
 class BackgroundReader:
@@ -565,7 +565,7 @@ class BackgroundReader:
         self._searches = 0
         self._turn: object = None
 
-    def begin(self, connection: apsw.Connection, work: Callable[[apsw.Connection], Result]) -> Callable[[], Result]:
+    def begin(self, connection: Session, work: Callable[[Session], Result]) -> Callable[[], Result]:
         """Begin ``work``, and return what waits for its result.
 
         The other thread's snapshot may be of another state if somebody wrote in between, or the thread may be busy with
@@ -622,7 +622,7 @@ class BackgroundReader:
             if more:
                 self._go_on(turn, step)
 
-    def _read(self, state: str, work: Callable[[apsw.Connection], Result]) -> tuple[Result] | None:
+    def _read(self, state: str, work: Callable[[Session], Result]) -> tuple[Result] | None:
         try:
             with self._database.read() as connection:
                 return (work(connection),) if version(connection) == state else None

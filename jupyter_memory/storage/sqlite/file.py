@@ -25,6 +25,7 @@ from jupyter_memory.errors import (
     StoreTooNew,
 )
 from jupyter_memory.storage.sqlite import scrubbing
+from jupyter_memory.storage.sqlite.sql import Session
 from jupyter_memory.text.paths import make_private
 
 # Which file a store has open, so that another one that takes its name, or its bytes, is recognised.
@@ -239,15 +240,15 @@ APPLICATION_ID = int.from_bytes(b"JMem", "big")
 _WAL_REFUSED = (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError)
 
 
-def open_file(path: Path, *, read_only: bool = False, frozen: bool = False, vfs: str | None = None) -> apsw.Connection:
+def open_file(path: Path, *, read_only: bool = False, frozen: bool = False, vfs: str | None = None) -> Session:
     """Return a connection to a SQLite file, whatever it holds; `check_version` refuses what is not a store.
 
     ``frozen`` promises that nobody writes the file meanwhile, so that SQLite needs neither locks nor a log.
     """
     if not read_only:
-        return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
+        return Session(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
     name = path.absolute().as_uri() + "?mode=ro" + ("&immutable=1" if frozen else "")
-    return apsw.Connection(name, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, vfs=vfs)
+    return Session(name, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, vfs=vfs)
 
 
 def version_of(connection: apsw.Connection) -> int:
@@ -319,7 +320,7 @@ class StoreFile:
             self.read_only = True
             self.notices.append(f"{self.path} is read-only: searches work, nothing can be stored or forgotten.")
 
-    def connect(self, patience: int) -> apsw.Connection:
+    def connect(self, patience: int) -> Session:
         """Return a new connection, which waits ``patience`` milliseconds for other writers."""
         if self._is_open:
             self.check_identity()
@@ -394,7 +395,7 @@ class StoreFile:
         if holds:
             self.notices.append(notice)
 
-    def _open(self) -> apsw.Connection:
+    def _open(self) -> Session:
         if not self.read_only:
             return open_file(self.path, vfs=self._vfs)
         # A store in WAL mode on a disk that cannot be written opens only as one that nobody changes, unless whoever

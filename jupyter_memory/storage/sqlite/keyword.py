@@ -9,25 +9,23 @@ from itertools import chain
 from math import log
 from typing import Any, NamedTuple
 
-import apsw
 import numpy as np
 
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.shared import Row, cut, is_settled
+from jupyter_memory.storage.sql import SQLITE, condition
 from jupyter_memory.storage.sqlite.database import Step
 from jupyter_memory.storage.sqlite.keyword_query import (
     begun,
     document_frequency,
     expression,
     listed,
-    occurrences,
-    stems,
-    tokens,
     without_common,
-    word_of,
 )
-from jupyter_memory.storage.sqlite.sql import condition, version
+from jupyter_memory.storage.sqlite.sql import Session, version
 from jupyter_memory.storage.sqlite.vectors import ChunkOwners, Keys, ScoredChunks, best_memories
+from jupyter_memory.storage.words import highlights as highlights_of
+from jupyter_memory.storage.words import stems, word_of
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, ScoredChunk, Terms
 
@@ -46,7 +44,7 @@ class _Counted:
 class Statistics:
     """The words of one state of the keyword index, as a search sees it; ``cache`` has those of earlier searches."""
 
-    def __init__(self, connection: apsw.Connection, cache: StatisticsCache | None = None) -> None:
+    def __init__(self, connection: Session, cache: StatisticsCache | None = None) -> None:
         cache = StatisticsCache() if cache is None else cache
         self._connection = connection
         self._version = version(connection)
@@ -60,7 +58,7 @@ class Statistics:
         return self._counted.chunks
 
     def words(self, text: str, /) -> list[str]:
-        return stems(self._connection, text)
+        return stems(text)
 
     def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
         asked = dict.fromkeys(words, 0)
@@ -108,7 +106,7 @@ class StatisticsCache:
         self.vocabulary: Cache[str, Sequence[str]] = Cache(_MOST, lambda words: len(words) + 1)
 
 
-def open_word_counts(connection: apsw.Connection) -> None:
+def open_word_counts(connection: Session) -> None:
     """Make ``temp.word_counts``, in how many chunks each word of the index is."""
     connection.execute("create virtual table if not exists temp.word_counts using fts5vocab(main, keyword, row)")
 
@@ -140,13 +138,13 @@ class Match(NamedTuple):
     stems: tuple[str, ...]
 
     @classmethod
-    def of_words(cls, connection: apsw.Connection, words: str, weights: Mapping[str, float]) -> Match:
+    def of_words(cls, connection: Session, words: str, weights: Mapping[str, float]) -> Match:
         phrase = str(expression(Terms(phrases=(words,)), weights))
-        return cls(phrase, _columns(weights), tuple(stems(connection, words)))
+        return cls(phrase, _columns(weights), tuple(stems(words)))
 
     @classmethod
-    def of_stem(cls, connection: apsw.Connection, stem: str, weights: Mapping[str, float]) -> Match:
-        return cls.of_words(connection, word_of(connection, stem), weights)
+    def of_stem(cls, connection: Session, stem: str, weights: Mapping[str, float]) -> Match:
+        return cls.of_words(connection, word_of(stem), weights)
 
 
 def _columns(weights: Mapping[str, float]) -> tuple[str, ...]:
@@ -186,7 +184,7 @@ class WordScoreCache:
         self._searched = self._searched_again = ""
         self._ahead: _ReadAhead | None = None
 
-    def of(self, connection: apsw.Connection) -> _WordScores | None:
+    def of(self, connection: Session) -> _WordScores | None:
         """Return the scores for this state of the index; None if the last search saw another, since it costs more."""
         now = version(connection)
         if self._searched != now:
@@ -195,24 +193,24 @@ class WordScoreCache:
         self._searched_again = now
         return _WordScores(self, connection, now)
 
-    def seen(self, connection: apsw.Connection) -> _WordScores | None:
+    def seen(self, connection: Session) -> _WordScores | None:
         """Return the same without counting as a search; None if no second search has seen this index."""
         now = version(connection)
         return _WordScores(self, connection, now) if self._searched_again == now else None
 
-    def uncounted(self, connection: apsw.Connection) -> _WordScores:
+    def uncounted(self, connection: Session) -> _WordScores:
         """Return the scores for the index that this transaction sees, without counting as a search."""
         return _WordScores(self, connection, version(connection))
 
     def reading_ahead(
-        self, weights: Mapping[str, float], stop_words: Callable[[apsw.Connection], Collection[str]]
+        self, weights: Mapping[str, float], stop_words: Callable[[Session], Collection[str]]
     ) -> Step | None:
         """Return what reads the frequent words step by step, None where all are read or the index is too new."""
         if not self._searched_again or self._searched_again != self._searched:
             return None
         if self._ahead is None or self._ahead.index != self._searched_again:
 
-            def read(connection: apsw.Connection, stem: str) -> None:
+            def read(connection: Session, stem: str) -> None:
                 self.uncounted(connection).scores(Match.of_stem(connection, stem, weights), weights)
 
             self._ahead = _ReadAhead(self._searched_again, read, lambda: self.words.room, stop_words)
@@ -222,7 +220,7 @@ class WordScoreCache:
 @dataclass(frozen=True, slots=True)
 class _WordScores:
     _scores: WordScoreCache
-    _connection: apsw.Connection
+    _connection: Session
     _version: str
 
     def add_up(self, matches: Sequence[Match], weights: Mapping[str, float]) -> _ScoreSums:
@@ -283,9 +281,9 @@ class _ReadAhead:
     def __init__(
         self,
         index: str,
-        read: Callable[[apsw.Connection, str], None],
+        read: Callable[[Session, str], None],
         room: Callable[[], int],
-        stop_words: Callable[[apsw.Connection], Collection[str]],
+        stop_words: Callable[[Session], Collection[str]],
     ) -> None:
         self.index = index
         self.done = False
@@ -295,7 +293,7 @@ class _ReadAhead:
         self._last: str | None = ""
         self._frequent: list[tuple[int, str]] = []
 
-    def __call__(self, connection: apsw.Connection) -> bool:
+    def __call__(self, connection: Session) -> bool:
         if version(connection) != self.index:
             return False
         if self._last is not None:
@@ -324,7 +322,7 @@ _COMPOUND = 0.8
 
 
 def search(
-    connection: apsw.Connection,
+    connection: Session,
     terms: Terms,
     weights: Mapping[str, float],
     filters: Filters,
@@ -340,7 +338,7 @@ def search(
         scored = _with_others(connection, terms, weights, words)
         chunks, scores = scored.chunks, scored.scores
         if filters:
-            where, parameters = condition(filters)
+            where, parameters = condition(SQLITE, filters)
             fitting = connection.execute(
                 f"select chunks.id from chunks join memories on memories.key = chunks.memory where {where}", parameters
             )
@@ -353,11 +351,11 @@ def search(
 
 
 def _at_once(
-    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
+    connection: Session, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
 ) -> list[ScoredChunk]:
     if expression(terms, weights) is None:
         return []
-    where, parameters = condition(filters)
+    where, parameters = condition(SQLITE, filters)
     # The unary plus keeps SQLite from running the whole match once for every id in the list.
     filtered = f"""
         and +rowid in (
@@ -384,9 +382,7 @@ def _at_once(
         asked *= 4
 
 
-def _with_others(
-    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], words: _WordScores
-) -> ScoredChunks:
+def _with_others(connection: Session, terms: Terms, weights: Mapping[str, float], words: _WordScores) -> ScoredChunks:
     # The forms of a word are one; other spellings and compounds count less.
     sums = []
     for less, others in ((_RESPELLED, terms.respelled), (_COMPOUND, terms.compounded)):
@@ -403,18 +399,18 @@ def _with_others(
     return ScoredChunks(chunks, weighed.astype(np.float64, copy=False))
 
 
-def _matches(connection: apsw.Connection, terms: Terms, weights: Mapping[str, float]) -> Iterator[Match]:
+def _matches(connection: Session, terms: Terms, weights: Mapping[str, float]) -> Iterator[Match]:
     for words in (*terms.phrases, *terms.words):
         yield Match.of_words(connection, words, weights)
     if terms.prefix:
         begins = str(expression(Terms(prefix=terms.prefix), weights))
-        yield Match(begins, _columns(weights), (*stems(connection, terms.prefix), "*"))
+        yield Match(begins, _columns(weights), (*stems(terms.prefix), "*"))
     for pair in terms.ident:
         yield Match(str(expression(Terms(ident=(pair,)), weights)), ("ident",), (pair,))
 
 
 def scores_of(
-    connection: apsw.Connection,
+    connection: Session,
     terms: Terms,
     weights: Mapping[str, float],
     memories: Sequence[int],
@@ -460,7 +456,7 @@ def scores_of(
 
 
 def highlights(
-    connection: apsw.Connection, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str]
+    connection: Session, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str]
 ) -> dict[int, list[tuple[int, int]]]:
     """Return where the terms occur in the texts of chunks that the keyword retriever found, in code points, by chunk.
 
@@ -471,12 +467,5 @@ def highlights(
         return {}
     terms = begun(connection, terms)
     inflected = [form for one in terms.forms for form in one.inflected]
-    phrases = [stems(connection, term) for term in (*terms.phrases, *terms.words, *inflected)]
-    phrases += [[stem] for stem in (*terms.respelled, *terms.compounded)]
-    first = stems(connection, terms.prefix)[-1:] if terms.prefix else []
-    marked = {}
-    for chunk, text in texts.items():
-        of_text = tokens(connection, text)
-        begun_with = [[stem] for _, _, stem in of_text if first and stem.startswith(first[0])]
-        marked[chunk] = occurrences(text, of_text, [*phrases, *begun_with])
-    return marked
+    others = (*terms.respelled, *terms.compounded)
+    return highlights_of(texts, (*terms.phrases, *terms.words, *inflected), terms.prefix, others)

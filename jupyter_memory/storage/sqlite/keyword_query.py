@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise
 from typing import Any
-from unicodedata import is_normalized
 
-import apsw
-
-from jupyter_memory.text.identifiers import COLUMNS, plainer
+from jupyter_memory.storage.sqlite.sql import Session
+from jupyter_memory.storage.words import stems
+from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Terms
 
 # Below this many chunks a frequent word takes no time, and leaving it out could lose a badge.
 _SMALL = 5_000
-# As in schema.sql.
-_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
-_WORDS_ONLY: Any = {"include_offsets": False, "include_colocated": False}
-
-# A word of a text: the bytes of UTF-8 where it begins and ends, and its stem.
-Token = tuple[int, int, str]
 
 
 def expression(terms: Terms, weights: Mapping[str, float]) -> str | None:
@@ -51,12 +43,12 @@ def listed(weights: Mapping[str, float]) -> str:
     return ", ".join(str(float(weights.get(column, 1.0 if column == "ident" else 0.0))) for column in COLUMNS)
 
 
-def begun(connection: apsw.Connection, terms: Terms) -> Terms:
+def begun(connection: Session, terms: Terms) -> Terms:
     """Return the terms with the stem of what is being typed in place of a prefix that no stem has.
 
     "electri" is longer than the stem "electr" of the words that begin with it.
     """
-    stem = stems(connection, terms.prefix)[-1:] if terms.prefix else []
+    stem = stems(terms.prefix)[-1:] if terms.prefix else []
     if not stem:
         return terms
     open_vocabulary(connection)
@@ -70,7 +62,7 @@ def begun(connection: apsw.Connection, terms: Terms) -> Terms:
 
 
 def without_common(
-    connection: apsw.Connection,
+    connection: Session,
     terms: Terms,
     columns: Collection[str],
     frequency: Callable[[str], int] | None = None,
@@ -86,25 +78,25 @@ def without_common(
     return replace(terms, words=rare) if rare else terms
 
 
-def document_frequency(connection: apsw.Connection, word: str, columns: Collection[str]) -> int:
+def document_frequency(connection: Session, word: str, columns: Collection[str]) -> int:
     """Return how many chunks hold a word in the one of these columns where most do, so that no chunk counts twice.
 
     It is 0 for what the index's tokenizer splits into several words.
     """
     open_vocabulary(connection)
-    stem = stems(connection, word)
+    stem = stems(word)
     if len(stem) != 1:
         return 0
     found = connection.execute("select col, doc from temp.vocabulary where term = ?", (stem[0],))
     return max((count for column, count in found if column in columns), default=0)
 
 
-def open_vocabulary(connection: apsw.Connection) -> None:
+def open_vocabulary(connection: Session) -> None:
     """Make ``temp.vocabulary``, which counts the chunks that hold each word, column by column."""
     connection.execute("create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, col)")
 
 
-def open_places(connection: apsw.Connection) -> None:
+def open_places(connection: Session) -> None:
     """Make ``temp.places``, which lists each occurrence of each word; its first row comes at once."""
     connection.execute("create virtual table if not exists temp.places using fts5vocab(main, keyword, instance)")
 
@@ -113,68 +105,13 @@ def _quoted(term: str) -> str:
     return '"' + term.replace('"', '""') + '"'
 
 
-def stems(connection: apsw.Connection, text: str) -> list[str]:
-    """Return the words of a text as the index holds them."""
-    tokenizer: Any = connection.fts5_tokenizer(*_TOKENIZER)
-    found: list[str] = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_QUERY, None, **_WORDS_ONLY)
-    return found
-
-
-def word_of(connection: apsw.Connection, stem: str) -> str:
-    """Return a word that has this stem, since FTS5 looks up words only: "expense" for "expens".
-
-    The Porter stemmer removes a final "e" last, so a stem that it would shorten again gets that letter back.
-    """
-    return stem if stems(connection, stem) == [stem] else f"{stem}e"
-
-
-def tokens(connection: apsw.Connection, text: str) -> list[Token]:
-    """Return the words of a text, those with ligatures and the like as the column ``ident`` has them."""
-    written, tokenizer = text.encode(), connection.fts5_tokenizer(*_TOKENIZER)
-    found: Any = tokenizer(written, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
-    of_text: list[Token] = found
-    if is_normalized("NFKC", text):
-        return of_text
-    plain = (plainer(written[start:end].decode()) for start, end, _ in of_text)
-    spelled = (stems(connection, words[0]) if words else [] for words in plain)
-    return [
-        (start, end, one[0] if len(one) == 1 else stem)
-        for (start, end, stem), one in zip(of_text, spelled, strict=True)
-    ]
-
-
-def occurrences(text: str, of_text: Sequence[Token], phrases: Iterable[Sequence[str]]) -> list[tuple[int, int]]:
-    """Return where phrases, given by their stems, occur in a text, in code points; overlapping ones are joined."""
-    by_first: dict[str, list[list[str]]] = {}
-    for phrase in phrases:
-        if phrase:
-            by_first.setdefault(phrase[0], []).append(list(phrase))
-    places: list[tuple[int, int]] = []
-    for first in [place for place, token in enumerate(of_text) if token[2] in by_first]:
-        for phrase in by_first[of_text[first][2]]:
-            end = first + len(phrase)
-            if [token[2] for token in of_text[first:end]] != phrase:
-                continue
-            if places and first < places[-1][1]:
-                places[-1] = (places[-1][0], max(end, places[-1][1]))
-            else:
-                places.append((first, end))
-    spans = [(of_text[first][0], of_text[end - 1][1]) for first, end in places]
-    if text.isascii():
-        return spans
-    written = text.encode()
-    edges = pairwise([0, *(edge for span in spans for edge in span)])
-    points = list(accumulate(len(written[start:end].decode()) for start, end in edges))
-    return list(zip(points[::2], points[1::2], strict=True))
-
-
 # The keyword index as changes leave it: chunks put in again, no trace of removed words, built anew.
 #
 # FTS5's ``secure-delete`` removes the words of a deleted row from the pages of the index. The words between the pages,
 # which say on what page a word is, are left to this module.
 
 
-def has_traces(connection: apsw.Connection) -> bool:
+def has_traces(connection: Session) -> bool:
     """Return whether a removed word still separates two pages of the index: FTS5 never removes it there."""
     open_places(connection)
     signs: list[Any] = connection.execute("select term from keyword_idx").fetchall()
@@ -187,7 +124,7 @@ def has_traces(connection: apsw.Connection) -> bool:
     return False
 
 
-def clear_traces(connection: apsw.Connection) -> None:
+def clear_traces(connection: Session) -> None:
     """Merge the index's segments into a new one, without the words that only separated pages.
 
     The caller's transaction holds nothing else.
@@ -198,7 +135,7 @@ def clear_traces(connection: apsw.Connection) -> None:
     connection.execute("insert into keyword (keyword, rowid, text) values ('delete', 0, 'x')")
 
 
-def put_in(connection: apsw.Connection, chunks: Sequence[int]) -> None:
+def put_in(connection: Session, chunks: Sequence[int]) -> None:
     connection.execute(
         """
         insert into keyword (rowid, title, context, text, tags, ident)
@@ -208,7 +145,7 @@ def put_in(connection: apsw.Connection, chunks: Sequence[int]) -> None:
     )
 
 
-def rebuild(connection: apsw.Connection) -> None:
+def rebuild(connection: Session) -> None:
     connection.execute("insert into keyword (keyword) values ('rebuild')")
     # What any process has cached of the index is no longer valid.
     connection.execute("update counters set value = value + 1 where name = 'removals'")

@@ -11,19 +11,20 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import Any, TypeVar
 
-import apsw
 import numpy as np
 
 from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage.base import Calibration, ChunkSpan, ChunkVectors, EmbeddedParts, Model, Passage, Snapshot
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.shared import from_micros, identity
+from jupyter_memory.storage.sql import SHOWN_TIER, SQLITE, condition
 from jupyter_memory.storage.sqlite import keyword, keyword_query
 from jupyter_memory.storage.sqlite.database import BackgroundReader
 from jupyter_memory.storage.sqlite.keyword import Statistics, StatisticsCache, WordScoreCache
-from jupyter_memory.storage.sqlite.sql import SHOWN_TIER, condition, version
+from jupyter_memory.storage.sqlite.sql import Session, version
 from jupyter_memory.storage.sqlite.tables import activity, files, memories
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
+from jupyter_memory.storage.words import stems
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
 from jupyter_memory.types.chunk_tokens import ChunkTokens
@@ -55,7 +56,7 @@ class Indexes:
 class SqliteSnapshot:
     """A read transaction of one connection; `storage.base.Snapshot` says what each method does."""
 
-    _connection: apsw.Connection
+    _connection: Session
     _indexes: Indexes
 
     @cached_property
@@ -67,7 +68,7 @@ class SqliteSnapshot:
         return version(self._connection)
 
     def in_background(self, work: Callable[[Snapshot], Result], /) -> Callable[[], Result]:
-        def over(connection: apsw.Connection) -> Result:
+        def over(connection: Session) -> Result:
             return work(SqliteSnapshot(connection, self._indexes))
 
         return self._indexes.background.begin(self._connection, over)
@@ -87,7 +88,7 @@ class SqliteSnapshot:
         return memories.selection(self._connection, filters)
 
     def exists(self, filters: Filters, /) -> bool:
-        where, parameters = condition(filters)
+        where, parameters = condition(SQLITE, filters)
         found = self._connection.execute(f"select exists (select 1 from memories where {where})", parameters)
         return bool(found.get)
 
@@ -161,8 +162,8 @@ class SqliteSnapshot:
         # This table returns the first occurrence at once; the others count all of them first.
         keyword_query.open_places(self._connection)
         held = "select 1 from temp.places where term = ? and col in (select value from json_each(?)) limit 1"
-        named, stems = json.dumps(list(columns)), keyword_query.stems(self._connection, word)
-        return all(self._connection.execute(held, (stem, named)).get for stem in stems)
+        named = json.dumps(list(columns))
+        return all(self._connection.execute(held, (stem, named)).get for stem in stems(word))
 
     def chunk_count_of(self, stem: str, columns: Collection[str], /) -> int:
         keyword_query.open_vocabulary(self._connection)
@@ -321,7 +322,7 @@ class _Sampled:
 # A small part is read as a whole, so its counts are exact. In a larger one, what is frequent in the store is counted
 # in a sample, since a word that half of the chunks hold would take as long as a search to count.
 class _PartStatistics(Statistics):
-    def __init__(self, connection: apsw.Connection, indexes: Indexes, within: Filters, cache: PartCache) -> None:
+    def __init__(self, connection: Session, indexes: Indexes, within: Filters, cache: PartCache) -> None:
         super().__init__(connection, indexes.counts)
         self._within = within
         self._cache = cache
@@ -388,7 +389,7 @@ class PartSnapshot(SqliteSnapshot):
 
     @property
     def is_all(self) -> bool:
-        where, parameters = condition(self._within)
+        where, parameters = condition(SQLITE, self._within)
         found = f"select not exists (select 1 from memories where not coalesce({where}, 0))"
         return self._cache.is_all.of(
             version(self._connection), self._within, lambda: bool(self._connection.execute(found, parameters).get)
@@ -399,7 +400,7 @@ class PartSnapshot(SqliteSnapshot):
         return _PartStatistics(self._connection, self._indexes, self._within, self._cache)
 
     def in_background(self, work: Callable[[Snapshot], Result], /) -> Callable[[], Result]:
-        def over(connection: apsw.Connection) -> Result:
+        def over(connection: Session) -> Result:
             return work(PartSnapshot(connection, self._indexes, self._within, self._cache))
 
         return self._indexes.background.begin(self._connection, over)
@@ -428,7 +429,7 @@ class PartSnapshot(SqliteSnapshot):
         return super().facet_counts(self._within & filters)
 
     def facet_values(self, facet: str, /) -> list[str]:
-        where, parameters = condition(self._within)
+        where, parameters = condition(SQLITE, self._within)
         joined = "memories join tags on tags.memory = memories.key" if facet == "tag" else "memories"
         column = _COLUMNS[facet]
         found = f"select distinct {column} from {joined} where coalesce({column}, '') <> '' and {where}"
@@ -438,7 +439,7 @@ class PartSnapshot(SqliteSnapshot):
         return super().sessions(self._within & filters)
 
     def event_span(self) -> tuple[datetime, datetime]:
-        where, parameters = condition(self._within)
+        where, parameters = condition(SQLITE, self._within)
         found = f"select min(event_at), max(event_at) from memories where {where}"
         first, last = self._connection.execute(found, parameters).fetchall()[0]
         return from_micros(int(first or 0)), from_micros(int(last or 0))
@@ -479,8 +480,8 @@ class PartSnapshot(SqliteSnapshot):
         return evenly(chunks_of(self._connection, self._within), count)
 
 
-def chunks_of(connection: apsw.Connection, within: Filters) -> list[int]:
-    where, parameters = condition(within)
+def chunks_of(connection: Session, within: Filters) -> list[int]:
+    where, parameters = condition(SQLITE, within)
     found = f"select chunks.id from memories join chunks on chunks.memory = memories.key where {where} order by 1"
     return [int(row[0] or 0) for row in connection.execute(found, parameters)]
 
@@ -496,6 +497,6 @@ def evenly(ids: Sequence[int], count: int) -> list[int]:
 
 
 def _inside(within: Filters, chunk: str) -> tuple[str, dict[str, Any]]:
-    where, parameters = condition(within)
+    where, parameters = condition(SQLITE, within)
     joined = "chunks as part join memories on memories.key = part.memory"
     return f"exists (select 1 from {joined} where part.id = {chunk} and {where})", parameters

@@ -2,20 +2,72 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import apsw
 
-from jupyter_memory.storage.shared import all_of, below, spellings, to_micros
-from jupyter_memory.types import FACETS, Filters
+from jupyter_memory.storage.sql import SQLITE
+from jupyter_memory.storage.sqlite import scrubbing
 
 # Rows that one statement writes: more rows gain nothing, and the statement takes longer to compile than to run.
 TOGETHER = 100
 # FTS5 flushes before each statement of several rows, so there should be few such statements.
 OF_WORDS = 5_000
+# A megabyte of pictures.
+_TOGETHER = {"keyword": OF_WORDS, "thumbnails": 50}
+_WITH_SPACE = ("memories", "files", "folders")
+
+
+class Session(apsw.Connection):
+    """A connection to a store, as what is read and changed through; `storage.sql.Session` says what each does."""
+
+    dialect = SQLITE
+    space = ""
+
+    def rows(self, sql: str, /, **parameters: Any) -> list[Any]:
+        return self._run(sql, parameters).fetchall()
+
+    def value(self, sql: str, /, **parameters: Any) -> Any:
+        row: Any = self._run(sql, parameters).fetchone()
+        return None if row is None else row[0]
+
+    def changed(self, sql: str, /, **parameters: Any) -> int:
+        self._run(sql, parameters).fetchall()
+        return self.changes()
+
+    def insert(self, table: str, rows: Sequence[Mapping[str, Any]], *, known: str = "") -> int:
+        if not rows:
+            return 0
+        columns = [name for name in rows[0] if name != "space" or table in _WITH_SPACE]
+        begin = f"insert into {table} ({', '.join(columns)}) values "
+        conflict = f" on conflict ({self.dialect.unique(table)}) {known}" if known else ""
+        together = _TOGETHER.get(table, TOGETHER)
+        before = self.total_changes()
+        for start in range(0, len(rows), together):
+            part = rows[start : start + together]
+            values = [row[name] for row in part for name in columns]
+            places = ", ".join([f"({', '.join('?' * len(columns))})"] * len(part))
+            self.execute(begin + places + conflict, values, can_cache=len(part) in (1, TOGETHER))
+        return self.total_changes() - before
+
+    def new_keys(self, table: str, count: int) -> list[int]:
+        # The highest that the table ever gave out.
+        last = int(self.value("select seq from sqlite_sequence where name = :table", table=table) or 0)
+        return list(range(last + 1, last + 1 + count))
+
+    def lock(self, keys: Sequence[int]) -> list[int]:
+        return sorted(set(keys))
+
+    def include(self, space: str) -> None:
+        """Do nothing: a file is not divided into spaces."""
+
+    def note_removal(self) -> None:
+        scrubbing.note_removal(self)
+
+    def _run(self, sql: str, parameters: Mapping[str, Any]) -> apsw.Cursor:
+        return self.execute(sql, {name: self.dialect.value(value) for name, value in parameters.items()})
 
 
 def insert(
@@ -66,66 +118,3 @@ def version(connection: apsw.Connection) -> str:
 def removals(connection: apsw.Connection) -> str:
     """Return a value that differs between two states of the store, unless chunks were only added in between."""
     return str(connection.execute("select value from counters where name = 'removals'").get)
-
-
-# Filters as SQL: a condition on a row of ``memories``, applied inside each retriever.
-
-# The tier that people see: a pinned memory is core, whatever it was.
-SHOWN_TIER = "case when memories.pinned then 'core' else memories.tier end"
-# Paths that a condition names one by one.
-_FEW = 50
-
-
-def condition(filters: Filters) -> tuple[str, dict[str, Any]]:
-    """Return a SQL condition on ``memories`` and its parameters; ``"1"`` where nothing is filtered."""
-    parameters: dict[str, Any] = {}
-    clauses: list[str] = []
-    for place, each in enumerate(all_of(filters)):
-        depth = f"_{place}" if place else ""
-        for facet in FACETS:
-            if wanted := getattr(each, facet):
-                clauses.append(_has(facet, wanted, parameters, facet + depth))
-            if unwanted := getattr(each, f"not_{facet}"):
-                # A memory that has no value here is not one that has an unwanted one: "not in" alone would lose it.
-                clauses.append(f"not coalesce({_has(facet, unwanted, parameters, f'not_{facet}{depth}')}, 0)")
-        if each.not_word:
-            parameters[f"not_word{depth}"] = " OR ".join('"' + word.replace('"', '""') + '"' for word in each.not_word)
-            clauses.append(
-                "memories.key not in (select chunks.memory from keyword as held join chunks on chunks.id = held.rowid "
-                f"where held.keyword match :not_word{depth})"
-            )
-        for bound, comparison in (("since", ">="), ("until", "<")):
-            moment = getattr(each, bound)
-            if moment is not None:
-                parameters[bound + depth] = to_micros(moment)
-                clauses.append(f"memories.event_at {comparison} :{bound}{depth}")
-    return " and ".join(clauses) or "1", parameters
-
-
-def _has(facet: str, values: tuple[str, ...], parameters: dict[str, Any], name: str) -> str:
-    if facet == "path":
-        # A few are written out, which is the fastest way; SQLite plans hundreds for seconds, so these are
-        # looked up in turn.
-        places = [below(form) for path in values for form in spellings(path)]
-        if len(places) > _FEW:
-            parameters[name] = json.dumps(places)
-            at, low, high = (f"json_extract(place.value, '$[{i}]')" for i in range(3))
-            found = f"select held.key from json_each(:{name}) as place cross join memories as held"
-            return (
-                f"memories.key in ({found} on held.source = {at} "
-                f"union all {found} on held.source >= {low} and held.source < {high})"
-            )
-        clauses = []
-        for i, place in enumerate(places):
-            names = [f"{name}_{i}_{part}" for part in ("at", "low", "high")]
-            parameters.update(zip(names, place, strict=True))
-            at, low, high = names
-            clauses.append(f"memories.source = :{at} or (memories.source >= :{low} and memories.source < :{high})")
-        return "(" + " or ".join(clauses) + ")"
-    # One parameter, however many values: SQLite takes only so many of them.
-    parameters[name] = json.dumps(values)
-    listed = f"select value from json_each(:{name})"
-    if facet == "tag":
-        return f"memories.key in (select memory from tags where tag in ({listed}))"
-    column = SHOWN_TIER if facet == "tier" else f"memories.{facet}"
-    return f"({column} in ({listed}))"

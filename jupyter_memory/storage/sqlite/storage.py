@@ -19,12 +19,13 @@ from jupyter_memory.storage.sqlite.copies import copied, copy_into, migrations, 
 from jupyter_memory.storage.sqlite.database import Database, translate_errors
 from jupyter_memory.storage.sqlite.file import check_version, open_file, version_of
 from jupyter_memory.storage.sqlite.keyword import StatisticsCache, WordScoreCache
-from jupyter_memory.storage.sqlite.keyword_query import stems
 from jupyter_memory.storage.sqlite.snapshot import Indexes, PartCache, PartSnapshot, SqliteSnapshot
+from jupyter_memory.storage.sqlite.sql import Session
 from jupyter_memory.storage.sqlite.transfer import SqliteTransfer
 from jupyter_memory.storage.sqlite.undo import SqliteForgotten
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
 from jupyter_memory.storage.sqlite.writer import SqliteRunLog, SqliteThumbnails, SqliteWriter
+from jupyter_memory.storage.words import stems
 from jupyter_memory.text.paths import absolute, make_private
 from jupyter_memory.types import Filters
 
@@ -63,7 +64,7 @@ def restore(source: Path, to: Path, *, overwrite: bool) -> None:
             reader.close()
 
 
-def _put(reader: apsw.Connection, to: Path) -> None:
+def _put(reader: Session, to: Path) -> None:
     try:
         make_private(to.parent)
     except OSError as error:
@@ -143,8 +144,8 @@ class SqliteStorage:
             yield whole if part is None or part.is_all else part
 
     def searching(self, weights: Mapping[str, float], stop_words: Iterable[str], /) -> AbstractContextManager[None]:
-        def stop_stems(connection: apsw.Connection) -> frozenset[str]:
-            return frozenset(stems(connection, " ".join(stop_words)))
+        def stop_stems(connection: Session) -> frozenset[str]:
+            return frozenset(stems(" ".join(stop_words)))
 
         ahead = partial(self._indexes.scores.reading_ahead, weights, stop_stems)
         return self._indexes.background.searching(ahead)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-import apsw
 import numpy as np
 
 from jupyter_memory.storage.base import Calibration, Model, Prepared
@@ -13,6 +12,7 @@ from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.shared import identity
 from jupyter_memory.storage.sqlite.changes import Changes, Transactions
 from jupyter_memory.storage.sqlite.database import Database
+from jupyter_memory.storage.sqlite.sql import Session
 from jupyter_memory.storage.sqlite.tables import activity, arrivals, files, memories, runs, thumbnails
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
 from jupyter_memory.storage.writing import Arriving, Became, Contents, NotedFile, NotedFolder, NotedSearch, Stored
@@ -27,7 +27,7 @@ _TOGETHER = 200
 class SqliteContents:
     """What one state of a store holds in a space, or in all of them."""
 
-    def __init__(self, connection: apsw.Connection, vectors: VectorIndex, space: str) -> None:
+    def __init__(self, connection: Session, vectors: VectorIndex, space: str) -> None:
         self._connection = connection
         self._vectors = vectors
         self._space = space

@@ -19,6 +19,7 @@ from jupyter_memory.storage.shared import Identity, from_micros, to_micros
 from jupyter_memory.storage.sqlite import scrubbing
 from jupyter_memory.storage.sqlite.changes import Changes, Transactions
 from jupyter_memory.storage.sqlite.database import Database
+from jupyter_memory.storage.sqlite.sql import Session
 from jupyter_memory.storage.sqlite.tables import memories, runs
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
 from jupyter_memory.types import Draft
@@ -104,7 +105,7 @@ class SqliteForgotten:
         return self._transactions.removed(drop) if there and not self._database.read_only else 0
 
 
-def kept(connection: apsw.Connection, until: datetime, space: str, forget: Callable[[], int]) -> int:
+def kept(connection: Session, until: datetime, space: str, forget: Callable[[], int]) -> int:
     """Run what forgets, within the caller's transaction, and keep what it removed; return how many memories went."""
     if "ENABLE_SESSION" not in apsw.compile_options:
         raise StoreError(
@@ -138,7 +139,7 @@ class _Lost(NamedTuple):
     identity: Identity
 
 
-def _read(connection: apsw.Connection, changeset: bytes) -> tuple[list[_Lost], list[int], set[int]]:
+def _read(connection: Session, changeset: bytes) -> tuple[list[_Lost], list[int], set[int]]:
     # Return the memories that come back, the chunks that get other words, and the memories that get runs.
     columns = {
         table: [row[1] for row in connection.execute(f"pragma table_info({table})")] for table in ("memories", "runs")

@@ -10,7 +10,6 @@ from functools import cache
 from itertools import chain
 from typing import Any, Self
 
-import apsw
 import numpy as np
 import simsimd
 from numpy.typing import NDArray
@@ -20,8 +19,9 @@ from jupyter_memory.runtime import one_core
 from jupyter_memory.storage.base import Calibration, Model, mismatch
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.shared import Row, cut, is_settled
+from jupyter_memory.storage.sql import SQLITE, condition
 from jupyter_memory.storage.sqlite import sql
-from jupyter_memory.storage.sqlite.sql import condition, removals
+from jupyter_memory.storage.sqlite.sql import Session, removals
 from jupyter_memory.types import Filters, ScoredChunk
 from jupyter_memory.types.protocols import Embedder, Vectors
 
@@ -124,7 +124,7 @@ class ChunkOwners:
     def __init__(self) -> None:
         self._known: Cache[str, Keys] = Cache(1)
 
-    def of(self, connection: apsw.Connection) -> Keys:
+    def of(self, connection: Session) -> Keys:
         """Return the key of each chunk's memory by the chunk's id as this transaction sees it, 0 where there is none.
 
         Only what is new is read, unless something was removed.
@@ -145,9 +145,7 @@ class ChunkOwners:
         return keys
 
 
-def best_memories(
-    connection: apsw.Connection, scored: ScoredChunks, count: int, owners: ChunkOwners
-) -> list[ScoredChunk]:
+def best_memories(connection: Session, scored: ScoredChunks, count: int, owners: ChunkOwners) -> list[ScoredChunk]:
     """Return the best ``count`` memories among scored chunks, each by its best chunk; only those are looked up."""
     keys, asked = owners.of(connection), count + 16
     while True:
@@ -203,17 +201,17 @@ class VectorIndex:
         self.owners = ChunkOwners()
         self._known_codes: Cache[int, _Codes] = Cache(2)
 
-    def active(self, connection: apsw.Connection) -> Model | None:
+    def active(self, connection: Session) -> Model | None:
         row = connection.execute("select id, fingerprint, name, dimensions from models where active").fetchone()
         return Model(*row) if row else None
 
-    def known(self, connection: apsw.Connection, fingerprint: str) -> Model | None:
+    def known(self, connection: Session, fingerprint: str) -> Model | None:
         row = connection.execute(
             "select id, fingerprint, name, dimensions from models where fingerprint = ?", (fingerprint,)
         ).fetchone()
         return Model(*row) if row else None
 
-    def register(self, connection: apsw.Connection, embedder: Embedder) -> Model:
+    def register(self, connection: Session, embedder: Embedder) -> Model:
         """Return the embedder's model, with tables made for it; the first one of a store becomes the active one."""
         connection.execute(
             """
@@ -231,27 +229,27 @@ class VectorIndex:
             )
         return model
 
-    def for_writing(self, connection: apsw.Connection, embedder: Embedder) -> Model:
+    def for_writing(self, connection: Session, embedder: Embedder) -> Model:
         """Return the embedder's model, which is the active one."""
         model, active = self.register(connection, embedder), self.active(connection)
         if active is not None and active.id != model.id:
             raise EmbeddingMismatch(mismatch(active, embedder))
         return model
 
-    def activate(self, connection: apsw.Connection, model: Model) -> None:
+    def activate(self, connection: Session, model: Model) -> None:
         connection.execute("update models set active = (id = ?)", (model.id,))
         self.outdate_caches(connection)
 
-    def drop(self, connection: apsw.Connection, model: Model) -> None:
+    def drop(self, connection: Session, model: Model) -> None:
         connection.execute(f"drop table if exists vectors_{model.id}")
         connection.execute(f"drop table if exists codes_{model.id}")
         connection.execute("delete from models where id = ?", (model.id,))
         self.outdate_caches(connection)
 
-    def models(self, connection: apsw.Connection) -> list[Model]:
+    def models(self, connection: Session) -> list[Model]:
         return [Model(*row) for row in connection.execute("select id, fingerprint, name, dimensions from models")]
 
-    def add(self, connection: apsw.Connection, model: Model, chunks: Sequence[int], vectors: Vectors) -> None:
+    def add(self, connection: Session, model: Model, chunks: Sequence[int], vectors: Vectors) -> None:
         """Store the vectors of new chunks, float32 ``(len(chunks), dimensions)`` of unit length."""
         if not len(chunks):
             return
@@ -264,7 +262,7 @@ class VectorIndex:
             rows = [(chunk, one.tobytes()) for chunk, one in zip(chunks, written, strict=True)]
             sql.insert(connection, f"{table}_{model.id}", ("chunk", column), rows, replacing=True)
 
-    def remove(self, connection: apsw.Connection, chunks: Iterable[int], models: Sequence[Model] | None = None) -> None:
+    def remove(self, connection: Session, chunks: Iterable[int], models: Sequence[Model] | None = None) -> None:
         """Remove the vectors of chunks, of every model or of some."""
         gone = [(chunk,) for chunk in chunks]
         for model in self.models(connection) if models is None else models:
@@ -272,7 +270,7 @@ class VectorIndex:
             connection.executemany(f"delete from codes_{model.id} where chunk = ?", gone)
         self.outdate_caches(connection)
 
-    def missing(self, connection: apsw.Connection, model: Model, limit: int, after: int = 0) -> list[int]:
+    def missing(self, connection: Session, model: Model, limit: int, after: int = 0) -> list[int]:
         """Return chunks that have no vector of this model yet, those above ``after``, lowest first."""
         rows = connection.execute(
             f"""
@@ -283,15 +281,15 @@ class VectorIndex:
         )
         return [row[0] for row in rows]
 
-    def count(self, connection: apsw.Connection, model: Model) -> int:
+    def count(self, connection: Session, model: Model) -> int:
         return int(connection.execute(f"select count(*) from codes_{model.id}").get)
 
-    def is_large(self, connection: apsw.Connection, model: Model) -> bool:
+    def is_large(self, connection: Session, model: Model) -> bool:
         return self._codes(connection, model).ids.size > EXACT
 
     def search(
         self,
-        connection: apsw.Connection,
+        connection: Session,
         model: Model,
         query: Vectors,
         filters: Filters,
@@ -302,7 +300,7 @@ class VectorIndex:
         if not filters:
             allowed = None
         else:
-            where, parameters = condition(filters)
+            where, parameters = condition(SQLITE, filters)
             rows = connection.execute(
                 f"select chunks.id from chunks join memories on memories.key = chunks.memory where {where}",
                 parameters,
@@ -327,9 +325,7 @@ class VectorIndex:
                 return found
             wanted *= 4
 
-    def cosines(
-        self, connection: apsw.Connection, model: Model, query: Vectors, memories: Sequence[int]
-    ) -> dict[int, float]:
+    def cosines(self, connection: Session, model: Model, query: Vectors, memories: Sequence[int]) -> dict[int, float]:
         """Return, for each of these memories that has vectors, its best cosine."""
         rows = connection.execute(
             f"""
@@ -342,21 +338,21 @@ class VectorIndex:
         )
         return {memory: cosine for memory, cosine, _ in rows}
 
-    def calibration(self, connection: apsw.Connection, model: Model) -> Calibration | None:
+    def calibration(self, connection: Session, model: Model) -> Calibration | None:
         row = connection.execute("select chunks, value from trust where model = ?", (model.id,)).fetchone()
         return Calibration(*row) if row else None
 
-    def keep_calibration(self, connection: apsw.Connection, model: Model, measured: Calibration) -> None:
+    def keep_calibration(self, connection: Session, model: Model, measured: Calibration) -> None:
         connection.execute(
             "insert or replace into trust (model, chunks, value) select id, ?, ? from models where id = ?",
             (*measured, model.id),
         )
 
-    def outdate_caches(self, connection: apsw.Connection) -> None:
+    def outdate_caches(self, connection: Session) -> None:
         """Make every process read its codes anew."""
         connection.execute("update counters set value = value + 1 where name = 'removals'")
 
-    def _codes(self, connection: apsw.Connection, model: Model) -> _Codes:
+    def _codes(self, connection: Session, model: Model) -> _Codes:
         state = removals(connection)
         known = self._known_codes.get(state, model.id) or _NO_CODES
         last = int(known.ids[-1]) if known.ids.size else 0
@@ -371,7 +367,7 @@ class VectorIndex:
         return known
 
 
-def _cosines(connection: apsw.Connection, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> ScoredChunks:
+def _cosines(connection: Session, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> ScoredChunks:
     # One row, since another thread may run Python whenever a row is fetched; whole numbers, since SQLite takes longer
     # to write others. sqlite-vec returns a float32, and these keep all its digits.
     row: Any = connection.execute(

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import apsw
 import numpy as np
 
 from jupyter_memory.storage.base import Calibration, Model, Noted, Prepared, QueryVector, RunFilter
@@ -17,6 +16,7 @@ from jupyter_memory.storage.sqlite import checks, keyword_query, scrubbing, undo
 from jupyter_memory.storage.sqlite.changes import Changes, Transactions, in_steps, with_room
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.scrubbing import note_removal
+from jupyter_memory.storage.sqlite.sql import Session
 from jupyter_memory.storage.sqlite.tables import activity, files, memories, thumbnails
 from jupyter_memory.storage.sqlite.tables import runs as rows
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
@@ -275,9 +275,7 @@ class SqliteWriter:
             scrubbing.note_removal(connection)
         self._transactions.scrub(compact_at=0.1)
 
-    def _drop_damaged(
-        self, find: Callable[[apsw.Connection], list[int]], drop: Callable[[apsw.Connection, list[int]], object]
-    ) -> int:
+    def _drop_damaged(self, find: Callable[[Session], list[int]], drop: Callable[[Session, list[int]], object]) -> int:
         # The check takes long, so others may write meanwhile.
         with self._database.read() as connection:
             found = find(connection)

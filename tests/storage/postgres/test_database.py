@@ -170,7 +170,7 @@ def test_writers_that_wait_for_each_other_both_finish(database):
     def add(order):
         def work(session):
             for place, number in enumerate(order):
-                session.execute("update totals set words = words + 1 where number = %(number)s", {"number": number})
+                session.execute("update totals set words = words + 1 where number = :number", number=number)
                 if place == 0 and not getattr(met, "once", False):
                     met.once = True
                     barrier.wait(10)
@@ -234,7 +234,7 @@ def test_settings_of_a_role_or_of_the_environment_change_no_text(
     for setting in ("standard_conforming_strings = off", "client_encoding = 'SQL_ASCII'"):
         postgres_server.execute(f"alter database {name_of(postgres_address)} set {setting}")
     database, text = storage().database, "λ \\' \\n 日本"
-    database.change(lambda session: session.execute("insert into done values ('', %(text)s)", {"text": text}))
+    database.change(lambda session: session.execute("insert into done values ('', :text)", text=text))
     assert database.change(lambda session: session.value("show enable_seqscan")) == "off"
     wanted = {"standard_conforming_strings": "on", "client_encoding": "UTF8", "enable_seqscan": "on"}
     with database.read() as session:

@@ -20,7 +20,7 @@ from jupyter_memory.types.report import Feedback, Recent
 _KEPT_SEARCHES = 200
 _KEPT_FEEDBACK = 10_000
 # The rows of the connected role, in the store as it was opened.
-OWN = "space = %(space)s and who = current_user"
+OWN = "space = :space and who = current_user"
 _JUDGED = "memory, accepted, query, query_id, profile, rank, at"
 
 
@@ -39,17 +39,19 @@ def note_search(session: Session, search: Recent, hits: Sequence[str]) -> None:
     }
     if not search.client:
         session.execute(
-            f"delete from searches where {OWN} and query = %(query)s and profile = %(profile)s and client = ''", noted
+            f"delete from searches where {OWN} and query = :query and profile = :profile and client = ''", **noted
         )
     sql.insert(session, "searches", [noted])
-    of_these = f"{OWN} and (client <> '') = %(by_program)s"
+    of_these = f"{OWN} and (client <> '') = :by_program"
     session.execute(
         f"""
         delete from searches where {of_these} and number <= (
-            select number from searches where {of_these} order by number desc limit 1 offset %(kept)s
+            select number from searches where {of_these} order by number desc limit 1 offset :kept
         )
         """,
-        {"space": session.space, "by_program": bool(search.client), "kept": _KEPT_SEARCHES},
+        space=session.space,
+        by_program=bool(search.client),
+        kept=_KEPT_SEARCHES,
     )
 
 
@@ -65,18 +67,19 @@ def judge(session: Session, said: Feedback) -> None:
         "accepted": said.accepted,
         "at": to_micros(said.at),
     }
-    session.execute(f"delete from feedback where {OWN} and memory = %(memory)s and md5(query) = md5(%(query)s)", noted)
+    session.execute(f"delete from feedback where {OWN} and memory = :memory and md5(query) = md5(:query)", **noted)
     sql.insert(session, "feedback", [noted])
     session.execute(
         f"delete from feedback where {OWN} and at <= "
-        f"(select at from feedback where {OWN} order by at desc limit 1 offset %(kept)s)",
-        {"space": session.space, "kept": _KEPT_FEEDBACK},
+        f"(select at from feedback where {OWN} order by at desc limit 1 offset :kept)",
+        space=session.space,
+        kept=_KEPT_FEEDBACK,
     )
 
 
 def judged(session: Session) -> list[Feedback]:
     rows = session.rows(
-        f"select {_JUDGED} from feedback where {OWN} order by at desc, number desc", {"space": session.space}
+        f"select {_JUDGED} from feedback where {OWN} order by at desc, number desc", space=session.space
     )
     return [
         Feedback(memory, accepted, query, query_id, profile, rank, from_micros(at))
@@ -89,18 +92,20 @@ def restore_feedback(session: Session, found: Iterable[Feedback]) -> None:
     for said in found:
         known = session.value(
             f"""
-            select not exists (select 1 from memories where {of("memories")} and id = %(memory)s)
-                or exists (select 1 from feedback where {OWN} and memory = %(memory)s and query = %(query)s)
+            select not exists (select 1 from memories where {of("memories")} and id = :memory)
+                or exists (select 1 from feedback where {OWN} and memory = :memory and query = :query)
             """,
-            {"space": session.space, "memory": storable(said.memory_id), "query": storable(said.query)},
+            space=session.space,
+            memory=storable(said.memory_id),
+            query=storable(said.query),
         )
         if not known:
             judge(session, said)
 
 
 def clear_searches(session: Session) -> int:
-    session.execute(f"delete from feedback where {OWN}", {"space": session.space})
-    return session.changed(f"delete from searches where {OWN}", {"space": session.space})
+    session.execute(f"delete from feedback where {OWN}", space=session.space)
+    return session.changed(f"delete from searches where {OWN}", space=session.space)
 
 
 def forget_about(session: Session, keys: Sequence[int]) -> None:
@@ -108,10 +113,10 @@ def forget_about(session: Session, keys: Sequence[int]) -> None:
     session.execute(
         f"""
         select jupyter_memory.forget_asked(
-            %(spaces)s::text[], array(select id from memories where {of("memories")} and key = any(%(keys)s))
+            :spaces::text[], array(select id from memories where {of("memories")} and key = any(:keys))
         )
         """,
-        {"keys": list(keys)},
+        keys=list(keys),
     )
 
 
@@ -123,21 +128,23 @@ _KEY = f"select key from query_keys where {OWN}"
 
 def query_vector(session: Session, fingerprint: str, text: str) -> tuple[Vectors, bool] | None:
     # Whether it should move to the front: only from the older half, so most searches that find it write nothing.
-    key = session.value(_KEY, {"space": session.space})
+    key = session.value(_KEY, space=session.space)
     if key is None:
         return None
     rows = session.rows(
         """
         select embedding, (
             select count(*) from query_vectors as newer
-            where newer.space = %(space)s and newer.who = current_user and newer.number > query_vectors.number
+            where newer.space = :space and newer.who = current_user and newer.number > query_vectors.number
         )
         from query_vectors join models on models.id = query_vectors.model
-        where query_vectors.space = %(space)s and query_vectors.who = current_user
-            and models.fingerprint = %(fingerprint)s and digest = %(digest)s
+        where query_vectors.space = :space and query_vectors.who = current_user
+            and models.fingerprint = :fingerprint and digest = :digest
             and length(embedding) = 4 * models.dimensions
         """,
-        {"space": session.space, "fingerprint": fingerprint, "digest": _digest(key, text)},
+        space=session.space,
+        fingerprint=fingerprint,
+        digest=_digest(key, text),
     )
     return (np.frombuffer(rows[0][0], "<f4"), rows[0][1] >= _KEPT_QUERY_VECTORS // 2) if rows else None
 
@@ -146,39 +153,39 @@ def keep_query_vector(session: Session, fingerprint: str, text: str, vector: Vec
     """Store the vector of a question in front of all others, unless the store dropped its model."""
     own = {"space": session.space}
     session.execute(
-        "insert into query_keys (space, key) values (%(space)s, %(key)s) on conflict do nothing",
-        {**own, "key": os.urandom(32)},
+        "insert into query_keys (space, key) values (:space, :key) on conflict do nothing",
+        **own,
+        key=os.urandom(32),
     )
-    key = session.value(_KEY, own)
+    key = session.value(_KEY, **own)
     session.execute(
         """
         insert into query_vectors (space, model, digest, embedding)
-        select %(space)s, id, %(digest)s, %(embedding)s from models where fingerprint = %(fingerprint)s
+        select :space, id, :digest, :embedding from models where fingerprint = :fingerprint
         on conflict (space, who, model, digest) do update set
             number = excluded.number, embedding = excluded.embedding
         """,
-        {
-            **own,
-            "digest": _digest(key, text),
-            "embedding": vector.astype("<f4").tobytes(),
-            "fingerprint": fingerprint,
-        },
+        **own,
+        digest=_digest(key, text),
+        embedding=vector.astype("<f4").tobytes(),
+        fingerprint=fingerprint,
     )
     session.execute(
         f"""
         delete from query_vectors where {OWN} and number <= (
-            select number from query_vectors where {OWN} order by number desc limit 1 offset %(kept)s
+            select number from query_vectors where {OWN} order by number desc limit 1 offset :kept
         )
         """,
-        {**own, "kept": _KEPT_QUERY_VECTORS},
+        **own,
+        kept=_KEPT_QUERY_VECTORS,
     )
 
 
 def clear_query_vectors(session: Session) -> int:
     """Forget every question of the connected role, and the key of their digests; return how many there were."""
     own = {"space": session.space}
-    session.execute(f"delete from query_keys where {OWN}", own)
-    return session.changed(f"delete from query_vectors where {OWN}", own)
+    session.execute(f"delete from query_keys where {OWN}", **own)
+    return session.changed(f"delete from query_vectors where {OWN}", **own)
 
 
 def _digest(key: bytes, text: str) -> bytes:

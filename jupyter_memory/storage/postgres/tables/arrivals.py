@@ -17,9 +17,7 @@ from jupyter_memory.types import Run
 
 
 def keys_by_id(session: Session, ids: Sequence[str]) -> dict[str, int]:
-    return dict(
-        session.rows(f"select id, key from memories where {of('memories')} and id = any(%(ids)s)", {"ids": list(ids)})
-    )
+    return dict(session.rows(f"select id, key from memories where {of('memories')} and id = any(:ids)", ids=list(ids)))
 
 
 def same_content(session: Session, arriving: Sequence[Arriving]) -> list[int | None]:
@@ -74,8 +72,6 @@ def columns(one: Arriving) -> dict[str, Any]:
 def differs(session: Session, key: int, one: Arriving) -> bool:
     """Return whether a memory is not what arrives: in a column, its words or its tags."""
     wanted = columns(one)
-    [held] = session.rows(
-        f"select {', '.join(wanted)} from memories where {of('memories')} and key = %(key)s", {"key": key}
-    )
+    [held] = session.rows(f"select {', '.join(wanted)} from memories where {of('memories')} and key = :key", key=key)
     tags = memories.load(session, [key])[key].tags
     return tuple(held) != tuple(wanted.values()) or set(tags) != set(one.prepared.draft.tags)

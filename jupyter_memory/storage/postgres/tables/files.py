@@ -27,8 +27,8 @@ HELD = f"""
 _EMPTY = f"not exists (select 1 from memories where {HELD})"
 # Conditions that memories are of some files, and that the row of a file is one of those.
 SOURCES = f"""
-    left(memories.source, 200) = any(array(select left(path, 200) from unnest(%(paths)s::text[]) as path))
-    and memories.source = any(%(paths)s) and memories.kind in {INDEXED} and memories.space = %(space)s
+    left(memories.source, 200) = any(array(select left(path, 200) from unnest(:paths::text[]) as path))
+    and memories.source = any(:paths) and memories.kind in {INDEXED} and memories.space = :space
 """
 
 
@@ -37,8 +37,8 @@ def under(session: Session, root: str, space: str) -> dict[str, FileState]:
     below = at_or_below("path", "root", [root], parameters)
     rows = session.rows(
         "select path, mtime_ns, size, content_hash, indexed_at, dated from files "
-        f"where {of('files')} and space = %(space)s and {below} order by path",
-        parameters,
+        f"where {of('files')} and space = :space and {below} order by path",
+        **parameters,
     )
     return {row[0]: replace(FileState(*row[:-1]), dated=row[-1]) for row in rows}
 
@@ -68,28 +68,26 @@ def note(session: Session, states: Sequence[FileState], now: datetime, space: st
     session.execute(
         """
         insert into files (space, path, mtime_ns, size, content_hash, indexed_at, pictures, dated)
-        select %(space)s, path, mtime_ns, size, content_hash, %(now)s, coalesce(pictures, false), coalesce(dated, false)
-        from unnest(%(paths)s::text[], %(times)s::bigint[], %(sizes)s::bigint[], %(hashes)s::text[],
-            %(pictures)s::boolean[], %(dated)s::boolean[])
+        select :space, path, mtime_ns, size, content_hash, :now, coalesce(pictures, false), coalesce(dated, false)
+        from unnest(:paths::text[], :times::bigint[], :sizes::bigint[], :hashes::text[],
+            :pictures::boolean[], :dated::boolean[])
             as noted (path, mtime_ns, size, content_hash, pictures, dated)
         on conflict (space, md5(path)) do update set
             mtime_ns = excluded.mtime_ns, size = excluded.size, content_hash = excluded.content_hash,
             indexed_at = excluded.indexed_at,
-            pictures = case when excluded.path = any(%(unsaid)s) then files.pictures else excluded.pictures end,
-            dated = case when excluded.path = any(%(undated)s) then files.dated else excluded.dated end
+            pictures = case when excluded.path = any(:unsaid) then files.pictures else excluded.pictures end,
+            dated = case when excluded.path = any(:undated) then files.dated else excluded.dated end
         """,
-        {
-            "space": space,
-            "now": to_micros(now),
-            "paths": [state.path for state in states],
-            "times": [state.mtime_ns for state in states],
-            "sizes": [state.size for state in states],
-            "hashes": [state.content_hash for state in states],
-            "pictures": [state.pictures for state in states],
-            "dated": [state.dated for state in states],
-            "unsaid": [state.path for state in states if state.pictures is None],
-            "undated": [state.path for state in states if state.dated is None],
-        },
+        space=space,
+        now=to_micros(now),
+        paths=[state.path for state in states],
+        times=[state.mtime_ns for state in states],
+        sizes=[state.size for state in states],
+        hashes=[state.content_hash for state in states],
+        pictures=[state.pictures for state in states],
+        dated=[state.dated for state in states],
+        unsaid=[state.path for state in states if state.pictures is None],
+        undated=[state.path for state in states if state.dated is None],
     )
 
 
@@ -99,25 +97,28 @@ def lock(session: Session, paths: Sequence[str], space: str) -> None:
         """
         select pg_advisory_xact_lock(locked.number)
         from (
-            select distinct hashtextextended(%(space)s || chr(1) || path, 0) as number
-            from unnest(%(paths)s::text[]) as path order by 1
+            select distinct hashtextextended(:space || chr(1) || path, 0) as number
+            from unnest(:paths::text[]) as path order by 1
         ) as locked
         """,
-        {"space": space, "paths": list(paths)},
+        space=space,
+        paths=list(paths),
     )
 
 
 def drop(session: Session, paths: Sequence[str], space: str) -> None:
     session.execute(
-        "delete from files where space = %(space)s and md5(path) = any(array(select md5(unnest(%(paths)s::text[]))))",
-        {"space": space, "paths": list(paths)},
+        "delete from files where space = :space and md5(path) = any(array(select md5(unnest(:paths::text[]))))",
+        space=space,
+        paths=list(paths),
     )
 
 
 def memories_of_paths(session: Session, paths: Sequence[str], space: str) -> list[int]:
     rows = session.rows(
         f"select key from memories where {of('memories')} and {SOURCES} order by key",
-        {"paths": list(paths), "space": space},
+        paths=list(paths),
+        space=space,
     )
     return [row[0] for row in rows]
 
@@ -131,15 +132,16 @@ def drop_emptied(session: Session, held: Sequence[tuple[str, str]], paths: Seque
     """Drop the record of files that hold no memory now, and of all such files below some paths."""
     session.execute(
         f"""
-        delete from files using unnest(%(paths)s::text[], %(spaces_of)s::text[]) as held (path, space)
+        delete from files using unnest(:paths::text[], :spaces_of::text[]) as held (path, space)
         where {of("files")} and files.space = held.space and md5(files.path) = md5(held.path) and {_EMPTY}
         """,
-        {"paths": [path for path, _ in held], "spaces_of": [space for _, space in held]},
+        paths=[path for path, _ in held],
+        spaces_of=[space for _, space in held],
     )
     if paths:
         parameters: dict[str, Any] = {}
         below = at_or_below("files.path", "path", [form for path in paths for form in spellings(path)], parameters)
-        session.execute(f"delete from files where {of('files')} and {below} and {_EMPTY}", parameters)
+        session.execute(f"delete from files where {of('files')} and {below} and {_EMPTY}", **parameters)
 
 
 def drop_all_empty(session: Session) -> None:
@@ -148,7 +150,7 @@ def drop_all_empty(session: Session) -> None:
 
 # The folders that were indexed, as rows, within the caller's transaction.
 
-_NOTE = "insert into folders (space, path, watched, indexed_at) values (%(space)s, %(path)s, %(watched)s, %(at)s)"
+_NOTE = "insert into folders (space, path, watched, indexed_at) values (:space, :path, :watched, :at)"
 
 
 def note_folder(session: Session, path: str, space: str, now: datetime) -> None:
@@ -159,12 +161,17 @@ def note_folder(session: Session, path: str, space: str, now: datetime) -> None:
         return
     _, low, high = below(path)
     session.execute(
-        "delete from folders where space = %(space)s and path >= %(low)s and path < %(high)s and not watched",
-        {"space": space, "low": low, "high": high},
+        "delete from folders where space = :space and path >= :low and path < :high and not watched",
+        space=space,
+        low=low,
+        high=high,
     )
     session.execute(
         f"{_NOTE} on conflict (space, md5(path)) do update set indexed_at = excluded.indexed_at",
-        {"space": space, "path": path, "watched": False, "at": to_micros(now)},
+        space=space,
+        path=path,
+        watched=False,
+        at=to_micros(now),
     )
 
 
@@ -182,26 +189,29 @@ def watch_folder(session: Session, path: str, space: str, watched: bool) -> None
     session.include(space)
     parameters: dict[str, Any] = {"space": space}
     there = at_or_below("path", "folder", [path], parameters)
-    at = session.value(f"select max(indexed_at) from files where space = %(space)s and {there}", parameters)
+    at = session.value(f"select max(indexed_at) from files where space = :space and {there}", **parameters)
     if at is not None:
         above = (row.indexed_at for row in noted_folders(session, space) if is_below(path, row.path))
         at = max([int(at), *filter(None, above)])
     session.execute(
         f"{_NOTE} on conflict (space, md5(path)) do update set watched = excluded.watched",
-        {"space": space, "path": path, "watched": watched, "at": at},
+        space=space,
+        path=path,
+        watched=watched,
+        at=at,
     )
 
 
 def remove_folder(session: Session, path: str, space: str) -> None:
     parameters: dict[str, Any] = {"space": space}
     there = at_or_below("path", "folder", [path], parameters)
-    session.execute(f"delete from folders where space = %(space)s and {there}", parameters)
+    session.execute(f"delete from folders where space = :space and {there}", **parameters)
 
 
 def listed_folders(session: Session, space: str) -> list[Folder]:
     """Return the folders of a space by path, with those that hold files and were never noted; the disk is not read."""
     rows = noted_folders(session, space)
-    files = session.rows("select path, indexed_at from files where space = %(space)s order by path", {"space": space})
+    files = session.rows("select path, indexed_at from files where space = :space order by path", space=space)
     rows += topmost_unnoted(files, {row.path for row in rows})
     return [
         Folder(
@@ -224,15 +234,13 @@ def holding_folders(session: Session) -> list[tuple[str, str]]:
 def drop_emptied_folders(session: Session, held: Sequence[tuple[str, str]]) -> None:
     for path, space in held:
         if not _counts(session, path, space)[0]:
-            session.execute(
-                "delete from folders where space = %(space)s and path = %(path)s", {"space": space, "path": path}
-            )
+            session.execute("delete from folders where space = :space and path = :path", space=space, path=path)
 
 
 def noted_folders(session: Session, space: str) -> list[FolderRow]:
     rows = session.rows(
-        f"select path, watched, indexed_at from folders where {of('folders')} and space = %(space)s order by path",
-        {"space": space},
+        f"select path, watched, indexed_at from folders where {of('folders')} and space = :space order by path",
+        space=space,
     )
     return [FolderRow(*row) for row in rows]
 
@@ -244,16 +252,16 @@ def _counts(session: Session, path: str, space: str) -> tuple[int, int]:
         select
             (
                 select count(*) from files
-                where left(content_hash, 1) <> %(unread)s and space = %(space)s
+                where left(content_hash, 1) <> :unread and space = :space
                     and {at_or_below("path", "folder", [path], parameters)}
             ),
             (
                 select count(*) from memories
-                where kind in ('file', 'cell') and space = %(space)s
+                where kind in ('file', 'cell') and space = :space
                     and {at_or_below("source", "source", [path], parameters)}
             )
         """,
-        parameters,
+        **parameters,
     )
     return int(found[0]), int(found[1])
 
@@ -277,7 +285,7 @@ def in_the_way(session: Session, old: str, new: str) -> list[int]:
             or (memories.kind, memories.location, memories.content_hash)
                 = (moving.kind, moving.location, moving.content_hash)
         """,
-        parameters,
+        **parameters,
     )
     return [row[0] for row in rows]
 
@@ -293,37 +301,37 @@ def move(session: Session, old: str, new: str) -> int:
         row[0]
         for row in session.rows(
             f"update memories set source = {_moved('source')} where {of('memories')} and {source} returning key",
-            parameters,
+            **parameters,
         )
     ]
     memories.identify(session, moved)
-    session.execute(f"update runs set notebook = {_moved('notebook')} where {of('runs')} and {notebook}", parameters)
+    session.execute(f"update runs set notebook = {_moved('notebook')} where {of('runs')} and {notebook}", **parameters)
     for table in ("files", "folders"):
         # What is noted at the new path gives way to what is noted of the file that is there now.
         targets = f"select space, md5({_moved('path')}) from {table} where {of(table)} and {path}"
-        session.execute(f"delete from {table} where {of(table)} and (space, md5(path)) in ({targets})", parameters)
+        session.execute(f"delete from {table} where {of(table)} and (space, md5(path)) in ({targets})", **parameters)
     session.execute(
         f"update files set path = {_moved('path')}, mtime_ns = -1, content_hash = '' where {of('files')} and {path}",
-        parameters,
+        **parameters,
     )
-    session.execute(f"update folders set path = {_moved('path')} where {of('folders')} and {path}", parameters)
+    session.execute(f"update folders set path = {_moved('path')} where {of('folders')} and {path}", **parameters)
     return len(moved)
 
 
 def drop_vacated(session: Session, space: str) -> None:
     """Remove unwatched folders that no longer exist and hold no memories, with the record of their files."""
-    rows = session.rows("select path from folders where space = %(space)s and not watched", {"space": space})
+    rows = session.rows("select path from folders where space = :space and not watched", space=space)
     for path in (str(row[0]) for row in rows):
         if os.path.lexists(path):
             continue
         parameters: dict[str, Any] = {"space": space, "path": path}
         source, below = (at_or_below(name, name, [path], parameters) for name in ("source", "path"))
-        held = f"space = %(space)s and kind in ('file', 'cell') and {source}"
-        if session.value(f"select exists (select 1 from memories where {held})", parameters):
+        held = f"space = :space and kind in ('file', 'cell') and {source}"
+        if session.value(f"select exists (select 1 from memories where {held})", **parameters):
             continue
-        session.execute("delete from folders where space = %(space)s and path = %(path)s", parameters)
-        session.execute(f"delete from files where space = %(space)s and {below}", parameters)
+        session.execute("delete from folders where space = :space and path = :path", **parameters)
+        session.execute(f"delete from files where space = :space and {below}", **parameters)
 
 
 def _moved(column: str) -> str:
-    return f"%(new)s || substr({column}, length(%(old)s) + 1)"
+    return f":new || substr({column}, length(:old) + 1)"

@@ -15,8 +15,8 @@ from jupyter_memory.runtime import batches
 from jupyter_memory.storage.cell_matching import Predecessor
 from jupyter_memory.storage.postgres import postings, sql
 from jupyter_memory.storage.postgres.database import Session, UnreadableRow, of
-from jupyter_memory.storage.postgres.sql import SHOWN_TIER, condition
 from jupyter_memory.storage.shared import Identity, from_micros, new_ids, to_micros
+from jupyter_memory.storage.sql import POSTGRES, SHOWN_TIER, condition
 from jupyter_memory.text.code import PYTHON, Definitions
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.text.unicode import storable
@@ -56,10 +56,11 @@ def find_known(session: Session, identities: Sequence[Identity]) -> list[int | N
     rows = session.rows(
         """
         select wanted.number, memories.key
-        from unnest(%(spaces_of)s::text[], %(digests)s::bytea[]) with ordinality as wanted (space, identity, number)
+        from unnest(:spaces_of::text[], :digests::bytea[]) with ordinality as wanted (space, identity, number)
         join memories on memories.space = wanted.space and memories.identity = wanted.identity
         """,
-        {"spaces_of": [one[2] for one in identities], "digests": [digest(one) for one in identities]},
+        spaces_of=[one[2] for one in identities],
+        digests=[digest(one) for one in identities],
     )
     known = dict(rows)
     return [known.get(number + 1) for number in range(len(identities))]
@@ -102,15 +103,15 @@ def insert_tags(session: Session, tagged: Iterable[tuple[int, str, Sequence[str]
 
 
 def delete(session: Session, keys: Sequence[int]) -> int:
-    return session.changed(f"delete from memories where {of('memories')} and key = any(%(keys)s)", {"keys": list(keys)})
+    return session.changed(f"delete from memories where {of('memories')} and key = any(:keys)", keys=list(keys))
 
 
 def lock(session: Session, keys: Sequence[int]) -> list[int]:
     """Keep others from changing memories until the transaction ends; return those that are there, in order."""
-    those = f"from memories where {of('memories')} and key = any(%(keys)s)"
-    locked = [row[0] for row in session.rows(f"select key {those} order by key for update", {"keys": list(keys)})]
+    those = f"from memories where {of('memories')} and key = any(:keys)"
+    locked = [row[0] for row in session.rows(f"select key {those} order by key for update", keys=list(keys))]
     refused = set(keys) - set(locked)
-    if refused and session.value(f"select exists (select {those})", {"keys": list(refused)}):
+    if refused and session.value(f"select exists (select {those})", keys=list(refused)):
         raise StoreReadOnly(
             "Your role may only read some of these memories, so nothing was changed. Name a space into which it may "
             "write, or ask the owner of the store for the right of a writer."
@@ -119,21 +120,19 @@ def lock(session: Session, keys: Sequence[int]) -> list[int]:
 
 
 def set_tags(session: Session, key: int, given: Iterable[str]) -> None:
-    session.execute(f"delete from tags where {of('tags')} and memory = %(key)s", {"key": key})
+    session.execute(f"delete from tags where {of('tags')} and memory = :key", key=key)
     insert_tags(session, [(key, space_of(session, key), list(given))])
 
 
 def space_of(session: Session, key: int) -> str:
-    return str(session.value(f"select space from memories where {of('memories')} and key = %(key)s", {"key": key}))
+    return str(session.value(f"select space from memories where {of('memories')} and key = :key", key=key))
 
 
 def update_columns(session: Session, key: int, values: Mapping[str, Any]) -> None:
     if not values:
         return
-    assignments = ", ".join(f"{name} = %({name})s" for name in values)
-    session.execute(
-        f"update memories set {assignments} where {of('memories')} and key = %(key)s", {**values, "key": key}
-    )
+    assignments = ", ".join(f"{name} = :{name}" for name in values)
+    session.execute(f"update memories set {assignments} where {of('memories')} and key = :key", **values, key=key)
     if {"source", "kind", "location", "content_hash"} & set(values):
         identify(session, [key])
 
@@ -142,8 +141,8 @@ def identify(session: Session, keys: Sequence[int]) -> None:
     """Write anew what memories are known by, after what they are made of changed."""
     rows = session.rows(
         "select space, key, source, kind, location, content_hash from memories "
-        f"where {of('memories')} and key = any(%(keys)s)",
-        {"keys": list(keys)},
+        f"where {of('memories')} and key = any(:keys)",
+        keys=list(keys),
     )
     found = [
         (key, digest((source, kind, space, location, content))) for space, key, source, kind, location, content in rows
@@ -151,16 +150,17 @@ def identify(session: Session, keys: Sequence[int]) -> None:
     session.execute(
         f"""
         update memories set identity = changed.identity
-        from unnest(%(keys)s::bigint[], %(identities)s::bytea[]) as changed (key, identity)
+        from unnest(:keys::bigint[], :identities::bytea[]) as changed (key, identity)
         where {of("memories")} and memories.key = changed.key
         """,
-        {"keys": [key for key, _ in found], "identities": [identity for _, identity in found]},
+        keys=[key for key, _ in found],
+        identities=[identity for _, identity in found],
     )
 
 
 def load(session: Session, keys: Sequence[int]) -> dict[int, Memory]:
     """Return the memories with these keys, all of which must be there."""
-    rows = session.rows(f"{SELECT} where {of('memories')} and memories.key = any(%(keys)s)", {"keys": list(keys)})
+    rows = session.rows(f"{SELECT} where {of('memories')} and memories.key = any(:keys)", keys=list(keys))
     memories = {row[0]: memory_of(row) for row in rows}
     if len(memories) < len(set(keys)):
         raise UnreadableRow
@@ -168,27 +168,25 @@ def load(session: Session, keys: Sequence[int]) -> dict[int, Memory]:
 
 
 def known_key(session: Session, memory_id: str) -> int:
-    key = session.value(
-        f"select key from memories where {of('memories')} and id = %(id)s", {"id": storable(str(memory_id))}
-    )
+    key = session.value(f"select key from memories where {of('memories')} and id = :id", id=storable(str(memory_id)))
     if key is None:
         raise UnknownMemory(memory_id)
     return int(key)
 
 
 def keys_where(session: Session, filters: Filters, among: Sequence[str] | None = None) -> list[int]:
-    where, parameters = condition(filters)
+    where, parameters = condition(POSTGRES, filters)
     if among is not None:
-        where += " and memories.id = any(%(among)s)"
+        where += " and memories.id = any(:among)"
         parameters["among"] = [storable(one) for one in among]
-    return [row[0] for row in session.rows(f"select key from memories where {where} order by key", parameters)]
+    return [row[0] for row in session.rows(f"select key from memories where {where} order by key", **parameters)]
 
 
 def texts(session: Session, keys: Sequence[int]) -> dict[int, str]:
     return dict(
         session.rows(
-            f"select memory, text from texts where {of('texts')} and memory = any(%(keys)s) order by memory",
-            {"keys": list(keys)},
+            f"select memory, text from texts where {of('texts')} and memory = any(:keys) order by memory",
+            keys=list(keys),
         )
     )
 
@@ -274,7 +272,7 @@ def idents_of(draft: Draft) -> list[str]:
 
 def chunks_of(session: Session, keys: Sequence[int]) -> list[int]:
     rows = session.rows(
-        f"select id from chunks where {of('chunks')} and memory = any(%(keys)s) order by id", {"keys": list(keys)}
+        f"select id from chunks where {of('chunks')} and memory = any(:keys) order by id", keys=list(keys)
     )
     return [row[0] for row in rows]
 
@@ -283,15 +281,16 @@ def sample_chunks(session: Session, count: int, total: int, within: Filters = _A
     """Return the ids of up to ``count`` of the ``total`` chunks of what matches filters, evenly from first to last."""
     places = np.unique(np.linspace(1, total, min(count, total)).astype(np.int64)) if total else np.empty(0, np.int64)
     joined = "join memories on memories.space = chunks.space and memories.key = chunks.memory" if within else ""
-    where, parameters = condition(within) if within else (of("chunks"), {})
+    where, parameters = condition(POSTGRES, within) if within else (of("chunks"), {})
     rows = session.rows(
         f"""
         with placed as (
             select chunks.id, row_number() over (order by chunks.id) as place from chunks {joined} where {where}
         )
-        select id from placed where place = any(%(places)s) order by id
+        select id from placed where place = any(:places) order by id
         """,
-        {**parameters, "places": places.tolist()},
+        **parameters,
+        places=places.tolist(),
     )
     return [row[0] for row in rows]
 
@@ -304,11 +303,12 @@ def keep_tokens(session: Session, tokens: Mapping[int, ChunkTokens]) -> int:
             f"""
             insert into chunk_tokens (space, chunk, ids)
             select chunks.space, chunks.id, kept.ids
-            from unnest(%(chunks)s::bigint[], %(ids)s::bytea[]) as kept (chunk, ids)
+            from unnest(:chunks::bigint[], :ids::bytea[]) as kept (chunk, ids)
             join chunks on chunks.id = kept.chunk where {of("chunks")}
             on conflict (space, chunk) do update set ids = excluded.ids
             """,
-            {"chunks": some, "ids": [tokens[chunk].to_bytes() for chunk in some]},
+            chunks=some,
+            ids=[tokens[chunk].to_bytes() for chunk in some],
         )
     return written
 
@@ -317,10 +317,11 @@ def tokens_of(session: Session, chunks: Sequence[int]) -> dict[int, ChunkTokens]
     rows = session.rows(
         f"""
         select chunk, ids from chunk_tokens
-        where {of("chunk_tokens")} and chunk = any(%(chunks)s) and substr(ids, 1, 2) = %(mark)s
+        where {of("chunk_tokens")} and chunk = any(:chunks) and substr(ids, 1, 2) = :mark
         order by chunk
         """,
-        {"chunks": list(chunks), "mark": MARK},
+        chunks=list(chunks),
+        mark=MARK,
     )
     return {chunk: ChunkTokens.from_bytes(data) for chunk, data in rows}
 
@@ -328,7 +329,7 @@ def tokens_of(session: Session, chunks: Sequence[int]) -> dict[int, ChunkTokens]
 # The names that memories in Python define as rows, within the caller's transaction.
 
 LACKING = f"""
-    {of("memories")} and lower(memories.lang) = lower(%(python)s) and not exists (
+    {of("memories")} and lower(memories.lang) = lower(:python) and not exists (
         select 1 from definitions where definitions.space = memories.space and definitions.memory = memories.key
     )
 """
@@ -343,47 +344,43 @@ def insert_definitions(session: Session, found: Mapping[int, Definitions]) -> in
         f"""
         insert into definitions (space, memory, defined, assigned, nested)
         select memories.space, memories.key, held.defined, held.assigned, held.nested
-        from unnest(%(keys)s::bigint[], %(defined)s::text[], %(assigned)s::text[], %(nested)s::text[])
+        from unnest(:keys::bigint[], :defined::text[], :assigned::text[], :nested::text[])
             as held (key, defined, assigned, nested)
         join memories on memories.key = held.key
         where {LACKING}
         """,
-        {
-            "python": PYTHON,
-            "keys": list(found),
-            "defined": [one.defined for one in names],
-            "assigned": [one.assigned for one in names],
-            "nested": [one.nested for one in names],
-        },
+        python=PYTHON,
+        keys=list(found),
+        defined=[one.defined for one in names],
+        assigned=[one.assigned for one in names],
+        nested=[one.nested for one in names],
     )
 
 
 def definitions_of(session: Session, keys: Sequence[int]) -> dict[int, Definitions]:
     rows = session.rows(
         "select memory, defined, assigned, nested from definitions "
-        f"where {of('definitions')} and memory = any(%(keys)s) order by memory",
-        {"keys": list(keys)},
+        f"where {of('definitions')} and memory = any(:keys) order by memory",
+        keys=list(keys),
     )
     return {row[0]: Definitions(*row[1:]) for row in rows}
 
 
 def drop_definitions(session: Session, keys: Sequence[int]) -> None:
-    session.execute(
-        f"delete from definitions where {of('definitions')} and memory = any(%(keys)s)", {"keys": list(keys)}
-    )
+    session.execute(f"delete from definitions where {of('definitions')} and memory = any(:keys)", keys=list(keys))
 
 
 def facet_counts(session: Session, filters: Filters) -> dict[str, dict[str, int]]:
-    where, parameters = condition(filters)
+    where, parameters = condition(POSTGRES, filters)
     found: dict[str, dict[str, int]] = {"kind": {}, "lang": {}, "tier": {}}
     together = (
         f"select kind, lang, {SHOWN_TIER}, count(*) from memories where {where} group by 1, 2, 3 order by 1, 2, 3"
     )
-    for *values, number in session.rows(together, parameters):
+    for *values, number in session.rows(together, **parameters):
         for of_facet, value in zip(found.values(), values, strict=True):
             of_facet[value] = of_facet.get(value, 0) + number
     tagged = f"""
         select tag, count(*) from tags join memories on memories.space = tags.space and memories.key = tags.memory
         where {where} group by tag order by tag
     """
-    return {**found, "tag": dict(session.rows(tagged, parameters))}
+    return {**found, "tag": dict(session.rows(tagged, **parameters))}

@@ -10,9 +10,10 @@ from typing import Any
 from jupyter_memory.storage.base import RunFilter
 from jupyter_memory.storage.postgres import sql
 from jupyter_memory.storage.postgres.database import Session, of
-from jupyter_memory.storage.postgres.sql import at_or_below, condition
+from jupyter_memory.storage.postgres.sql import at_or_below
 from jupyter_memory.storage.postgres.tables import memories
 from jupyter_memory.storage.shared import RunKey, from_micros, key, run_of, spellings, to_micros, told_by
+from jupyter_memory.storage.sql import POSTGRES, condition
 from jupyter_memory.types import Filters, Run
 from jupyter_memory.types.report import HistoryStatus
 
@@ -33,12 +34,13 @@ def texts_known(session: Session, texts: Iterable[tuple[str, str]]) -> dict[tupl
     rows = session.rows(
         """
         select memories.content_hash, memories.space, min(memories.key)
-        from unnest(%(contents)s::text[], %(spaces_of)s::text[]) as wanted (content, space)
+        from unnest(:contents::text[], :spaces_of::text[]) as wanted (content, space)
         join memories on memories.space = wanted.space and memories.content_hash = wanted.content
         where memories.kind = 'history'
         group by 1, 2
         """,
-        {"contents": [content for content, _ in wanted], "spaces_of": [space for _, space in wanted]},
+        contents=[content for content, _ in wanted],
+        spaces_of=[space for _, space in wanted],
     )
     return {(content, space): memory for content, space, memory in rows}
 
@@ -49,16 +51,14 @@ def noted(session: Session, runs: Sequence[Run]) -> set[RunKey]:
     rows = session.rows(
         f"""
         select runs.session, runs.number, runs.started
-        from unnest(%(sessions)s::text[], %(numbers)s::bigint[], %(started)s::bigint[])
+        from unnest(:sessions::text[], :numbers::bigint[], :started::bigint[])
             as wanted (session, number, started)
         join runs on runs.session = wanted.session and runs.number = wanted.number and runs.started = wanted.started
         where {of("runs")}
         """,
-        {
-            "sessions": [session_ for session_, _, _ in keys],
-            "numbers": [number for _, number, _ in keys],
-            "started": [started for *_, started in keys],
-        },
+        sessions=[session_ for session_, _, _ in keys],
+        numbers=[number for _, number, _ in keys],
+        started=[started for *_, started in keys],
     )
     return {(session_, number, started) for session_, number, started in rows}
 
@@ -93,22 +93,20 @@ def end(session: Session, run: Run) -> int | None:
     of_session, number, started = key(run)
     memory = session.value(
         f"""
-        update runs set outcome = %(outcome)s, seconds = %(seconds)s, error = %(error)s, message = %(message)s,
-            traceback = %(traceback)s
-        where {of("runs")} and session = %(session)s and number = %(number)s and started = %(started)s
+        update runs set outcome = :outcome, seconds = :seconds, error = :error, message = :message,
+            traceback = :traceback
+        where {of("runs")} and session = :session and number = :number and started = :started
             and outcome = 'unknown'
         returning memory
         """,
-        {
-            "outcome": run.outcome,
-            "seconds": run.seconds,
-            "error": error and error.name,
-            "message": error and error.message,
-            "traceback": error and error.traceback,
-            "session": of_session,
-            "number": number,
-            "started": started,
-        },
+        outcome=run.outcome,
+        seconds=run.seconds,
+        error=error and error.name,
+        message=error and error.message,
+        traceback=error and error.traceback,
+        session=of_session,
+        number=number,
+        started=started,
     )
     return None if memory is None else int(memory)
 
@@ -120,16 +118,16 @@ def describe(session: Session, keys: Iterable[int]) -> None:
             f"""
             select count(*) over (), min(started) over (), started, session, outcome, error, notebook, cell, language,
                 environment
-            from runs where {of("runs")} and memory = %(memory)s order by started desc, key desc limit 1
+            from runs where {of("runs")} and memory = :memory order by started desc, key desc limit 1
             """,
-            {"memory": memory},
+            memory=memory,
         )
         if not rows:
             continue
         count, first, last, of_session, outcome, error, notebook, cell, language, environment = rows[0]
         [(metadata, space, kind, content)] = session.rows(
-            f"select metadata, space, kind, content_hash from memories where {of('memories')} and key = %(memory)s",
-            {"memory": memory},
+            f"select metadata, space, kind, content_hash from memories where {of('memories')} and key = :memory",
+            memory=memory,
         )
         told = told_by(json.loads(metadata), count, first, last, outcome, error, environment)
         changed = {
@@ -146,9 +144,9 @@ def describe(session: Session, keys: Iterable[int]) -> None:
 
 def errors(session: Session, memory: int) -> list[tuple[str, str]]:
     rows = session.rows(
-        f"select error, coalesce(message, '') from runs where {of('runs')} and memory = %(memory)s "
+        f"select error, coalesce(message, '') from runs where {of('runs')} and memory = :memory "
         "and error is not null order by started desc, key desc",
-        {"memory": memory},
+        memory=memory,
     )
     return [(str(error), str(message)) for error, message in rows]
 
@@ -160,25 +158,24 @@ def find(session: Session, wanted: RunFilter, limit: int, oldest_first: bool) ->
         f"""
         select texts.text, {_READ}
         from {_JOINED} join texts on texts.space = runs.space and texts.memory = runs.memory
-        where {where} order by {order} limit %(limit)s
+        where {where} order by {order} limit :limit
         """,
-        {**parameters, "limit": limit},
+        **parameters,
+        limit=limit,
     )
     return [run_of(row) for row in rows]
 
 
 def of_memory(session: Session, memory: int) -> list[Run]:
     rows = session.rows(
-        f"select '', {_READ} from {_JOINED} where {of('runs')} and runs.memory = %(memory)s order by runs.key",
-        {"memory": memory},
+        f"select '', {_READ} from {_JOINED} where {of('runs')} and runs.memory = :memory order by runs.key",
+        memory=memory,
     )
     return [run_of(row) for row in rows]
 
 
 def numbers(session: Session, of_session: str) -> set[int]:
-    rows = session.rows(
-        f"select number from runs where {of('runs')} and session = %(session)s", {"session": of_session}
-    )
+    rows = session.rows(f"select number from runs where {of('runs')} and session = :session", session=of_session)
     return {row[0] for row in rows}
 
 
@@ -186,7 +183,7 @@ def status(session: Session, space: str) -> HistoryStatus:
     where, parameters = _condition(RunFilter(space))
     [(count, texts, first, last)] = session.rows(
         f"select count(*), count(distinct runs.memory), min(started), max(started) from {_JOINED} where {where}",
-        parameters,
+        **parameters,
     )
     return HistoryStatus(count, texts, from_micros(first), from_micros(last)) if count else HistoryStatus()
 
@@ -197,22 +194,20 @@ def beyond(session: Session, space: str, since: datetime | None, most: int | Non
     found: list[int] = []
     of_space = f"select runs.key from {_JOINED} where {where} and not ({_KEPT})"
     if since is not None:
-        old = session.rows(f"{of_space} and runs.started < %(since)s", {**parameters, "since": to_micros(since)})
+        old = session.rows(f"{of_space} and runs.started < :since", **parameters, since=to_micros(since))
         found += [row[0] for row in old]
     if most is not None:
-        newest_first = f"{of_space} order by runs.started desc, runs.key desc offset %(most)s"
-        found += [row[0] for row in session.rows(newest_first, {**parameters, "most": most})]
+        newest_first = f"{of_space} order by runs.started desc, runs.key desc offset :most"
+        found += [row[0] for row in session.rows(newest_first, **parameters, most=most)]
     return list(dict.fromkeys(found))
 
 
 def remove(session: Session, keys: Sequence[int]) -> tuple[list[int], list[int]]:
     """Remove runs; return the keys of the memories that have no runs now, and of those that have others."""
-    gone = session.rows(
-        f"delete from runs where {of('runs')} and key = any(%(keys)s) returning memory", {"keys": list(keys)}
-    )
+    gone = session.rows(f"delete from runs where {of('runs')} and key = any(:keys) returning memory", keys=list(keys))
     of_them = sorted({int(row[0]) for row in gone})
     rows = session.rows(
-        f"select distinct memory from runs where {of('runs')} and memory = any(%(memories)s)", {"memories": of_them}
+        f"select distinct memory from runs where {of('runs')} and memory = any(:memories)", memories=of_them
     )
     left = {int(row[0]) for row in rows}
     return [memory for memory in of_them if memory not in left], [memory for memory in of_them if memory in left]
@@ -220,9 +215,9 @@ def remove(session: Session, keys: Sequence[int]) -> tuple[list[int], list[int]]
 
 def forget_places(session: Session, paths: Sequence[str], spaces: Sequence[str]) -> tuple[list[int], list[int]]:
     """Remove the runs in notebooks at or below paths; return what ``remove`` returns."""
-    where, parameters = condition(Filters(space=tuple(spaces)))
+    where, parameters = condition(POSTGRES, Filters(space=tuple(spaces)))
     below = at_or_below("notebook", "notebook", [form for path in paths for form in spellings(path)], parameters)
-    keys = [row[0] for row in session.rows(f"select runs.key from {_JOINED} where {where} and {below}", parameters)]
+    keys = [row[0] for row in session.rows(f"select runs.key from {_JOINED} where {where} and {below}", **parameters)]
     emptied, left = remove(session, keys)
     describe(session, left)
     return emptied, left
@@ -241,10 +236,10 @@ def _condition(wanted: RunFilter) -> tuple[str, dict[str, Any]]:
     for column, value in columns.items():
         if value is not None:
             name = column.replace(".", "_")
-            clauses.append(f"{column} = %({name})s")
+            clauses.append(f"{column} = :{name}")
             parameters[name] = value
     for name, comparison, moment in (("after", ">", wanted.after), ("before", "<", wanted.before)):
         if moment is not None:
-            clauses.append(f"runs.started {comparison} %({name})s")
+            clauses.append(f"runs.started {comparison} :{name}")
             parameters[name] = to_micros(moment)
     return " and ".join(clauses), parameters

@@ -24,19 +24,17 @@ def insert(session: Session, written: Sequence[tuple[int, Draft]]) -> None:
     session.execute(
         f"""
         insert into thumbnails (space, memory, place, {_THUMBNAIL})
-        select * from unnest(%(spaces_of)s::text[], %(memories)s::bigint[], %(places)s::integer[], %(types)s::text[],
-            %(widths)s::integer[], %(heights)s::integer[], %(images)s::bytea[], %(origins)s::text[])
+        select * from unnest(:spaces_of::text[], :memories::bigint[], :places::integer[], :types::text[],
+            :widths::integer[], :heights::integer[], :images::bytea[], :origins::text[])
         """,
-        {
-            "spaces_of": [space for space, *_ in shown],
-            "memories": [key for _, key, *_ in shown],
-            "places": [place for _, _, place, _ in shown],
-            "types": [one.media_type for one in pictures],
-            "widths": [one.width for one in pictures],
-            "heights": [one.height for one in pictures],
-            "images": [one.image for one in pictures],
-            "origins": [one.origin for one in pictures],
-        },
+        spaces_of=[space for space, *_ in shown],
+        memories=[key for _, key, *_ in shown],
+        places=[place for _, _, place, _ in shown],
+        types=[one.media_type for one in pictures],
+        widths=[one.width for one in pictures],
+        heights=[one.height for one in pictures],
+        images=[one.image for one in pictures],
+        origins=[one.origin for one in pictures],
     )
 
 
@@ -44,8 +42,8 @@ def by_memory(session: Session, keys: Sequence[int]) -> dict[int, tuple[Thumbnai
     found: dict[int, tuple[Thumbnail, ...]] = {}
     for memory, *one in session.rows(
         f"select memory, {_THUMBNAIL} from thumbnails "
-        f"where {of('thumbnails')} and memory = any(%(keys)s) order by memory, place",
-        {"keys": list(keys)},
+        f"where {of('thumbnails')} and memory = any(:keys) order by memory, place",
+        keys=list(keys),
     ):
         found[memory] = (*found.get(memory, ()), Thumbnail(*one))
     return found
@@ -54,7 +52,7 @@ def by_memory(session: Session, keys: Sequence[int]) -> dict[int, tuple[Thumbnai
 def replace(session: Session, key: int, draft: Draft) -> None:
     """Give a memory the thumbnails of a draft that has any."""
     if draft.pictures.thumbnails:
-        session.execute(f"delete from thumbnails where {of('thumbnails')} and memory = %(key)s", {"key": key})
+        session.execute(f"delete from thumbnails where {of('thumbnails')} and memory = :key", key=key)
         insert(session, [(key, draft)])
 
 
@@ -74,9 +72,9 @@ class PostgresThumbnails:
     def get(self, memory_id: str, place: int, /) -> Thumbnail | None:
         with self._database.read() as session:
             rows = session.rows(
-                f"select {_THUMBNAIL} from thumbnails "
-                f"where {of('thumbnails')} and memory = %(key)s and place = %(place)s",
-                {"key": memories.known_key(session, memory_id), "place": place},
+                f"select {_THUMBNAIL} from thumbnails where {of('thumbnails')} and memory = :key and place = :place",
+                key=memories.known_key(session, memory_id),
+                place=place,
             )
         return Thumbnail(*rows[0]) if rows else None
 
@@ -84,7 +82,8 @@ class PostgresThumbnails:
         with self._database.read() as session:
             rows = session.rows(
                 f"select {_THUMBNAIL} from {_JOINED} where {of('memories')} and {SOURCES}",
-                {"paths": [path], "space": space},
+                paths=[path],
+                space=space,
             )
         return {row[-1]: Thumbnail(*row) for row in rows}
 
@@ -92,7 +91,8 @@ class PostgresThumbnails:
         with self._database.read() as session:
             excluded = session.value(
                 f"select coalesce(sum(length(image)), 0)::bigint from {_JOINED} where {of('memories')} and {SOURCES}",
-                {"paths": list(without), "space": space},
+                paths=list(without),
+                space=space,
             )
             return count(session)[1] - int(excluded)
 
@@ -102,14 +102,16 @@ class PostgresThumbnails:
             rows = session.rows(
                 f"""
                 select files.path from files
-                where {of("files")} and files.space = %(space)s and files.path = any(%(paths)s) and not files.pictures
+                where {of("files")} and files.space = :space and files.path = any(:paths) and not files.pictures
                     and exists (
                         select 1 from memories
                         join texts on texts.space = memories.space and texts.memory = memories.key
-                        where {HELD} and strpos(texts.text, %(mark)s) > 0
+                        where {HELD} and strpos(texts.text, :mark) > 0
                     )
                 """,
-                {"paths": list(paths), "space": space, "mark": "[image/"},
+                paths=list(paths),
+                space=space,
+                mark="[image/",
             )
         return {str(row[0]) for row in rows}
 

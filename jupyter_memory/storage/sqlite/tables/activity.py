@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 
-import apsw
 import numpy as np
 
 from jupyter_memory.storage.shared import from_micros, to_micros
+from jupyter_memory.storage.sqlite.sql import Session
 from jupyter_memory.storage.writing import NotedSearch
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types.protocols import Vectors
@@ -19,7 +19,7 @@ KEPT_SEARCHES = 200
 KEPT_FEEDBACK = 10_000
 
 
-def note_search(connection: apsw.Connection, search: Recent, hits: Sequence[str]) -> None:
+def note_search(connection: Session, search: Recent, hits: Sequence[str]) -> None:
     """Note a search with the ids of its hits in front of the others; the same question before it is forgotten.
 
     The calls of programs are a record: none replaces another, and however many there are, a person's searches stay.
@@ -48,7 +48,7 @@ def note_search(connection: apsw.Connection, search: Recent, hits: Sequence[str]
     )
 
 
-def recent(connection: apsw.Connection, limit: int) -> list[Recent]:
+def recent(connection: Session, limit: int) -> list[Recent]:
     rows = connection.execute(
         """
         select query_id, query, profile, at, origin, json_array_length(hits), client, tool
@@ -59,7 +59,7 @@ def recent(connection: apsw.Connection, limit: int) -> list[Recent]:
     return [Recent(id_, query, profile, from_micros(at), *said) for id_, query, profile, at, *said in rows]
 
 
-def every_search(connection: apsw.Connection) -> Iterator[NotedSearch]:
+def every_search(connection: Session) -> Iterator[NotedSearch]:
     rows = connection.execute(
         "select query_id, query, profile, at, origin, hits, client, tool from searches order by number"
     )
@@ -68,7 +68,7 @@ def every_search(connection: apsw.Connection) -> Iterator[NotedSearch]:
         yield NotedSearch(Recent(id_, query, profile, from_micros(at), origin, len(ids), client, tool), ids)
 
 
-def last_search(connection: apsw.Connection, origin: str) -> tuple[Recent, tuple[str, ...]] | None:
+def last_search(connection: Session, origin: str) -> tuple[Recent, tuple[str, ...]] | None:
     row = connection.execute(
         "select query_id, query, profile, at, hits from searches where origin = ? and client = '' "
         "order by number desc limit 1",
@@ -81,12 +81,12 @@ def last_search(connection: apsw.Connection, origin: str) -> tuple[Recent, tuple
     return Recent(id_, query, profile, from_micros(at), origin, len(ids)), ids
 
 
-def query_of(connection: apsw.Connection, query_id: str) -> str:
+def query_of(connection: Session, query_id: str) -> str:
     row = connection.execute("select query from searches where query_id = ?", (encodable(query_id),)).fetchone()
     return row[0] if row else ""
 
 
-def judge(connection: apsw.Connection, said: Feedback) -> None:
+def judge(connection: Session, said: Feedback) -> None:
     connection.execute(
         """
         insert or replace into feedback (memory, query, query_id, profile, rank, accepted, at)
@@ -103,7 +103,7 @@ def judge(connection: apsw.Connection, said: Feedback) -> None:
     )
 
 
-def judged(connection: apsw.Connection) -> list[Feedback]:
+def judged(connection: Session) -> list[Feedback]:
     rows = connection.execute(
         "select memory, accepted, query, query_id, profile, rank, at from feedback order by at desc"
     )
@@ -113,7 +113,7 @@ def judged(connection: apsw.Connection) -> list[Feedback]:
     ]
 
 
-def restore_feedback(connection: apsw.Connection, found: Iterable[Feedback]) -> None:
+def restore_feedback(connection: Session, found: Iterable[Feedback]) -> None:
     """Note feedback on memories that are there, unless the same question has feedback on them."""
     for said in found:
         known = connection.execute(
@@ -125,23 +125,23 @@ def restore_feedback(connection: apsw.Connection, found: Iterable[Feedback]) -> 
             judge(connection, said)
 
 
-def accepted(connection: apsw.Connection) -> tuple[int, int]:
+def accepted(connection: Session) -> tuple[int, int]:
     rows = connection.execute("select accepted from feedback").fetchall()
     return sum(row[0] == 1 for row in rows), len(rows)
 
 
-def clear_searches(connection: apsw.Connection) -> int:
+def clear_searches(connection: Session) -> int:
     count: int = connection.execute("select count(*) from searches").get
     connection.execute("delete from searches")
     connection.execute("delete from feedback")
     return count
 
 
-def has_no_searches(connection: apsw.Connection) -> bool:
+def has_no_searches(connection: Session) -> bool:
     return not connection.execute("select exists (select 1 from searches) or exists (select 1 from feedback)").get
 
 
-def forget_about(connection: apsw.Connection, keys: Sequence[int]) -> bool:
+def forget_about(connection: Session, keys: Sequence[int]) -> bool:
     """Forget the searches that showed one of these memories, and the feedback on them; return whether any did."""
     ids = "select id from memories where key in (select value from json_each(:keys))"
     before = connection.total_changes()
@@ -153,16 +153,16 @@ def forget_about(connection: apsw.Connection, keys: Sequence[int]) -> bool:
     return connection.total_changes() > before
 
 
-def note_access(connection: apsw.Connection, memory_id: str) -> bool:
+def note_access(connection: Session, memory_id: str) -> bool:
     connection.execute("update memories set accessed = accessed + 1 where id = ?", (encodable(memory_id),))
     return connection.changes() > 0
 
 
-def clear_accesses(connection: apsw.Connection) -> None:
+def clear_accesses(connection: Session) -> None:
     connection.execute("update memories set accessed = 0 where accessed > 0")
 
 
-def is_unused(connection: apsw.Connection) -> bool:
+def is_unused(connection: Session) -> bool:
     """Return whether no use of any memory was counted; reads every row."""
     return not connection.execute("select exists (select 1 from memories where accessed > 0)").get
 
@@ -175,7 +175,7 @@ def is_unused(connection: apsw.Connection) -> bool:
 KEPT_QUERY_VECTORS = 1_000
 
 
-def query_vector(connection: apsw.Connection, fingerprint: str, text: str) -> tuple[Vectors, bool] | None:
+def query_vector(connection: Session, fingerprint: str, text: str) -> tuple[Vectors, bool] | None:
     row = connection.execute(
         """
         select embedding, used <= (select max(used) from query_vectors) - ?
@@ -187,7 +187,7 @@ def query_vector(connection: apsw.Connection, fingerprint: str, text: str) -> tu
     return None if row is None else (np.frombuffer(row[0], np.float32), bool(row[1]))
 
 
-def keep_query_vector(connection: apsw.Connection, fingerprint: str, text: str, vector: Vectors) -> None:
+def keep_query_vector(connection: Session, fingerprint: str, text: str, vector: Vectors) -> None:
     connection.execute(
         """
         insert or replace into query_vectors (model, digest, embedding)
@@ -201,7 +201,7 @@ def keep_query_vector(connection: apsw.Connection, fingerprint: str, text: str, 
     )
 
 
-def clear_query_vectors(connection: apsw.Connection) -> int:
+def clear_query_vectors(connection: Session) -> int:
     """Forget every question, and the key with which the digests were made; return how many there were."""
     count: int = connection.execute("select count(*) from query_vectors").get
     connection.execute("delete from query_vectors")
@@ -209,10 +209,10 @@ def clear_query_vectors(connection: apsw.Connection) -> int:
     return count
 
 
-def has_no_query_vectors(connection: apsw.Connection) -> bool:
+def has_no_query_vectors(connection: Session) -> bool:
     return not connection.execute("select exists (select 1 from query_vectors)").get
 
 
-def _digest(connection: apsw.Connection, text: str) -> bytes:
+def _digest(connection: Session, text: str) -> bytes:
     key = connection.execute("select key from query_key").get
     return blake2b(encodable(text).encode(), digest_size=16, key=key).digest()

@@ -7,24 +7,23 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-import apsw
-
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.shared import identity, to_micros
 from jupyter_memory.storage.shared import key as run_key
+from jupyter_memory.storage.sqlite.sql import Session
 from jupyter_memory.storage.sqlite.tables import memories, runs
 from jupyter_memory.storage.writing import Arriving
 from jupyter_memory.types import Run
 
 
-def keys_by_id(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, int]:
+def keys_by_id(connection: Session, ids: Sequence[str]) -> dict[str, int]:
     rows = connection.execute(
         "select id, key from memories where id in (select value from json_each(?))", (json.dumps(list(ids)),)
     )
     return dict(rows)
 
 
-def same_content(connection: apsw.Connection, arriving: Sequence[Arriving]) -> list[int | None]:
+def same_content(connection: Session, arriving: Sequence[Arriving]) -> list[int | None]:
     """Return for each the key of the memory that holds the same content in the same place; what ran is one anywhere."""
     drafts = [one.prepared.draft for one in arriving]
     found = memories.find_known(connection, [identity(draft) for draft in drafts])
@@ -36,7 +35,7 @@ def same_content(connection: apsw.Connection, arriving: Sequence[Arriving]) -> l
     ]
 
 
-def tiers(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, str]:
+def tiers(connection: Session, keys: Sequence[int]) -> dict[int, str]:
     """Return the tiers with which memories were stored, which a pin hides."""
     rows = connection.execute(
         "select key, tier from memories where key in (select value from json_each(?))", (json.dumps(list(keys)),)
@@ -44,13 +43,13 @@ def tiers(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, str]:
     return dict(rows)
 
 
-def set_indexed(connection: apsw.Connection, times: Sequence[tuple[int, datetime]]) -> None:
+def set_indexed(connection: Session, times: Sequence[tuple[int, datetime]]) -> None:
     connection.executemany(
         "update memories set indexed_at = ? where key = ?", ((to_micros(moment), key) for key, moment in times)
     )
 
 
-def add_runs(connection: apsw.Connection, key: int, found: Sequence[Run]) -> bool:
+def add_runs(connection: Session, key: int, found: Sequence[Run]) -> bool:
     """Give a memory those of these runs that the store lacks; return whether there were any."""
     seen = runs.noted(connection, found) if found else set()
     added = False
@@ -79,7 +78,7 @@ def columns(one: Arriving) -> dict[str, Any]:
     }
 
 
-def differs(connection: apsw.Connection, key: int, one: Arriving) -> bool:
+def differs(connection: Session, key: int, one: Arriving) -> bool:
     wanted = columns(one)
     held: Any = connection.execute(f"select {', '.join(wanted)} from memories where key = ?", (key,)).fetchone()
     return tuple(held) != tuple(wanted.values()) or set(memories.load(connection, [key])[key].tags) != set(

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-import apsw
-
 from jupyter_memory.storage.shared import FolderRow, below, from_micros, is_below, spellings, to_micros, topmost_unnoted
+from jupyter_memory.storage.sqlite.sql import Session
 from jupyter_memory.storage.writing import NotedFolder
 from jupyter_memory.types.protocols import UNREAD, FileState
 from jupyter_memory.types.report import Folder
@@ -24,7 +23,7 @@ _EMPTY = f"""
 """
 
 
-def under(connection: apsw.Connection, root: str, space: str) -> dict[str, FileState]:
+def under(connection: Session, root: str, space: str) -> dict[str, FileState]:
     found = connection.execute(
         """
         select path, mtime_ns, size, content_hash, indexed_at, dated from files
@@ -35,7 +34,7 @@ def under(connection: apsw.Connection, root: str, space: str) -> dict[str, FileS
     return {row[0]: replace(FileState(*row[:-1]), dated=bool(row[-1])) for row in found}
 
 
-def states(connection: apsw.Connection, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str], FileState]:
+def states(connection: Session, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str], FileState]:
     found = connection.execute(
         """
         select files.space, files.path, mtime_ns, size, content_hash, indexed_at, dated from json_each(?) as place
@@ -46,7 +45,7 @@ def states(connection: apsw.Connection, places: Sequence[tuple[str, str]]) -> di
     return {(row[1], row[0]): replace(FileState(*row[1:-1]), dated=bool(row[-1])) for row in found}
 
 
-def every(connection: apsw.Connection, space: str) -> Iterator[tuple[str, FileState]]:
+def every(connection: Session, space: str) -> Iterator[tuple[str, FileState]]:
     rows = connection.execute(
         """
         select space, path, mtime_ns, size, content_hash, indexed_at, pictures, dated from files
@@ -57,7 +56,7 @@ def every(connection: apsw.Connection, space: str) -> Iterator[tuple[str, FileSt
     return ((row[0], replace(FileState(*row[1:-2]), pictures=bool(row[-2]), dated=bool(row[-1]))) for row in rows)
 
 
-def restore(connection: apsw.Connection, found: Iterable[tuple[str, FileState]]) -> None:
+def restore(connection: Session, found: Iterable[tuple[str, FileState]]) -> None:
     """Note files that were read for another store, each with its space; what is known of one already stays."""
     connection.executemany(
         """
@@ -75,7 +74,7 @@ def restore(connection: apsw.Connection, found: Iterable[tuple[str, FileState]])
     )
 
 
-def note(connection: apsw.Connection, states: Sequence[FileState], now: datetime, space: str) -> None:
+def note(connection: Session, states: Sequence[FileState], now: datetime, space: str) -> None:
     connection.executemany(
         """
         insert into files (path, space, mtime_ns, size, content_hash, indexed_at, pictures, dated)
@@ -94,12 +93,12 @@ def note(connection: apsw.Connection, states: Sequence[FileState], now: datetime
     )
 
 
-def drop(connection: apsw.Connection, paths: Iterable[str], space: str) -> None:
+def drop(connection: Session, paths: Iterable[str], space: str) -> None:
     """Drop the record of files; the caller removes their memories."""
     connection.executemany("delete from files where path = ? and space = ?", ((path, space) for path in paths))
 
 
-def memories_of_paths(connection: apsw.Connection, paths: Sequence[str], space: str) -> list[int]:
+def memories_of_paths(connection: Session, paths: Sequence[str], space: str) -> list[int]:
     found = connection.execute(
         f"""
         select memories.key from json_each(?) as path cross join memories
@@ -110,7 +109,7 @@ def memories_of_paths(connection: apsw.Connection, paths: Sequence[str], space: 
     return [row[0] for row in found]
 
 
-def holding(connection: apsw.Connection) -> list[tuple[str, str]]:
+def holding(connection: Session) -> list[tuple[str, str]]:
     """Return path and space of the files that hold any memory; one that could not be read, or is empty, holds none."""
     return [
         (str(path), str(space))
@@ -118,7 +117,7 @@ def holding(connection: apsw.Connection) -> list[tuple[str, str]]:
     ]
 
 
-def texts(connection: apsw.Connection, paths: Sequence[str], space: str) -> dict[str, list[tuple[str, str]]]:
+def texts(connection: Session, paths: Sequence[str], space: str) -> dict[str, list[tuple[str, str]]]:
     found: dict[str, list[tuple[str, str]]] = {}
     for path, location, text in connection.execute(
         f"""
@@ -132,7 +131,7 @@ def texts(connection: apsw.Connection, paths: Sequence[str], space: str) -> dict
     return found
 
 
-def drop_emptied(connection: apsw.Connection, held: Iterable[tuple[str, str]], paths: Iterable[str]) -> None:
+def drop_emptied(connection: Session, held: Iterable[tuple[str, str]], paths: Iterable[str]) -> None:
     """Drop the record of files that no longer hold memories, and of all empty files below some paths."""
     connection.executemany(f"delete from files where path = ? and space = ? and {_EMPTY}", held)
     for path in paths:
@@ -142,14 +141,14 @@ def drop_emptied(connection: apsw.Connection, held: Iterable[tuple[str, str]], p
             )
 
 
-def drop_all_empty(connection: apsw.Connection) -> None:
+def drop_all_empty(connection: Session) -> None:
     connection.execute(f"delete from files where {_EMPTY}")
 
 
 # The folders that were indexed, as rows, within the caller's transaction.
 
 
-def note_folder(connection: apsw.Connection, path: str, space: str, now: datetime) -> None:
+def note_folder(connection: Session, path: str, space: str, now: datetime) -> None:
     """Note that a folder was indexed: it takes the place of those below it that nobody watches.
 
     A folder below one that is noted already is not noted separately, unless it was before.
@@ -170,7 +169,7 @@ def note_folder(connection: apsw.Connection, path: str, space: str, now: datetim
     )
 
 
-def every_folder(connection: apsw.Connection, space: str) -> Iterator[NotedFolder]:
+def every_folder(connection: Session, space: str) -> Iterator[NotedFolder]:
     rows = connection.execute(
         "select path, space, watched, indexed_at from folders where ? in ('', space) order by space, path", (space,)
     )
@@ -178,7 +177,7 @@ def every_folder(connection: apsw.Connection, space: str) -> Iterator[NotedFolde
         yield NotedFolder(path, of_space, bool(watched), None if indexed_at is None else from_micros(indexed_at))
 
 
-def restore_folders(connection: apsw.Connection, found: Iterable[NotedFolder]) -> None:
+def restore_folders(connection: Session, found: Iterable[NotedFolder]) -> None:
     """Note folders that were indexed for another store; one that is on the list stays as it is."""
     connection.executemany(
         "insert or ignore into folders (path, space, watched, indexed_at) values (?, ?, ?, ?)",
@@ -189,7 +188,7 @@ def restore_folders(connection: apsw.Connection, found: Iterable[NotedFolder]) -
     )
 
 
-def watch_folder(connection: apsw.Connection, path: str, space: str, watched: bool) -> None:
+def watch_folder(connection: Session, path: str, space: str, watched: bool) -> None:
     sql = "select max(indexed_at) from files where space = ? and (path = ? or (path >= ? and path < ?))"
     newest = connection.execute(sql, (space, *below(path))).get
     if newest is not None:
@@ -204,14 +203,14 @@ def watch_folder(connection: apsw.Connection, path: str, space: str, watched: bo
     )
 
 
-def remove_folder(connection: apsw.Connection, path: str, space: str) -> None:
+def remove_folder(connection: Session, path: str, space: str) -> None:
     at, low, high = below(path)
     connection.execute(
         "delete from folders where space = ? and (path = ? or (path >= ? and path < ?))", (space, at, low, high)
     )
 
 
-def listed_folders(connection: apsw.Connection, space: str) -> list[Folder]:
+def listed_folders(connection: Session, space: str) -> list[Folder]:
     """Return the folders of a space by path, not compared with the disk.
 
     For files that were indexed before folders were noted, the topmost folders that hold them are listed.
@@ -232,32 +231,32 @@ def listed_folders(connection: apsw.Connection, space: str) -> list[Folder]:
     ]
 
 
-def noted_folders(connection: apsw.Connection, space: str) -> list[str]:
+def noted_folders(connection: Session, space: str) -> list[str]:
     return sorted((row.path for row in _rows(connection, space)), key=len)
 
 
-def folder_above(connection: apsw.Connection, path: str, space: str) -> str | None:
+def folder_above(connection: Session, path: str, space: str) -> str | None:
     return min((row.path for row in _rows(connection, space) if is_below(path, row.path)), key=len, default=None)
 
 
-def holding_folders(connection: apsw.Connection) -> list[tuple[str, str]]:
+def holding_folders(connection: Session) -> list[tuple[str, str]]:
     noted = [(str(path), str(space)) for path, space in connection.execute("select path, space from folders")]
     return [(path, space) for path, space in noted if _counts(connection, path, space)[0]]
 
 
-def drop_emptied_folders(connection: apsw.Connection, held: Iterable[tuple[str, str]]) -> None:
+def drop_emptied_folders(connection: Session, held: Iterable[tuple[str, str]]) -> None:
     """Remove folders that held files and no longer do from the list."""
     for path, space in held:
         if not _counts(connection, path, space)[0]:
             connection.execute("delete from folders where path = ? and space = ?", (path, space))
 
 
-def _rows(connection: apsw.Connection, space: str) -> list[FolderRow]:
+def _rows(connection: Session, space: str) -> list[FolderRow]:
     found = connection.execute("select path, watched, indexed_at from folders where space = ?", (space,))
     return [FolderRow(path, bool(watched), indexed_at) for path, watched, indexed_at in found]
 
 
-def _counts(connection: apsw.Connection, path: str, space: str) -> tuple[int, int]:
+def _counts(connection: Session, path: str, space: str) -> tuple[int, int]:
     at, low, high = below(path)
     files = f"""
         select count(*) from files
@@ -274,7 +273,7 @@ def _counts(connection: apsw.Connection, path: str, space: str) -> tuple[int, in
 # Memories whose file or folder has a new path, as rows, within the caller's transaction.
 
 
-def in_the_way(connection: apsw.Connection, old: str, new: str) -> list[int]:
+def in_the_way(connection: Session, old: str, new: str) -> list[int]:
     """Return the keys of memories at the new path that must be removed: what was indexed there, and equal notes."""
     found = connection.execute(
         f"""
@@ -294,7 +293,7 @@ def in_the_way(connection: apsw.Connection, old: str, new: str) -> list[int]:
     return [row[0] for row in found]
 
 
-def move(connection: apsw.Connection, old: str, new: str) -> int:
+def move(connection: Session, old: str, new: str) -> int:
     """Give everything at or below the old path its new one; return how many memories moved.
 
     The files are marked to be read again, since titles and contexts contain their names.
@@ -326,7 +325,7 @@ def move(connection: apsw.Connection, old: str, new: str) -> int:
     return moved
 
 
-def drop_vacated(connection: apsw.Connection, space: str) -> None:
+def drop_vacated(connection: Session, space: str) -> None:
     """Remove unwatched folders that no longer exist and hold no memories, with the record of their files."""
     found = connection.execute("select path from folders where space = ? and not watched", (space,)).fetchall()
     for path in (str(row[0]) for row in found):

@@ -16,8 +16,9 @@ from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage.base import ChunkVectors, EmbeddedParts, Model
 from jupyter_memory.storage.cell_matching import Predecessor
 from jupyter_memory.storage.shared import Identity, from_micros, new_ids, to_micros
+from jupyter_memory.storage.sql import SHOWN_TIER, SQLITE, condition
 from jupyter_memory.storage.sqlite import sql
-from jupyter_memory.storage.sqlite.sql import SHOWN_TIER, condition
+from jupyter_memory.storage.sqlite.sql import Session
 from jupyter_memory.text.code import PYTHON, Definitions
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.text.unicode import encodable
@@ -50,7 +51,7 @@ _BROWSE_ORDER = (
 )
 
 
-def find_known(connection: apsw.Connection, identities: Sequence[Identity]) -> list[int | None]:
+def find_known(connection: Session, identities: Sequence[Identity]) -> list[int | None]:
     known: dict[int, int] = {}
     for start in range(0, len(identities), sql.TOGETHER):
         end = min(start + sql.TOGETHER, len(identities))
@@ -69,7 +70,7 @@ def find_known(connection: apsw.Connection, identities: Sequence[Identity]) -> l
 
 
 def insert(
-    connection: apsw.Connection,
+    connection: Session,
     drafts: Sequence[tuple[Identity, Draft]],
     now: datetime,
     before: Sequence[Predecessor | None] | None = None,
@@ -96,29 +97,29 @@ def insert(
     return [key for key, _ in keyed]
 
 
-def _insert_tags(connection: apsw.Connection, tags: Sequence[tuple[int, str]]) -> None:
+def _insert_tags(connection: Session, tags: Sequence[tuple[int, str]]) -> None:
     sql.insert(connection, "tags", ("memory", "tag"), tags)
 
 
-def delete(connection: apsw.Connection, keys: Sequence[int]) -> None:
+def delete(connection: Session, keys: Sequence[int]) -> None:
     """Remove memories and all that depends on them; the caller removes keyword rows and vectors."""
     connection.execute("delete from memories where key in (select value from json_each(?))", (json.dumps(list(keys)),))
 
 
-def set_tags(connection: apsw.Connection, key: int, tags: Iterable[str]) -> None:
+def set_tags(connection: Session, key: int, tags: Iterable[str]) -> None:
     """Give a memory these tags and no others; the caller updates the keyword rows."""
     connection.execute("delete from tags where memory = ?", (key,))
     _insert_tags(connection, [(key, tag) for tag in dict.fromkeys(tags)])
 
 
-def update_columns(connection: apsw.Connection, key: int, values: Mapping[str, Any]) -> None:
+def update_columns(connection: Session, key: int, values: Mapping[str, Any]) -> None:
     """Set columns of a memory; names are ours, never a user's."""
     if values:
         assignments = ", ".join(f"{name} = :{name}" for name in values)
         connection.execute(f"update memories set {assignments} where key = :key", {**values, "key": key})
 
 
-def load(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, Memory]:
+def load(connection: Session, keys: Sequence[int]) -> dict[int, Memory]:
     rows = connection.execute(
         f"{_SELECT} where memories.key in (select value from json_each(?))", (json.dumps(list(keys)),)
     )
@@ -128,29 +129,29 @@ def load(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, Memory]:
     return memories
 
 
-def key_of(connection: apsw.Connection, memory_id: str) -> int | None:
+def key_of(connection: Session, memory_id: str) -> int | None:
     typed = encodable(str(memory_id))
     row = connection.execute("select key from memories where id = ?", (typed,)).fetchone()
     return row[0] if row else None
 
 
-def known_key(connection: apsw.Connection, memory_id: str) -> int:
+def known_key(connection: Session, memory_id: str) -> int:
     key = key_of(connection, memory_id)
     if key is None:
         raise UnknownMemory(memory_id)
     return key
 
 
-def keys_where(connection: apsw.Connection, filters: Filters, among: Sequence[str] | None = None) -> list[int]:
-    where, parameters = condition(filters)
+def keys_where(connection: Session, filters: Filters, among: Sequence[str] | None = None) -> list[int]:
+    where, parameters = condition(SQLITE, filters)
     if among is not None:
         where += " and id in (select value from json_each(:among))"
         parameters["among"] = json.dumps([encodable(one) for one in among])
     return [row[0] for row in connection.execute(f"select key from memories where {where}", parameters)]
 
 
-def selection(connection: apsw.Connection, filters: Filters) -> Selection:
-    where, parameters = condition(filters)
+def selection(connection: Session, filters: Filters) -> Selection:
+    where, parameters = condition(SQLITE, filters)
     tagged = "exists (select 1 from tags where memory = key)"
     rows = connection.execute(f"select id, kind, pinned, {tagged} from memories where {where}", parameters).fetchall()
     return Selection(
@@ -162,16 +163,16 @@ def selection(connection: apsw.Connection, filters: Filters) -> Selection:
     )
 
 
-def browse(connection: apsw.Connection, filters: Filters, limit: int) -> list[Memory]:
-    where, parameters = condition(filters)
+def browse(connection: Session, filters: Filters, limit: int) -> list[Memory]:
+    where, parameters = condition(SQLITE, filters)
     rows = connection.execute(
         f"{_SELECT} where {where} order by {_BROWSE_ORDER} limit :limit", {**parameters, "limit": limit}
     )
     return [_memory(row) for row in rows]
 
 
-def facet_counts(connection: apsw.Connection, filters: Filters) -> dict[str, dict[str, int]]:
-    where, parameters = condition(filters)
+def facet_counts(connection: Session, filters: Filters) -> dict[str, dict[str, int]]:
+    where, parameters = condition(SQLITE, filters)
     found: dict[str, dict[str, int]] = {"kind": {}, "lang": {}, "tier": {}}
     together = f"select kind, lang, {SHOWN_TIER}, count(*) from memories where {where} group by 1, 2, 3"
     for *values, count in connection.execute(together, parameters):
@@ -181,33 +182,33 @@ def facet_counts(connection: apsw.Connection, filters: Filters) -> dict[str, dic
     return {**found, "tag": dict(connection.execute(tags, parameters))}
 
 
-def texts(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, str]:
+def texts(connection: Session, keys: Sequence[int]) -> dict[int, str]:
     rows = connection.execute(
         "select memory, text from texts where memory in (select value from json_each(?))", (json.dumps(list(keys)),)
     )
     return dict(rows)
 
 
-def count(connection: apsw.Connection, filters: Filters) -> int:
-    where, parameters = condition(filters)
+def count(connection: Session, filters: Filters) -> int:
+    where, parameters = condition(SQLITE, filters)
     return int(connection.execute(f"select count(*) from memories where {where}", parameters).get)
 
 
-def sessions(connection: apsw.Connection, filters: Filters) -> list[str]:
-    where, parameters = condition(filters)
+def sessions(connection: Session, filters: Filters) -> list[str]:
+    where, parameters = condition(SQLITE, filters)
     rows = connection.execute(
         f"select distinct session from memories where session is not null and {where}", parameters
     )
     return [row[0] for row in rows]
 
 
-def tags(connection: apsw.Connection) -> list[str]:
+def tags(connection: Session) -> list[str]:
     return [row[0] for row in connection.execute("select tag from tags group by tag order by count(*) desc, tag")]
 
 
-def known_contents(connection: apsw.Connection, contents: Mapping[str, str], filters: Filters) -> set[str]:
+def known_contents(connection: Session, contents: Mapping[str, str], filters: Filters) -> set[str]:
     """Return the ids, among those with these content hashes, that are there, or whose content another memory has."""
-    where, parameters = condition(filters)
+    where, parameters = condition(SQLITE, filters)
     rows = connection.execute(
         f"""
         select id, content_hash from memories
@@ -260,7 +261,7 @@ def _micros(moment: datetime | None) -> int | None:
 # The chunks of memories as rows, with their places, words, vectors and tokens, within the caller's transaction.
 
 
-def insert_chunks(connection: apsw.Connection, written: Sequence[tuple[int, Draft, Sequence[str]]]) -> list[int]:
+def insert_chunks(connection: Session, written: Sequence[tuple[int, Draft, Sequence[str]]]) -> list[int]:
     """Write the chunks of memories and index their words; return the ids of the chunks.
 
     Memories come with their keys and, where they are known, the words of each chunk's column ``ident``.
@@ -288,7 +289,7 @@ def idents_of(draft: Draft) -> list[str]:
     return [ident_column(f"{draft.title}\n{draft.text[chunk.start : chunk.end]}") for chunk in draft.chunks]
 
 
-def first_words(connection: apsw.Connection, memory: int) -> tuple[int, str, str]:
+def first_words(connection: Session, memory: int) -> tuple[int, str, str]:
     """Return the first chunk of a memory, the words that its column ``ident`` is made of, and that column."""
     found: Any = connection.execute(
         """
@@ -301,26 +302,26 @@ def first_words(connection: apsw.Connection, memory: int) -> tuple[int, str, str
     return int(found[0]), str(found[1]), str(found[2] or "")
 
 
-def set_idents(connection: apsw.Connection, idents: Mapping[int, str]) -> None:
+def set_idents(connection: Session, idents: Mapping[int, str]) -> None:
     """Give chunks another column ``ident``; the caller updates the keyword index."""
     connection.executemany(
         "update chunks set ident = ? where id = ?", ((ident, chunk) for chunk, ident in idents.items())
     )
 
 
-def delete_chunks(connection: apsw.Connection, key: int) -> None:
+def delete_chunks(connection: Session, key: int) -> None:
     """Remove the chunks of a memory; the caller updates the keyword index and the vectors."""
     connection.execute("delete from chunks where memory = ?", (key,))
 
 
-def chunks_of(connection: apsw.Connection, keys: Sequence[int]) -> list[int]:
+def chunks_of(connection: Session, keys: Sequence[int]) -> list[int]:
     found = connection.execute(
         "select id from chunks where memory in (select value from json_each(?)) order by id", (json.dumps(list(keys)),)
     )
     return [row[0] for row in found]
 
 
-def chunk_ids_by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, list[int]]:
+def chunk_ids_by_memory(connection: Session, keys: Sequence[int]) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {key: [] for key in keys}
     for chunk, memory in connection.execute(
         "select id, memory from chunks where memory in (select value from json_each(?)) order by id",
@@ -330,14 +331,14 @@ def chunk_ids_by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dic
     return found
 
 
-def existing_chunks(connection: apsw.Connection, chunks: Sequence[int]) -> list[int]:
+def existing_chunks(connection: Session, chunks: Sequence[int]) -> list[int]:
     found = connection.execute(
         "select id from chunks where id in (select value from json_each(?))", (json.dumps(list(chunks)),)
     )
     return [row[0] for row in found]
 
 
-def chunks_by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, list[Chunk]]:
+def chunks_by_memory(connection: Session, keys: Sequence[int]) -> dict[int, list[Chunk]]:
     rows = connection.execute(
         "select memory, start, stop, context, line from chunks"
         " where memory in (select value from json_each(?)) order by id",
@@ -349,7 +350,7 @@ def chunks_by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dict[i
     return found
 
 
-def first_contexts(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, str]:
+def first_contexts(connection: Session, ids: Sequence[str]) -> dict[str, str]:
     found = connection.execute(
         "select memories.id, chunks.context, min(chunks.start) from memories"
         " join chunks on chunks.memory = memories.key"
@@ -359,7 +360,7 @@ def first_contexts(connection: apsw.Connection, ids: Sequence[str]) -> dict[str,
     return {row[0]: row[1] for row in found}
 
 
-def embedded_parts(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, EmbeddedParts]:
+def embedded_parts(connection: Session, chunks: Sequence[int]) -> dict[int, EmbeddedParts]:
     rows = connection.execute(
         """
         select shown.id, memories.kind, shown.title, shown.context, shown.text
@@ -371,7 +372,7 @@ def embedded_parts(connection: apsw.Connection, chunks: Sequence[int]) -> dict[i
     return {row[0]: EmbeddedParts(*row[1:]) for row in rows}
 
 
-def chunk_vectors(connection: apsw.Connection, model: Model, chunks: Sequence[int]) -> ChunkVectors:
+def chunk_vectors(connection: Session, model: Model, chunks: Sequence[int]) -> ChunkVectors:
     found: list[Any] = connection.execute(
         f"""
         select chunks.id, chunks.memory, vectors.embedding
@@ -385,16 +386,16 @@ def chunk_vectors(connection: apsw.Connection, model: Model, chunks: Sequence[in
     return ChunkVectors(ids, np.array([row[1] for row in found], np.int64), together)
 
 
-def keep_tokens(connection: apsw.Connection, tokens: Mapping[int, ChunkTokens]) -> None:
+def keep_tokens(connection: Session, tokens: Mapping[int, ChunkTokens]) -> None:
     rows = [(chunk, of_it.to_bytes()) for chunk, of_it in tokens.items()]
     sql.insert(connection, "chunk_tokens", ("chunk", "ids"), rows, replacing=True)
 
 
-def drop_tokens(connection: apsw.Connection, chunks: Sequence[int]) -> None:
+def drop_tokens(connection: Session, chunks: Sequence[int]) -> None:
     connection.executemany("delete from chunk_tokens where chunk = ?", ((chunk,) for chunk in chunks))
 
 
-def tokens_of(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
+def tokens_of(connection: Session, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
     rows = connection.execute(
         "select chunk, ids from chunk_tokens where chunk in (select value from json_each(?)) and substr(ids, 1, 2) = ?",
         (json.dumps(list(chunks)), MARK),
@@ -402,7 +403,7 @@ def tokens_of(connection: apsw.Connection, chunks: Sequence[int]) -> dict[int, C
     return {chunk: ChunkTokens.from_bytes(data) for chunk, data in rows}
 
 
-def without_tokens(connection: apsw.Connection, count: int, after: int) -> list[int]:
+def without_tokens(connection: Session, count: int, after: int) -> list[int]:
     rows = connection.execute(
         """
         select id from chunks
@@ -419,12 +420,12 @@ def without_tokens(connection: apsw.Connection, count: int, after: int) -> list[
 _DEFINITION_COLUMNS = ("memory", *Definitions._fields)
 
 
-def insert_definitions(connection: apsw.Connection, found: Sequence[tuple[int, Definitions]]) -> None:
+def insert_definitions(connection: Session, found: Sequence[tuple[int, Definitions]]) -> None:
     """Write what memories define, by key; none of them may have definitions yet."""
     sql.insert(connection, "definitions", _DEFINITION_COLUMNS, [(key, *names) for key, names in found])
 
 
-def definitions_of(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, Definitions]:
+def definitions_of(connection: Session, keys: Sequence[int]) -> dict[int, Definitions]:
     rows = connection.execute(
         f"select {', '.join(_DEFINITION_COLUMNS)} from definitions where memory in (select value from json_each(?))",
         (json.dumps(list(keys)),),
@@ -432,7 +433,7 @@ def definitions_of(connection: apsw.Connection, keys: Sequence[int]) -> dict[int
     return {row[0]: Definitions(*row[1:]) for row in rows}
 
 
-def lacking_definitions(connection: apsw.Connection, count: int, after: int) -> list[int]:
+def lacking_definitions(connection: Session, count: int, after: int) -> list[int]:
     rows = connection.execute(
         """
         select key from memories
@@ -444,7 +445,7 @@ def lacking_definitions(connection: apsw.Connection, count: int, after: int) -> 
     return [row[0] for row in rows]
 
 
-def lacking_definitions_among(connection: apsw.Connection, keys: Sequence[int]) -> list[int]:
+def lacking_definitions_among(connection: Session, keys: Sequence[int]) -> list[int]:
     """Return those of these memories that are there, are in Python and have no definitions."""
     rows = connection.execute(
         """
@@ -457,5 +458,5 @@ def lacking_definitions_among(connection: apsw.Connection, keys: Sequence[int]) 
     return [row[0] for row in rows]
 
 
-def drop_definitions(connection: apsw.Connection, keys: Sequence[int]) -> None:
+def drop_definitions(connection: Session, keys: Sequence[int]) -> None:
     connection.executemany("delete from definitions where memory = ?", ((key,) for key in keys))

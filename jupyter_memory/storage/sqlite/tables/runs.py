@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-import apsw
-
 from jupyter_memory.storage.base import RunFilter
 from jupyter_memory.storage.shared import RunKey, below, from_micros, key, run_of, spellings, to_micros, told_by
-from jupyter_memory.storage.sqlite.sql import condition
+from jupyter_memory.storage.sql import SQLITE, condition
+from jupyter_memory.storage.sqlite.sql import Session
 from jupyter_memory.types import Filters, Run
 from jupyter_memory.types.report import HistoryStatus
 
@@ -28,7 +27,7 @@ _JOINED = "runs join memories on memories.key = runs.memory"
 _KEPT = "memories.pinned or exists (select 1 from tags where tags.memory = memories.key)"
 
 
-def texts_known(connection: apsw.Connection, texts: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
+def texts_known(connection: Session, texts: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
     """Return the keys of memories of kind history by content hash and space, for those that are there."""
     found = connection.execute(
         """
@@ -42,7 +41,7 @@ def texts_known(connection: apsw.Connection, texts: Iterable[tuple[str, str]]) -
     return {(content, space): memory for content, space, memory in found}
 
 
-def noted(connection: apsw.Connection, runs: Sequence[Run]) -> set[RunKey]:
+def noted(connection: Session, runs: Sequence[Run]) -> set[RunKey]:
     """Return what those of these runs are known by that are there."""
     found = connection.execute(
         """
@@ -54,7 +53,7 @@ def noted(connection: apsw.Connection, runs: Sequence[Run]) -> set[RunKey]:
     return {(session, number, started) for session, number, started in found}
 
 
-def insert(connection: apsw.Connection, memory: int, run: Run) -> None:
+def insert(connection: Session, memory: int, run: Run) -> None:
     error = run.error
     connection.execute(
         f"insert into runs ({', '.join(_COLUMNS)}) values ({', '.join('?' * len(_COLUMNS))})",
@@ -65,7 +64,7 @@ def insert(connection: apsw.Connection, memory: int, run: Run) -> None:
     )  # fmt: skip
 
 
-def end(connection: apsw.Connection, run: Run) -> int | None:
+def end(connection: Session, run: Run) -> int | None:
     """Give a run that has no outcome the one it came to; return the key of its memory if anything changed."""
     if run.outcome == "unknown":
         return None
@@ -83,7 +82,7 @@ def end(connection: apsw.Connection, run: Run) -> int | None:
     return memory
 
 
-def describe(connection: apsw.Connection, memories: Iterable[int]) -> None:
+def describe(connection: Session, memories: Iterable[int]) -> None:
     """Write into each memory the metadata, place and time of its runs."""
     for memory in memories:
         counted: Any = connection.execute("select count(*), min(started) from runs where memory = ?", (memory,)).get
@@ -110,7 +109,7 @@ def describe(connection: apsw.Connection, memories: Iterable[int]) -> None:
         )
 
 
-def errors(connection: apsw.Connection, memory: int) -> list[tuple[str, str]]:
+def errors(connection: Session, memory: int) -> list[tuple[str, str]]:
     rows: Any = connection.execute(
         "select error, message from runs where memory = ? and error is not null order by started desc, key desc",
         (memory,),
@@ -118,7 +117,7 @@ def errors(connection: apsw.Connection, memory: int) -> list[tuple[str, str]]:
     return [(error, message or "") for error, message in rows]
 
 
-def find(connection: apsw.Connection, wanted: RunFilter, limit: int, oldest_first: bool) -> list[Run]:
+def find(connection: Session, wanted: RunFilter, limit: int, oldest_first: bool) -> list[Run]:
     where, parameters = _condition(wanted)
     order = "runs.started, runs.key" if oldest_first else "runs.started desc, runs.key desc"
     rows = connection.execute(
@@ -129,7 +128,7 @@ def find(connection: apsw.Connection, wanted: RunFilter, limit: int, oldest_firs
     return [run_of(row) for row in rows]
 
 
-def of_memory(connection: apsw.Connection, memory: int) -> list[Run]:
+def of_memory(connection: Session, memory: int) -> list[Run]:
     without_text = _READ.replace("texts.text", "''")
     rows = connection.execute(
         f"select {without_text} from {_JOINED} where runs.memory = ? order by runs.key", (memory,)
@@ -137,11 +136,11 @@ def of_memory(connection: apsw.Connection, memory: int) -> list[Run]:
     return [run_of(row) for row in rows]
 
 
-def numbers(connection: apsw.Connection, session: str) -> set[int]:
+def numbers(connection: Session, session: str) -> set[int]:
     return {row[0] for row in connection.execute("select number from runs where session = ?", (session,))}
 
 
-def status(connection: apsw.Connection, space: str) -> HistoryStatus:
+def status(connection: Session, space: str) -> HistoryStatus:
     where, parameters = _condition(RunFilter(space))
     counted = f"select count(*), count(distinct runs.memory), min(started), max(started) from {_JOINED} where {where}"
     found: Any = connection.execute(counted, parameters).get
@@ -149,7 +148,7 @@ def status(connection: apsw.Connection, space: str) -> HistoryStatus:
     return HistoryStatus(count, texts, from_micros(first), from_micros(last)) if count else HistoryStatus()
 
 
-def beyond(connection: apsw.Connection, space: str, since: datetime | None, most: int | None) -> list[int]:
+def beyond(connection: Session, space: str, since: datetime | None, most: int | None) -> list[int]:
     """Return the keys of the runs before a time, and of all but the newest; not those of memories that are kept."""
     where, parameters = _condition(RunFilter(space))
     rows: list[int] = []
@@ -163,7 +162,7 @@ def beyond(connection: apsw.Connection, space: str, since: datetime | None, most
     return list(dict.fromkeys(rows))
 
 
-def remove(connection: apsw.Connection, keys: Sequence[int]) -> tuple[list[int], list[int]]:
+def remove(connection: Session, keys: Sequence[int]) -> tuple[list[int], list[int]]:
     """Remove runs; return the keys of the memories that have no runs now, and of those that have others."""
     parameters = {"keys": json.dumps(list(keys))}
     chosen = "key in (select value from json_each(:keys))"
@@ -178,13 +177,13 @@ def remove(connection: apsw.Connection, keys: Sequence[int]) -> tuple[list[int],
 
 
 def forget_places(
-    connection: apsw.Connection, paths: Sequence[str], spaces: Sequence[str]
+    connection: Session, paths: Sequence[str], spaces: Sequence[str]
 ) -> tuple[bool, list[int], list[int]]:
     """Remove the runs in the notebooks at or below some paths, in some spaces or in all.
 
     Return whether any went, and the keys of the memories that have no runs now, and of those that have others.
     """
-    where, parameters = condition(Filters(space=tuple(spaces)))
+    where, parameters = condition(SQLITE, Filters(space=tuple(spaces)))
     keys: list[int] = []
     for spelling in dict.fromkeys(form for path in paths for form in spellings(path)):
         at, low, high = below(spelling)

@@ -6,9 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import apsw
-
 from jupyter_memory.storage.sqlite import sql
+from jupyter_memory.storage.sqlite.sql import Session
 from jupyter_memory.storage.sqlite.tables.files import INDEXED
 from jupyter_memory.types import Draft
 from jupyter_memory.types.memory import Thumbnail
@@ -21,7 +20,7 @@ _TOGETHER = 50
 _MARK = "[image/"
 
 
-def insert(connection: apsw.Connection, written: Sequence[tuple[int, Draft]]) -> None:
+def insert(connection: Session, written: Sequence[tuple[int, Draft]]) -> None:
     """Write the thumbnails of memories that have none yet, by key."""
     rows = [
         (key, place, one.media_type, one.width, one.height, one.image, one.origin)
@@ -31,27 +30,27 @@ def insert(connection: apsw.Connection, written: Sequence[tuple[int, Draft]]) ->
     sql.insert(connection, "thumbnails", _COLUMNS, rows, together=_TOGETHER)
 
 
-def complete(connection: apsw.Connection, key: int, draft: Draft) -> None:
+def complete(connection: Session, key: int, draft: Draft) -> None:
     """Write the thumbnails of a memory that is there, if it has none."""
     if draft.pictures.thumbnails and not by_memory(connection, [key]):
         insert(connection, [(key, draft)])
 
 
-def get(connection: apsw.Connection, key: int, place: int) -> Thumbnail | None:
+def get(connection: Session, key: int, place: int) -> Thumbnail | None:
     row = connection.execute(
         f"select {_THUMBNAIL} from thumbnails where memory = ? and place = ?", (key, place)
     ).fetchone()
     return None if row is None else Thumbnail(*row)
 
 
-def replace(connection: apsw.Connection, key: int, draft: Draft) -> None:
+def replace(connection: Session, key: int, draft: Draft) -> None:
     """Give a memory the thumbnails of a draft that has any."""
     if draft.pictures.thumbnails:
         connection.execute("delete from thumbnails where memory = ?", (key,))
         insert(connection, [(key, draft)])
 
 
-def of_file(connection: apsw.Connection, path: str, space: str) -> dict[str, Thumbnail]:
+def of_file(connection: Session, path: str, space: str) -> dict[str, Thumbnail]:
     found: Any = connection.execute(
         f"""
         select {_THUMBNAIL} from memories join thumbnails on memory = memories.key
@@ -62,7 +61,7 @@ def of_file(connection: apsw.Connection, path: str, space: str) -> dict[str, Thu
     return {row[-1]: Thumbnail(*row) for row in found}
 
 
-def by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, tuple[Thumbnail, ...]]:
+def by_memory(connection: Session, keys: Sequence[int]) -> dict[int, tuple[Thumbnail, ...]]:
     """Return the thumbnails of memories in their order, by key; memories without any are left out."""
     rows: Any = connection.execute(
         f"""
@@ -77,13 +76,13 @@ def by_memory(connection: apsw.Connection, keys: Sequence[int]) -> dict[int, tup
     return found
 
 
-def count(connection: apsw.Connection) -> tuple[int, int]:
+def count(connection: Session) -> tuple[int, int]:
     rows: Any = connection.execute("select count(*), coalesce(sum(length(image)), 0) from thumbnails")
     [(number, size)] = rows
     return number, size
 
 
-def size_in(connection: apsw.Connection, paths: Sequence[str], space: str) -> int:
+def size_in(connection: Session, paths: Sequence[str], space: str) -> int:
     size: Any = connection.execute(
         f"""
         select coalesce(sum(length(image)), 0)
@@ -96,7 +95,7 @@ def size_in(connection: apsw.Connection, paths: Sequence[str], space: str) -> in
     return int(size)
 
 
-def unread(connection: apsw.Connection, paths: Sequence[str], space: str) -> set[str]:
+def unread(connection: Session, paths: Sequence[str], space: str) -> set[str]:
     found = connection.execute(
         f"""
         select files.path from json_each(?) as wanted cross join files on files.path = wanted.value
@@ -111,7 +110,7 @@ def unread(connection: apsw.Connection, paths: Sequence[str], space: str) -> set
     return {str(row[0]) for row in found}
 
 
-def clear(connection: apsw.Connection) -> int:
+def clear(connection: Session) -> int:
     connection.execute("delete from thumbnails")
     removed = connection.changes()
     connection.execute("update files set pictures = 0 where pictures")

@@ -1,0 +1,1 @@
+"""The rows that both databases have: each statement is written once, in the words of `storage.sql`."""

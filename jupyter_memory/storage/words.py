@@ -1,0 +1,104 @@
+"""The words of texts as both databases index them: SQLite's tokenizer with Porter's stems."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from itertools import accumulate, pairwise
+from typing import Any
+from unicodedata import is_normalized
+
+import apsw
+
+from jupyter_memory.text.identifiers import plainer
+
+# As in sqlite/schema.sql.
+_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
+# Letters of a word that an entry of PostgreSQL's index holds; a longer one is data, and its rest becomes a digest.
+_LONGEST = 200
+_LOCAL = threading.local()
+
+# A word of a text: the bytes of UTF-8 where it begins and ends, and its stem.
+Token = tuple[int, int, str]
+
+
+def _tokenized(text: str, reason: int, **options: bool) -> Any:
+    if not hasattr(_LOCAL, "tokenizer"):
+        _LOCAL.connection = apsw.Connection(":memory:")
+        _LOCAL.tokenizer = _LOCAL.connection.fts5_tokenizer(*_TOKENIZER)
+    return _LOCAL.tokenizer(text.encode(), reason, None, include_colocated=False, **options)
+
+
+def stems(text: str) -> list[str]:
+    """Return the words of a text as the index holds them."""
+    found: list[str] = _tokenized(text, apsw.FTS5_TOKENIZE_QUERY, include_offsets=False)
+    return found
+
+
+def word_of(stem: str) -> str:
+    """Return a word that has this stem, since FTS5 looks up words only: "expense" for "expens".
+
+    The Porter stemmer removes a final "e" last, so a stem that it would shorten again gets that letter back.
+    """
+    return stem if stems(stem) == [stem] else f"{stem}e"
+
+
+def tokens(text: str) -> list[Token]:
+    """Return the words of a text, those with ligatures and the like as the column ``ident`` has them."""
+    written = text.encode()
+    of_text: list[Token] = _tokenized(text, apsw.FTS5_TOKENIZE_DOCUMENT)
+    if is_normalized("NFKC", text):
+        return of_text
+    plain = (plainer(written[start:end].decode()) for start, end, _ in of_text)
+    spelled = (stems(words[0]) if words else [] for words in plain)
+    return [
+        (start, end, one[0] if len(one) == 1 else stem)
+        for (start, end, stem), one in zip(of_text, spelled, strict=True)
+    ]
+
+
+def occurrences(text: str, of_text: Sequence[Token], phrases: Iterable[Sequence[str]]) -> list[tuple[int, int]]:
+    """Return where phrases, given by their stems, occur in a text, in code points; overlapping ones are joined."""
+    by_first: dict[str, list[list[str]]] = {}
+    for phrase in phrases:
+        if phrase:
+            by_first.setdefault(phrase[0], []).append(list(phrase))
+    places: list[tuple[int, int]] = []
+    for first in [place for place, token in enumerate(of_text) if token[2] in by_first]:
+        for phrase in by_first[of_text[first][2]]:
+            end = first + len(phrase)
+            if [token[2] for token in of_text[first:end]] != phrase:
+                continue
+            if places and first < places[-1][1]:
+                places[-1] = (places[-1][0], max(end, places[-1][1]))
+            else:
+                places.append((first, end))
+    spans = [(of_text[first][0], of_text[end - 1][1]) for first, end in places]
+    if text.isascii():
+        return spans
+    written = text.encode()
+    edges = pairwise([0, *(edge for span in spans for edge in span)])
+    points = list(accumulate(len(written[start:end].decode()) for start, end in edges))
+    return list(zip(points[::2], points[1::2], strict=True))
+
+
+def highlights(
+    texts: Mapping[int, str], words: Iterable[str], prefix: str | None, others: Sequence[str]
+) -> dict[int, list[tuple[int, int]]]:
+    """Return where words, phrases, the words that begin with a prefix, and other stems occur in texts, by chunk."""
+    phrases = [stems(one) for one in words]
+    first = stems(prefix)[-1:] if prefix else []
+    marked = {}
+    for chunk, text in texts.items():
+        of_text = tokens(text)
+        begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])} | set(others)
+        marked[chunk] = occurrences(text, of_text, [*phrases, *([stem] for stem in begins)])
+    return marked
+
+
+def keyed(stem: str) -> str:
+    """Return a word as the tables have it."""
+    if len(stem) <= _LONGEST:
+        return stem
+    return f"{stem[:_LONGEST]}\x01{blake2b(stem.encode(), digest_size=12).hexdigest()}"
