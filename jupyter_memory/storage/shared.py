@@ -107,6 +107,10 @@ def to_micros(moment: datetime) -> int:
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
+def micros(moment: datetime | None) -> int | None:
+    return None if moment is None else to_micros(moment)
+
+
 def from_micros(micros: int) -> datetime:
     return _EPOCH + timedelta(microseconds=micros)
 

@@ -20,6 +20,10 @@ SHOWN_TIER = "case when memories.pinned then 'core' else memories.tier end"
 _JSON = json.JSONEncoder(ensure_ascii=False)
 
 
+class UnreadableRow(Exception):
+    """A row that is not what was ever written."""
+
+
 class Dialect(Protocol):
     """The words of SQL in which the databases differ."""
 
@@ -37,6 +41,9 @@ class Dialect(Protocol):
 
     def own(self, table: str) -> str:
         """Return the condition that rows are of the person and the space for which the store was opened."""
+
+    def linked(self, table: str, other: str, on: str) -> str:
+        """Return the condition that rows of two tables belong together, in one space."""
 
     def join(self, table: str, other: str, on: str) -> str:
         """Return the join of a table with another one that is there already."""
@@ -112,11 +119,15 @@ class SqliteDialect:
     def own(self, table: str) -> str:
         return "true"
 
+    def linked(self, table: str, other: str, on: str) -> str:
+        return on
+
     def join(self, table: str, other: str, on: str) -> str:
         return f"join {table} on {on}"
 
     def unique(self, table: str) -> str:
-        return {"files": "path, space", "folders": "path, space", "feedback": "memory, query"}.get(table, "")
+        known = {"files": "path, space", "folders": "path, space", "feedback": "memory, query"}
+        return known.get(table, "chunk")
 
     def below(self, column: str, name: str, paths: Sequence[str]) -> tuple[str, dict[str, Any]]:
         # A few are written out, which is the fastest way; SQLite plans hundreds for seconds, so these are looked up.
@@ -150,9 +161,10 @@ class PostgresDialect:
 
     def each(self, name: str, **columns: str) -> str:
         read = ", ".join(
-            f"cast(value ->> {place} as {type_}) as {column}" for place, (column, type_) in enumerate(columns.items())
+            f"cast(cast(value as json) ->> {place} as {type_}) as {column}"
+            for place, (column, type_) in enumerate(columns.items())
         )
-        return f"(select {read} from json_array_elements(cast(:{name} as json)) as value) as {name}"
+        return f"(select {read} from unnest(cast(:{name} as text[])) as value) as {name}"
 
     def of(self, *tables: str) -> str:
         return " and ".join(f"{table}.space = any(:spaces)" for table in tables)
@@ -160,12 +172,15 @@ class PostgresDialect:
     def own(self, table: str) -> str:
         return f"{table}.space = :space and {table}.who = current_user"
 
+    def linked(self, table: str, other: str, on: str) -> str:
+        return f"{table}.space = {other}.space and {on}"
+
     def join(self, table: str, other: str, on: str) -> str:
-        return f"join {table} on {table}.space = {other}.space and {on}"
+        return f"join {table} on {self.linked(table, other, on)}"
 
     def unique(self, table: str) -> str:
-        known = {"files": "md5(path)", "folders": "md5(path)", "feedback": "who, memory, md5(query)"}
-        return f"space, {known[table]}" if table in known else ""
+        known = {"files": "md5(path)", "folders": "md5(path)", "feedback": "memory, who, md5(query)"}
+        return f"space, {known.get(table, 'chunk')}"
 
     def below(self, column: str, name: str, paths: Sequence[str]) -> tuple[str, dict[str, Any]]:
         return _written_out(column, name, paths)
@@ -193,8 +208,9 @@ class PostgresDialect:
             return storable(value)
         if not isinstance(value, (list, tuple)):
             return value
-        listed = [self.value(one) if isinstance(one, (str, list, tuple)) else one for one in value]
-        return _JSON.encode(listed) if listed and isinstance(value[0], (list, tuple)) else listed
+        if value and isinstance(value[0], (list, tuple)):
+            return [_JSON.encode(list(map(self.value, row))) for row in value]
+        return list(map(self.value, value))
 
 
 # Paths that a condition names one by one in SQLite.

@@ -15,7 +15,7 @@ MEMORIES = """
     from memories order by key
 """
 CHUNKS = """
-    select chunks.id, memory, start, stop, line, chunks.text is null as is_whole, chunks.context, chunks.ident,
+    select chunks.id, chunks.memory, start, stop, line, chunks.text is null as is_whole, chunks.context, chunks.ident,
            chunk_texts.title, chunk_texts.text, chunk_texts.tags,
            (select ids from chunk_tokens where chunk = chunks.id) as tokens
     from chunks join chunk_texts on chunk_texts.id = chunks.id order by chunks.id

@@ -64,10 +64,10 @@ def opened(server):
 def fill(connection, key, space):
     values = {"key": key, "id": f"id{key}", "space": space, "text": f"secret of {space}"}
     for statement in (
-        "insert into memories (space, key, id, identity, kind, tier, event_at, indexed_at, content_hash, title)"
-        " values (%(space)s, %(key)s, %(id)s, %(id)s::bytea, 'note', 'note', 0, 0, %(id)s, %(text)s)",
+        "insert into memories (space, key, id, kind, tier, event_at, indexed_at, content_hash, title)"
+        " values (%(space)s, %(key)s, %(id)s, 'note', 'note', 0, 0, %(id)s, %(text)s)",
         "insert into texts values (%(space)s, %(key)s, %(text)s)",
-        "insert into tags values (%(space)s, %(key)s, 0, %(text)s)",
+        "insert into tags values (%(space)s, %(key)s, %(text)s)",
         "insert into chunks (space, id, memory, start, stop) values (%(space)s, %(key)s, %(key)s, 0, 5)",
         "insert into postings values (%(space)s, 'secret', %(key)s, 0, 0, 1, 0, 0, 1, '{1}')",
         "insert into frequencies (space, term, columns, chunks) values (%(space)s, 'secret', 4, 1)",

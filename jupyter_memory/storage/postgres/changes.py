@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ import numpy as np
 from jupyter_memory.storage.base import Model, Prepared
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
 from jupyter_memory.storage.postgres import postings, vectors
-from jupyter_memory.storage.postgres.database import Overtaken, Session, of
-from jupyter_memory.storage.postgres.tables import activity, arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.postgres.database import Overtaken, Session
+from jupyter_memory.storage.postgres.tables import activity, arrivals, files, runs, thumbnails
 from jupyter_memory.storage.shared import identity, to_micros, with_errors
+from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.writing import Arriving
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft, Filters, Memory
@@ -49,7 +50,7 @@ class Changes:
         first = dict(zip(reversed(identities), reversed(prepared), strict=True))
         new = dict.fromkeys(name for name, key in zip(identities, known, strict=True) if key is None)
         drafts = [(name, first[name].draft) for name in new]
-        keys = dict(zip(new, memories.insert(session, drafts, now), strict=True))
+        keys = dict(zip(new, memories.insert(session, drafts, [now] * len(drafts)), strict=True))
         thumbnails.insert(session, [(key, first[name].draft) for name, key in keys.items()])
         self._add_chunks(model, [(key, first[name].draft, first[name]) for name, key in keys.items()])
         found = [keys[name] if key is None else key for name, key in zip(identities, known, strict=True)]
@@ -63,16 +64,7 @@ class Changes:
         session = self.session
         identified = [(identity(one.prepared.draft), one.prepared.draft) for one in arriving]
         before = [Predecessor(one.id, False, (), one.accessed) for one in arriving]
-        keys = memories.insert(session, identified, datetime.now(UTC), before)
-        session.execute(
-            f"""
-            update memories set indexed_at = given.at
-            from unnest(:keys::bigint[], :times::bigint[]) as given (key, at)
-            where {of("memories")} and memories.key = given.key
-            """,
-            keys=keys,
-            times=[to_micros(one.indexed_at) for one in arriving],
-        )
+        keys = memories.insert(session, identified, [one.indexed_at for one in arriving], before)
         fresh: list[_Fresh] = []
         for key, one in zip(keys, arriving, strict=True):
             draft = one.prepared.draft
@@ -108,7 +100,7 @@ class Changes:
         before: dict[str, list[Predecessor | None]] = {}
         if keys:
             held: dict[str, list[Memory]] = defaultdict(list)
-            locked = memories.lock(self.session, keys)
+            locked = self.session.lock(keys)
             for memory in memories.load(self.session, locked).values():
                 held[memory.source].append(memory)
             self.delete(locked)
@@ -122,7 +114,7 @@ class Changes:
         ]
         drafts = [one.draft if earlier is None else succeeding(one.draft, earlier) for one, earlier in written]
         identified = [(identity(draft), draft) for draft in drafts]
-        new = memories.insert(self.session, identified, now, [earlier for _, earlier in written])
+        new = memories.insert(self.session, identified, [now] * len(identified), [earlier for _, earlier in written])
         thumbnails.insert(self.session, list(zip(new, drafts, strict=True)))
         self._add_chunks(model, [(key, draft, one) for key, draft, (one, _) in zip(new, drafts, written, strict=True)])
 
@@ -130,13 +122,9 @@ class Changes:
         """Give a memory other words and tags, with new chunks."""
         draft = replace(prepared.draft, space=memories.space_of(self.session, key))
         postings.take_out(self.session, self._locked_chunks([key]))
-        self.session.execute(f"delete from chunks where {of('chunks')} and memory = :key", key=key)
+        memories.delete_chunks(self.session, key)
         memories.update_columns(self.session, key, {"title": draft.title, "content_hash": content_hash(draft)})
-        self.session.execute(
-            f"update texts set text = :text where {of('texts')} and memory = :key",
-            key=key,
-            text=draft.text,
-        )
+        memories.set_text(self.session, key, draft.text)
         memories.drop_definitions(self.session, [key])
         memories.set_tags(self.session, key, draft.tags)
         self._add_chunks(model, [(key, draft, prepared)])
@@ -163,26 +151,14 @@ class Changes:
     def index_errors(self, keys: Iterable[int]) -> None:
         """Index the errors that the runs of memories have now; nothing is embedded."""
         changed: dict[int, str] = {}
-        for key in memories.lock(self.session, list(keys)):
-            [(chunk, words, stored)] = self.session.rows(
-                "select id, title || chr(10) || text, ident from chunk_texts "
-                f"where {of('chunk_texts')} and memory = :memory order by id limit 1",
-                memory=key,
-            )
+        for key in self.session.lock(list(keys)):
+            chunk, words, stored = memories.first_words(self.session, key)
             ident = with_errors(ident_column(words), runs.errors(self.session, key))
             if ident != stored:
                 changed[chunk] = ident
         if changed:
             postings.take_out(self.session, list(changed))
-            self.session.execute(
-                f"""
-                update chunks set ident = changed.ident
-                from unnest(:ids::bigint[], :idents::text[]) as changed (id, ident)
-                where {of("chunks")} and chunks.id = changed.id
-                """,
-                ids=list(changed),
-                idents=list(changed.values()),
-            )
+            memories.set_idents(self.session, changed)
             postings.put_back(self.session, list(changed))
 
     def delete(self, keys: Sequence[int]) -> int:
@@ -259,7 +235,9 @@ class Changes:
         memories.insert_definitions(
             self.session, {key: one.definitions for key, _, one in fresh if one.definitions is not None}
         )
-        chunks = memories.insert_chunks(self.session, [(key, draft, one.idents) for key, draft, one in fresh])
+        words = memories.insert_chunks(self.session, [(key, draft, one.idents) for key, draft, one in fresh])
+        postings.put_in(self.session, words)
+        chunks = [one.chunk for one in words]
         if tokens := [ids for _, _, one in fresh for ids in one.tokens]:
             memories.keep_tokens(self.session, dict(zip(chunks, tokens, strict=True)))
         embedded = [one.vectors for _, _, one in fresh if one.vectors is not None]
@@ -270,8 +248,8 @@ class Changes:
         self._lock([key for key in keys if key is not None])
 
     def _lock(self, keys: Sequence[int]) -> None:
-        if keys and len(memories.lock(self.session, keys)) < len(set(keys)):
+        if keys and len(self.session.lock(keys)) < len(set(keys)):
             raise Overtaken
 
     def _locked_chunks(self, keys: Sequence[int]) -> list[int]:
-        return memories.chunks_of(self.session, memories.lock(self.session, keys))
+        return memories.chunks_of(self.session, self.session.lock(keys))

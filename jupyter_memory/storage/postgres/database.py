@@ -33,7 +33,7 @@ from jupyter_memory.errors import (
 )
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.cache import Lock
-from jupyter_memory.storage.sql import POSTGRES
+from jupyter_memory.storage.sql import POSTGRES, UnreadableRow
 from jupyter_memory.text.paths import DatabaseAddress
 
 # PostgreSQL's errors as ours, which say what happened and what to do, and hold neither a password nor a user's text.
@@ -41,10 +41,6 @@ from jupyter_memory.text.paths import DatabaseAddress
 # The server's own words are not repeated, except for its code: they may quote a value.
 
 _NO_ROOM = (errors.DiskFull, errors.OutOfMemory, errors.ConfigurationLimitExceeded)
-
-
-class UnreadableRow(Exception):
-    """A row that is not what was ever written."""
 
 
 class Overtaken(Exception):

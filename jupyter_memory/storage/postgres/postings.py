@@ -9,6 +9,8 @@ from typing import NamedTuple
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.postgres.database import Session, of
+from jupyter_memory.storage.tables import memories
+from jupyter_memory.storage.tables.memories import ChunkWords
 from jupyter_memory.storage.words import keyed, stems
 from jupyter_memory.text.identifiers import COLUMNS
 
@@ -28,12 +30,6 @@ HOLDING = " | ".join(f"((in_{column} > 0)::integer << {bit})" for bit, column in
 _LISTED = ", ".join(f"in_{column}" for column in COLUMNS)
 
 
-class Words(NamedTuple):
-    space: str
-    chunk: int
-    texts: tuple[str, str, str, str, str]
-
-
 class _Posting(NamedTuple):
     term: str
     chunk: int
@@ -42,9 +38,9 @@ class _Posting(NamedTuple):
     places: list[int]
 
 
-def put_in(session: Session, written: Iterable[Words]) -> None:
+def put_in(session: Session, written: Iterable[ChunkWords]) -> None:
     """Index chunks that are not in the index."""
-    by_space: dict[str, list[Words]] = {}
+    by_space: dict[str, list[ChunkWords]] = {}
     for one in written:
         by_space.setdefault(one.space, []).append(one)
     for space, of_space in by_space.items():
@@ -52,7 +48,7 @@ def put_in(session: Session, written: Iterable[Words]) -> None:
             _put_in(session, space, some)
 
 
-def _put_in(session: Session, space: str, written: Sequence[Words]) -> None:
+def _put_in(session: Session, space: str, written: Sequence[ChunkWords]) -> None:
     rows: list[_Posting] = []
     sizes: list[int] = []
     for one in written:
@@ -127,12 +123,7 @@ def take_out(session: Session, chunks: Sequence[int]) -> None:
 
 def put_back(session: Session, chunks: Sequence[int]) -> None:
     """Index chunks as their texts are now."""
-    rows = session.rows(
-        "select space, id, title, context, text, tags, ident from chunk_texts "
-        f"where {of('chunk_texts')} and id = any(:chunks) order by id",
-        chunks=list(chunks),
-    )
-    put_in(session, [Words(space, chunk, tuple(texts)) for space, chunk, *texts in rows])
+    put_in(session, memories.words_of(session, chunks))
 
 
 def rebuild(session: Session) -> None:
@@ -188,11 +179,11 @@ def fold(session: Session) -> None:
     )
 
 
-def _postings(words: Words) -> Iterator[_Posting]:
+def _postings(words: ChunkWords) -> Iterator[_Posting]:
     counts: dict[str, list[int]] = {}
     places: dict[str, list[int]] = {}
     size = 0
-    for column, text in enumerate(words.texts):
+    for column, text in enumerate(words[2:]):
         for place, stem in enumerate(map(keyed, stems(text)) if text else ()):
             of_term = counts.get(stem)
             if of_term is None:

@@ -10,7 +10,6 @@ create table jupyter_memory.memories (
   space text collate "C" not null,
   key bigint not null,
   id text collate "C" not null,
-  identity bytea not null,                   -- digest of source, kind, location and content hash: a path may be long
   kind text collate "C" not null,
   tier text collate "C" not null,            -- as stored; a pinned memory shows as core
   pinned boolean not null default false,
@@ -28,6 +27,10 @@ create table jupyter_memory.memories (
   content_hash text collate "C" not null,
   accessed bigint not null default 0,
   metadata text not null default '{}',
+  -- A path may be longer than an entry of an index.
+  identity text not null generated always as (
+    md5(source || chr(31) || kind || chr(31) || location || chr(31) || content_hash)
+  ) stored,
   primary key (space, key),
   unique (space, id),
   unique (space, identity),
@@ -51,11 +54,10 @@ create table jupyter_memory.texts (
 create table jupyter_memory.tags (
   space text collate "C" not null,
   memory bigint not null,
-  place integer not null,
   tag text collate "C" not null,
-  primary key (space, memory, place),
   foreign key (space, memory) references jupyter_memory.memories on delete cascade
 );
+create unique index tags_of on jupyter_memory.tags (space, memory, md5(tag));
 create index tags_by_tag on jupyter_memory.tags (space, left(tag, 200));
 
 create table jupyter_memory.chunks (

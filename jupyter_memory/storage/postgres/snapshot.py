@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
+
+import numpy as np
 
 from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage import words
@@ -23,38 +24,20 @@ from jupyter_memory.storage.postgres import keyword, vectors
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.postgres.keyword import begun
 from jupyter_memory.storage.postgres.postings import Statistics, StatisticsCache, bits_of
-from jupyter_memory.storage.postgres.tables import activity, files, memories
+from jupyter_memory.storage.postgres.tables import activity, files
 from jupyter_memory.storage.shared import from_micros, identity, is_below
-from jupyter_memory.storage.sql import POSTGRES, SHOWN_TIER, condition
+from jupyter_memory.storage.sql import POSTGRES, condition
+from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.words import keyed, stems
-from jupyter_memory.text.code import PYTHON, Definitions
+from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
-from jupyter_memory.types.chunk_tokens import MARK, ChunkTokens
+from jupyter_memory.types.chunk_tokens import ChunkTokens
 from jupyter_memory.types.protocols import FileState, Vectors
 from jupyter_memory.types.report import Feedback, Folder, Recent
 
 Result = TypeVar("Result")
-
-_MEMORIES = f"from memories where {of('memories')}"
-_CHUNKS = f"from chunks where {of('chunks')}"
-_CHUNK_TEXTS = f"from chunk_texts where {of('chunk_texts')} and id = any(:chunks) order by id"
-# Browsing shows what people chose to keep before what was indexed; a search ranks the tiers differently. Cells of one
-# time come in the order of their file, whose cells are written together.
-_BROWSE_ORDER = (
-    f"case {SHOWN_TIER} when 'core' then 0 when 'note' then 1 when 'mcp' then 2 "
-    "else 3 + (kind = 'history')::integer end, event_at desc, source, memories.key"
-)
-_FACET_VALUES = {
-    "tag": f"select distinct tag from tags where {of('tags')} order by 1",
-    "tier": f"select distinct {SHOWN_TIER} {_MEMORIES} order by 1",
-    "path": f"select distinct source {_MEMORIES} and source <> '' order by 1",
-    **{
-        name: f"select distinct {name} {_MEMORIES} and {name} <> '' order by 1"
-        for name in ("kind", "lang", "space", "session")
-    },
-}
 
 
 class PostgresSnapshot:
@@ -89,76 +72,37 @@ class PostgresSnapshot:
         return memories.keys_where(self._session, self._within & filters, among)
 
     def selection(self, filters: Filters, /) -> Selection:
-        filters = self._within & filters
-        where, parameters = condition(POSTGRES, filters)
-        tagged = "exists (select 1 from tags where tags.space = memories.space and tags.memory = memories.key)"
-        rows = self._session.rows(
-            f"select id, kind, pinned, {tagged} from memories where {where} order by key", **parameters
-        )
-        return Selection(
-            ids=tuple(str(row[0]) for row in rows),
-            kinds=dict(Counter(str(row[1]) for row in rows).most_common()),
-            pinned=sum(bool(row[2]) for row in rows),
-            tagged=sum(bool(row[3]) for row in rows),
-            filters=filters,
-        )
+        return memories.selection(self._session, self._within & filters)
 
     def exists(self, filters: Filters, /) -> bool:
-        where, parameters = condition(POSTGRES, self._within & filters)
-        return bool(self._session.value(f"select exists (select 1 from memories where {where})", **parameters))
+        return memories.exists(self._session, self._within & filters)
 
     def browse(self, filters: Filters, limit: int, /) -> list[Memory]:
-        where, parameters = condition(POSTGRES, self._within & filters)
-        rows = self._session.rows(
-            f"{memories.SELECT} where {where} order by {_BROWSE_ORDER} limit :limit", **parameters, limit=limit
-        )
-        return [memories.memory_of(row) for row in rows]
+        return memories.browse(self._session, self._within & filters, limit)
 
     def facet_counts(self, filters: Filters, /) -> dict[str, dict[str, int]]:
         return memories.facet_counts(self._session, self._within & filters)
 
     def facet_values(self, facet: str, /) -> list[str]:
-        return [row[0] for row in self._session.rows(_FACET_VALUES[facet])]
+        return memories.facet_values(self._session, facet, self._within)
 
     def sessions(self, filters: Filters, /) -> list[str]:
-        where, parameters = condition(POSTGRES, self._within & filters)
-        rows = self._session.rows(
-            f"select distinct session from memories where session is not null and {where} order by 1", **parameters
-        )
-        return [row[0] for row in rows]
+        return memories.sessions(self._session, self._within & filters)
 
     def event_span(self) -> tuple[datetime, datetime]:
-        where, parameters = condition(POSTGRES, self._within)
-        [(first, last)] = self._session.rows(
-            f"select min(event_at), max(event_at) from memories where {where}", **parameters
-        )
-        return from_micros(first or 0), from_micros(last or 0)
+        return memories.event_span(self._session, self._within)
 
     def spans(self, chunks: Sequence[int], /) -> dict[int, ChunkSpan]:
-        rows = self._session.rows(
-            f"select id, start, stop, line, context {_CHUNKS} and id = any(:chunks) order by id",
-            chunks=list(chunks),
-        )
-        return {row[0]: ChunkSpan(*row[1:]) for row in rows}
+        return memories.spans(self._session, chunks)
 
     def first_contexts(self, ids: Sequence[str], /) -> dict[str, str]:
-        rows = self._session.rows(
-            f"""
-            select distinct on (memories.key) memories.id, chunks.context
-            from memories join chunks on chunks.space = memories.space and chunks.memory = memories.key
-            where {of("memories")} and memories.id = any(:ids)
-            order by memories.key, chunks.start
-            """,
-            ids=list(ids),
-        )
-        return dict(rows)
+        return memories.first_contexts(self._session, ids)
 
     def chunks_of(self, keys: Sequence[int], /) -> list[int]:
         return memories.chunks_of(self._session, keys)
 
     def passages(self, chunks: Sequence[int], /) -> dict[int, Passage]:
-        rows = self._session.rows(f"select id, title, context, text, tags {_CHUNK_TEXTS}", chunks=list(chunks))
-        return {row[0]: Passage(*row[1:]) for row in rows}
+        return memories.passages(self._session, chunks)
 
     def texts(self, keys: Sequence[int], /) -> dict[int, str]:
         return memories.texts(self._session, keys)
@@ -167,13 +111,7 @@ class PostgresSnapshot:
         return memories.definitions_of(self._session, keys)
 
     def without_definitions(self, count: int, after: int = 0, /) -> list[int]:
-        rows = self._session.rows(
-            f"select key from memories where {memories.LACKING} and key > :after order by key limit :count",
-            python=PYTHON,
-            after=after,
-            count=count,
-        )
-        return [row[0] for row in rows]
+        return memories.lacking_definitions(self._session, count, after)
 
     # -- keywords ------------------------------------------------------------------------------------------------------
 
@@ -243,14 +181,13 @@ class PostgresSnapshot:
         return int(highest or 0)
 
     def sample(self, count: int, /) -> list[int]:
-        return memories.sample_chunks(self._session, count, self.corpus.chunks, self._within)
+        return sample_chunks(self._session, count, self.corpus.chunks, self._within)
 
     def tokens(self, chunks: Sequence[int], /) -> dict[int, ChunkTokens]:
         return memories.tokens_of(self._session, chunks)
 
     def embedded_parts(self, chunks: Sequence[int], /) -> dict[int, EmbeddedParts]:
-        rows = self._session.rows(f"select id, kind, title, context, text {_CHUNK_TEXTS}", chunks=list(chunks))
-        return {row[0]: EmbeddedParts(*row[1:]) for row in rows}
+        return memories.embedded_parts(self._session, chunks)
 
     # -- activity ------------------------------------------------------------------------------------------------------
 
@@ -310,29 +247,16 @@ class PostgresSnapshot:
     # -- contents ------------------------------------------------------------------------------------------------------
 
     def count(self, filters: Filters, /) -> int:
-        where, parameters = condition(POSTGRES, self._within & filters)
-        return int(self._session.value(f"select count(*) from memories where {where}", **parameters))
+        return memories.count(self._session, self._within & filters)
 
     def tags(self) -> list[str]:
-        rows = self._session.rows(f"select tag from tags where {of('tags')} group by tag order by count(*) desc, tag")
-        return [row[0] for row in rows]
+        return memories.tags(self._session, self._within)
 
     def same_content(self, drafts: Sequence[Draft], /) -> list[int | None]:
         return memories.find_known(self._session, [identity(draft) for draft in drafts])
 
     def known(self, contents: Mapping[str, str], filters: Filters, /) -> set[str]:
-        where, parameters = condition(POSTGRES, filters)
-        rows = self._session.rows(
-            f"""
-            select id, content_hash from memories
-            where {where} and (id = any(:ids) or content_hash = any(:contents))
-            """,
-            **parameters,
-            ids=[*map(storable, contents)],
-            contents=[*map(storable, contents.values())],
-        )
-        others = {content for id_, content in rows if id_ not in contents}
-        return {id_ for id_, _ in rows if id_ in contents} | {one for one, held in contents.items() if held in others}
+        return memories.known_contents(self._session, contents, filters)
 
     # -- files and folders ---------------------------------------------------------------------------------------------
 
@@ -390,30 +314,31 @@ class PostgresSnapshot:
         return self._statistics.chunks - vectors.count(self._session, model)
 
     def chunks_without_tokens(self, count: int, after: int = 0, /) -> list[int]:
-        rows = self._session.rows(
-            f"""
-            select id {_CHUNKS} and id > :after and not exists (
-                select 1 from chunk_tokens
-                where chunk_tokens.space = chunks.space and chunk_tokens.chunk = chunks.id
-                    and substr(ids, 1, 2) = :mark
-            )
-            order by id limit :count
-            """,
-            after=after,
-            count=count,
-            mark=MARK,
+        return memories.without_tokens(self._session, count, after)
+
+
+def sample_chunks(session: Session, count: int, total: int, within: Filters) -> list[int]:
+    """Return the ids of up to ``count`` of the ``total`` chunks of what matches filters, evenly from first to last."""
+    places = np.unique(np.linspace(1, total, min(count, total)).astype(np.int64)) if total else np.empty(0, np.int64)
+    joined = "join memories on memories.space = chunks.space and memories.key = chunks.memory" if within else ""
+    where, parameters = condition(POSTGRES, within) if within else (of("chunks"), {})
+    rows = session.rows(
+        f"""
+        with placed as (
+            select chunks.id, row_number() over (order by chunks.id) as place from chunks {joined} where {where}
         )
-        return [row[0] for row in rows]
+        select id from placed where place = any(:places) order by id
+        """,
+        **parameters,
+        places=places.tolist(),
+    )
+    return [row[0] for row in rows]
 
 
 # A snapshot that sees a part of a store only: nothing it returns depends on the words or memories of the rest.
 #
 # BM25 alone is that of the whole store, and with it the order of hits: its index counts words for all of them together.
 
-_COLUMNS = {
-    "tag": "tags.tag", "tier": SHOWN_TIER, "path": "memories.source", "kind": "memories.kind", "lang": "memories.lang",
-    "space": "memories.space", "session": "memories.session",
-}  # fmt: skip
 _OWNED = """
     join chunks on chunks.space = postings.space and chunks.id = postings.chunk
     join memories on memories.space = chunks.space and memories.key = chunks.memory
@@ -508,18 +433,6 @@ class PartSnapshot(PostgresSnapshot):
         if not found:
             raise UnknownMemory(memory_id)
         return found[0]
-
-    def facet_values(self, facet: str, /) -> list[str]:
-        where, parameters = condition(POSTGRES, self._within)
-        tagged = "memories join tags on tags.space = memories.space and tags.memory = memories.key"
-        joined = tagged if facet == "tag" else "memories"
-        column = _COLUMNS[facet]
-        found = f"select distinct {column} from {joined} where coalesce({column}, '') <> '' and {where} order by 1"
-        return [row[0] for row in self._session.rows(found, **parameters)]
-
-    def tags(self) -> list[str]:
-        counts = memories.facet_counts(self._session, self._within)["tag"]
-        return sorted(counts, key=lambda tag: (-counts[tag], tag))
 
     def holds_phrase(self, phrase: str, weights: Mapping[str, float], /) -> bool:
         return bool(keyword.search(self._session, self._statistics, Terms(phrases=(phrase,)), weights, self._within, 1))

@@ -14,11 +14,12 @@ from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.postgres import postings, vectors
 from jupyter_memory.storage.postgres.changes import Changes
 from jupyter_memory.storage.postgres.database import Database, Session, of
-from jupyter_memory.storage.postgres.tables import activity, arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.postgres.tables import activity, arrivals, files, runs, thumbnails
 from jupyter_memory.storage.postgres.writer import changed_and_folded
 from jupyter_memory.storage.shared import from_micros, identity
+from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.writing import Arriving, Became, Contents, NotedFile, NotedFolder, NotedSearch, Stored
-from jupyter_memory.types import Chunk, Filters
+from jupyter_memory.types import Filters
 from jupyter_memory.types.protocols import Embedder, FileState
 from jupyter_memory.types.report import Feedback, Recent
 
@@ -51,19 +52,8 @@ class _Contents:
     def memories(self) -> Iterator[Stored]:
         for some in batches(memories.keys_where(self._session, self._filters), _TOGETHER):
             loaded = memories.load(self._session, some)
-            cut: dict[int, list[Chunk]] = {}
-            for key, *chunk in self._session.rows(
-                "select memory, start, stop, context, line from chunks "
-                f"where {of('chunks')} and memory = any(:keys) order by id",
-                keys=some,
-            ):
-                cut.setdefault(key, []).append(Chunk(*chunk))
-            # The tiers with which memories were stored, which a pin hides.
-            tiers = dict(
-                self._session.rows(
-                    f"select key, tier from memories where {of('memories')} and key = any(:keys)", keys=some
-                )
-            )
+            cut = memories.chunks_by_memory(self._session, some)
+            tiers = memories.tiers(self._session, some)
             pictures = thumbnails.by_memory(self._session, some)
             for key in some:
                 ran = runs.of_memory(self._session, key) if loaded[key].kind == "history" else []
@@ -73,12 +63,7 @@ class _Contents:
         session, model = self._session, self.model()
         by_id = arrivals.keys_by_id(session, [one.memory.id for one in stored])
         keys = [by_id[one.memory.id] for one in stored]
-        owned: dict[int, list[int]] = {key: [] for key in keys}
-        for chunk, memory in session.rows(
-            f"select id, memory from chunks where {of('chunks')} and memory = any(:keys) order by id",
-            keys=keys,
-        ):
-            owned[memory].append(chunk)
+        owned = memories.chunk_ids_by_memory(session, keys)
         every = [chunk for key in keys for chunk in owned[key]]
         tokens = memories.tokens_of(session, every)
         found = None if model is None else vectors.of_chunks(session, model, every)

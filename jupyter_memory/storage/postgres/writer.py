@@ -15,10 +15,11 @@ from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.postgres import checks, postings, vectors
 from jupyter_memory.storage.postgres.changes import Changes
 from jupyter_memory.storage.postgres.database import Database, Session, of
-from jupyter_memory.storage.postgres.tables import activity, files, memories
+from jupyter_memory.storage.postgres.tables import activity, files
 from jupyter_memory.storage.postgres.tables import runs as rows
 from jupyter_memory.storage.shared import identity
 from jupyter_memory.storage.shared import key as run_key
+from jupyter_memory.storage.tables import memories
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Draft, Filters, Memory, Run

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,8 +23,9 @@ from jupyter_memory.storage.sqlite import keyword_query, scrubbing
 from jupyter_memory.storage.sqlite.copies import sweep
 from jupyter_memory.storage.sqlite.database import Database, translate_errors
 from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.tables import activity, arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.sqlite.tables import activity, arrivals, files, runs, thumbnails
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
+from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.writing import Arriving
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft, Filters, Memory
@@ -56,7 +57,11 @@ class Changes:
         first = dict(zip(reversed(identities), reversed(prepared), strict=True))
         new = dict.fromkeys(name for name, key in zip(identities, known, strict=True) if key is None)
         keys = dict(
-            zip(new, memories.insert(connection, [(name, first[name].draft) for name in new], now), strict=True)
+            zip(
+                new,
+                memories.insert(connection, [(name, first[name].draft) for name in new], [now] * len(new)),
+                strict=True,
+            )
         )
         thumbnails.insert(connection, [(key, first[name].draft) for name, key in keys.items()])
         self._add_chunks(model, [(key, first[name].draft, first[name]) for name, key in keys.items()])
@@ -71,9 +76,8 @@ class Changes:
         connection = self.connection
         identified = [(identity(one.prepared.draft), one.prepared.draft) for one in arriving]
         before = [Predecessor(one.id, False, (), one.accessed) for one in arriving]
-        keys = memories.insert(connection, identified, datetime.now(UTC), before)
+        keys = memories.insert(connection, identified, [one.indexed_at for one in arriving], before)
         thumbnails.insert(connection, list(zip(keys, (one.prepared.draft for one in arriving), strict=True)))
-        arrivals.set_indexed(connection, [(key, one.indexed_at) for key, one in zip(keys, arriving, strict=True)])
         fresh: list[_Fresh] = []
         for key, one in zip(keys, arriving, strict=True):
             draft = one.prepared.draft
@@ -119,7 +123,7 @@ class Changes:
         ]
         drafts = [one.draft if last is None else succeeding(one.draft, last) for one, last in written]
         identified = [(identity(draft), draft) for draft in drafts]
-        new = memories.insert(self.connection, identified, now, [last for _, last in written])
+        new = memories.insert(self.connection, identified, [now] * len(identified), [last for _, last in written])
         thumbnails.insert(self.connection, list(zip(new, drafts, strict=True)))
         self._add_chunks(model, [(key, draft, one) for key, draft, (one, _) in zip(new, drafts, written, strict=True)])
         return bool(keys)
@@ -131,7 +135,7 @@ class Changes:
         memories.delete_chunks(self.connection, key)
         self._vectors.remove(self.connection, chunks)
         memories.update_columns(self.connection, key, {"title": draft.title, "content_hash": content_hash(draft)})
-        self.connection.execute("update texts set text = ? where memory = ?", (draft.text, key))
+        memories.set_text(self.connection, key, draft.text)
         memories.set_tags(self.connection, key, draft.tags)
         self._add_chunks(model, [(key, draft, prepared)])
 
@@ -140,7 +144,7 @@ class Changes:
         memory = memories.load(self.connection, [key])[key]
         values = {
             "metadata": json.dumps({**memory.metadata, **draft.metadata}, ensure_ascii=False),
-            "pinned": int(memory.pinned or draft.pinned),
+            "pinned": memory.pinned or draft.pinned,
         }
         memories.update_columns(self.connection, key, values)
         tags = tuple(dict.fromkeys((*memory.tags, *draft.tags)))
@@ -249,9 +253,11 @@ class Changes:
             keyword_query.rebuild(self.connection)
 
     def _add_chunks(self, model: Model | None, fresh: Sequence[_Fresh]) -> None:
-        defined = [(key, one.definitions) for key, _, one in fresh if one.definitions is not None]
+        defined = {key: one.definitions for key, _, one in fresh if one.definitions is not None}
         memories.insert_definitions(self.connection, defined)
-        chunks = memories.insert_chunks(self.connection, [(key, draft, one.idents) for key, draft, one in fresh])
+        words = memories.insert_chunks(self.connection, [(key, draft, one.idents) for key, draft, one in fresh])
+        keyword_query.put_in(self.connection, words)
+        chunks = [one.chunk for one in words]
         if tokens := [ids for _, _, one in fresh for ids in one.tokens]:
             memories.keep_tokens(self.connection, dict(zip(chunks, tokens, strict=True)))
         embedded = [one.vectors for _, _, one in fresh if one.vectors is not None]
@@ -270,7 +276,7 @@ class Changes:
     def put_keywords(self, chunks: Sequence[int]) -> None:
         """Put chunks into the keyword index as its view shows them now."""
         if not self._index_outdated:
-            keyword_query.put_in(self.connection, chunks)
+            keyword_query.put_in(self.connection, memories.words_of(self.connection, chunks))
 
 
 # Memories of new files that are written in one transaction: some 50 ms, in which nobody else can write.

@@ -29,6 +29,7 @@ from jupyter_memory.errors import (
     StoreReadOnly,
 )
 from jupyter_memory.storage.cache import Lock
+from jupyter_memory.storage.sql import UnreadableRow
 from jupyter_memory.storage.sqlite import keyword_query, scrubbing
 from jupyter_memory.storage.sqlite.copies import Migration, migrate, migrations, sweep
 from jupyter_memory.storage.sqlite.file import StoreFile, leave_log, version_of
@@ -52,7 +53,7 @@ def translate_errors(path: Path) -> Iterator[None]:
         if "fts5 file format" not in str(error):
             raise
         raise _damaged(path, error) from None
-    except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError, JSONDecodeError) as error:
+    except (apsw.NotADBError, apsw.CorruptError, UnreadableRow, UnicodeDecodeError, JSONDecodeError) as error:
         # SQLite does not notice damage within a value, but what we stored was UTF-8 and JSON.
         raise _damaged(path, error) from None
     except (apsw.BusyError, apsw.LockedError, apsw.ProtocolError):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from jupyter_memory.storage.sqlite.sql import Session
+from jupyter_memory.storage.tables.memories import ChunkWords
 from jupyter_memory.storage.words import stems
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Terms
@@ -135,14 +135,10 @@ def clear_traces(connection: Session) -> None:
     connection.execute("insert into keyword (keyword, rowid, text) values ('delete', 0, 'x')")
 
 
-def put_in(connection: Session, chunks: Sequence[int]) -> None:
-    connection.execute(
-        """
-        insert into keyword (rowid, title, context, text, tags, ident)
-        select id, title, context, text, tags, ident from chunk_texts where id in (select value from json_each(?))
-        """,
-        (json.dumps(list(chunks)),),
-    )
+def put_in(connection: Session, words: Sequence[ChunkWords]) -> None:
+    """Index chunks that are not in the index."""
+    rows = [{"rowid": chunk, **dict(zip(COLUMNS, columns, strict=True))} for _, chunk, *columns in words]
+    connection.insert("keyword", rows)
 
 
 def rebuild(connection: Session) -> None:

@@ -61,7 +61,10 @@ create view chunk_texts as
     chunks.context,
     coalesce(chunks.text, texts.text) as text,
     coalesce((select group_concat(tag, ' ' order by tag) from tags where tags.memory = chunks.memory), '') as tags,
-    chunks.ident
+    chunks.ident,
+    memories.space,
+    chunks.memory,
+    memories.kind
   from chunks
   join memories on memories.key = chunks.memory
   join texts on texts.memory = chunks.memory;

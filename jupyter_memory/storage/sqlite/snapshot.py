@@ -16,14 +16,15 @@ import numpy as np
 from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage.base import Calibration, ChunkSpan, ChunkVectors, EmbeddedParts, Model, Passage, Snapshot
 from jupyter_memory.storage.cache import Cache
-from jupyter_memory.storage.shared import from_micros, identity
-from jupyter_memory.storage.sql import SHOWN_TIER, SQLITE, condition
+from jupyter_memory.storage.shared import identity
+from jupyter_memory.storage.sql import SQLITE, condition
 from jupyter_memory.storage.sqlite import keyword, keyword_query
 from jupyter_memory.storage.sqlite.database import BackgroundReader
 from jupyter_memory.storage.sqlite.keyword import Statistics, StatisticsCache, WordScoreCache
 from jupyter_memory.storage.sqlite.sql import Session, version
-from jupyter_memory.storage.sqlite.tables import activity, files, memories
+from jupyter_memory.storage.sqlite.tables import activity, files
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
+from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.words import stems
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
@@ -32,14 +33,6 @@ from jupyter_memory.types.protocols import FileState, Vectors
 from jupyter_memory.types.report import Feedback, Folder, Recent
 
 Result = TypeVar("Result")
-
-_FACET_VALUES = {
-    "tag": "select distinct tag from tags",
-    "tier": f"select distinct {SHOWN_TIER} from memories",
-    "path": "select distinct source from memories where source <> ''",
-    **{name: f"select distinct {name} from memories where {name} <> ''" for name in ("kind", "lang", "space")},
-    "session": "select distinct session from memories where session is not null",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +81,7 @@ class SqliteSnapshot:
         return memories.selection(self._connection, filters)
 
     def exists(self, filters: Filters, /) -> bool:
-        where, parameters = condition(SQLITE, filters)
-        found = self._connection.execute(f"select exists (select 1 from memories where {where})", parameters)
-        return bool(found.get)
+        return memories.exists(self._connection, filters)
 
     def browse(self, filters: Filters, limit: int, /) -> list[Memory]:
         return memories.browse(self._connection, filters, limit)
@@ -99,21 +90,16 @@ class SqliteSnapshot:
         return memories.facet_counts(self._connection, filters)
 
     def facet_values(self, facet: str, /) -> list[str]:
-        return [row[0] for row in self._connection.execute(_FACET_VALUES[facet])]
+        return memories.facet_values(self._connection, facet, Filters())
 
     def sessions(self, filters: Filters, /) -> list[str]:
         return memories.sessions(self._connection, filters)
 
     def event_span(self) -> tuple[datetime, datetime]:
-        first, last = self._connection.execute("select min(event_at), max(event_at) from memories").fetchall()[0]
-        return from_micros(int(first or 0)), from_micros(int(last or 0))
+        return memories.event_span(self._connection, Filters())
 
     def spans(self, chunks: Sequence[int], /) -> dict[int, ChunkSpan]:
-        found = self._connection.execute(
-            "select id, start, stop, line, context from chunks where id in (select value from json_each(?))",
-            (json.dumps(list(chunks)),),
-        )
-        return {row[0]: ChunkSpan(*row[1:]) for row in found}
+        return memories.spans(self._connection, chunks)
 
     def first_contexts(self, ids: Sequence[str], /) -> dict[str, str]:
         return memories.first_contexts(self._connection, ids)
@@ -122,11 +108,7 @@ class SqliteSnapshot:
         return memories.chunks_of(self._connection, keys)
 
     def passages(self, chunks: Sequence[int], /) -> dict[int, Passage]:
-        found = self._connection.execute(
-            "select id, title, context, text, tags from chunk_texts where id in (select value from json_each(?))",
-            (json.dumps(list(chunks)),),
-        )
-        return {row[0]: Passage(*row[1:]) for row in found}
+        return memories.passages(self._connection, chunks)
 
     def texts(self, keys: Sequence[int], /) -> dict[int, str]:
         return memories.texts(self._connection, keys)
@@ -190,7 +172,7 @@ class SqliteSnapshot:
         return self._indexes.vectors.cosines(self._connection, model, vector, keys)
 
     def vectors(self, model: Model, chunks: Sequence[int], /) -> ChunkVectors:
-        return memories.chunk_vectors(self._connection, model, chunks)
+        return self._indexes.vectors.of_chunks(self._connection, model, chunks)
 
     def calibration(self, model: Model, /) -> Calibration | None:
         return self._indexes.vectors.calibration(self._connection, model)
@@ -244,7 +226,7 @@ class SqliteSnapshot:
         return memories.count(self._connection, filters)
 
     def tags(self) -> list[str]:
-        return memories.tags(self._connection)
+        return memories.tags(self._connection, Filters())
 
     def same_content(self, drafts: Sequence[Draft], /) -> list[int | None]:
         return memories.find_known(self._connection, [identity(draft) for draft in drafts])
@@ -297,10 +279,6 @@ class SqliteSnapshot:
 
 # Chunks of a part that is read as a whole, of a sample of a larger one, and that hold a word which is frequent.
 _SMALL, _SAMPLE, _FREQUENT = 2_000, 1_000, 2_000
-_COLUMNS = {
-    "tag": "tags.tag", "tier": SHOWN_TIER, "path": "memories.source", "kind": "memories.kind", "lang": "memories.lang",
-    "space": "memories.space", "session": "memories.session",
-}  # fmt: skip
 
 
 class PartCache:
@@ -429,27 +407,19 @@ class PartSnapshot(SqliteSnapshot):
         return super().facet_counts(self._within & filters)
 
     def facet_values(self, facet: str, /) -> list[str]:
-        where, parameters = condition(SQLITE, self._within)
-        joined = "memories join tags on tags.memory = memories.key" if facet == "tag" else "memories"
-        column = _COLUMNS[facet]
-        found = f"select distinct {column} from {joined} where coalesce({column}, '') <> '' and {where}"
-        return [row[0] for row in self._connection.execute(found, parameters)]
+        return memories.facet_values(self._connection, facet, self._within)
 
     def sessions(self, filters: Filters, /) -> list[str]:
         return super().sessions(self._within & filters)
 
     def event_span(self) -> tuple[datetime, datetime]:
-        where, parameters = condition(SQLITE, self._within)
-        found = f"select min(event_at), max(event_at) from memories where {where}"
-        first, last = self._connection.execute(found, parameters).fetchall()[0]
-        return from_micros(int(first or 0)), from_micros(int(last or 0))
+        return memories.event_span(self._connection, self._within)
 
     def count(self, filters: Filters, /) -> int:
         return super().count(self._within & filters)
 
     def tags(self) -> list[str]:
-        counts = memories.facet_counts(self._connection, self._within)["tag"]
-        return sorted(counts, key=lambda tag: (-counts[tag], tag))
+        return memories.tags(self._connection, self._within)
 
     # -- words and vectors ---------------------------------------------------------------------------------------------
 

@@ -13,8 +13,9 @@ from jupyter_memory.storage.shared import identity
 from jupyter_memory.storage.sqlite.changes import Changes, Transactions
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.tables import activity, arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.sqlite.tables import activity, arrivals, files, runs, thumbnails
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
+from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.writing import Arriving, Became, Contents, NotedFile, NotedFolder, NotedSearch, Stored
 from jupyter_memory.types import Filters
 from jupyter_memory.types.protocols import Embedder
@@ -51,7 +52,7 @@ class SqliteContents:
             some = keys[start : start + _TOGETHER]
             loaded = memories.load(self._connection, some)
             cut = memories.chunks_by_memory(self._connection, some)
-            tiers = arrivals.tiers(self._connection, some)
+            tiers = memories.tiers(self._connection, some)
             pictures = thumbnails.by_memory(self._connection, some)
             for key in some:
                 memory = loaded[key]
@@ -65,7 +66,7 @@ class SqliteContents:
         owned = memories.chunk_ids_by_memory(connection, keys)
         every = [chunk for key in keys for chunk in owned[key]]
         tokens = memories.tokens_of(connection, every)
-        found = None if model is None else memories.chunk_vectors(connection, model, every)
+        found = None if model is None else self._vectors.of_chunks(connection, model, every)
         embedded = {} if found is None else dict(zip(found.ids.tolist(), found.vectors, strict=True))
         defined = memories.definitions_of(connection, keys)
         return [

@@ -20,8 +20,9 @@ from jupyter_memory.storage.sqlite import scrubbing
 from jupyter_memory.storage.sqlite.changes import Changes, Transactions
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.tables import memories, runs
+from jupyter_memory.storage.sqlite.tables import runs
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
+from jupyter_memory.storage.tables import memories
 from jupyter_memory.types import Draft
 from jupyter_memory.types.report import Undoable
 

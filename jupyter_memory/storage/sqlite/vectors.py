@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.runtime import one_core
-from jupyter_memory.storage.base import Calibration, Model, mismatch
+from jupyter_memory.storage.base import Calibration, ChunkVectors, Model, mismatch
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.shared import Row, cut, is_settled
 from jupyter_memory.storage.sql import SQLITE, condition
@@ -337,6 +337,19 @@ class VectorIndex:
             {"query": query.tobytes(), "memories": json.dumps(list(memories))},
         )
         return {memory: cosine for memory, cosine, _ in rows}
+
+    def of_chunks(self, connection: Session, model: Model, chunks: Sequence[int]) -> ChunkVectors:
+        found = connection.rows(
+            f"""
+            select chunks.id, chunks.memory, vectors.embedding
+            from vectors_{model.id} as vectors join chunks on chunks.id = vectors.chunk
+            where vectors.chunk in (select value from json_each(:chunks)) order by chunks.id
+            """,
+            chunks=chunks,
+        )
+        together = np.frombuffer(b"".join(row[2] for row in found), np.float32).reshape(-1, model.dimensions)
+        ids = np.array([row[0] for row in found], np.int64)
+        return ChunkVectors(ids, np.array([row[1] for row in found], np.int64), together)
 
     def calibration(self, connection: Session, model: Model) -> Calibration | None:
         row = connection.execute("select chunks, value from trust where model = ?", (model.id,)).fetchone()

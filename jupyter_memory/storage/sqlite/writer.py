@@ -17,9 +17,10 @@ from jupyter_memory.storage.sqlite.changes import Changes, Transactions, in_step
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.scrubbing import note_removal
 from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.tables import activity, files, memories, thumbnails
+from jupyter_memory.storage.sqlite.tables import activity, files, thumbnails
 from jupyter_memory.storage.sqlite.tables import runs as rows
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
+from jupyter_memory.storage.tables import memories
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, Run
 from jupyter_memory.types.chunk_tokens import ChunkTokens
@@ -251,15 +252,11 @@ class SqliteWriter:
 
     def keep_tokens(self, tokens: Mapping[int, ChunkTokens], /) -> int:
         with self._database.write(yielding=True) as connection:
-            there = memories.existing_chunks(connection, list(tokens))
-            memories.keep_tokens(connection, {chunk: tokens[chunk] for chunk in there})
-        return len(there)
+            return memories.keep_tokens(connection, tokens)
 
     def keep_definitions(self, found: Mapping[int, Definitions], /) -> int:
         with self._database.write(yielding=True) as connection:
-            left = memories.lacking_definitions_among(connection, list(found))
-            memories.insert_definitions(connection, [(key, found[key]) for key in left])
-        return len(left)
+            return memories.insert_definitions(connection, found)
 
     def drop_damaged_definitions(self) -> int:
         return self._drop_damaged(checks.damaged_definitions, memories.drop_definitions)

@@ -220,8 +220,8 @@ def test_nobody_takes_the_key_of_a_memory_or_chunk_elsewhere(team):
             ben,
             f"update memories set key = {taken}",
             f"update chunks set id = {taken}",
-            "insert into memories (space, key, id, identity, kind, tier, event_at, indexed_at, content_hash)"
-            f" values ('papers', {taken}, 'x', 'x', 'note', 'note', 0, 0, '')",
+            "insert into memories (space, key, id, kind, tier, event_at, indexed_at, content_hash)"
+            f" values ('papers', {taken}, 'x', 'note', 'note', 0, 0, '')",
             f"insert into chunks (space, id, memory, start, stop) select 'papers', {taken}, key, 0, 1 from memories",
             error=psycopg.errors.UniqueViolation,
         )

@@ -8,10 +8,10 @@ from typing import Any
 
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.postgres.database import Session, of
-from jupyter_memory.storage.postgres.tables import memories, runs
-from jupyter_memory.storage.postgres.tables.memories import micros
-from jupyter_memory.storage.shared import identity, to_micros
+from jupyter_memory.storage.postgres.tables import runs
+from jupyter_memory.storage.shared import identity, micros, to_micros
 from jupyter_memory.storage.shared import key as run_key
+from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.writing import Arriving
 from jupyter_memory.types import Run
 

@@ -11,9 +11,16 @@ from typing import Any
 from jupyter_memory.storage.postgres import sql
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.postgres.sql import at_or_below
-from jupyter_memory.storage.postgres.tables import memories
-from jupyter_memory.storage.postgres.tables.memories import micros
-from jupyter_memory.storage.shared import FolderRow, below, from_micros, is_below, spellings, to_micros, topmost_unnoted
+from jupyter_memory.storage.shared import (
+    FolderRow,
+    below,
+    from_micros,
+    is_below,
+    micros,
+    spellings,
+    to_micros,
+    topmost_unnoted,
+)
 from jupyter_memory.storage.writing import NotedFolder
 from jupyter_memory.types.protocols import UNREAD, FileState
 from jupyter_memory.types.report import Folder
@@ -304,7 +311,6 @@ def move(session: Session, old: str, new: str) -> int:
             **parameters,
         )
     ]
-    memories.identify(session, moved)
     session.execute(f"update runs set notebook = {_moved('notebook')} where {of('runs')} and {notebook}", **parameters)
     for table in ("files", "folders"):
         # What is noted at the new path gives way to what is noted of the file that is there now.

@@ -11,9 +11,9 @@ from jupyter_memory.storage.base import RunFilter
 from jupyter_memory.storage.postgres import sql
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.postgres.sql import at_or_below
-from jupyter_memory.storage.postgres.tables import memories
 from jupyter_memory.storage.shared import RunKey, from_micros, key, run_of, spellings, to_micros, told_by
 from jupyter_memory.storage.sql import POSTGRES, condition
+from jupyter_memory.storage.tables import memories
 from jupyter_memory.types import Filters, Run
 from jupyter_memory.types.report import HistoryStatus
 

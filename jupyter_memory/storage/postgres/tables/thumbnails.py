@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jupyter_memory.storage.postgres.database import Database, Session, of
-from jupyter_memory.storage.postgres.tables import memories
 from jupyter_memory.storage.postgres.tables.files import HELD, SOURCES
+from jupyter_memory.storage.tables import memories
 from jupyter_memory.types import Draft
 from jupyter_memory.types.memory import Thumbnail
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.shared import identity, to_micros
 from jupyter_memory.storage.shared import key as run_key
 from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.tables import memories, runs
+from jupyter_memory.storage.sqlite.tables import runs
+from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.writing import Arriving
 from jupyter_memory.types import Run
 
@@ -33,20 +33,6 @@ def same_content(connection: Session, arriving: Sequence[Arriving]) -> list[int 
         known.get((content_hash(draft), draft.space), key) if draft.kind == "history" else key
         for draft, key in zip(drafts, found, strict=True)
     ]
-
-
-def tiers(connection: Session, keys: Sequence[int]) -> dict[int, str]:
-    """Return the tiers with which memories were stored, which a pin hides."""
-    rows = connection.execute(
-        "select key, tier from memories where key in (select value from json_each(?))", (json.dumps(list(keys)),)
-    )
-    return dict(rows)
-
-
-def set_indexed(connection: Session, times: Sequence[tuple[int, datetime]]) -> None:
-    connection.executemany(
-        "update memories set indexed_at = ? where key = ?", ((to_micros(moment), key) for key, moment in times)
-    )
 
 
 def add_runs(connection: Session, key: int, found: Sequence[Run]) -> bool:

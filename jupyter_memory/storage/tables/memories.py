@@ -1,0 +1,549 @@
+"""Memories, their texts, tags and chunks, what they define, and lists of them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from jupyter_memory.errors import UnknownMemory
+from jupyter_memory.storage.base import ChunkSpan, EmbeddedParts, Passage
+from jupyter_memory.storage.cell_matching import Predecessor
+from jupyter_memory.storage.shared import Identity, from_micros, micros, new_ids, to_micros
+from jupyter_memory.storage.sql import SHOWN_TIER, Dialect, Session, UnreadableRow, condition
+from jupyter_memory.text.code import PYTHON, Definitions
+from jupyter_memory.text.identifiers import ident_column
+from jupyter_memory.types import Chunk, Draft, Filters, Memory, Selection
+from jupyter_memory.types.chunk_tokens import MARK, ChunkTokens
+
+# What `dumps` would make anew for each memory.
+_JSON = json.JSONEncoder(ensure_ascii=False)
+# Browsing shows what people chose to keep before what was indexed; a search ranks the tiers differently. Cells of one
+# time come in the order of their file, whose cells are written together.
+_BROWSE_ORDER = (
+    f"case {SHOWN_TIER} when 'core' then 0 when 'note' then 1 when 'mcp' then 2 "
+    "else case kind when 'history' then 4 else 3 end end, event_at desc, source, memories.key"
+)
+_FACETS = {
+    "tag": "tags.tag", "tier": SHOWN_TIER, "path": "memories.source", "kind": "memories.kind", "lang": "memories.lang",
+    "space": "memories.space", "session": "memories.session",
+}  # fmt: skip
+
+
+def find_known(session: Session, identities: Sequence[Identity]) -> list[int | None]:
+    """Return for each the key of the memory that already holds this content in the same place, if there is one."""
+    dialect = session.dialect
+    wanted = dialect.each(
+        "wanted", number="bigint", source="text", kind="text", space="text", location="text", content="text"
+    )
+    rows = session.rows(
+        f"""
+        select wanted.number, memories.key from {wanted} cross join memories
+        where {dialect.of("memories")} and memories.source = wanted.source and memories.kind = wanted.kind
+            and memories.space = wanted.space and memories.location = wanted.location
+            and memories.content_hash = wanted.content
+        """,
+        wanted=[(number, *one) for number, one in enumerate(identities)],
+    )
+    known = dict(rows)
+    return [known.get(number) for number in range(len(identities))]
+
+
+def insert(
+    session: Session,
+    drafts: Sequence[tuple[Identity, Draft]],
+    times: Sequence[datetime],
+    before: Sequence[Predecessor | None] | None = None,
+) -> list[int]:
+    """Write memories that are not there yet, some with the ids of those ``before`` them; return their keys.
+
+    ``times`` say when they are indexed.
+    """
+    keys = session.new_keys("memories", len(drafts)) if drafts else []
+    for space in {draft.space for _, draft in drafts}:
+        session.include(space)
+    rows = []
+    for key, (identity_, draft), time, id_, earlier in zip(
+        keys, drafts, times, new_ids(len(drafts)), before or [None] * len(drafts), strict=True
+    ):
+        indexed = to_micros(time)
+        source, kind, space, location, content = identity_
+        rows.append(
+            {
+                "source": source,
+                "kind": kind,
+                "space": space,
+                "location": location,
+                "content_hash": content,
+                "key": key,
+                "id": (earlier.id or id_) if earlier else id_,
+                "accessed": earlier.accessed if earlier else 0,
+                "tier": draft.tier,
+                "pinned": draft.pinned,
+                "lang": draft.lang,
+                "title": draft.title,
+                "severity": draft.severity,
+                "domain": draft.domain,
+                "session": draft.session,
+                "event_at": indexed if draft.event_at is None else to_micros(draft.event_at),
+                "indexed_at": indexed,
+                "valid_from": micros(draft.valid_from),
+                "valid_until": micros(draft.valid_until),
+                "metadata": _JSON.encode(dict(draft.metadata)) if draft.metadata else "{}",
+            }
+        )
+    # In one order, so that two writers of the same memories wait for each other rather than in a circle.
+    session.insert("memories", sorted(rows, key=lambda row: tuple(row.values())[:5]))
+    keyed = [(key, draft) for key, (_, draft) in zip(keys, drafts, strict=True)]
+    session.insert("texts", [{"space": draft.space, "memory": key, "text": draft.text} for key, draft in keyed])
+    _insert_tags(session, [(draft.space, key, draft.tags) for key, draft in keyed])
+    return keys
+
+
+def _insert_tags(session: Session, tagged: Iterable[tuple[str, int, Iterable[str]]]) -> None:
+    rows = [{"space": space, "memory": key, "tag": tag} for space, key, given in tagged for tag in dict.fromkeys(given)]
+    session.insert("tags", rows)
+
+
+def delete(session: Session, keys: Sequence[int]) -> int:
+    """Remove memories and all that depends on them; the caller removes their words and vectors."""
+    of, among = session.dialect.of("memories"), session.dialect.among("key", "keys")
+    return session.changed(f"delete from memories where {of} and {among}", keys=keys)
+
+
+def set_tags(session: Session, key: int, tags: Iterable[str]) -> None:
+    """Give a memory these tags and no others; the caller updates the keyword index."""
+    session.changed(f"delete from tags where {session.dialect.of('tags')} and memory = :key", key=key)
+    _insert_tags(session, [(space_of(session, key), key, tags)])
+
+
+def space_of(session: Session, key: int) -> str:
+    return str(
+        session.value(f"select space from memories where {session.dialect.of('memories')} and key = :key", key=key)
+    )
+
+
+def update_columns(session: Session, key: int, values: Mapping[str, Any]) -> None:
+    """Set columns of a memory; names are ours, never a user's."""
+    if values:
+        assignments = ", ".join(f"{name} = :{name}" for name in values)
+        of = session.dialect.of("memories")
+        session.changed(f"update memories set {assignments} where {of} and key = :key", **values, key=key)
+
+
+def set_text(session: Session, key: int, text: str) -> None:
+    session.changed(
+        f"update texts set text = :text where {session.dialect.of('texts')} and memory = :key", text=text, key=key
+    )
+
+
+def load(session: Session, keys: Sequence[int]) -> dict[int, Memory]:
+    """Return the memories with these keys, all of which must be there."""
+    dialect = session.dialect
+    rows = session.rows(
+        f"{_select(dialect)} where {dialect.of('memories')} and {dialect.among('memories.key', 'keys')} "
+        "order by memories.key",
+        keys=keys,
+    )
+    memories = {row[0]: _memory(row) for row in rows}
+    if len(memories) < len(set(keys)):
+        raise UnreadableRow("a memory has lost its text")
+    return memories
+
+
+def _select(dialect: Dialect) -> str:
+    # Few memories have tags, and sorting no tags would take as long as all the rest.
+    tags = f"from tags where {dialect.linked('tags', 'memories', 'tags.memory = memories.key')}"
+    pictures = f"from thumbnails where {dialect.linked('thumbnails', 'memories', 'thumbnails.memory = memories.key')}"
+    return f"""
+        select
+            memories.key, memories.id, texts.text, title, kind, {SHOWN_TIER}, pinned, memories.space, source, location,
+            lang,
+            case when exists (select 1 {tags})
+                then (select cast({dialect.json_list}(tag order by tag) as text) {tags}) else '[]'
+            end,
+            severity, domain, event_at, indexed_at, valid_from, valid_until, session, content_hash, metadata, accessed,
+            (select count(*) {pictures})
+        from memories {dialect.join("texts", "memories", "texts.memory = memories.key")}
+    """
+
+
+def _memory(row: Sequence[Any]) -> Memory:
+    if bytes in map(type, row):
+        raise UnreadableRow("a text is no text")
+    (_, id_, text, title, kind, tier, pinned, space, source, location, lang, tags, severity, domain, event_at,
+     indexed_at, valid_from, valid_until, session, hash_, metadata, accessed, thumbnails) = row  # fmt: skip
+    return Memory(
+        id=id_,
+        text=text,
+        title=title,
+        kind=kind,
+        tier=tier,
+        pinned=bool(pinned),
+        space=space,
+        source=source,
+        location=location,
+        lang=lang,
+        tags=tuple(json.loads(tags)) if tags != "[]" else (),
+        severity=severity,
+        domain=domain,
+        event_at=from_micros(event_at),
+        indexed_at=from_micros(indexed_at),
+        valid_from=None if valid_from is None else from_micros(valid_from),
+        valid_until=None if valid_until is None else from_micros(valid_until),
+        session=session,
+        content_hash=hash_,
+        metadata=json.loads(metadata) if metadata != "{}" else {},
+        accessed=accessed,
+        thumbnails=thumbnails,
+    )
+
+
+def key_of(session: Session, memory_id: str) -> int | None:
+    key: int | None = session.value(
+        f"select key from memories where {session.dialect.of('memories')} and id = :id", id=str(memory_id)
+    )
+    return key
+
+
+def known_key(session: Session, memory_id: str) -> int:
+    key = key_of(session, memory_id)
+    if key is None:
+        raise UnknownMemory(memory_id)
+    return key
+
+
+def keys_by_id(session: Session, ids: Sequence[str]) -> dict[str, int]:
+    of, among = session.dialect.of("memories"), session.dialect.among("id", "ids")
+    return dict(session.rows(f"select id, key from memories where {of} and {among} order by key", ids=ids))
+
+
+def keys_where(session: Session, filters: Filters, among: Sequence[str] | None = None) -> list[int]:
+    where, parameters = condition(session.dialect, filters)
+    if among is not None:
+        where += f" and {session.dialect.among('memories.id', 'among')}"
+        parameters["among"] = among
+    return [row[0] for row in session.rows(f"select key from memories where {where} order by key", **parameters)]
+
+
+def selection(session: Session, filters: Filters) -> Selection:
+    where, parameters = condition(session.dialect, filters)
+    tagged = f"select 1 from tags where {session.dialect.linked('tags', 'memories', 'tags.memory = memories.key')}"
+    found = f"select id, kind, pinned, exists ({tagged}) from memories where {where} order by key"
+    rows = session.rows(found, **parameters)
+    return Selection(
+        ids=tuple(str(row[0]) for row in rows),
+        kinds=dict(Counter(str(row[1]) for row in rows).most_common()),
+        pinned=sum(bool(row[2]) for row in rows),
+        tagged=sum(bool(row[3]) for row in rows),
+        filters=filters,
+    )
+
+
+def exists(session: Session, filters: Filters) -> bool:
+    where, parameters = condition(session.dialect, filters)
+    return bool(session.value(f"select exists (select 1 from memories where {where})", **parameters))
+
+
+def count(session: Session, filters: Filters) -> int:
+    where, parameters = condition(session.dialect, filters)
+    return int(session.value(f"select count(*) from memories where {where}", **parameters))
+
+
+def browse(session: Session, filters: Filters, limit: int) -> list[Memory]:
+    where, parameters = condition(session.dialect, filters)
+    found = f"{_select(session.dialect)} where {where} order by {_BROWSE_ORDER} limit :limit"
+    return [_memory(row) for row in session.rows(found, **parameters, limit=limit)]
+
+
+def facet_counts(session: Session, filters: Filters) -> dict[str, dict[str, int]]:
+    where, parameters = condition(session.dialect, filters)
+    found: dict[str, dict[str, int]] = {"kind": {}, "lang": {}, "tier": {}}
+    together = (
+        f"select kind, lang, {SHOWN_TIER}, count(*) from memories where {where} group by 1, 2, 3 order by 1, 2, 3"
+    )
+    for *values, number in session.rows(together, **parameters):
+        for of_facet, value in zip(found.values(), values, strict=True):
+            of_facet[value] = of_facet.get(value, 0) + number
+    return {**found, "tag": _tag_counts(session, filters)}
+
+
+def _tag_counts(session: Session, filters: Filters) -> dict[str, int]:
+    where, parameters = condition(session.dialect, filters)
+    joined = session.dialect.join("memories", "tags", "memories.key = tags.memory")
+    return dict(
+        session.rows(f"select tag, count(*) from tags {joined} where {where} group by tag order by tag", **parameters)
+    )
+
+
+def facet_values(session: Session, facet: str, within: Filters) -> list[str]:
+    where, parameters = condition(session.dialect, within)
+    joined = session.dialect.join("tags", "memories", "tags.memory = memories.key") if facet == "tag" else ""
+    column = _FACETS[facet]
+    found = f"select distinct {column} from memories {joined} where coalesce({column}, '') <> '' and {where} order by 1"
+    return [row[0] for row in session.rows(found, **parameters)]
+
+
+def sessions(session: Session, filters: Filters) -> list[str]:
+    where, parameters = condition(session.dialect, filters)
+    found = f"select distinct session from memories where session is not null and {where} order by 1"
+    return [row[0] for row in session.rows(found, **parameters)]
+
+
+def event_span(session: Session, within: Filters) -> tuple[datetime, datetime]:
+    where, parameters = condition(session.dialect, within)
+    [(first, last)] = session.rows(f"select min(event_at), max(event_at) from memories where {where}", **parameters)
+    return from_micros(int(first or 0)), from_micros(int(last or 0))
+
+
+def texts(session: Session, keys: Sequence[int]) -> dict[int, str]:
+    of, among = session.dialect.of("texts"), session.dialect.among("memory", "keys")
+    return dict(session.rows(f"select memory, text from texts where {of} and {among} order by memory", keys=keys))
+
+
+def tiers(session: Session, keys: Sequence[int]) -> dict[int, str]:
+    """Return the tiers with which memories were stored, which a pin hides."""
+    of, among = session.dialect.of("memories"), session.dialect.among("key", "keys")
+    return dict(session.rows(f"select key, tier from memories where {of} and {among} order by key", keys=keys))
+
+
+def tags(session: Session, within: Filters) -> list[str]:
+    """Return every tag, the most used first."""
+    counts = _tag_counts(session, within)
+    return sorted(counts, key=lambda tag: (-counts[tag], tag))
+
+
+def known_contents(session: Session, contents: Mapping[str, str], filters: Filters) -> set[str]:
+    """Return the ids, among those with these content hashes, that are there, or whose content another memory has."""
+    dialect = session.dialect
+    where, parameters = condition(dialect, filters)
+    rows = session.rows(
+        f"""
+        select id, content_hash from memories
+        where {where} and ({dialect.among("id", "ids")} or {dialect.among("content_hash", "hashes")}) order by key
+        """,
+        **parameters,
+        ids=list(contents),
+        hashes=list(contents.values()),
+    )
+    others = {content for id_, content in rows if id_ not in contents}
+    return {id_ for id_, _ in rows if id_ in contents} | {one for one, of in contents.items() if of in others}
+
+
+# The chunks of memories, with their places, words and tokens.
+
+
+class ChunkWords(NamedTuple):
+    """What the keyword index gets of a chunk: the words of its columns."""
+
+    space: str
+    chunk: int
+    title: str
+    context: str
+    text: str
+    tags: str
+    ident: str
+
+
+def insert_chunks(session: Session, written: Sequence[tuple[int, Draft, Sequence[str]]]) -> list[ChunkWords]:
+    """Write the chunks of memories and return them for the keyword index.
+
+    Memories come with their keys and, where they are known, the words of each chunk's column ``ident``.
+    """
+    ids = iter(session.new_keys("chunks", sum(len(draft.chunks) for _, draft, _ in written)))
+    rows, words = [], []
+    for key, draft, idents in written:
+        tagged = " ".join(sorted(set(draft.tags)))
+        for chunk, ident in zip(draft.chunks, idents or idents_of(draft), strict=True):
+            # The same words that the view chunk_texts will show when the chunk is taken out again.
+            text = draft.text[chunk.start : chunk.end]
+            words.append(ChunkWords(draft.space, next(ids), draft.title, chunk.context, text, tagged, ident))
+            rows.append(
+                {
+                    "space": draft.space,
+                    "id": words[-1].chunk,
+                    "memory": key,
+                    "start": chunk.start,
+                    "stop": chunk.end,
+                    "line": chunk.line,
+                    # Taken out of the whole text again and again, the chunks of a book cost the square of its length.
+                    "text": text if text != draft.text else None,
+                    "context": chunk.context,
+                    "ident": ident,
+                }
+            )
+    session.insert("chunks", rows)
+    return words
+
+
+def idents_of(draft: Draft) -> list[str]:
+    return [ident_column(f"{draft.title}\n{draft.text[chunk.start : chunk.end]}") for chunk in draft.chunks]
+
+
+def words_of(session: Session, chunks: Sequence[int]) -> list[ChunkWords]:
+    """Return what the keyword index has to hold of chunks, as they are now."""
+    of, among = session.dialect.of("chunk_texts"), session.dialect.among("id", "chunks")
+    found = f"select space, id, title, context, text, tags, ident from chunk_texts where {of} and {among} order by id"
+    return [ChunkWords(*row) for row in session.rows(found, chunks=chunks)]
+
+
+def first_words(session: Session, memory: int) -> tuple[int, str, str]:
+    """Return the first chunk of a memory, the words that its column ``ident`` is made of, and that column."""
+    [(chunk, title, text, ident)] = session.rows(
+        f"select id, title, text, ident from chunk_texts where {session.dialect.of('chunk_texts')} "
+        "and memory = :memory order by id limit 1",
+        memory=memory,
+    )
+    return chunk, f"{title}\n{text}", ident
+
+
+def set_idents(session: Session, idents: Mapping[int, str]) -> None:
+    """Give chunks another column ``ident``; the caller updates the keyword index."""
+    of = session.dialect.of("chunks")
+    for chunk, ident in idents.items():
+        session.changed(f"update chunks set ident = :ident where {of} and id = :chunk", ident=ident, chunk=chunk)
+
+
+def delete_chunks(session: Session, key: int) -> None:
+    """Remove the chunks of a memory; the caller updates the keyword index and the vectors."""
+    session.changed(f"delete from chunks where {session.dialect.of('chunks')} and memory = :key", key=key)
+
+
+def chunks_of(session: Session, keys: Sequence[int]) -> list[int]:
+    of, among = session.dialect.of("chunks"), session.dialect.among("memory", "keys")
+    return [row[0] for row in session.rows(f"select id from chunks where {of} and {among} order by id", keys=keys)]
+
+
+def chunk_ids_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[int]]:
+    of, among = session.dialect.of("chunks"), session.dialect.among("memory", "keys")
+    found: dict[int, list[int]] = {key: [] for key in keys}
+    for chunk, memory in session.rows(f"select id, memory from chunks where {of} and {among} order by id", keys=keys):
+        found[memory].append(chunk)
+    return found
+
+
+def chunks_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[Chunk]]:
+    of, among = session.dialect.of("chunks"), session.dialect.among("memory", "keys")
+    found: dict[int, list[Chunk]] = {}
+    for memory, *chunk in session.rows(
+        f"select memory, start, stop, context, line from chunks where {of} and {among} order by id", keys=keys
+    ):
+        found.setdefault(memory, []).append(Chunk(*chunk))
+    return found
+
+
+def spans(session: Session, chunks: Sequence[int]) -> dict[int, ChunkSpan]:
+    of, among = session.dialect.of("chunks"), session.dialect.among("id", "chunks")
+    found = f"select id, start, stop, line, context from chunks where {of} and {among} order by id"
+    return {row[0]: ChunkSpan(*row[1:]) for row in session.rows(found, chunks=chunks)}
+
+
+def passages(session: Session, chunks: Sequence[int]) -> dict[int, Passage]:
+    of, among = session.dialect.of("chunk_texts"), session.dialect.among("id", "chunks")
+    found = f"select id, title, context, text, tags from chunk_texts where {of} and {among} order by id"
+    return {row[0]: Passage(*row[1:]) for row in session.rows(found, chunks=chunks)}
+
+
+def embedded_parts(session: Session, chunks: Sequence[int]) -> dict[int, EmbeddedParts]:
+    of, among = session.dialect.of("chunk_texts"), session.dialect.among("id", "chunks")
+    found = f"select id, kind, title, context, text from chunk_texts where {of} and {among} order by id"
+    return {row[0]: EmbeddedParts(*row[1:]) for row in session.rows(found, chunks=chunks)}
+
+
+def first_contexts(session: Session, ids: Sequence[str]) -> dict[str, str]:
+    dialect = session.dialect
+    rows = session.rows(
+        f"""
+        select memories.id, chunks.context
+        from memories {dialect.join("chunks", "memories", "chunks.memory = memories.key")}
+        where {dialect.of("memories")} and {dialect.among("memories.id", "ids")}
+        order by memories.key, chunks.start desc
+        """,
+        ids=ids,
+    )
+    return dict(rows)
+
+
+def keep_tokens(session: Session, tokens: Mapping[int, ChunkTokens]) -> int:
+    """Store the tokens of those of these chunks that are there; return how many that are."""
+    of, among = session.dialect.of("chunk_texts"), session.dialect.among("id", "chunks")
+    there = session.rows(f"select space, id from chunk_texts where {of} and {among} order by id", chunks=list(tokens))
+    rows = [{"space": space, "chunk": chunk, "ids": tokens[chunk].to_bytes()} for space, chunk in there]
+    session.insert("chunk_tokens", rows, known="do update set ids = excluded.ids")
+    return len(rows)
+
+
+def drop_tokens(session: Session, chunks: Sequence[int]) -> None:
+    of, among = session.dialect.of("chunk_tokens"), session.dialect.among("chunk", "chunks")
+    session.changed(f"delete from chunk_tokens where {of} and {among}", chunks=chunks)
+
+
+def tokens_of(session: Session, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
+    of, among = session.dialect.of("chunk_tokens"), session.dialect.among("chunk", "chunks")
+    rows = session.rows(
+        f"select chunk, ids from chunk_tokens where {of} and {among} and substr(ids, 1, 2) = :mark order by chunk",
+        chunks=chunks,
+        mark=MARK,
+    )
+    return {chunk: ChunkTokens.from_bytes(data) for chunk, data in rows}
+
+
+def without_tokens(session: Session, count: int, after: int) -> list[int]:
+    dialect = session.dialect
+    stored = f"select 1 from chunk_tokens where {dialect.linked('chunk_tokens', 'chunks', 'chunk = chunks.id')}"
+    rows = session.rows(
+        f"select id from chunks where {dialect.of('chunks')} and id > :after "
+        f"and not exists ({stored} and substr(ids, 1, 2) = :mark) order by id limit :count",
+        after=after,
+        mark=MARK,
+        count=count,
+    )
+    return [row[0] for row in rows]
+
+
+# The names that memories in Python define.
+
+
+def insert_definitions(session: Session, found: Mapping[int, Definitions]) -> int:
+    """Write what memories define, for those that are there, are in Python and have no definitions; return how many."""
+    if not found:
+        return 0
+    lacking = session.rows(
+        f"select space, key from memories where {_lacking(session.dialect)} "
+        f"and {session.dialect.among('key', 'keys')} order by key",
+        python=PYTHON,
+        keys=list(found),
+    )
+    return session.insert(
+        "definitions", [{"space": space, "memory": key, **found[key]._asdict()} for space, key in lacking]
+    )
+
+
+def _lacking(dialect: Dialect) -> str:
+    defined = dialect.linked("definitions", "memories", "definitions.memory = memories.key")
+    without = f"not exists (select 1 from definitions where {defined})"
+    return f"{dialect.of('memories')} and lower(memories.lang) = lower(:python) and {without}"
+
+
+def lacking_definitions(session: Session, count: int, after: int) -> list[int]:
+    rows = session.rows(
+        f"select key from memories where {_lacking(session.dialect)} and key > :after order by key limit :count",
+        python=PYTHON,
+        after=after,
+        count=count,
+    )
+    return [row[0] for row in rows]
+
+
+def definitions_of(session: Session, keys: Sequence[int]) -> dict[int, Definitions]:
+    of, among = session.dialect.of("definitions"), session.dialect.among("memory", "keys")
+    names = ", ".join(Definitions._fields)
+    rows = session.rows(f"select memory, {names} from definitions where {of} and {among} order by memory", keys=keys)
+    return {row[0]: Definitions(*row[1:]) for row in rows}
+
+
+def drop_definitions(session: Session, keys: Sequence[int]) -> None:
+    of, among = session.dialect.of("definitions"), session.dialect.among("memory", "keys")
+    session.changed(f"delete from definitions where {of} and {among}", keys=keys)
