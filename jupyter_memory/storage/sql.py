@@ -39,8 +39,11 @@ class Dialect(Protocol):
     def of(self, *tables: str) -> str:
         """Return the condition that rows are of the spaces that the transaction is about."""
 
+    def opened(self, table: str) -> str:
+        """Return the condition that rows are of the space that the store was opened with."""
+
     def own(self, table: str) -> str:
-        """Return the condition that rows are of the person and the space for which the store was opened."""
+        """Return the condition that rows are of the person who is connected, in the space of the store as opened."""
 
     def linked(self, table: str, other: str, on: str) -> str:
         """Return the condition that rows of two tables belong together, in one space."""
@@ -116,6 +119,9 @@ class SqliteDialect:
     def of(self, *tables: str) -> str:
         return "true"
 
+    def opened(self, table: str) -> str:
+        return "true"
+
     def own(self, table: str) -> str:
         return "true"
 
@@ -126,8 +132,14 @@ class SqliteDialect:
         return f"join {table} on {on}"
 
     def unique(self, table: str) -> str:
-        known = {"files": "path, space", "folders": "path, space", "feedback": "memory, query"}
-        return known.get(table, "chunk")
+        return {
+            "files": "path, space",
+            "folders": "path, space",
+            "feedback": "memory, query",
+            "trust": "model",
+            "done": "what",
+            "chunk_tokens": "chunk",
+        }[table]
 
     def below(self, column: str, name: str, paths: Sequence[str]) -> tuple[str, dict[str, Any]]:
         # A few are written out, which is the fastest way; SQLite plans hundreds for seconds, so these are looked up.
@@ -169,6 +181,9 @@ class PostgresDialect:
     def of(self, *tables: str) -> str:
         return " and ".join(f"{table}.space = any(:spaces)" for table in tables)
 
+    def opened(self, table: str) -> str:
+        return f"{table}.space = :space"
+
     def own(self, table: str) -> str:
         return f"{table}.space = :space and {table}.who = current_user"
 
@@ -179,8 +194,15 @@ class PostgresDialect:
         return f"join {table} on {self.linked(table, other, on)}"
 
     def unique(self, table: str) -> str:
-        known = {"files": "md5(path)", "folders": "md5(path)", "feedback": "memory, who, md5(query)"}
-        return f"space, {known.get(table, 'chunk')}"
+        known = {
+            "files": "md5(path)",
+            "folders": "md5(path)",
+            "feedback": "memory, who, md5(query)",
+            "trust": "model",
+            "done": "what",
+            "chunk_tokens": "chunk",
+        }
+        return f"space, {known[table]}"
 
     def below(self, column: str, name: str, paths: Sequence[str]) -> tuple[str, dict[str, Any]]:
         return _written_out(column, name, paths)

@@ -13,6 +13,7 @@ from jupyter_memory.storage.base import Model
 from jupyter_memory.storage.cell_matching import fingerprint
 from jupyter_memory.storage.postgres import postings, vectors
 from jupyter_memory.storage.postgres.database import Session, of
+from jupyter_memory.storage.tables import models
 from jupyter_memory.types.chunk_tokens import is_damaged
 
 _NAMED = 3
@@ -53,12 +54,12 @@ def problems(session: Session) -> Iterator[str]:
         yield f"The names that {count:,} memories should define are not in the text. Repair them with store.rebuild()."
     if not _counts_fit(session):
         yield "The keyword index does not match the memories. Repair it with store.rebuild()."
-    for model in vectors.models(session):
+    for model in models.every(session):
         if count := len(damaged_vectors(session, model)):
             yield f"{count:,} vectors of {model.name} are damaged. Compute them anew with store.reembed()."
     if count := len(damaged_tokens(session)):
         yield f"The tokens of {count:,} chunks are damaged. Compute them anew with store.rebuild()."
-    active = vectors.active(session)
+    active = models.active(session)
     if active is not None and (lacking := len(vectors.missing(session, active, 1_000_000))):
         yield (
             f"{lacking} chunks have no vector, so the search by meaning cannot find them. "

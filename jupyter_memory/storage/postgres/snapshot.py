@@ -27,7 +27,7 @@ from jupyter_memory.storage.postgres.postings import Statistics, StatisticsCache
 from jupyter_memory.storage.postgres.tables import activity, files
 from jupyter_memory.storage.shared import from_micros, identity, is_below
 from jupyter_memory.storage.sql import POSTGRES, condition
-from jupyter_memory.storage.tables import memories
+from jupyter_memory.storage.tables import memories, models
 from jupyter_memory.storage.words import keyed, stems
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.identifiers import COLUMNS
@@ -145,10 +145,10 @@ class PostgresSnapshot:
     # -- vectors -------------------------------------------------------------------------------------------------------
 
     def active_model(self) -> Model | None:
-        return vectors.active(self._session)
+        return models.active(self._session)
 
     def model(self, fingerprint: str, /) -> Model | None:
-        return vectors.known(self._session, fingerprint)
+        return models.known(self._session, fingerprint)
 
     def is_large(self, model: Model, /) -> bool:
         return False
@@ -165,7 +165,7 @@ class PostgresSnapshot:
         return vectors.of_chunks(self._session, model, chunks)
 
     def calibration(self, model: Model, /) -> Calibration | None:
-        return vectors.calibration(self._session, model)
+        return models.calibration(self._session, model)
 
     # -- samples -------------------------------------------------------------------------------------------------------
 
@@ -305,7 +305,7 @@ class PostgresSnapshot:
     # -- models --------------------------------------------------------------------------------------------------------
 
     def models(self) -> list[Model]:
-        return vectors.models(self._session)
+        return models.every(self._session)
 
     def chunks_without_vectors(self, model: Model, count: int, after: int = 0, /) -> list[int]:
         return vectors.missing(self._session, model, count, after)

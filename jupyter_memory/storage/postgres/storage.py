@@ -18,6 +18,7 @@ from jupyter_memory.storage.postgres.tables import thumbnails
 from jupyter_memory.storage.postgres.transfer import PostgresTransfer
 from jupyter_memory.storage.postgres.writer import PostgresRunLog, PostgresWriter
 from jupyter_memory.storage.sql import SHOWN_TIER
+from jupyter_memory.storage.tables import models
 from jupyter_memory.storage.writing import Forgotten, Thumbnails, Transfer, Writer
 from jupyter_memory.text.paths import DatabaseAddress
 from jupyter_memory.types import Filters
@@ -107,7 +108,7 @@ class PostgresStorage:
 
     def stats(self) -> dict[str, Any]:
         with self.database.read() as session:
-            active = vectors.active(session)
+            active = models.active(session)
             pictures, size = thumbnails.count(session)
             [(number, pinned)] = session.rows(
                 f"select count(*), count(*) filter (where pinned) from memories where {of('memories')}"
@@ -121,7 +122,7 @@ class PostgresStorage:
                 )
                 for expression in ("kind", SHOWN_TIER, "space")
             )
-            models = [(model, vectors.count(session, model)) for model in vectors.models(session)]
+            counted = [(model, vectors.count(session, model)) for model in models.every(session)]
             return {
                 "store": str(self.path),
                 "memories": number,
@@ -145,7 +146,7 @@ class PostgresStorage:
                         "vectors": of_model,
                         "bytes": of_model * 4 * model.dimensions,
                     }
-                    for model, of_model in models
+                    for model, of_model in counted
                 ],
                 # Of all spaces: a table is not measured by its rows.
                 "bytes": self.held(),

@@ -17,7 +17,7 @@ from jupyter_memory.storage.postgres.database import Database, Session, of
 from jupyter_memory.storage.postgres.tables import activity, arrivals, files, runs, thumbnails
 from jupyter_memory.storage.postgres.writer import changed_and_folded
 from jupyter_memory.storage.shared import from_micros, identity
-from jupyter_memory.storage.tables import memories
+from jupyter_memory.storage.tables import memories, models
 from jupyter_memory.storage.writing import Arriving, Became, Contents, NotedFile, NotedFolder, NotedSearch, Stored
 from jupyter_memory.types import Filters
 from jupyter_memory.types.protocols import Embedder, FileState
@@ -37,11 +37,11 @@ class _Contents:
         self._space = space
 
     def model(self) -> Model | None:
-        return vectors.active(self._session)
+        return models.active(self._session)
 
     def calibration(self) -> Calibration | None:
         model = self.model()
-        return None if model is None else vectors.calibration(self._session, model)
+        return None if model is None else models.calibration(self._session, model)
 
     def spaces(self) -> list[str]:
         if self._space:

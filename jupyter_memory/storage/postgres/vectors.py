@@ -11,16 +11,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from jupyter_memory.errors import EmbeddingMismatch
-from jupyter_memory.storage.base import Calibration, ChunkVectors, Model, mismatch
+from jupyter_memory.storage.base import ChunkVectors, Model, mismatch
 from jupyter_memory.storage.postgres import sql
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.shared import Row, cut, is_settled
 from jupyter_memory.storage.shared import cosines as cosines_of
 from jupyter_memory.storage.sql import POSTGRES, condition
+from jupyter_memory.storage.tables import models
 from jupyter_memory.types import Filters, ScoredChunk
 from jupyter_memory.types.protocols import Embedder, Vectors
 
-_MODEL = "select id, fingerprint, name, dimensions from models"
 EXACT = 10_000
 # The most dimensions that pgvector indexes, as halves.
 _MOST_INDEXED = 4_000
@@ -34,38 +34,14 @@ _CHANGING_MODEL = "hashtext('jupyter_memory.models')"
 _TOGETHER = 500
 
 
-def active(session: Session) -> Model | None:
-    rows = session.rows(f"{_MODEL} where active")
-    return Model(*rows[0]) if rows else None
-
-
-def known(session: Session, fingerprint: str) -> Model | None:
-    rows = session.rows(f"{_MODEL} where fingerprint = :fingerprint", fingerprint=fingerprint)
-    return Model(*rows[0]) if rows else None
-
-
-def models(session: Session) -> list[Model]:
-    return [Model(*row) for row in session.rows(f"{_MODEL} order by id")]
-
-
 def register(session: Session, embedder: Embedder, *, indexed: bool = True) -> Model:
     """Return the embedder's model; the first one of a store becomes the active one."""
     # Many vectors are indexed in a third of the time once all of them are there: ``index`` makes what is not indexed.
-    found = known(session, embedder.fingerprint)
+    found = models.known(session, embedder.fingerprint)
     if found is None:
-        added = session.changed(
-            """
-            insert into models (fingerprint, name, dimensions, active)
-            values (:fingerprint, :name, :dimensions, not exists (select 1 from models where active))
-            on conflict (fingerprint) do nothing
-            """,
-            fingerprint=embedder.fingerprint,
-            name=embedder.name,
-            dimensions=embedder.dimensions,
-        )
-        if added and indexed:
+        if models.add(session, embedder.fingerprint, embedder.name, embedder.dimensions) and indexed:
             index(session)
-        found = known(session, embedder.fingerprint)
+        found = models.known(session, embedder.fingerprint)
     assert found is not None
     return found
 
@@ -75,7 +51,7 @@ def for_writing(session: Session, embedder: Embedder) -> Model:
     model = register(session, embedder)
     # Until this transaction ends, no writer changes to another model, for which these chunks would lack vectors.
     session.execute(f"select pg_advisory_xact_lock_shared({_CHANGING_MODEL})")
-    in_use = active(session)
+    in_use = models.active(session)
     if in_use is not None and in_use.id != model.id:
         raise EmbeddingMismatch(mismatch(in_use, embedder))
     return model
@@ -88,9 +64,8 @@ def activate(session: Session, embedder: Embedder) -> bool:
     session.execute(f"select pg_advisory_xact_lock({_CHANGING_MODEL})")
     if missing(session, model, 1):
         return False
-    if active(session) != model:
-        session.execute("update models set active = false where active")
-        session.execute("update models set active = true where id = :model", model=model.id)
+    if models.active(session) != model:
+        models.activate(session, model)
     return True
 
 
@@ -234,12 +209,3 @@ def of_chunks(session: Session, model: Model, chunks: Sequence[int]) -> ChunkVec
         np.array([row[1] for row in rows], np.int64),
         sql.from_vectors([row[2] for row in rows], model.dimensions),
     )
-
-
-def calibration(session: Session, model: Model) -> Calibration | None:
-    rows = session.rows(
-        "select chunks, value from trust where space = :space and model = :model",
-        space=session.space,
-        model=model.id,
-    )
-    return Calibration(*rows[0]) if rows else None

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from jupyter_memory.errors import InputError, Interrupted, StoreError
-from jupyter_memory.storage.base import Model, Noted, Prepared, QueryVector, RunFilter
+from jupyter_memory.storage.base import Calibration, Model, Noted, Prepared, QueryVector, RunFilter
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.postgres import checks, postings, vectors
 from jupyter_memory.storage.postgres.changes import Changes
@@ -19,7 +19,7 @@ from jupyter_memory.storage.postgres.tables import activity, files
 from jupyter_memory.storage.postgres.tables import runs as rows
 from jupyter_memory.storage.shared import identity
 from jupyter_memory.storage.shared import key as run_key
-from jupyter_memory.storage.tables import memories
+from jupyter_memory.storage.tables import memories, models
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Draft, Filters, Memory, Run
@@ -194,7 +194,7 @@ class PostgresWriter:
 
     def drop_damaged_vectors(self, embedder: Embedder, /) -> int:
         def drop(session: Session) -> int:
-            model = vectors.known(session, embedder.fingerprint)
+            model = models.known(session, embedder.fingerprint)
             damaged = [] if model is None else checks.damaged_vectors(session, model)
             if model is not None and damaged:
                 session.execute(
@@ -209,34 +209,21 @@ class PostgresWriter:
     def activate_model(self, embedder: Embedder, /) -> bool:
         return self._database.change(lambda session: vectors.activate(session, embedder))
 
-    def drop_models(self, models: Sequence[Model], /) -> int:
+    def drop_models(self, chosen: Sequence[Model], /) -> int:
         def drop(session: Session) -> int:
-            active = vectors.active(session)
-            idle = [model for model in vectors.models(session) if model in models and model != active]
+            active = models.active(session)
+            idle = [model for model in models.every(session) if model in chosen and model != active]
             return sum(vectors.drop(session, model) for model in idle)
 
         return self._database.change(drop)
 
     def keep_calibration(self, model: Model, chunks: int, value: float, /) -> None:
-        def keep(session: Session) -> None:
-            session.execute(
-                """
-                insert into trust (space, model, chunks, value)
-                select :space, id, :chunks, :value from models where id = :model
-                on conflict (space, model) do update set chunks = excluded.chunks, value = excluded.value
-                """,
-                space=session.space,
-                model=model.id,
-                chunks=chunks,
-                value=value,
-            )
-
-        self._database.change(keep)
+        measured = Calibration(chunks, value)
+        self._database.change(lambda session: models.keep_calibration(session, model, measured))
 
     def note_once(self, what: str, /) -> bool:
         def note(session: Session) -> bool:
-            noted = {"space": session.space, "what": what}
-            return session.changed("insert into done values (:space, :what) on conflict do nothing", **noted) > 0
+            return session.insert("done", [{"space": session.space, "what": what}], known="do nothing") > 0
 
         return self._database.change(note)
 

@@ -24,6 +24,7 @@ from jupyter_memory.storage.sqlite.file import on_disk
 from jupyter_memory.storage.sqlite.sql import Session
 from jupyter_memory.storage.sqlite.tables import thumbnails
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
+from jupyter_memory.storage.tables import models
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Outcome
 from jupyter_memory.types.chunk_tokens import is_damaged
 from jupyter_memory.types.memory import LARGEST_THUMBNAIL
@@ -334,10 +335,7 @@ def _have(count: int) -> str:
 
 def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
     with database.read() as connection:
-        active = vectors.active(connection)
-        models: list[Any] = connection.execute(
-            "select id, name, fingerprint, dimensions, active from models order by id"
-        ).fetchall()
+        active = models.active(connection)
         pictures, size = thumbnails.count(connection)
         return {
             "store": str(database.path),
@@ -354,14 +352,14 @@ def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
             "model": active.name if active else None,
             "models": [
                 {
-                    "name": name,
-                    "fingerprint": fingerprint,
-                    "dimensions": dimensions,
-                    "active": bool(is_active),
-                    "vectors": (number := _rows_of(connection, f"codes_{model}")),
-                    "bytes": number * (4 * dimensions + quantization.BITS // 8),
+                    "name": model.name,
+                    "fingerprint": model.fingerprint,
+                    "dimensions": model.dimensions,
+                    "active": model == active,
+                    "vectors": (number := vectors.count(connection, model)),
+                    "bytes": number * (4 * model.dimensions + quantization.BITS // 8),
                 }
-                for model, name, fingerprint, dimensions, is_active in models
+                for model in models.every(connection)
             ],
             "bytes": on_disk(database.path),
             "journal": connection.pragma("journal_mode"),
@@ -386,7 +384,7 @@ def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
         except StoreDamaged:
             yield "The keyword index does not match the memories. Repair it with store.rebuild()."
     with database.read() as snapshot:
-        active = vectors.active(snapshot)
+        active = models.active(snapshot)
         if active is not None and (lacking := len(vectors.missing(snapshot, active, 1_000_000))):
             yield (
                 f"{lacking} chunks have no vector, so the search by meaning cannot find them. "

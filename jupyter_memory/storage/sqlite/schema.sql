@@ -222,6 +222,11 @@ create table forgotten (
   changes blob not null
 );
 
+-- What was done once in the store.
+create table done (
+  what text primary key
+) without rowid;
+
 -- Counters that tell other processes what changed.
 create table counters (
   name text primary key,

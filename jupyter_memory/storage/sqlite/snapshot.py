@@ -24,7 +24,7 @@ from jupyter_memory.storage.sqlite.keyword import Statistics, StatisticsCache, W
 from jupyter_memory.storage.sqlite.sql import Session, version
 from jupyter_memory.storage.sqlite.tables import activity, files
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
-from jupyter_memory.storage.tables import memories
+from jupyter_memory.storage.tables import memories, models
 from jupyter_memory.storage.words import stems
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
@@ -155,10 +155,10 @@ class SqliteSnapshot:
     # -- vectors -------------------------------------------------------------------------------------------------------
 
     def active_model(self) -> Model | None:
-        return self._indexes.vectors.active(self._connection)
+        return models.active(self._connection)
 
     def model(self, fingerprint: str, /) -> Model | None:
-        return self._indexes.vectors.known(self._connection, fingerprint)
+        return models.known(self._connection, fingerprint)
 
     def is_large(self, model: Model, /) -> bool:
         return self._indexes.vectors.is_large(self._connection, model)
@@ -175,7 +175,7 @@ class SqliteSnapshot:
         return self._indexes.vectors.of_chunks(self._connection, model, chunks)
 
     def calibration(self, model: Model, /) -> Calibration | None:
-        return self._indexes.vectors.calibration(self._connection, model)
+        return models.calibration(self._connection, model)
 
     # -- samples -------------------------------------------------------------------------------------------------------
 
@@ -260,7 +260,7 @@ class SqliteSnapshot:
     # -- models --------------------------------------------------------------------------------------------------------
 
     def models(self) -> list[Model]:
-        return self._indexes.vectors.models(self._connection)
+        return models.every(self._connection)
 
     def chunks_without_vectors(self, model: Model, count: int, after: int = 0, /) -> list[int]:
         return self._indexes.vectors.missing(self._connection, model, count, after)

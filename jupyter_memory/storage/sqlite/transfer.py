@@ -15,7 +15,7 @@ from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.sql import Session
 from jupyter_memory.storage.sqlite.tables import activity, arrivals, files, runs, thumbnails
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
-from jupyter_memory.storage.tables import memories
+from jupyter_memory.storage.tables import memories, models
 from jupyter_memory.storage.writing import Arriving, Became, Contents, NotedFile, NotedFolder, NotedSearch, Stored
 from jupyter_memory.types import Filters
 from jupyter_memory.types.protocols import Embedder
@@ -34,11 +34,11 @@ class SqliteContents:
         self._space = space
 
     def model(self) -> Model | None:
-        return self._vectors.active(self._connection)
+        return models.active(self._connection)
 
     def calibration(self) -> Calibration | None:
         model = self.model()
-        return None if model is None else self._vectors.calibration(self._connection, model)
+        return None if model is None else models.calibration(self._connection, model)
 
     def spaces(self) -> list[str]:
         if self._space:

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.runtime import one_core
-from jupyter_memory.storage.base import Calibration, ChunkVectors, Model, mismatch
+from jupyter_memory.storage.base import ChunkVectors, Model, mismatch
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.shared import Row, cut, is_settled
 from jupyter_memory.storage.sql import SQLITE, condition
 from jupyter_memory.storage.sqlite import sql
 from jupyter_memory.storage.sqlite.sql import Session, removals
+from jupyter_memory.storage.tables import models
 from jupyter_memory.types import Filters, ScoredChunk
 from jupyter_memory.types.protocols import Embedder, Vectors
 
@@ -201,27 +202,10 @@ class VectorIndex:
         self.owners = ChunkOwners()
         self._known_codes: Cache[int, _Codes] = Cache(2)
 
-    def active(self, connection: Session) -> Model | None:
-        row = connection.execute("select id, fingerprint, name, dimensions from models where active").fetchone()
-        return Model(*row) if row else None
-
-    def known(self, connection: Session, fingerprint: str) -> Model | None:
-        row = connection.execute(
-            "select id, fingerprint, name, dimensions from models where fingerprint = ?", (fingerprint,)
-        ).fetchone()
-        return Model(*row) if row else None
-
     def register(self, connection: Session, embedder: Embedder) -> Model:
         """Return the embedder's model, with tables made for it; the first one of a store becomes the active one."""
-        connection.execute(
-            """
-            insert into models (fingerprint, name, dimensions, active)
-            values (:fingerprint, :name, :dimensions, not exists (select 1 from models where active))
-            on conflict (fingerprint) do nothing
-            """,
-            {"fingerprint": embedder.fingerprint, "name": embedder.name, "dimensions": embedder.dimensions},
-        )
-        model = self.known(connection, embedder.fingerprint)
+        models.add(connection, embedder.fingerprint, embedder.name, embedder.dimensions)
+        model = models.known(connection, embedder.fingerprint)
         assert model is not None
         for table, column in (("vectors", "embedding"), ("codes", "code")):
             connection.execute(
@@ -231,13 +215,13 @@ class VectorIndex:
 
     def for_writing(self, connection: Session, embedder: Embedder) -> Model:
         """Return the embedder's model, which is the active one."""
-        model, active = self.register(connection, embedder), self.active(connection)
+        model, active = self.register(connection, embedder), models.active(connection)
         if active is not None and active.id != model.id:
             raise EmbeddingMismatch(mismatch(active, embedder))
         return model
 
     def activate(self, connection: Session, model: Model) -> None:
-        connection.execute("update models set active = (id = ?)", (model.id,))
+        models.activate(connection, model)
         self.outdate_caches(connection)
 
     def drop(self, connection: Session, model: Model) -> None:
@@ -245,9 +229,6 @@ class VectorIndex:
         connection.execute(f"drop table if exists codes_{model.id}")
         connection.execute("delete from models where id = ?", (model.id,))
         self.outdate_caches(connection)
-
-    def models(self, connection: Session) -> list[Model]:
-        return [Model(*row) for row in connection.execute("select id, fingerprint, name, dimensions from models")]
 
     def add(self, connection: Session, model: Model, chunks: Sequence[int], vectors: Vectors) -> None:
         """Store the vectors of new chunks, float32 ``(len(chunks), dimensions)`` of unit length."""
@@ -262,10 +243,10 @@ class VectorIndex:
             rows = [(chunk, one.tobytes()) for chunk, one in zip(chunks, written, strict=True)]
             sql.insert(connection, f"{table}_{model.id}", ("chunk", column), rows, replacing=True)
 
-    def remove(self, connection: Session, chunks: Iterable[int], models: Sequence[Model] | None = None) -> None:
+    def remove(self, connection: Session, chunks: Iterable[int], of: Sequence[Model] | None = None) -> None:
         """Remove the vectors of chunks, of every model or of some."""
         gone = [(chunk,) for chunk in chunks]
-        for model in self.models(connection) if models is None else models:
+        for model in models.every(connection) if of is None else of:
             connection.executemany(f"delete from vectors_{model.id} where chunk = ?", gone)
             connection.executemany(f"delete from codes_{model.id} where chunk = ?", gone)
         self.outdate_caches(connection)
@@ -350,16 +331,6 @@ class VectorIndex:
         together = np.frombuffer(b"".join(row[2] for row in found), np.float32).reshape(-1, model.dimensions)
         ids = np.array([row[0] for row in found], np.int64)
         return ChunkVectors(ids, np.array([row[1] for row in found], np.int64), together)
-
-    def calibration(self, connection: Session, model: Model) -> Calibration | None:
-        row = connection.execute("select chunks, value from trust where model = ?", (model.id,)).fetchone()
-        return Calibration(*row) if row else None
-
-    def keep_calibration(self, connection: Session, model: Model, measured: Calibration) -> None:
-        connection.execute(
-            "insert or replace into trust (model, chunks, value) select id, ?, ? from models where id = ?",
-            (*measured, model.id),
-        )
 
     def outdate_caches(self, connection: Session) -> None:
         """Make every process read its codes anew."""

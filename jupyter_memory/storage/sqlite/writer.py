@@ -20,7 +20,7 @@ from jupyter_memory.storage.sqlite.sql import Session
 from jupyter_memory.storage.sqlite.tables import activity, files, thumbnails
 from jupyter_memory.storage.sqlite.tables import runs as rows
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
-from jupyter_memory.storage.tables import memories
+from jupyter_memory.storage.tables import memories, models
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, Run
 from jupyter_memory.types.chunk_tokens import ChunkTokens
@@ -204,7 +204,7 @@ class SqliteWriter:
 
     def drop_damaged_vectors(self, embedder: Embedder, /) -> int:
         with self._database.read() as connection:
-            model = self._vectors.known(connection, embedder.fingerprint)
+            model = models.known(connection, embedder.fingerprint)
         if model is None:
             return 0
         return self._drop_damaged(
@@ -218,15 +218,15 @@ class SqliteWriter:
             model = self._vectors.register(connection, embedder)
             if self._vectors.missing(connection, model, 1):
                 return False
-            if self._vectors.active(connection) != model:
+            if models.active(connection) != model:
                 self._vectors.activate(connection, model)
         return True
 
-    def drop_models(self, models: Sequence[Model], /) -> int:
+    def drop_models(self, chosen: Sequence[Model], /) -> int:
         def drop() -> int:
             with self._database.write() as connection:
-                active = self._vectors.active(connection)
-                idle = [model for model in self._vectors.models(connection) if model in models and model != active]
+                active = models.active(connection)
+                idle = [model for model in models.every(connection) if model in chosen and model != active]
                 count = sum(self._vectors.count(connection, model) for model in idle)
                 for model in idle:
                     self._vectors.drop(connection, model)
@@ -240,12 +240,11 @@ class SqliteWriter:
 
     def keep_calibration(self, model: Model, chunks: int, value: float, /) -> None:
         with self._database.write() as connection:
-            self._vectors.keep_calibration(connection, model, Calibration(chunks, value))
+            models.keep_calibration(connection, model, Calibration(chunks, value))
 
     def note_once(self, what: str, /) -> bool:
         with self._database.write() as connection:
-            connection.execute("insert or ignore into counters (name, value) values (?, 1)", (what,))
-            return connection.changes() > 0
+            return connection.insert("done", [{"what": what}], known="do nothing") > 0
 
     def drop_damaged_tokens(self) -> int:
         return self._drop_damaged(checks.damaged_tokens, memories.drop_tokens)

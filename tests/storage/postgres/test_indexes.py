@@ -278,27 +278,29 @@ def storage(postgres_server):
         yield opened
 
 
-def found(session, filters, wanted=20):
-    query = Hashing().embed_query("the rate 140 of queue 0")
-    return vectors.search(session, vectors.active(session), query, filters, wanted, None)
+def found(storage, filters, wanted=20):
+    """Return the nearest memories; within another read it is part of that."""
+    with storage.snapshot() as snapshot:
+        query = Hashing().embed_query("the rate 140 of queue 0")
+        return snapshot.vector_matches(snapshot.active_model(), query, filters, wanted, None)
 
 
 def indexes(storage):
     with storage.database.read() as session:
-        return [name for (name,) in session.rows("select indexname from pg_indexes where indexdef like '%% hnsw %%'")]
+        return [name for (name,) in session.rows("select indexname from pg_indexes where indexdef like '% hnsw %'")]
 
 
 @pytest.mark.parametrize("filters", SOME, ids=str)
 def test_the_index_answers_as_comparing_everything_does(storage, monkeypatch, filters):
     """A small graph is searched whole, so memories, order and scores are those of the exact search."""
     with storage.database.read() as session:
-        exact = found(session, filters)
+        exact = found(storage, filters)
         monkeypatch.setattr(vectors, "EXACT", 0)
         # What a larger store makes worth it.
         session.execute("set local enable_sort = off")
         scans = "select pg_stat_get_xact_numscans('vectors_nearest_1'::regclass)"
         before = session.value(scans)
-        assert found(session, filters) == exact and bool(exact) == (filters.tag != ("no",))
+        assert found(storage, filters) == exact and bool(exact) == (filters.tag != ("no",))
         assert filters or session.value(scans) > before
 
 
@@ -310,7 +312,7 @@ def test_filters_never_empty_a_set(storage, monkeypatch):
             session.execute(f"set local {setting}")
         fitting = {Filters(tag=("rare",)): 1, Filters(space=("b",)): 1, Filters(tag=("seven",)): 21}
         for filters, count in fitting.items():
-            assert len(found(session, filters, 30)) == count
+            assert len(found(storage, filters, 30)) == count
 
 
 def test_a_model_has_its_index_as_long_as_it_is_there(emptied_postgres):
@@ -320,7 +322,7 @@ def test_a_model_has_its_index_as_long_as_it_is_there(emptied_postgres):
         assert indexes(storage) == []
         storage.writer.add(prepare([Draft(text=TEXTS[0])], embedder), embedder)
         assert len(indexes(storage)) == 1
-        storage.writer.register_model(Hashing("other", 24))
+        other = storage.writer.register_model(Hashing("other", 24))
         assert len(indexes(storage)) == 2
-        storage.database.change(lambda session: vectors.drop(session, vectors.known(session, embedder.fingerprint)))
+        storage.writer.drop_models([other])
         assert len(indexes(storage)) == 1

@@ -1,0 +1,62 @@
+"""The models whose vectors a store holds, and how far each can be trusted there."""
+
+from __future__ import annotations
+
+from jupyter_memory.storage.base import Calibration, Model
+from jupyter_memory.storage.sql import Session
+
+_MODEL = "select id, fingerprint, name, dimensions from models"
+
+
+def active(session: Session) -> Model | None:
+    """Return the model that searches use, None in a store without vectors."""
+    return next((Model(*row) for row in session.rows(f"{_MODEL} where active")), None)
+
+
+def known(session: Session, fingerprint: str) -> Model | None:
+    rows = session.rows(f"{_MODEL} where fingerprint = :fingerprint", fingerprint=fingerprint)
+    return next((Model(*row) for row in rows), None)
+
+
+def every(session: Session) -> list[Model]:
+    return [Model(*row) for row in session.rows(f"{_MODEL} order by id")]
+
+
+def add(session: Session, fingerprint: str, name: str, dimensions: int) -> bool:
+    """Note a model, unless it is there; the first one is the active one. Return whether it was new."""
+    return (
+        session.changed(
+            """
+            insert into models (fingerprint, name, dimensions, active)
+            values (:fingerprint, :name, :dimensions, not exists (select 1 from models where active))
+            on conflict (fingerprint) do nothing
+            """,
+            fingerprint=fingerprint,
+            name=name,
+            dimensions=dimensions,
+        )
+        > 0
+    )
+
+
+def activate(session: Session, model: Model) -> None:
+    session.changed("update models set active = false where active")
+    session.changed("update models set active = true where id = :model", model=model.id)
+
+
+def calibration(session: Session, model: Model) -> Calibration | None:
+    """Return how far a model can be trusted here, None where that was never measured."""
+    rows = session.rows(
+        f"select chunks, value from trust where {session.dialect.opened('trust')} and model = :model", model=model.id
+    )
+    return next((Calibration(*row) for row in rows), None)
+
+
+def keep_calibration(session: Session, model: Model, measured: Calibration) -> None:
+    """Note how far a model can be trusted, unless the store dropped it meanwhile."""
+    if model in every(session):
+        session.insert(
+            "trust",
+            [{"space": session.space, "model": model.id, **measured._asdict()}],
+            known="do update set chunks = excluded.chunks, value = excluded.value",
+        )
