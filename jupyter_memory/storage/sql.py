@@ -93,6 +93,9 @@ class Session(Protocol):
     def note_removal(self) -> None:
         """Note that something was removed whose traces must go."""
 
+    def forget_asked(self, keys: Sequence[int]) -> bool:
+        """Forget everybody's searches that showed one of these memories, and the feedback; return whether any did."""
+
 
 class SqliteDialect:
     """SQLite: lists are JSON, and a file is not divided into spaces."""

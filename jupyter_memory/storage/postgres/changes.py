@@ -15,8 +15,9 @@ from jupyter_memory.storage.base import Model, Prepared
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
 from jupyter_memory.storage.postgres import postings, vectors
 from jupyter_memory.storage.postgres.database import Overtaken, Session, of
-from jupyter_memory.storage.postgres.tables import activity, arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.postgres.tables import arrivals, files, memories, runs, thumbnails
 from jupyter_memory.storage.shared import identity, to_micros, with_errors
+from jupyter_memory.storage.tables import activity
 from jupyter_memory.storage.writing import Arriving
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft, Filters, Memory
@@ -241,14 +242,14 @@ class Changes:
 
     def forget_keys(self, keys: Sequence[int]) -> int:
         """Remove memories, the searches that showed them and the vectors of questions; return how many there were."""
-        activity.forget_about(self.session, keys)
+        self.session.forget_asked(keys)
         forgotten = self.delete(keys)
         activity.clear_query_vectors(self.session)
         return forgotten
 
     def forget_files(self, paths: Sequence[str], space: str) -> int:
         keys = files.memories_of_paths(self.session, paths, space)
-        activity.forget_about(self.session, keys)
+        self.session.forget_asked(keys)
         forgotten = self.delete(keys)
         files.drop(self.session, paths, space)
         return forgotten

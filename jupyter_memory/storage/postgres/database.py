@@ -424,6 +424,11 @@ class Session:
     def note_removal(self) -> None:
         """Do nothing: the server overwrites what was removed when it needs the room."""
 
+    def forget_asked(self, keys: Sequence[int]) -> bool:
+        ids = f"select id from memories where {of('memories')} and key = any(:keys)"
+        asked = f"select jupyter_memory.forget_asked(cast(:spaces as text[]), array({ids}))"
+        return bool(self.value(asked, keys=list(keys)))
+
 
 @cache
 def _named(sql: str) -> bytes:

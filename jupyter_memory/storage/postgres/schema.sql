@@ -260,13 +260,13 @@ create table jupyter_memory.searches (
   profile text not null,
   origin text not null,
   at bigint not null,
-  hits text[] not null,
+  hits text not null,                        -- ids of the memories that were shown, as JSON
   client text not null default '',
   tool text not null default '',
   primary key (space, number)
 );
 create index searches_of on jupyter_memory.searches (space, who, number);
-create index searches_hits on jupyter_memory.searches using gin (hits);
+create index searches_hits on jupyter_memory.searches using gin ((hits::jsonb));
 
 create table jupyter_memory.feedback (
   space text collate "C" not null,
@@ -285,14 +285,14 @@ create unique index feedback_of on jupyter_memory.feedback (space, memory, who, 
 
 create table jupyter_memory.query_vectors (
   space text collate "C" not null,
-  number bigint not null default nextval('jupyter_memory.numbers'),
   who name not null default current_user,
+  number bigint not null,                    -- counts up with every use, so the lowest was not asked for longest
   model integer not null references jupyter_memory.models on delete cascade,
   digest bytea not null,
   embedding bytea not null,
-  primary key (space, number),
-  unique (space, who, model, digest)
+  primary key (space, who, model, digest)
 );
+create index query_vectors_of on jupyter_memory.query_vectors (space, who, number);
 
 -- A key of each person, with which the digests of their questions are made.
 create table jupyter_memory.query_keys (

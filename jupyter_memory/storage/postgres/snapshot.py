@@ -23,9 +23,10 @@ from jupyter_memory.storage.postgres import keyword, vectors
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.postgres.keyword import begun
 from jupyter_memory.storage.postgres.postings import Statistics, StatisticsCache, bits_of
-from jupyter_memory.storage.postgres.tables import activity, files, memories
+from jupyter_memory.storage.postgres.tables import files, memories
 from jupyter_memory.storage.shared import from_micros, identity, is_below
 from jupyter_memory.storage.sql import POSTGRES, SHOWN_TIER, condition
+from jupyter_memory.storage.tables import activity
 from jupyter_memory.storage.words import keyed, stems
 from jupyter_memory.text.code import PYTHON, Definitions
 from jupyter_memory.text.identifiers import COLUMNS
@@ -255,54 +256,22 @@ class PostgresSnapshot:
     # -- activity ------------------------------------------------------------------------------------------------------
 
     def accepted(self) -> tuple[int, int]:
-        [(yes, judged)] = self._session.rows(
-            f"select count(*) filter (where accepted), count(*) from feedback where {activity.OWN}",
-            space=self._session.space,
-        )
-        return yes, judged
+        return activity.accepted(self._session)
 
     def query_vector(self, fingerprint: str, text: str, /) -> tuple[Vectors, bool] | None:
         return activity.query_vector(self._session, fingerprint, text)
 
     def has_query_vectors(self) -> bool:
-        return bool(
-            self._session.value(
-                f"select exists (select 1 from query_vectors where {activity.OWN})", space=self._session.space
-            )
-        )
+        return activity.has_query_vectors(self._session)
 
     def recent_searches(self, limit: int, /) -> list[Recent]:
-        rows = self._session.rows(
-            f"""
-            select query_id, query, profile, at, origin, cardinality(hits), client, tool
-            from searches where {activity.OWN} order by number desc limit :limit
-            """,
-            space=self._session.space,
-            limit=limit,
-        )
-        return [Recent(id_, query, profile, from_micros(at), *said) for id_, query, profile, at, *said in rows]
+        return activity.recent(self._session, limit)
 
     def last_search(self, origin: str, /) -> tuple[Recent, tuple[str, ...]] | None:
-        rows = self._session.rows(
-            f"""
-            select query_id, query, profile, at, hits from searches
-            where {activity.OWN} and origin = :origin and client = '' order by number desc limit 1
-            """,
-            space=self._session.space,
-            origin=origin,
-        )
-        if not rows:
-            return None
-        [(id_, query, profile, at, hits)] = rows
-        return Recent(id_, query, profile, from_micros(at), origin, len(hits)), tuple(hits)
+        return activity.last_search(self._session, origin)
 
     def query_of(self, query_id: str, /) -> str:
-        found = self._session.value(
-            f"select query from searches where {activity.OWN} and query_id = :id",
-            space=self._session.space,
-            id=storable(query_id),
-        )
-        return "" if found is None else str(found)
+        return activity.query_of(self._session, query_id)
 
     def feedback(self) -> list[Feedback]:
         return activity.judged(self._session)

@@ -14,13 +14,14 @@ from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.postgres import postings, vectors
 from jupyter_memory.storage.postgres.changes import Changes
 from jupyter_memory.storage.postgres.database import Database, Session, of
-from jupyter_memory.storage.postgres.tables import activity, arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.postgres.tables import arrivals, files, memories, runs, thumbnails
 from jupyter_memory.storage.postgres.writer import changed_and_folded
 from jupyter_memory.storage.shared import from_micros, identity
+from jupyter_memory.storage.tables import activity
 from jupyter_memory.storage.writing import Arriving, Became, Contents, NotedFile, NotedFolder, NotedSearch, Stored
 from jupyter_memory.types import Chunk, Filters
 from jupyter_memory.types.protocols import Embedder, FileState
-from jupyter_memory.types.report import Feedback, Recent
+from jupyter_memory.types.report import Feedback
 
 # What a PostgreSQL store holds, on its way into a folder or another store; `storage.base.Contents` says what.
 
@@ -117,13 +118,7 @@ class _Contents:
                 yield said
 
     def searches(self) -> Iterator[NotedSearch]:
-        for id_, query, profile, at, origin, hits, client, tool in self._session.rows(
-            "select query_id, query, profile, at, origin, hits, client, tool from searches "
-            f"where {activity.OWN} order by number",
-            space=self._session.space,
-        ):
-            recent = Recent(id_, query, profile, from_micros(at), origin, len(hits), client, tool)
-            yield NotedSearch(recent, tuple(hits))
+        return iter(activity.every_search(self._session))
 
     @property
     def _filters(self) -> Filters:

@@ -15,12 +15,12 @@ from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.postgres import checks, postings, vectors
 from jupyter_memory.storage.postgres.changes import Changes
 from jupyter_memory.storage.postgres.database import Database, Session, of
-from jupyter_memory.storage.postgres.tables import activity, files, memories
+from jupyter_memory.storage.postgres.tables import files, memories
 from jupyter_memory.storage.postgres.tables import runs as rows
 from jupyter_memory.storage.shared import identity
 from jupyter_memory.storage.shared import key as run_key
+from jupyter_memory.storage.tables import activity
 from jupyter_memory.text.code import Definitions
-from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Draft, Filters, Memory, Run
 from jupyter_memory.types.chunk_tokens import ChunkTokens
 from jupyter_memory.types.protocols import Embedder, FileState, Vectors
@@ -142,21 +142,15 @@ class PostgresWriter:
         self._at_once(lambda session: activity.note_search(session, search, hits), patience)
 
     def note_access(self, memory_id: str, patience: float, /) -> bool:
-        counted = f"update memories set accessed = accessed + 1 where {of('memories')} and id = :id"
-        return self._at_once(lambda session: session.changed(counted, id=storable(memory_id)), patience) > 0
+        return self._at_once(lambda session: activity.note_access(session, memory_id), patience)
 
     def forget_searches(self) -> int:
         def forget(session: Session) -> int:
-            session.execute(f"update memories set accessed = 0 where {of('memories')} and accessed > 0")
+            activity.clear_accesses(session)
             return activity.clear_searches(session)
 
-        asked = (
-            f"select exists (select 1 from searches where {activity.OWN}) "
-            f"or exists (select 1 from feedback where {activity.OWN})"
-        )
-        used = f"select exists (select 1 from memories where {of('memories')} and accessed > 0)"
         with self._database.read() as session:
-            if not session.value(asked, space=session.space) and not session.value(used):
+            if not activity.has_searches(session) and not activity.has_accesses(session):
                 return 0
         return self._database.change(forget)
 

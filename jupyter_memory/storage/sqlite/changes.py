@@ -23,8 +23,9 @@ from jupyter_memory.storage.sqlite import keyword_query, scrubbing
 from jupyter_memory.storage.sqlite.copies import sweep
 from jupyter_memory.storage.sqlite.database import Database, translate_errors
 from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.tables import activity, arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.sqlite.tables import arrivals, files, memories, runs, thumbnails
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
+from jupyter_memory.storage.tables import activity
 from jupyter_memory.storage.writing import Arriving
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft, Filters, Memory
@@ -218,7 +219,7 @@ class Changes:
             removed |= self.forget_keys(emptied) or went
             keys = [*keys, *emptied]
         if everything:
-            removed |= not activity.has_no_searches(connection)
+            removed |= activity.has_searches(connection)
             activity.clear_searches(connection)
         before = connection.total_changes()
         if everything:
@@ -231,14 +232,14 @@ class Changes:
 
     def forget_keys(self, keys: Sequence[int]) -> bool:
         """Remove memories, the searches that showed them and the vectors of questions; return whether any went."""
-        removed = activity.forget_about(self.connection, keys) or bool(keys)
+        removed = self.connection.forget_asked(keys) or bool(keys)
         self.delete(keys)
         # A question about forgotten memories reveals something of them, too.
         return bool(activity.clear_query_vectors(self.connection)) or removed
 
     def forget_files(self, paths: Sequence[str], space: str) -> int:
         keys = files.memories_of_paths(self.connection, paths, space)
-        activity.forget_about(self.connection, keys)
+        self.connection.forget_asked(keys)
         self.delete(keys)
         files.drop(self.connection, paths, space)
         scrubbing.note_removal(self.connection)

@@ -316,7 +316,7 @@ def _lost_rows(connection: Session) -> Iterator[str]:
             yield f"{_rows(count)} of memories {_have(count)} no {what}. {_cure(connection, 'memories', without)}"
     if not _count(connection, "counters", "name = 'removals'"):
         yield f"The counter of removals is missing. {_RESTORE}"
-    if _count(connection, "query_key", "length(key) = 32") != 1:
+    if _count(connection, "query_keys", "length(key) = 32") != 1:
         yield f"The key of the stored questions is missing. {_RESTORE}"
 
 

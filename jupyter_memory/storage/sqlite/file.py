@@ -469,7 +469,7 @@ _KINDS = {
     "vectors": ("vectors_*", "codes_*", "chunk_tokens", "models", "trust"),
     "pictures": ("thumbnails",),
     "history": ("runs",),
-    "searches": ("searches", "feedback", "query_vectors", "query_key"),
+    "searches": ("searches", "feedback", "query_vectors", "query_keys"),
     "files": ("files", "folders"),
     "forgotten": ("forgotten",),
 }

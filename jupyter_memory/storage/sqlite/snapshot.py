@@ -22,8 +22,9 @@ from jupyter_memory.storage.sqlite import keyword, keyword_query
 from jupyter_memory.storage.sqlite.database import BackgroundReader
 from jupyter_memory.storage.sqlite.keyword import Statistics, StatisticsCache, WordScoreCache
 from jupyter_memory.storage.sqlite.sql import Session, version
-from jupyter_memory.storage.sqlite.tables import activity, files, memories
+from jupyter_memory.storage.sqlite.tables import files, memories
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
+from jupyter_memory.storage.tables import activity
 from jupyter_memory.storage.words import stems
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
@@ -224,7 +225,7 @@ class SqliteSnapshot:
         return activity.query_vector(self._connection, fingerprint, text)
 
     def has_query_vectors(self) -> bool:
-        return not activity.has_no_query_vectors(self._connection)
+        return activity.has_query_vectors(self._connection)
 
     def recent_searches(self, limit: int, /) -> list[Recent]:
         return activity.recent(self._connection, limit)

@@ -66,6 +66,14 @@ class Session(apsw.Connection):
     def note_removal(self) -> None:
         scrubbing.note_removal(self)
 
+    def forget_asked(self, keys: Sequence[int]) -> bool:
+        before = self.total_changes()
+        ids = "select id from memories where key in (select value from json_each(:keys))"
+        shown = f"exists (select 1 from json_each(hits) where value in ({ids}))"
+        self.changed(f"delete from searches where {shown}", keys=list(keys))
+        self.changed(f"delete from feedback where memory in ({ids})", keys=list(keys))
+        return self.total_changes() > before
+
     def _run(self, sql: str, parameters: Mapping[str, Any]) -> apsw.Cursor:
         return self.execute(sql, {name: self.dialect.value(value) for name, value in parameters.items()})
 

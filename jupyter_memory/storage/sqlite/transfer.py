@@ -13,8 +13,9 @@ from jupyter_memory.storage.shared import identity
 from jupyter_memory.storage.sqlite.changes import Changes, Transactions
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.tables import activity, arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.sqlite.tables import arrivals, files, memories, runs, thumbnails
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
+from jupyter_memory.storage.tables import activity
 from jupyter_memory.storage.writing import Arriving, Became, Contents, NotedFile, NotedFolder, NotedSearch, Stored
 from jupyter_memory.types import Filters
 from jupyter_memory.types.protocols import Embedder
@@ -91,7 +92,7 @@ class SqliteContents:
                 yield said
 
     def searches(self) -> Iterator[NotedSearch]:
-        return activity.every_search(self._connection)
+        return iter(activity.every_search(self._connection))
 
     @property
     def _filters(self) -> Filters:

@@ -17,9 +17,10 @@ from jupyter_memory.storage.sqlite.changes import Changes, Transactions, in_step
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.scrubbing import note_removal
 from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.tables import activity, files, memories, thumbnails
+from jupyter_memory.storage.sqlite.tables import files, memories, thumbnails
 from jupyter_memory.storage.sqlite.tables import runs as rows
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
+from jupyter_memory.storage.tables import activity
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, Run
 from jupyter_memory.types.chunk_tokens import ChunkTokens
@@ -165,7 +166,7 @@ class SqliteWriter:
                 return count
 
         with self._database.read() as connection:
-            if activity.has_no_searches(connection) and activity.is_unused(connection):
+            if not activity.has_searches(connection) and not activity.has_accesses(connection):
                 return 0
         count = with_room(self._database, forget)
         self.tidy()

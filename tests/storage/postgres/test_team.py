@@ -22,7 +22,7 @@ QUERIES = 300  # of the 10,000 of the campaign
 # A search that somebody noted, and what they said of its hit.
 SEARCH = (
     "insert into searches (space, query_id, query, profile, origin, at, hits)"
-    " values (%s, 'q', 'who?', '', '', 0, array['id1', 'id0'])"
+    " values (%s, 'q', 'who?', '', '', 0, '[\"id1\", \"id0\"]')"
 )
 FEEDBACK = (
     "insert into feedback (space, memory, query, query_id, profile, accepted, at)"
