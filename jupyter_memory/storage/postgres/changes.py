@@ -15,9 +15,9 @@ from jupyter_memory.storage.base import Model, Prepared
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
 from jupyter_memory.storage.postgres import postings, vectors
 from jupyter_memory.storage.postgres.database import Overtaken, Session, of
-from jupyter_memory.storage.postgres.tables import arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.postgres.tables import arrivals, files, memories, runs
 from jupyter_memory.storage.shared import identity, to_micros, with_errors
-from jupyter_memory.storage.tables import activity
+from jupyter_memory.storage.tables import activity, thumbnails
 from jupyter_memory.storage.writing import Arriving
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft, Filters, Memory
@@ -95,8 +95,7 @@ class Changes:
 
     def add_runs(self, key: int, one: Arriving) -> None:
         """Give a memory that is there the runs that it lacks, and the pictures if it has none."""
-        if one.prepared.draft.pictures.thumbnails and not thumbnails.by_memory(self.session, [key]):
-            thumbnails.insert(self.session, [(key, one.prepared.draft)])
+        thumbnails.complete(self.session, key, one.prepared.draft)
         if arrivals.add_runs(self.session, key, one.runs):
             runs.describe(self.session, [key])
             self.index_errors([key])

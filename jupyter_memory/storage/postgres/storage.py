@@ -14,10 +14,10 @@ from jupyter_memory.storage.postgres import checks, vectors
 from jupyter_memory.storage.postgres.database import SCHEMA, Database, of
 from jupyter_memory.storage.postgres.postings import StatisticsCache
 from jupyter_memory.storage.postgres.snapshot import PartSnapshot, PostgresSnapshot
-from jupyter_memory.storage.postgres.tables import thumbnails
 from jupyter_memory.storage.postgres.transfer import PostgresTransfer
-from jupyter_memory.storage.postgres.writer import PostgresRunLog, PostgresWriter
+from jupyter_memory.storage.postgres.writer import PostgresRunLog, PostgresThumbnails, PostgresWriter
 from jupyter_memory.storage.sql import SHOWN_TIER
+from jupyter_memory.storage.tables import thumbnails
 from jupyter_memory.storage.writing import Forgotten, Thumbnails, Transfer, Writer
 from jupyter_memory.text.paths import DatabaseAddress
 from jupyter_memory.types import Filters
@@ -56,7 +56,7 @@ class PostgresStorage:
         self._cache = StatisticsCache()
         self._writer = PostgresWriter(database)
         self._runs = PostgresRunLog(database)
-        self._thumbnails = thumbnails.PostgresThumbnails(database)
+        self._thumbnails = PostgresThumbnails(database)
         self._transfer = PostgresTransfer(database)
         self._forgotten = _NothingForgotten()
 

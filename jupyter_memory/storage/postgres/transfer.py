@@ -14,10 +14,10 @@ from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.postgres import postings, vectors
 from jupyter_memory.storage.postgres.changes import Changes
 from jupyter_memory.storage.postgres.database import Database, Session, of
-from jupyter_memory.storage.postgres.tables import arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.postgres.tables import arrivals, files, memories, runs
 from jupyter_memory.storage.postgres.writer import changed_and_folded
 from jupyter_memory.storage.shared import from_micros, identity
-from jupyter_memory.storage.tables import activity
+from jupyter_memory.storage.tables import activity, thumbnails
 from jupyter_memory.storage.writing import Arriving, Became, Contents, NotedFile, NotedFolder, NotedSearch, Stored
 from jupyter_memory.types import Chunk, Filters
 from jupyter_memory.types.protocols import Embedder, FileState

@@ -19,10 +19,11 @@ from jupyter_memory.storage.postgres.tables import files, memories
 from jupyter_memory.storage.postgres.tables import runs as rows
 from jupyter_memory.storage.shared import identity
 from jupyter_memory.storage.shared import key as run_key
-from jupyter_memory.storage.tables import activity
+from jupyter_memory.storage.tables import activity, thumbnails
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, Run
 from jupyter_memory.types.chunk_tokens import ChunkTokens
+from jupyter_memory.types.memory import Thumbnail
 from jupyter_memory.types.protocols import Embedder, FileState, Vectors
 from jupyter_memory.types.report import Feedback, HistoryStatus, Recent
 
@@ -287,6 +288,34 @@ def changed_and_folded(database: Database, work: Callable[[Changes], Result]) ->
         with suppress(StoreError, Interrupted):
             database.change(postings.fold)
     return result
+
+
+class PostgresThumbnails:
+    """The thumbnails of one store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, memory_id: str, place: int, /) -> Thumbnail | None:
+        with self._database.read() as session:
+            return thumbnails.get(session, memories.known_key(session, memory_id), place)
+
+    def of_file(self, path: str, space: str, /) -> dict[str, Thumbnail]:
+        with self._database.read() as session:
+            return thumbnails.by_origin(session, files.memories_of_paths(session, [path], space))
+
+    def size(self, without: Sequence[str], space: str, /) -> int:
+        with self._database.read() as session:
+            excluded = thumbnails.size(session, files.memories_of_paths(session, without, space))
+            return thumbnails.count(session)[1] - excluded
+
+    def unread(self, paths: Sequence[str], space: str, /) -> set[str]:
+        with self._database.read() as session:
+            unread = thumbnails.unread_files(session, paths, space)
+            return thumbnails.showing(session, files.memories_of_paths(session, unread, space))
+
+    def clear(self) -> int:
+        return self._database.change(thumbnails.clear)
 
 
 class PostgresRunLog:

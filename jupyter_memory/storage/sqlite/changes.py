@@ -23,9 +23,9 @@ from jupyter_memory.storage.sqlite import keyword_query, scrubbing
 from jupyter_memory.storage.sqlite.copies import sweep
 from jupyter_memory.storage.sqlite.database import Database, translate_errors
 from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.tables import arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.sqlite.tables import arrivals, files, memories, runs
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
-from jupyter_memory.storage.tables import activity
+from jupyter_memory.storage.tables import activity, thumbnails
 from jupyter_memory.storage.writing import Arriving
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft, Filters, Memory

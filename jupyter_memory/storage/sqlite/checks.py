@@ -22,8 +22,8 @@ from jupyter_memory.storage.sqlite.copies import migrations, sweep
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.file import on_disk
 from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.tables import thumbnails
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
+from jupyter_memory.storage.tables import thumbnails
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Outcome
 from jupyter_memory.types.chunk_tokens import is_damaged
 from jupyter_memory.types.memory import LARGEST_THUMBNAIL

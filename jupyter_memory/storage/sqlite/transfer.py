@@ -13,9 +13,9 @@ from jupyter_memory.storage.shared import identity
 from jupyter_memory.storage.sqlite.changes import Changes, Transactions
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.tables import arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.sqlite.tables import arrivals, files, memories, runs
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
-from jupyter_memory.storage.tables import activity
+from jupyter_memory.storage.tables import activity, thumbnails
 from jupyter_memory.storage.writing import Arriving, Became, Contents, NotedFile, NotedFolder, NotedSearch, Stored
 from jupyter_memory.types import Filters
 from jupyter_memory.types.protocols import Embedder

@@ -17,10 +17,10 @@ from jupyter_memory.storage.sqlite.changes import Changes, Transactions, in_step
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.scrubbing import note_removal
 from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.tables import files, memories, thumbnails
+from jupyter_memory.storage.sqlite.tables import files, memories
 from jupyter_memory.storage.sqlite.tables import runs as rows
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
-from jupyter_memory.storage.tables import activity
+from jupyter_memory.storage.tables import activity, thumbnails
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, Run
 from jupyter_memory.types.chunk_tokens import ChunkTokens
@@ -299,15 +299,17 @@ class SqliteThumbnails:
 
     def of_file(self, path: str, space: str, /) -> dict[str, Thumbnail]:
         with self._database.read() as connection:
-            return thumbnails.of_file(connection, path, space)
+            return thumbnails.by_origin(connection, files.memories_of_paths(connection, [path], space))
 
     def size(self, without: Sequence[str], space: str, /) -> int:
         with self._database.read() as connection:
-            return thumbnails.count(connection)[1] - thumbnails.size_in(connection, without, space)
+            excluded = thumbnails.size(connection, files.memories_of_paths(connection, without, space))
+            return thumbnails.count(connection)[1] - excluded
 
     def unread(self, paths: Sequence[str], space: str, /) -> set[str]:
         with self._database.read() as connection:
-            return thumbnails.unread(connection, paths, space)
+            unread = thumbnails.unread_files(connection, paths, space)
+            return thumbnails.showing(connection, files.memories_of_paths(connection, unread, space))
 
     def clear(self) -> int:
         def clear(changes: Changes) -> int:
