@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from jupyter_memory.errors import InputError
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.text.identifiers import ident_column
-from jupyter_memory.text.paths import inside, is_at_or_below, path_forms, plain_path, pure
+from jupyter_memory.text.paths import inside, path_forms, plain_path
 from jupyter_memory.types import Draft, Filters, Run, RunError, ScoredChunk
 from jupyter_memory.types.protocols import Vectors
 
@@ -35,38 +35,6 @@ def cosines(query: Vectors, vectors: Vectors) -> NDArray[np.float64]:
 
 def _summed(products: Vectors) -> Vectors:
     return np.cumsum(products, axis=1, dtype=np.float32)[:, -1]
-
-
-# The folders of a store: which lie in others, and which hold files although nobody put them on the list.
-
-
-class FolderRow(NamedTuple):
-    path: str
-    watched: bool
-    indexed_at: int | None
-
-
-def topmost_unnoted(files: Iterable[tuple[str, int]], noted: set[str]) -> list[FolderRow]:
-    """Return the topmost folders of files, given with their times, that lie in no noted one, with the newest time."""
-    found = dict[str, int]()
-    for path, indexed_at in files:
-        if path not in noted:
-            parent = str(pure(path).parent)
-            found[parent] = max(indexed_at, found.get(parent, 0))
-    found = {path: at for path, at in found.items() if not noted.intersection(_upwards(path))}
-    tops = dict[str, int]()
-    for path, at in found.items():
-        *_, top = (folder for folder in _upwards(path) if folder in found)
-        tops[top] = max(at, tops.get(top, 0))
-    return [FolderRow(top, False, at) for top, at in tops.items()]
-
-
-def is_below(path: str, folder: str) -> bool:
-    return path != folder and is_at_or_below(path, folder)
-
-
-def _upwards(path: str) -> list[str]:
-    return [path, *map(str, pure(path).parents)]
 
 
 def all_of(filters: Filters | None) -> Iterator[Filters]:

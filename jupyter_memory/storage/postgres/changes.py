@@ -15,8 +15,9 @@ from jupyter_memory.storage.base import Model, Prepared
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
 from jupyter_memory.storage.postgres import postings, vectors
 from jupyter_memory.storage.postgres.database import Overtaken, Session, of
-from jupyter_memory.storage.postgres.tables import activity, arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.postgres.tables import activity, arrivals, memories, runs, thumbnails
 from jupyter_memory.storage.shared import identity, to_micros, with_errors
+from jupyter_memory.storage.tables import files
 from jupyter_memory.storage.writing import Arriving
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft, Filters, Memory

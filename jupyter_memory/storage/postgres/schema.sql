@@ -36,8 +36,8 @@ create table jupyter_memory.memories (
   constraint memories_key unique (key)
 );
 create index memories_event on jupyter_memory.memories (space, event_at);
--- A path may be longer than an entry of an index.
-create index memories_source on jupyter_memory.memories (space, left(source, 200));
+-- A path may be longer than an entry of an index, and what has none would fill one place of this one.
+create index memories_source on jupyter_memory.memories using hash (source) where kind in ('file', 'cell');
 create index memories_content on jupyter_memory.memories (space, content_hash);
 
 create table jupyter_memory.texts (
@@ -215,7 +215,7 @@ create table jupyter_memory.files (
 );
 -- A path may be longer than an entry of an index.
 create unique index files_path on jupyter_memory.files (space, md5(path));
-create index files_order on jupyter_memory.files (space, left(path, 200));
+create index files_by_path on jupyter_memory.files using hash (path);
 
 create table jupyter_memory.folders (
   space text collate "C" not null,

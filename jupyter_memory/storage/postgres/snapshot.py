@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -23,9 +22,10 @@ from jupyter_memory.storage.postgres import keyword, vectors
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.postgres.keyword import begun
 from jupyter_memory.storage.postgres.postings import Statistics, StatisticsCache, bits_of
-from jupyter_memory.storage.postgres.tables import activity, files, memories
-from jupyter_memory.storage.shared import from_micros, identity, is_below
+from jupyter_memory.storage.postgres.tables import activity, memories
+from jupyter_memory.storage.shared import from_micros, identity
 from jupyter_memory.storage.sql import POSTGRES, SHOWN_TIER, condition
+from jupyter_memory.storage.tables import files
 from jupyter_memory.storage.words import keyed, stems
 from jupyter_memory.text.code import PYTHON, Definitions
 from jupyter_memory.text.identifiers import COLUMNS
@@ -340,43 +340,22 @@ class PostgresSnapshot:
         return files.under(self._session, root, space)
 
     def file_states(self, places: Sequence[tuple[str, str]], /) -> dict[tuple[str, str], FileState]:
-        rows = self._session.rows(
-            f"""
-            select files.space, files.path, mtime_ns, size, content_hash, indexed_at, dated
-            from unnest(:paths::text[], :spaces_of::text[]) as place (path, space)
-            join files on files.space = place.space and md5(files.path) = md5(place.path) where {of("files")}
-            """,
-            paths=[path for path, _ in places],
-            spaces_of=[space for _, space in places],
-        )
-        return {(row[1], row[0]): replace(FileState(*row[1:-1]), dated=row[-1]) for row in rows}
+        return files.states(self._session, places)
 
     def file_keys(self, paths: Sequence[str], space: str, /) -> list[int]:
         return files.memories_of_paths(self._session, paths, space)
 
     def file_texts(self, paths: Sequence[str], space: str, /) -> dict[str, list[tuple[str, str]]]:
-        found: dict[str, list[tuple[str, str]]] = {}
-        for path, location, text in self._session.rows(
-            f"""
-            select source, location, text
-            from memories join texts on texts.space = memories.space and texts.memory = memories.key
-            where {of("memories")} and {files.SOURCES} order by memories.key
-            """,
-            paths=list(paths),
-            space=space,
-        ):
-            found.setdefault(str(path), []).append((str(location), str(text)))
-        return found
+        return files.texts(self._session, paths, space)
 
     def folders(self, space: str, /) -> list[Folder]:
         return files.listed_folders(self._session, space)
 
     def noted_folders(self, space: str, /) -> list[str]:
-        return sorted((row.path for row in files.noted_folders(self._session, space)), key=len)
+        return files.noted_folders(self._session, space)
 
     def folder_above(self, path: str, space: str, /) -> str | None:
-        above = (row.path for row in files.noted_folders(self._session, space) if is_below(path, row.path))
-        return min(above, key=len, default=None)
+        return files.folder_above(self._session, path, space)
 
     # -- models --------------------------------------------------------------------------------------------------------
 

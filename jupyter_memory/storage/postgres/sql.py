@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.postgres.database import Session
-from jupyter_memory.storage.shared import below
-from jupyter_memory.text.unicode import storable
 from jupyter_memory.types.protocols import Vectors
 
 # Rows that one statement writes.
@@ -52,14 +50,3 @@ def from_vectors(written: Sequence[bytes], dimensions: int) -> NDArray[np.float3
     """Return vectors, ``(n, dimensions)``, from what ``vector_send`` gives: two numbers of 16 bits, then the values."""
     values = b"".join(one[4:] for one in written)
     return np.frombuffer(values, ">f4").astype(np.float32).reshape(-1, dimensions)
-
-
-def at_or_below(column: str, name: str, paths: Sequence[str], parameters: dict[str, Any]) -> str:
-    """Return the condition that a path is one of these or lies below one."""
-    clauses = []
-    for i, place in enumerate(below(storable(path)) for path in paths):
-        names = [f"{name}_{i}_{part}" for part in ("at", "low", "high")]
-        parameters.update(zip(names, place, strict=True))
-        at, low, high = names
-        clauses.append(f"{column} = :{at} or ({column} >= :{low} and {column} < :{high})")
-    return "(" + " or ".join(clauses or ["false"]) + ")"

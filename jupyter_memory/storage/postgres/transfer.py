@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 import numpy as np
 
@@ -14,12 +13,13 @@ from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.postgres import postings, vectors
 from jupyter_memory.storage.postgres.changes import Changes
 from jupyter_memory.storage.postgres.database import Database, Session, of
-from jupyter_memory.storage.postgres.tables import activity, arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.postgres.tables import activity, arrivals, memories, runs, thumbnails
 from jupyter_memory.storage.postgres.writer import changed_and_folded
 from jupyter_memory.storage.shared import from_micros, identity
+from jupyter_memory.storage.tables import files
 from jupyter_memory.storage.writing import Arriving, Became, Contents, NotedFile, NotedFolder, NotedSearch, Stored
 from jupyter_memory.types import Chunk, Filters
-from jupyter_memory.types.protocols import Embedder, FileState
+from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import Feedback, Recent
 
 # What a PostgreSQL store holds, on its way into a folder or another store; `storage.base.Contents` says what.
@@ -96,20 +96,10 @@ class _Contents:
         ]
 
     def files(self) -> Iterator[NotedFile]:
-        for row in self._session.rows(
-            "select space, path, mtime_ns, size, content_hash, indexed_at, pictures, dated from files "
-            f"where {of('files')} and :space in ('', space) order by space, path",
-            space=self._space,
-        ):
-            yield NotedFile(row[0], replace(FileState(*row[1:-2]), pictures=row[-2], dated=row[-1]))
+        return iter(files.every(self._session, self._space))
 
     def folders(self) -> Iterator[NotedFolder]:
-        for path, space, watched, indexed_at in self._session.rows(
-            "select path, space, watched, indexed_at from folders "
-            f"where {of('folders')} and :space in ('', space) order by space, path",
-            space=self._space,
-        ):
-            yield NotedFolder(path, space, watched, None if indexed_at is None else from_micros(indexed_at))
+        return iter(files.every_folder(self._session, self._space))
 
     def feedback(self) -> Iterator[Feedback]:
         for said in activity.judged(self._session):

@@ -15,10 +15,11 @@ from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.postgres import checks, postings, vectors
 from jupyter_memory.storage.postgres.changes import Changes
 from jupyter_memory.storage.postgres.database import Database, Session, of
-from jupyter_memory.storage.postgres.tables import activity, files, memories
+from jupyter_memory.storage.postgres.tables import activity, memories
 from jupyter_memory.storage.postgres.tables import runs as rows
 from jupyter_memory.storage.shared import identity
 from jupyter_memory.storage.shared import key as run_key
+from jupyter_memory.storage.tables import files
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Draft, Filters, Memory, Run
@@ -99,9 +100,19 @@ class PostgresWriter:
         now = datetime.now(UTC)
 
         def replace(changes: Changes) -> None:
-            # Two that read the same files write them one after the other.
-            files.lock(changes.session, [state.path for state, _ in files_read], space)
             contents = {state.path: of_it for state, of_it in files_read}
+            # Two that read the same files write them one after the other, whether they are noted already or not.
+            changes.session.execute(
+                """
+                select pg_advisory_xact_lock(locked.number)
+                from (
+                    select distinct hashtextextended(:space || chr(1) || path, 0) as number
+                    from unnest(cast(:paths as text[])) as path order by 1
+                ) as locked
+                """,
+                space=space,
+                paths=list(contents),
+            )
             changes.replace_files(contents, changes.model(embedder), now, space)
             files.note(changes.session, [state for state, _ in files_read], now, space)
 
@@ -116,7 +127,9 @@ class PostgresWriter:
     def rename(self, old: str, new: str, /) -> int:
         def rename(changes: Changes) -> int:
             changes.delete(files.in_the_way(changes.session, old, new))
-            return files.move(changes.session, old, new)
+            moved = files.move(changes.session, old, new)
+            memories.identify(changes.session, moved)
+            return len(moved)
 
         return self._changing(rename)
 

@@ -22,8 +22,9 @@ from jupyter_memory.storage.sqlite import keyword, keyword_query
 from jupyter_memory.storage.sqlite.database import BackgroundReader
 from jupyter_memory.storage.sqlite.keyword import Statistics, StatisticsCache, WordScoreCache
 from jupyter_memory.storage.sqlite.sql import Session, version
-from jupyter_memory.storage.sqlite.tables import activity, files, memories
+from jupyter_memory.storage.sqlite.tables import activity, memories
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
+from jupyter_memory.storage.tables import files
 from jupyter_memory.storage.words import stems
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms

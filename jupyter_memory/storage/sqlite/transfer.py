@@ -13,8 +13,9 @@ from jupyter_memory.storage.shared import identity
 from jupyter_memory.storage.sqlite.changes import Changes, Transactions
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.tables import activity, arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.sqlite.tables import activity, arrivals, memories, runs, thumbnails
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
+from jupyter_memory.storage.tables import files
 from jupyter_memory.storage.writing import Arriving, Became, Contents, NotedFile, NotedFolder, NotedSearch, Stored
 from jupyter_memory.types import Filters
 from jupyter_memory.types.protocols import Embedder
@@ -80,10 +81,10 @@ class SqliteContents:
         ]
 
     def files(self) -> Iterator[NotedFile]:
-        return (NotedFile(space, state) for space, state in files.every(self._connection, self._space))
+        return iter(files.every(self._connection, self._space))
 
     def folders(self) -> Iterator[NotedFolder]:
-        return files.every_folder(self._connection, self._space)
+        return iter(files.every_folder(self._connection, self._space))
 
     def feedback(self) -> Iterator[Feedback]:
         for said in activity.judged(self._connection):

@@ -17,9 +17,10 @@ from jupyter_memory.storage.sqlite.changes import Changes, Transactions, in_step
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.scrubbing import note_removal
 from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.tables import activity, files, memories, thumbnails
+from jupyter_memory.storage.sqlite.tables import activity, memories, thumbnails
 from jupyter_memory.storage.sqlite.tables import runs as rows
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
+from jupyter_memory.storage.tables import files
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, Run
 from jupyter_memory.types.chunk_tokens import ChunkTokens
@@ -121,7 +122,7 @@ class SqliteWriter:
         with self._transactions.changing() as changes:
             replaced = files.in_the_way(changes.connection, old, new)
             changes.delete(replaced)
-            moved = files.move(changes.connection, old, new)
+            moved = len(files.move(changes.connection, old, new))
             if replaced:
                 scrubbing.note_removal(changes.connection)
         self.tidy()

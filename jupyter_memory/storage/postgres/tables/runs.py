@@ -10,7 +10,6 @@ from typing import Any
 from jupyter_memory.storage.base import RunFilter
 from jupyter_memory.storage.postgres import sql
 from jupyter_memory.storage.postgres.database import Session, of
-from jupyter_memory.storage.postgres.sql import at_or_below
 from jupyter_memory.storage.postgres.tables import memories
 from jupyter_memory.storage.shared import RunKey, from_micros, key, run_of, spellings, to_micros, told_by
 from jupyter_memory.storage.sql import POSTGRES, condition
@@ -216,7 +215,8 @@ def remove(session: Session, keys: Sequence[int]) -> tuple[list[int], list[int]]
 def forget_places(session: Session, paths: Sequence[str], spaces: Sequence[str]) -> tuple[list[int], list[int]]:
     """Remove the runs in notebooks at or below paths; return what ``remove`` returns."""
     where, parameters = condition(POSTGRES, Filters(space=tuple(spaces)))
-    below = at_or_below("notebook", "notebook", [form for path in paths for form in spellings(path)], parameters)
+    below, places = POSTGRES.below("notebook", "notebook", [form for path in paths for form in spellings(path)])
+    parameters |= places
     keys = [row[0] for row in session.rows(f"select runs.key from {_JOINED} where {where} and {below}", **parameters)]
     emptied, left = remove(session, keys)
     describe(session, left)

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from jupyter_memory.storage.postgres.database import Database, Session, of
 from jupyter_memory.storage.postgres.tables import memories
-from jupyter_memory.storage.postgres.tables.files import HELD, SOURCES
+from jupyter_memory.storage.sql import POSTGRES
+from jupyter_memory.storage.tables.files import HELD, of_paths
 from jupyter_memory.types import Draft
 from jupyter_memory.types.memory import Thumbnail
 
+SOURCES = of_paths(POSTGRES)
 _THUMBNAIL = "media_type, width, height, image, origin"
 _JOINED = "memories join thumbnails on thumbnails.space = memories.space and thumbnails.memory = memories.key"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from jupyter_memory.storage.sqlite import sql
 from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.tables.files import INDEXED
+from jupyter_memory.storage.tables.files import INDEXED
 from jupyter_memory.types import Draft
 from jupyter_memory.types.memory import Thumbnail
 
