@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
+from typing import Any
 
 from jupyter_memory.storage.shared import from_micros, spellings, to_micros
 from jupyter_memory.storage.sql import Dialect, Session
@@ -72,10 +74,7 @@ def restore(session: Session, found: Iterable[NotedFile]) -> None:
     rows = [
         {
             "space": space,
-            "path": state.path,
-            "mtime_ns": state.mtime_ns,
-            "size": state.size,
-            "content_hash": state.content_hash,
+            **asdict(state),
             "indexed_at": state.indexed_at or 0,
             "pictures": bool(state.pictures),
             "dated": bool(state.dated),
@@ -83,29 +82,20 @@ def restore(session: Session, found: Iterable[NotedFile]) -> None:
         for space, state in found
     ]
     for space in {row["space"] for row in rows}:
-        session.include(str(space))
+        session.include(space)
     session.insert("files", rows, known="do nothing")
 
 
 def note(session: Session, states: Sequence[FileState], now: datetime, space: str) -> None:
     """Note files that were read; what a state does not say of one stays."""
     session.include(space)
-    for said in {(state.pictures is None, state.dated is None) for state in states}:
-        rows = [
-            {
-                "space": space,
-                "path": state.path,
-                "mtime_ns": state.mtime_ns,
-                "size": state.size,
-                "content_hash": state.content_hash,
-                "indexed_at": to_micros(now),
-                **({} if state.pictures is None else {"pictures": state.pictures}),
-                **({} if state.dated is None else {"dated": state.dated}),
-            }
-            for state in states
-            if (state.pictures is None, state.dated is None) == said
-        ]
-        changed = ", ".join(f"{name} = excluded.{name}" for name in rows[0] if name not in ("space", "path"))
+    by_columns: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    for state in states:
+        row = {"space": space, **asdict(state), "indexed_at": to_micros(now)}
+        said = {name: value for name, value in row.items() if value is not None}
+        by_columns[tuple(said)].append(said)
+    for columns, rows in by_columns.items():
+        changed = ", ".join(f"{name} = excluded.{name}" for name in columns if name not in ("space", "path"))
         session.insert("files", rows, known=f"do update set {changed}")
 
 
