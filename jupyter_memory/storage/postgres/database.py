@@ -8,7 +8,7 @@ import random
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from importlib.resources import files
 from json import JSONDecodeError
 from time import sleep
@@ -113,24 +113,37 @@ def _gone(address: DatabaseAddress) -> StoreError:
 # Interrupting a thread that reads: its current statement, and the later ones of the same transaction.
 
 
+# How often the server is asked to stop a statement, and for how many seconds it is awaited each time.
+_REQUESTS, _AWAITED = 100, 0.05
+
+
 class _Stoppable:
     def __init__(self, connection: psycopg.Connection) -> None:
         self._connection = connection
+        self._running = threading.Lock()
         self.stopped = False
+
+    @contextmanager
+    def statement(self) -> Iterator[None]:
+        with self._running:
+            if self.stopped:
+                raise psycopg.errors.QueryCanceled
+            yield
 
     def stop(self) -> None:
         self.stopped = True
         with suppress(psycopg.Error):
-            self._connection.cancel_safe(timeout=5.0)
-
-    def check(self) -> None:
-        if self.stopped:
-            raise psycopg.errors.QueryCanceled
+            # A request that reaches the server before its statement does stops nothing.
+            for _ in range(_REQUESTS):
+                self._connection.cancel_safe(timeout=5.0)
+                if self._running.acquire(timeout=_AWAITED):
+                    self._running.release()
+                    return
 
 
 class _Interrupts:
-    # A stop holds the lock until the server has got the request: one that comes late finds nothing, and never reaches
-    # what the thread does next.
+    # A stop holds the lock until the statement is over: one that comes late finds nothing, and never reaches what the
+    # thread does next.
 
     def __init__(self) -> None:
         self._reading: dict[int, _Stoppable] = {}
@@ -345,7 +358,7 @@ class Session:
         connection: psycopg.Connection,
         space: str,
         held: Mapping[str, _Totals],
-        check: Callable[[], None] = lambda: None,
+        statement: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self.connection = connection
         self.space = space
@@ -353,14 +366,14 @@ class Session:
         self.totals = (
             _Totals(*(sum(values) for values in zip(*held.values(), strict=True))) if held else _Totals(0, 0, 0)
         )
-        self._check = check
+        self._statement = statement
 
     def execute(
         self, sql: str, parameters: Mapping[str, Any] | None = None, *, binary: bool = False
     ) -> psycopg.Cursor[Any]:
         """Run a statement; its parameters have names, and ``spaces`` is always among them."""
-        self._check()
-        return self.connection.execute(sql.encode(), {"spaces": self.spaces, **(parameters or {})}, binary=binary)
+        with self._statement():
+            return self.connection.execute(sql.encode(), {"spaces": self.spaces, **(parameters or {})}, binary=binary)
 
     def rows(self, sql: str, parameters: Mapping[str, Any] | None = None, *, binary: bool = False) -> list[Any]:
         """Return all rows of a statement; ``binary`` is for those that hold many bytes, which text would double."""
@@ -450,7 +463,7 @@ class Database:
             self._pool.connection(self._begin_reading) as (connection, held),
             self.interrupts.open_to(connection) as reading,
         ):
-            session = Session(connection, self.space, held, reading.check)
+            session = Session(connection, self.space, held, reading.statement)
             self._current.session = session
             try:
                 yield session
