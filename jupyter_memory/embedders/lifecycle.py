@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Given = ParamSpec("Given")
 Done = TypeVar("Done")
 
-# A batch takes less. A program that ends in the middle of one waits so long, in seconds, and no longer.
+# A batch takes less. A program that ends or forks in the middle of one waits so long, in seconds, and no longer.
 _PATIENCE = 5.0
 
 
@@ -49,6 +49,9 @@ class Worker:
 
     A caller may be interrupted while it waits: the call is run to its end, and what it returns is dropped. So calls
     should be short, and own what they write to.
+
+    A fork waits for the calls that were asked for before it, and those that are asked for meanwhile wait for the fork:
+    a child would never get a lock that a call holds, be it MLX's or that of a module that is imported.
     """
 
     def __init__(self, name: str) -> None:
@@ -56,12 +59,22 @@ class Worker:
         self._begin()
         atexit.register(self._end)
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._begin)
+            os.register_at_fork(before=self._before_fork, after_in_parent=self._go_on, after_in_child=self._begin)
 
     def _begin(self) -> None:
         self._jobs: SimpleQueue[_Job] = SimpleQueue()
         self._starting = threading.Lock()
+        self._forked = threading.Event()
         self._thread: threading.Thread | None = None
+
+    def _before_fork(self) -> None:
+        self._starting.acquire()
+        self._forked = threading.Event()
+        self._park(self._forked)
+
+    def _go_on(self) -> None:
+        self._forked.set()
+        self._starting.release()
 
     def run(self, work: Callable[[], Done]) -> Done:
         """Return what ``work`` returns in the thread, or raise what it raises; at once if this is the thread."""
@@ -99,12 +112,15 @@ class Worker:
     def _end(self) -> None:
         # A thread that is stopped within MLX would crash the program: it ends its call and begins no other, though
         # threads that still compute ask for more.
+        self._park(threading.Event())
+
+    def _park(self, until: threading.Event) -> None:
         if self._thread is not None and self._thread is not threading.current_thread():
             parked = threading.Event()
 
             def park() -> None:
                 parked.set()
-                threading.Event().wait()
+                until.wait()
 
             self._jobs.put(_Job(park))
             parked.wait(_PATIENCE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -11,12 +10,12 @@ from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from platform import machine
-from threading import Lock
 from typing import ClassVar
 
 import numpy as np
 
 from jupyter_memory.embedders.base import NO_DIRECTION, readable
+from jupyter_memory.embedders.lifecycle import in_mlx_thread
 from jupyter_memory.embedders.token_table import Done, Floats, Ids, Pooling, TokenTable, sum_tokens
 from jupyter_memory.embedders.tokenizer import WEIGHTS, Tokens, bundled_file, half_precision, tokens, unknown
 from jupyter_memory.errors import EmbedderError, InputError
@@ -133,7 +132,6 @@ _CALL = 131_072
 # Texts whose sums are held at once.
 _BLOCK = 4_096
 _WORD = re.compile(r"\w+")
-_loading = Lock()
 
 
 @dataclass(frozen=True)
@@ -184,7 +182,8 @@ class StaticEmbedder:
             counts = np.zeros((len(block), 1), dtype=np.float32)
             for owners, pieces in _calls(block):
                 found = _whole(owners, tokens(pieces))
-                there = np.unique(owners)
+                # What `unique` does, which imports a module at its first call: a fork may come between.
+                there = np.flatnonzero(np.bincount(owners))
                 sums[there] += table.run(partial(sum_tokens, table, found.ids, found.ends, _POOLING))
                 counts[there] += found.counts[:, None]
             means = partial(_means, table, *(sums, counts), unknown(), self.dimensions)
@@ -242,13 +241,12 @@ def _whole(owners: Sequence[int], pieces: Tokens) -> Tokens:
     return Tokens(pieces.ids, pieces.ends[np.flatnonzero(np.diff(owners, append=-1))])
 
 
-def _model() -> TokenTable:
-    with _loading:
-        return _load()
-
-
+# In the thread that forks wait for: a child would wait for ever for a module that its parent was importing. The inner
+# cache is for threads that ask at the same time.
 @cache
-def _load() -> TokenTable:
+@in_mlx_thread
+@cache
+def _model() -> TokenTable:
     return load_table(bundled_file("weights"))
 
 
@@ -277,12 +275,3 @@ def _pieces(text: str) -> Iterator[str]:
         yield text[start:end]
         start = end + text.startswith(" ", end)
     yield text[start:]
-
-
-def _open_lock() -> None:
-    global _loading
-    _loading = Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_open_lock)

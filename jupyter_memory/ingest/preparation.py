@@ -25,7 +25,8 @@ from jupyter_memory.ingest.readers.base import Document, Shortening
 from jupyter_memory.ingest.readers.notebook import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.ingest.redaction.redactor import MARK, redact, redact_values, suspicious
-from jupyter_memory.storage.base import EmbeddedParts, Prepared, Snapshot
+from jupyter_memory.storage.base import EmbeddedParts, Prepared
+from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.text.code import definitions_and_places
 from jupyter_memory.text.identifiers import LONGEST_NAME, MOST_OF_FILE, MOST_TAGS, ident_columns, short, short_path
 from jupyter_memory.text.markdown import LINE, context, day, embedded_head, embedding_text

@@ -29,9 +29,10 @@ from jupyter_memory.search.pipeline import Result, Scored, fuse, search
 from jupyter_memory.search.presentation import doubts, facets, hits, in_order, unranked
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.related import Subject, of_memory, of_text, only_alike
-from jupyter_memory.storage.base import QueryVector, Snapshot
+from jupyter_memory.storage.base import QueryVector
 from jupyter_memory.storage.cache import Lock
-from jupyter_memory.storage.writing import SearchStorage, Storage
+from jupyter_memory.storage.snapshot import Snapshot
+from jupyter_memory.storage.storage import SearchStorage, Storage
 from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.types import Answer, Explanation, Filters, Hit, Memory, Query, Trace
 from jupyter_memory.types.protocols import Embedder, Term, Vectors

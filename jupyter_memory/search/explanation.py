@@ -10,7 +10,7 @@ from jupyter_memory.search.context import Labelled, Reasoned, VectorQuery
 from jupyter_memory.search.fusion import newer_first
 from jupyter_memory.search.pipeline import Result, Scored, contributions
 from jupyter_memory.search.profiles.profile import PROFILES, Profile
-from jupyter_memory.storage.base import Snapshot
+from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.types import Answer, Evidence, Filters, Hit, Listed, Memory, Query, Ranking, Trace
 
 # Characters of a memory's first line that are listed.

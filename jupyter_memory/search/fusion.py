@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import NamedTuple, Protocol
 
 from jupyter_memory.search.context import CandidatePool
-from jupyter_memory.storage.base import Snapshot
+from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.text.markdown import source_of
 from jupyter_memory.types import Candidate, Evidence, Memory, Query, Ranking
 from jupyter_memory.types.protocols import Term, WeightedTerm

@@ -23,7 +23,7 @@ from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.parser import missing_phrases
 from jupyter_memory.search.query.temporal import notice_of
 from jupyter_memory.search.query.terms import inflected, respelled
-from jupyter_memory.storage.base import Snapshot
+from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.types import Filters, Query, Ranking
 from jupyter_memory.types.protocols import Term
 

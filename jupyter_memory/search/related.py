@@ -14,7 +14,8 @@ from jupyter_memory.search.confidence import strengths
 from jupyter_memory.search.fusion import Ranked
 from jupyter_memory.search.pipeline import Result
 from jupyter_memory.search.query.parser import query_class, terms
-from jupyter_memory.storage.base import Corpus, Snapshot
+from jupyter_memory.storage.base import Corpus
+from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.text.identifiers import bigrams, without_cjk
 from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.types import Query

@@ -1,21 +1,25 @@
-"""What a store asks of a database, whichever it is: values, and protocols to read."""
+"""What a store asks of a database, whichever it is: values, and protocols of an engine and its two indexes."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
-from typing import NamedTuple, Protocol, TypeVar
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.markdown import embedded_head
-from jupyter_memory.types import Draft, Filters, Memory, Outcome, Run, ScoredChunk, Selection, Terms
+from jupyter_memory.types import Chunk, Draft, Filters, Memory, Outcome, Run, ScoredChunk, Terms
 from jupyter_memory.types.chunk_tokens import ChunkTokens
+from jupyter_memory.types.memory import Pictures, Thumbnail
 from jupyter_memory.types.protocols import Embedder, FileState, Vectors
-from jupyter_memory.types.report import Feedback, Folder, HistoryStatus, Recent
+from jupyter_memory.types.report import Recent, Undoable
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,18 @@ class ChunkVectors(NamedTuple):
     vectors: NDArray[np.float32]
 
 
+class ChunkWords(NamedTuple):
+    """What the keyword index gets of a chunk: the words of its columns."""
+
+    space: str
+    chunk: int
+    title: str
+    context: str
+    text: str
+    tags: str
+    ident: str
+
+
 class EmbeddedParts(NamedTuple):
     """What is embedded of a chunk: `text.markdown.embedding_text` makes one text of it."""
 
@@ -111,11 +127,75 @@ def mismatch(active: Model, embedder: Embedder) -> str:
     )
 
 
+# What rows hold: times as whole numbers, the ids of new memories, and what makes two memories the same.
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_ID_BYTES = 8
+# Source, kind, space, location and content hash of a memory.
+Identity = tuple[str, str, str, str, str]
+
+
+def to_micros(moment: datetime) -> int:
+    """Return microseconds since 1970; exact, unlike ``timestamp()``."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def micros(moment: datetime | None) -> int | None:
+    return None if moment is None else to_micros(moment)
+
+
+def from_micros(micros: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+def identity(draft: Draft) -> Identity:
+    return (draft.source, draft.kind, draft.space, draft.location, content_hash(draft))
+
+
+def new_ids(count: int) -> list[str]:
+    """Return ids of new memories, all of them with one call of the system."""
+    written = secrets.token_hex(_ID_BYTES * count)
+    return [written[begin : begin + 2 * _ID_BYTES] for begin in range(0, len(written), 2 * _ID_BYTES)]
+
+
+# From scored chunks to the best memories, each by its best chunk, with the same order for equal scores.
+
+
+class Row(NamedTuple):
+    """A chunk that an index returned, with what decides between equal scores."""
+
+    memory: int
+    chunk: int
+    score: float
+    event_at: int
+    content_hash: str
+
+
+def cut(rows: Sequence[Row], count: int) -> list[ScoredChunk]:
+    """Return the best ``count`` memories, each by its best chunk; of equal scores the newer, then by content hash."""
+    best: dict[int, Row] = {}
+    for row in rows:
+        known = best.get(row.memory)
+        # Of two chunks with equal scores the earlier represents the memory.
+        if known is None or (-row.score, row.chunk) < (-known.score, known.chunk):
+            best[row.memory] = row
+    ordered = sorted(best.values(), key=lambda row: (-row.score, -row.event_at, row.content_hash))
+    return [ScoredChunk(row.memory, row.chunk, row.score) for row in ordered[:count]]
+
+
+def is_settled(rows: Sequence[Row], asked: int, count: int) -> bool:
+    """Return whether ``rows``, the best ``asked`` chunks in order, are enough to name the best ``count`` memories."""
+    if len(rows) < asked:
+        return True
+    # No chunk that is not among them can tie with memories that score better than the last row.
+    return len({row.memory for row in rows if row.score > rows[-1].score}) >= count
+
+
 # The words of a store and the texts of its memories, as signals read them.
 
 
 class Corpus(Protocol):
-    """The statistics of the whole store's words; a word is a stem, as the keyword index has it."""
+    """The statistics of the words of a store or a part of it; a word is a stem, as the keyword index has it."""
 
     @property
     def chunks(self) -> int:
@@ -133,6 +213,15 @@ class Corpus(Protocol):
     def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
         """Return the words of nine letters and more, as stems, that end with any of these letters; all are read."""
 
+    def holds_word(self, word: str, columns: Collection[str], /) -> bool:
+        """Return whether any chunk holds a word, by its stem, in one of these columns."""
+
+    def holds_phrase(self, phrase: str, columns: Collection[str], /) -> bool:
+        """Return whether any chunk holds these words side by side in one of these columns."""
+
+    def chunk_count(self, stem: str, columns: Collection[str], /) -> int:
+        """Return how many chunks hold a stem in that of these columns where most do."""
+
 
 class Texts(Protocol):
     """The texts of candidates, read apart from their rows: most searches show only a few of those they rank."""
@@ -147,212 +236,159 @@ class Texts(Protocol):
         """Return what memories in Python define, by key, for those for which it is stored."""
 
 
-# One state of a store: what a search may ask of a database, in the words of search.
+# What a database is to a store; a session is one of its own transactions.
 
 Result = TypeVar("Result")
 
 
-class Snapshot(Texts, Protocol):
-    """One state of a store: whatever others write meanwhile is not seen."""
+class KeywordIndex(Protocol):
+    """The words of chunks, each with the columns that hold it, and BM25 over them."""
 
-    @property
-    def corpus(self) -> Corpus:
-        """Return the statistics of the store's words."""
+    def version(self, session: Any, /) -> str:
+        """Return what differs between any two states of the index."""
 
-    @property
-    def version(self) -> str:
-        """Return what differs between any two states of the store's chunks and their index."""
+    def corpus(self, session: Any, within: Filters, /) -> Corpus:
+        """Return the statistics of the words of the memories that match filters."""
 
-    def in_background(self, work: Callable[[Snapshot], Result], /) -> Callable[[], Result]:
-        """Begin ``work`` in another thread over the same state, and return what waits for its result."""
-
-    # -- memories ------------------------------------------------------------------------------------------------------
-
-    def key_of(self, memory_id: str, /) -> int:
-        """Return the key of a memory by its id.
-
-        Raises:
-            UnknownMemory: no memory has this id.
-        """
-
-    def memories(self, keys: Sequence[int], /) -> dict[int, Memory]:
-        """Return the memories with these keys, all of which must be there."""
-
-    def keys(self, filters: Filters, among: Sequence[str] | None = None, /) -> list[int]:
-        """Return the keys of the memories that the filters let through, of those with the ids ``among`` if given."""
-
-    def selection(self, filters: Filters, /) -> Selection:
-        """Return which memories the filters let through, and what they are."""
-
-    def exists(self, filters: Filters, /) -> bool:
-        """Return whether the filters let any memory through."""
-
-    def browse(self, filters: Filters, limit: int, /) -> list[Memory]:
-        """Return memories without a query: core, note, mcp, file, history; the newest first within each."""
-
-    def facet_counts(self, filters: Filters, /) -> dict[str, dict[str, int]]:
-        """Return how many of the memories that the filters let through have each value of kind, lang, tier and tag."""
-
-    def facet_values(self, facet: str, /) -> list[str]:
-        """Return every value that a facet has in the store."""
-
-    def sessions(self, filters: Filters, /) -> list[str]:
-        """Return the names of all sessions of the memories that the filters let through."""
-
-    def event_span(self) -> tuple[datetime, datetime]:
-        """Return the earliest and the latest event time of a store that is not empty."""
-
-    def spans(self, chunks: Sequence[int], /) -> dict[int, ChunkSpan]:
-        """Return where chunks lie in their memories' texts, by chunk."""
-
-    def first_contexts(self, ids: Sequence[str], /) -> dict[str, str]:
-        """Return the structural prefix of the first chunk of memories, by memory id."""
-
-    def chunks_of(self, keys: Sequence[int], /) -> list[int]:
-        """Return the ids of the chunks of memories."""
-
-    # -- keywords ------------------------------------------------------------------------------------------------------
-
-    def keyword_matches(
-        self, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
+    def search(
+        self, session: Any, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
     ) -> list[ScoredChunk]:
         """Return the best ``count`` memories by BM25 (higher is better), each by its best chunk.
 
         ``weights`` maps columns to BM25 weights; a column that is not among them is not searched.
         """
 
-    def keyword_scores(self, terms: Terms, weights: Mapping[str, float], keys: Sequence[int], /) -> dict[int, float]:
+    def scores(
+        self, session: Any, terms: Terms, weights: Mapping[str, float], keys: Sequence[int], /
+    ) -> dict[int, float]:
         """Return the BM25 of those of these memories that hold any of the terms, whatever the filters."""
 
     def highlights(
-        self, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str], /
+        self, session: Any, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str], /
     ) -> dict[int, list[tuple[int, int]]]:
         """Return where the terms occur in the texts of chunks, ``[start, end)`` in code points, by chunk."""
 
-    def holds_phrase(self, phrase: str, weights: Mapping[str, float], /) -> bool:
-        """Return whether any chunk holds these words side by side."""
+    def put(self, session: Any, words: Sequence[ChunkWords], /) -> None:
+        """Index chunks that are not in the index."""
 
-    def holds_word(self, word: str, columns: Collection[str], /) -> bool:
-        """Return whether any chunk holds a word, by its stem, in one of these columns."""
+    def remove(self, session: Any, chunks: Sequence[int], /) -> bool:
+        """Take chunks out of the index before they change or go; return False where ``rebuild`` is to do it instead."""
 
-    def chunk_count_of(self, stem: str, columns: Collection[str], /) -> int:
-        """Return how many chunks hold a stem in that of these columns where most do."""
+    def rebuild(self, session: Any, /) -> None:
+        """Index all chunks anew, as their texts are now."""
 
-    # -- vectors -------------------------------------------------------------------------------------------------------
 
-    def active_model(self) -> Model | None:
-        """Return the model that searches use, None in a store without vectors."""
+class VectorIndex(Protocol):
+    """The vectors of chunks, of each model, and the search for the nearest."""
 
-    def model(self, fingerprint: str, /) -> Model | None:
-        """Return the model of this fingerprint, None where the store holds no vectors of it."""
-
-    def is_large(self, model: Model, /) -> bool:
-        """Return whether a vector search takes long enough to be worth a thread of its own."""
-
-    def vector_matches(
-        self, model: Model, vector: Vectors, filters: Filters, count: int, threshold: float | None, /
+    def search(
+        self, session: Any, model: Model, vector: Vectors, filters: Filters, count: int, threshold: float | None, /
     ) -> list[ScoredChunk]:
         """Return the best ``count`` memories by cosine, each by its best chunk; none below ``threshold``."""
 
-    def cosines(self, model: Model, vector: Vectors, keys: Sequence[int], /) -> dict[int, float]:
+    def cosines(self, session: Any, model: Model, vector: Vectors, keys: Sequence[int], /) -> dict[int, float]:
         """Return the best cosine of each of these memories that has vectors."""
 
-    def vectors(self, model: Model, chunks: Sequence[int], /) -> ChunkVectors:
+    def read(self, session: Any, model: Model, chunks: Sequence[int], /) -> ChunkVectors:
         """Return the vectors of those of these chunks that have one."""
 
-    def calibration(self, model: Model, /) -> Calibration | None:
-        """Return how far a model can be trusted here, None where that was never measured."""
+    def missing(self, session: Any, model: Model, limit: int, after: int = 0, /) -> list[int]:
+        """Return up to ``limit`` chunks above ``after`` that have no vector of a model, lowest first."""
 
-    # -- samples -------------------------------------------------------------------------------------------------------
+    def count(self, session: Any, model: Model, /) -> int:
+        """Return how many chunks have a vector of a model."""
 
-    def newest_chunk(self) -> int:
-        """Return the highest id of a chunk, 0 in an empty store."""
+    def is_large(self, session: Any, model: Model, /) -> bool:
+        """Return whether a search takes long enough to be worth a thread of its own."""
 
-    def sample(self, count: int, /) -> list[int]:
-        """Return the ids of up to ``count`` chunks, evenly from the first to the last."""
+    def bytes_each(self, model: Model, /) -> int:
+        """Return how many bytes the store has of each vector."""
 
-    def tokens(self, chunks: Sequence[int], /) -> dict[int, ChunkTokens]:
-        """Return the tokens of those of these chunks for which they are stored."""
+    def register(self, session: Any, embedder: Embedder, /, *, indexed: bool = True) -> Model:
+        """Return the model of an embedder, added where the store lacks it; the first one is the active one.
 
-    def embedded_parts(self, chunks: Sequence[int], /) -> dict[int, EmbeddedParts]:
-        """Return what is embedded of chunks, by chunk."""
+        What is quicker for many vectors at once is left to ``Engine.tidy`` if it need not be ``indexed`` yet.
+        """
 
-    def without_definitions(self, count: int, after: int = 0, /) -> list[int]:
-        """Return the keys of up to ``count`` memories in Python above ``after`` without definitions, lowest first."""
+    def for_writing(self, session: Any, embedder: Embedder, /) -> Model:
+        """Return the model of an embedder, which must be the active one.
 
-    # -- activity ------------------------------------------------------------------------------------------------------
+        Raises:
+            EmbeddingMismatch: the store holds the vectors of another model.
+        """
 
-    def accepted(self) -> tuple[int, int]:
-        """Return how many judged hits were what was looked for, and how many were judged."""
+    def activate(self, session: Any, embedder: Embedder, /) -> bool:
+        """Make searches use the model of an embedder, unless a chunk lacks its vector; return whether they do."""
 
-    def query_vector(self, fingerprint: str, text: str, /) -> tuple[Vectors, bool] | None:
-        """Return the stored vector of a question and whether it should move to the front, None where there is none."""
+    def drop(self, session: Any, model: Model, /) -> int:
+        """Remove a model with its vectors; return how many there were."""
 
-    def has_query_vectors(self) -> bool:
-        """Return whether the vector of any question is stored."""
+    def add(self, session: Any, model: Model, chunks: Sequence[int], vectors: Vectors, /) -> int:
+        """Store the vectors of chunks, float32 ``(len(chunks), dimensions)`` of unit length; return how many."""
 
-    def recent_searches(self, limit: int, /) -> list[Recent]:
-        """Return the last searches, the newest first."""
+    def remove(self, session: Any, chunks: Sequence[int], of: Sequence[Model] | None = None, /) -> None:
+        """Remove the vectors of chunks, of every model or of some."""
 
-    def last_search(self, origin: str, /) -> tuple[Recent, tuple[str, ...]] | None:
-        """Return the last search of a person from one place, with the ids of its hits; None where none is kept."""
 
-    def query_of(self, query_id: str, /) -> str:
-        """Return the words of a recent search, empty where it is not known."""
+class Engine(Protocol):
+    """A database: its two indexes, and what it alone can say."""
 
-    def feedback(self) -> list[Feedback]:
-        """Return what people said of hits, the newest first."""
+    @property
+    def keywords(self) -> KeywordIndex:
+        """Return the keyword index."""
 
-    # -- contents ------------------------------------------------------------------------------------------------------
+    @property
+    def vectors(self) -> VectorIndex:
+        """Return the vector index."""
 
-    def count(self, filters: Filters, /) -> int:
-        """Return how many memories the filters let through."""
+    def read(self) -> AbstractContextManager[Any]:
+        """Read within one state of the store; a read within another one is part of it."""
 
-    def tags(self) -> list[str]:
-        """Return every tag, the most used first."""
+    def change(
+        self,
+        work: Callable[[Any], Result],
+        /,
+        *,
+        patience: float | None = None,
+        durable: bool = True,
+        yielding: bool = False,
+    ) -> Result:
+        """Run ``work`` in one transaction; it may run twice, so it changes nothing outside.
 
-    def same_content(self, drafts: Sequence[Draft], /) -> list[int | None]:
-        """Return for each draft the key of the memory that holds the same content in the same place, else None."""
+        It waits ``patience`` seconds for another writer, and without ``durable`` not for the disk. ``yielding`` is for
+        the steps of long work, which let other writers go first.
+        """
 
-    def known(self, contents: Mapping[str, str], filters: Filters, /) -> set[str]:
-        """Return which of these ids have a memory, or another memory says the same; ``contents`` maps ids to hashes."""
+    def remove(self, work: Callable[[Any], Result], /, *, compact_at: float = 0.5) -> Result:
+        """Run what removes something, also on a full disk, and tidy up after it."""
 
-    # -- files and folders ---------------------------------------------------------------------------------------------
+    def tidy(self, *, compact_at: float = 0.5) -> None:
+        """Leave no trace of what was removed, and give room back if more than this part of the store is free."""
 
-    def files_under(self, root: str, space: str, /) -> dict[str, FileState]:
-        """Return the files at or below a path that are indexed in a space, by path."""
+    @property
+    def is_small(self) -> bool:
+        """Return whether removing the traces of an edit takes no time that anybody would notice."""
 
-    def file_states(self, places: Sequence[tuple[str, str]], /) -> dict[tuple[str, str], FileState]:
-        """Return what is known of indexed files, by path and space; files that are not indexed are left out."""
+    def kept(self, session: Any, until: datetime, space: str, forget: Callable[[], int], /) -> int:
+        """Run what forgets, and keep what it removed so that it can be taken back; return what it returned."""
 
-    def file_keys(self, paths: Sequence[str], space: str, /) -> list[int]:
-        """Return the keys of the memories that files hold in a space."""
+    def damaged_vectors(self, session: Any, model: Model, /) -> list[int]:
+        """Return the chunks whose vector is damaged."""
 
-    def file_texts(self, paths: Sequence[str], space: str, /) -> dict[str, list[tuple[str, str]]]:
-        """Return the location and the text of each memory that files hold in a space, by path."""
+    def damaged_tokens(self, session: Any, /) -> list[int]:
+        """Return the chunks whose tokens are damaged."""
 
-    def folders(self, space: str, /) -> list[Folder]:
-        """Return the indexed folders and single files of a space, by path, not compared with the disk."""
+    def damaged_definitions(self, session: Any, /) -> list[int]:
+        """Return the memories with a definition that their text does not hold."""
 
-    def noted_folders(self, space: str, /) -> list[str]:
-        """Return the paths of the folders on the list, those that are above others first."""
+    def refused(self, spaces: Sequence[str], /) -> list[str]:
+        """Return those of these spaces into which the person who opened the store may not write."""
 
-    def folder_above(self, path: str, space: str, /) -> str | None:
-        """Return the topmost folder on the list that a path lies in, None where there is none."""
+    def in_background(self, session: Any, work: Callable[[Any], Result], /) -> Callable[[], Result]:
+        """Begin ``work`` in another thread over the same state, and return what waits for its result."""
 
-    # -- models --------------------------------------------------------------------------------------------------------
-
-    def models(self) -> list[Model]:
-        """Return every model whose vectors the store holds, complete or not, the oldest first."""
-
-    def chunks_without_vectors(self, model: Model, count: int, after: int = 0, /) -> list[int]:
-        """Return up to ``count`` chunks above ``after`` that have no vector of a model, lowest first."""
-
-    def count_without_vectors(self, model: Model, /) -> int:
-        """Return how many chunks have no vector of a model."""
-
-    def chunks_without_tokens(self, count: int, after: int = 0, /) -> list[int]:
-        """Return up to ``count`` chunks above ``after`` whose tokens are not stored, lowest first."""
+    def sample(self, session: Any, count: int, within: Filters, /) -> list[int]:
+        """Return the ids of up to ``count`` chunks of what matches filters, evenly from the first to the last."""
 
 
 # The history of a store: what its user ran, a row for each run, and a memory of kind history for each text.
@@ -382,34 +418,135 @@ class Noted(NamedTuple):
     left: Sequence[int]
 
 
-class RunLog(Protocol):
-    """What a store holds of the history. Each method is one transaction."""
+# Everything that changes a store.
 
-    def holds(self, drafts: Sequence[Draft], /) -> list[bool]:
-        """Return for each draft whether history has a memory of its text, in its space."""
 
-    def note(self, runs: Sequence[tuple[Run, Draft]], fresh: Sequence[Prepared], embedder: Embedder | None, /) -> Noted:
-        """Note runs, each with the draft of its text; ``fresh`` has the texts that the store may lack.
+# What leaves a store for a folder or another store: memories with all that belongs to them, and what was indexed.
 
-        A run is known by session, number and start: one that was noted without an outcome gets it, and otherwise
-        stays as it is. A memory keeps its id, pin and tags when its text runs again, and its metadata tell of all its
-        runs. A run whose text is neither in the store nor in ``fresh``, since somebody forgot it meanwhile, is left.
+# What became of a memory that was put into a store: it was new; there already and kept or changed; or its content was
+# there under another id, which has its tags and pin now.
+Became = Literal["added", "kept", "updated", "merged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A memory as a store holds it: with its tier below a pin, its chunks in their order, its runs and pictures."""
+
+    memory: Memory
+    tier: str
+    chunks: tuple[Chunk, ...]
+    runs: tuple[Run, ...] = ()
+    thumbnails: tuple[Thumbnail, ...] = ()
+
+    @property
+    def draft(self) -> Draft:
+        """Return the draft that gives another store the same memory, with its chunks and pictures."""
+        names = ("text", "title", "kind", "pinned", "space", "source", "location", "lang", "tags", "severity", "domain")
+        more = ("event_at", "valid_from", "valid_until", "session", "metadata")
+        return Draft(
+            **{name: getattr(self.memory, name) for name in (*names, *more)},
+            tier=self.tier,
+            context=self.chunks[0].context if self.chunks else "",
+            pictures=Pictures(self.thumbnails),
+            chunks=self.chunks,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Arriving:
+    """A memory on its way into a store that keeps the id, the time and the count it had in another one."""
+
+    id: str
+    prepared: Prepared
+    indexed_at: datetime
+    accessed: int = 0
+    runs: tuple[Run, ...] = ()
+
+
+class NotedFolder(NamedTuple):
+    """A folder on the list of those that were indexed."""
+
+    path: str
+    space: str
+    watched: bool
+    indexed_at: datetime | None
+
+
+class NotedFile(NamedTuple):
+    """What is known of a file, in a space."""
+
+    space: str
+    state: FileState
+
+
+class NotedSearch(NamedTuple):
+    """A recent search, with the ids of its hits."""
+
+    search: Recent
+    hits: tuple[str, ...]
+
+
+class Forgotten(Protocol):
+    """What ``Writer.forget`` kept because it was given a time until which that can be taken back.
+
+    No search, list, count, export or backup shows it, but its texts are still in the store's files. A ``space`` is that
+    of the stores that forgot; an empty one stands for all of them.
+    """
+
+    def pending(self, space: str, /) -> list[Undoable]:
+        """Return what can be taken back, the last first, expired or not."""
+
+    def undo(self, space: str, /) -> int:
+        """Take the last forgetting back, all of it; return how many memories came back, 0 where there is nothing.
+
+        They have their ids, pins, tags, vectors, feedback and pictures again. If the same content was remembered
+        meanwhile, it becomes one memory, with the id of before and the tags of both.
+        """
+
+    def drop(self, until: datetime | None, /) -> int:
+        """Remove for good what can be taken back until this time, or all of it; return how many memories went."""
+
+
+# Who may read and write a store that several people share; the database decides, not this package.
+
+Level = Literal["reader", "writer", "owner"]
+
+
+class Right(NamedTuple):
+    """What a role of the database may do in a space; in every space if it is None."""
+
+    role: str
+    level: Level
+    space: str | None
+
+
+class Team(Protocol):
+    """The rights in a store on a server; its owners alone change them."""
+
+    def grant(self, role: str, level: Level, space: str | None, /) -> None:
+        """Give a role a right in a space, in place of the one that it has there.
 
         Raises:
-            EmbeddingMismatch: the store holds the vectors of another model.
+            InputError: there is no such role, or it is to own one space alone.
+            StoreReadOnly: this user does not own the store.
         """
 
-    def find(self, wanted: RunFilter, limit: int, /, *, oldest_first: bool = False) -> list[Run]:
-        """Return runs with the texts of their memories, the newest first unless asked otherwise."""
+    def revoke(self, role: str, space: str | None, /) -> int:
+        """Take away the rights of a role in a space, all of them if it is None; return how many it had.
 
-    def numbers(self, session: str, /) -> set[int]:
-        """Return the numbers of the runs that are noted of a session."""
-
-    def status(self, space: str, /) -> HistoryStatus:
-        """Return how many runs there are in a space, in the whole store if it is empty."""
-
-    def retain(self, space: str, /, *, since: datetime | None, most: int | None) -> int:
-        """Remove the runs that began before ``since``, and all but the ``most`` newest; return how many went.
-
-        Memories go with the last of their runs. Those with a pin or a tag stay, with all their runs.
+        Raises:
+            StoreReadOnly: this user does not own the store.
         """
+
+    def rights(self) -> list[Right]:
+        """Return the rights that this user may know of, by role and space."""
+
+    def distribute(self) -> Sequence[str]:
+        """Spread the tables over the machines of Citus, by space; return those that were not spread before.
+
+        Raises:
+            StoreError: the database has no Citus.
+        """
+
+    def close(self) -> None:
+        """Close the connection."""

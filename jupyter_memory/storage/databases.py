@@ -10,12 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from jupyter_memory.errors import InputError, MissingExtra
+from jupyter_memory.storage.base import Team
 from jupyter_memory.storage.foreign import ForeignTables
 from jupyter_memory.storage.sqlite.database import BUSY_SECONDS, Database
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.storage.sqlite.storage import restore as restore
 from jupyter_memory.storage.sqlite.storage import versions as versions
-from jupyter_memory.storage.writing import Storage, Team
+from jupyter_memory.storage.storage import Storage
 from jupyter_memory.text.paths import DatabaseAddress, StorePath
 from jupyter_memory.types import Run
 

@@ -7,17 +7,23 @@ values, or a table if it holds tuples. In PostgreSQL each row has its space, and
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from jupyter_memory.storage.shared import all_of, below, spellings, to_micros
+from jupyter_memory.errors import InputError
+from jupyter_memory.storage.base import to_micros
 from jupyter_memory.storage.words import keyed, stems
+from jupyter_memory.text.paths import inside, path_forms, plain_path
 from jupyter_memory.text.unicode import encodable, storable
 from jupyter_memory.types import FACETS, Filters
 
 # The tier that people see: a pinned memory is core, whatever it was.
 SHOWN_TIER = "case when memories.pinned then 'core' else memories.tier end"
 _JSON = json.JSONEncoder(ensure_ascii=False)
+
+
+class Overtaken(Exception):
+    """What a change was about to alter was removed by another one since it was looked up."""
 
 
 class UnreadableRow(Exception):
@@ -60,8 +66,11 @@ class Dialect(Protocol):
     def holding(self, name: str, word: str) -> tuple[str, dict[str, Any]]:
         """Return the condition that any chunk of a memory holds a word, and its parameters."""
 
-    def value(self, value: object) -> object:
-        """Return a value as the driver takes it."""
+    # Returns the highest id of a chunk.
+    newest_chunk: str
+
+    def bound(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters as the driver takes them."""
 
 
 class Session(Protocol):
@@ -97,17 +106,28 @@ class Session(Protocol):
     def lock(self, keys: Sequence[int]) -> list[int]:
         """Keep others from changing memories until the transaction ends; return those that are there, in order."""
 
+    def lock_files(self, paths: Sequence[str], space: str) -> None:
+        """Keep others from writing these files until the transaction ends, whether they are noted already or not."""
+
+    @property
+    def written(self) -> int:
+        """Return how many rows were changed so far: it says whether something was."""
+
     def include(self, space: str) -> None:
         """Let statements be about a space that this transaction writes into."""
 
     def note_removal(self) -> None:
         """Note that something was removed whose traces must go."""
 
+    def forget_asked(self, keys: Sequence[int]) -> bool:
+        """Forget everybody's searches that showed one of these memories, and the feedback; return whether any did."""
+
 
 class SqliteDialect:
     """SQLite: lists are JSON, and a file is not divided into spaces."""
 
     json_list = "json_group_array"
+    newest_chunk = "select coalesce(max(id), 0) from chunks"
 
     def among(self, column: str, name: str) -> str:
         return f"{column} in (select value from json_each(:{name}))"
@@ -138,8 +158,7 @@ class SqliteDialect:
             "feedback": "memory, query",
             "trust": "model",
             "done": "what",
-            "chunk_tokens": "chunk",
-        }[table]
+        }.get(table, "chunk")
 
     def below(self, column: str, name: str, paths: Sequence[str]) -> tuple[str, dict[str, Any]]:
         # A few are written out, which is the fastest way; SQLite plans hundreds for seconds, so these are looked up.
@@ -157,16 +176,26 @@ class SqliteDialect:
         quoted = '"' + word.replace('"', '""') + '"'
         return f"memories.key in (select memory from chunks where id in ({held}))", {name: quoted}
 
-    def value(self, value: object) -> object:
-        if isinstance(value, str):
-            return encodable(value)
-        return _JSON.encode(value) if isinstance(value, (list, tuple)) else value
+    def bound(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        given = dict(parameters)
+        for name, value in parameters.items():
+            if isinstance(value, str):
+                given[name] = encodable(value)
+            elif isinstance(value, (list, tuple)):
+                given[name] = _JSON.encode(value)
+        return given
 
 
 class PostgresDialect:
     """PostgreSQL: lists are arrays, and the space is the first part of each key."""
 
     json_list = "json_agg"
+    # Space by space, each from the end of the index: the highest of several spaces at once is found by reading all.
+    newest_chunk = """
+        select coalesce(max(of_space.id), 0) from unnest(cast(:spaces as text[])) as wanted (space) cross join lateral (
+            select chunks.id from chunks where chunks.space = wanted.space order by chunks.id desc limit 1
+        ) as of_space
+    """
 
     def among(self, column: str, name: str) -> str:
         return f"{column} = any(:{name})"
@@ -225,14 +254,17 @@ class PostgresDialect:
         """
         return clause, {name: terms}
 
-    def value(self, value: object) -> object:
+    def bound(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: self._value(value) for name, value in parameters.items()}
+
+    def _value(self, value: object) -> object:
         if isinstance(value, str):
             return storable(value)
         if not isinstance(value, (list, tuple)):
             return value
         if value and isinstance(value[0], (list, tuple)):
-            return [_JSON.encode(list(map(self.value, row))) for row in value]
-        return list(map(self.value, value))
+            return [_JSON.encode(list(map(self._value, row))) for row in value]
+        return list(map(self._value, value))
 
 
 # Paths that a condition names one by one in SQLite.
@@ -256,23 +288,23 @@ def condition(dialect: Dialect, filters: Filters) -> tuple[str, dict[str, Any]]:
     parameters: dict[str, Any] = {}
     clauses = [dialect.of("memories")]
 
-    def add(name: str, clause: tuple[str, dict[str, Any]], unwanted: bool = False) -> None:
-        # A memory that has no value here is not one that has an unwanted one: "not in" alone would lose it.
-        clauses.append(f"not coalesce({clause[0]}, false)" if unwanted else clause[0])
-        parameters.update(clause[1])
-
     for depth, each in enumerate(all_of(filters)):
         for facet in FACETS:
-            for name, unwanted in ((facet, False), (f"not_{facet}", True)):
+            for name in (facet, f"not_{facet}"):
                 if values := getattr(each, name):
-                    add(name, _has(dialect, facet, values, f"{name}_{depth}"), unwanted)
+                    clause, given = _has(dialect, facet, values, f"{name}_{depth}")
+                    # A memory without a value does not have an unwanted one: "not in" alone would lose it.
+                    clauses.append(clause if name == facet else f"not coalesce({clause}, false)")
+                    parameters |= given
         for place, word in enumerate(each.not_word):
-            add("not_word", dialect.holding(f"not_word{place}_{depth}", word), unwanted=True)
+            clause, given = dialect.holding(f"not_word{place}_{depth}", word)
+            clauses.append(f"not coalesce({clause}, false)")
+            parameters |= given
         for bound, comparison in (("since", ">="), ("until", "<")):
             if (moment := getattr(each, bound)) is not None:
-                name = f"{bound}_{depth}"
-                add(name, (f"memories.event_at {comparison} :{name}", {name: to_micros(moment)}))
-    return " and ".join(clauses), {name: dialect.value(value) for name, value in parameters.items()}
+                clauses.append(f"memories.event_at {comparison} :{bound}_{depth}")
+                parameters[f"{bound}_{depth}"] = to_micros(moment)
+    return " and ".join(clauses), dialect.bound(parameters)
 
 
 def _has(dialect: Dialect, facet: str, values: Sequence[str], name: str) -> tuple[str, dict[str, Any]]:
@@ -283,3 +315,28 @@ def _has(dialect: Dialect, facet: str, values: Sequence[str], name: str) -> tupl
         return f"memories.key in ({tagged})", {name: list(values)}
     column = SHOWN_TIER if facet == "tier" else f"memories.{facet}"
     return dialect.among(column, name), {name: list(values)}
+
+
+def all_of(filters: Filters | None) -> Iterator[Filters]:
+    """Yield filters and those that must match as well."""
+    while filters is not None:
+        yield filters
+        filters = filters.also
+
+
+def below(path: str) -> tuple[str, str, str]:
+    """Return ``(path, low, high)``: a source is at or below a path if it equals it or lies in ``[low, high)``."""
+    low = inside(path)
+    mark = low[-1]
+    bare = low.rstrip(mark)
+    # Roots end in a separator: "/", and "C:\\", behind which "C:" alone would be the working folder of the drive.
+    return low if not bare or bare.endswith(":") else bare, low, low[:-1] + chr(ord(mark) + 1)
+
+
+def spellings(path: str) -> Iterable[str]:
+    """Return a path as it is written and as a file of this machine, with both forms of its letters; no disk is read."""
+    try:
+        found = [path, str(plain_path(path))]
+    except InputError:  # "~name" of nobody here
+        found = [path]
+    return dict.fromkeys(form for one in found for form in path_forms(one))

@@ -12,6 +12,7 @@ from unicodedata import is_normalized
 import apsw
 
 from jupyter_memory.text.identifiers import plainer
+from jupyter_memory.types import Terms
 
 # As in sqlite/schema.sql.
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
@@ -83,17 +84,21 @@ def occurrences(text: str, of_text: Sequence[Token], phrases: Iterable[Sequence[
     return list(zip(points[::2], points[1::2], strict=True))
 
 
-def highlights(
-    texts: Mapping[int, str], words: Iterable[str], prefix: str | None, others: Sequence[str]
-) -> dict[int, list[tuple[int, int]]]:
-    """Return where words, phrases, the words that begin with a prefix, and other stems occur in texts, by chunk."""
-    phrases = [stems(one) for one in words]
-    first = stems(prefix)[-1:] if prefix else []
+def highlights(texts: Mapping[int, str], terms: Terms) -> dict[int, list[tuple[int, int]]]:
+    """Return where terms occur in the texts of chunks, ``[start, end)`` in code points, by chunk.
+
+    They are those of FTS5's ``highlight()``, which would look every term up in the index anew for each chunk, and words
+    that are found by the column ``ident`` since they are written with ligatures.
+    """
+    inflected = [form for one in terms.forms for form in one.inflected]
+    phrases = [stems(one) for one in (*terms.phrases, *terms.words, *inflected)]
+    first = stems(terms.prefix)[-1:] if terms.prefix else []
     marked = {}
     for chunk, text in texts.items():
         of_text = tokens(text)
-        begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])} | set(others)
-        marked[chunk] = occurrences(text, of_text, [*phrases, *([stem] for stem in begins)])
+        begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])}
+        others = begins.union(terms.respelled, terms.compounded)
+        marked[chunk] = occurrences(text, of_text, [*phrases, *([stem] for stem in others)])
     return marked
 
 

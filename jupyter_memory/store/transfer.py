@@ -18,9 +18,10 @@ from jupyter_memory.errors import EmbedderUnavailable, EmbeddingMismatch, InputE
 from jupyter_memory.ingest.pictures import Quota, quota_of
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.runtime import batches, shown
-from jupyter_memory.storage.base import Model, Prepared
+from jupyter_memory.storage.base import Arriving, Model, NotedFile, Prepared, Stored
 from jupyter_memory.storage.databases import open_storage
-from jupyter_memory.storage.writing import Arriving, Contents, NotedFile, Storage, Stored
+from jupyter_memory.storage.storage import Storage
+from jupyter_memory.storage.transfer import Contents
 from jupyter_memory.store import records
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.records import Arrival, ExportedFolder, looked_up

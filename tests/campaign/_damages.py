@@ -82,7 +82,7 @@ OF_ROWS = {
     "feedback that is no number": "insert into feedback values ('a', 'b', 'c', 'auto', 1, 'odd', 'soon')",
     "a file without a time": "insert into files values ('/x/y.md', '', 'soon', 'odd', 'h', 'soon')",
     "a folder at a word": "insert into folders values ('/x', '', 0, 'soon')",
-    "no key of questions": "delete from query_key",
+    "no key of questions": "delete from query_keys",
     "a question's vector too short": "insert into query_vectors (model, digest, embedding) values (1, x'00', x'00')",
     "no counters": "delete from counters",
     "no view": "drop view chunk_texts",

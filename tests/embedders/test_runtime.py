@@ -328,6 +328,27 @@ going = False
 thread.join()
 print(left)
 """
+IMPORT = """
+import os, sys, threading, time
+from jupyter_memory.embedders import StaticEmbedder
+
+begun = threading.Event()
+
+class Slow:
+    def find_spec(self, name, *_):
+        if name == "mlx":
+            begun.set(), time.sleep(1)
+
+sys.meta_path.insert(0, Slow())
+embedder = StaticEmbedder()
+thread = threading.Thread(target=embedder.embed_query, args=("λ",))
+thread.start(), begun.wait(100)
+child = os.fork()
+if child == 0:
+    os._exit(0 if embedder.embed_query("λ").shape == (256,) else 1)
+thread.join()
+print(os.waitpid(child, 0)[1])
+"""
 TIMER = """
 import os, threading, time
 from jupyter_memory.embedders import computing
@@ -360,9 +381,11 @@ def test_a_forked_child_searches_and_adds(tmp_path):
 
 
 @forks
-@pytest.mark.parametrize(("code", "left"), [(BUSY, str([0] * 8)), (TIMER, "0")], ids=["lock", "timer"])
+@pytest.mark.parametrize(
+    ("code", "left"), [(BUSY, str([0] * 8)), (IMPORT, "0"), (TIMER, "0")], ids=["lock", "import", "timer"]
+)
 def test_a_forked_child_waits_for_no_thread_of_its_parent(code, left):
-    """Forked while its parent loads or embeds, a child has locks, a thread and a timer of its own, and lets go."""
+    """Forked while its parent imports, loads or embeds, a child has locks, a thread and a timer of its own."""
     assert run(code) == left
 
 

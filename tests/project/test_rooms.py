@@ -36,7 +36,6 @@ FOR_TESTS_ALONE = (
     "search.snippet",
     "storage.Database",
     "storage.keyword",
-    "storage.vectors",
 )
 # A module of the package below a room, or one beside the rooms, as it is written in code or in a string.
 DEEP = re.compile(rf"\bjupyter_memory\.(?:(?:{'|'.join(ROOMS)})\.[a-z_]+|(?!(?:{'|'.join(ROOMS)})\b)[a-z_]+)\b")

@@ -89,7 +89,7 @@ def test_no_word_is_kept(asked, model, bytes_of):
 def test_forgetting_forgets_the_questions(asked, bytes_of, choice):
     """What is forgotten may have been asked about: the vectors of all questions go with it, and no byte stays."""
     memory = asked.hits(QUESTION).hits[0].memory
-    traces = row(asked, "embedding, digest, key from query_vectors, query_key")
+    traces = row(asked, "embedding, digest, key from query_vectors, query_keys")
     asked.forget(**({"everything": True} if choice == "everything" else {"ids": memory.id}))
     assert row(asked) == 0 and not any(part in bytes_of(asked.path) for part in traces)
 

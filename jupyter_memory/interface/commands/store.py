@@ -25,7 +25,7 @@ from jupyter_memory.text.unicode import json_text
 if TYPE_CHECKING:
     from jupyter_memory.embedders.download.cache import CachedModel
     from jupyter_memory.interface.models import Wanted
-    from jupyter_memory.storage.writing import Team
+    from jupyter_memory.storage.base import Team
     from jupyter_memory.store.store import MemoryStore
 
 
@@ -369,7 +369,7 @@ def team(front: Front, call: Call) -> None:
 def grant(front: Front, call: Call) -> None:
     """Let roles of the database read, write or own the store, or read or write one space of it."""
     # Imported late, here and below: a kernel, which has none of these commands, must not wait for databases.
-    from jupyter_memory.storage.writing import Level
+    from jupyter_memory.storage.base import Level
 
     right, *roles = call.words
     level = next((one for one in get_args(Level) if one == right), None)

@@ -15,7 +15,7 @@ from unicodedata import normalize
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.search.query.temporal import temporal_expression
-from jupyter_memory.storage.base import Snapshot
+from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.text.identifiers import IDENTIFIER, bigrams, is_compound, parts, plainer, without_cjk
 from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.text.moments import moment, parse_day, parse_moment
@@ -331,7 +331,7 @@ def missing_phrases(terms: Terms, snapshot: Snapshot, weights: Mapping[str, floa
         if _JOINED.search(phrase):
             if not keyword_matches(snapshot, Terms(phrases=(phrase,)), weights, Filters(), 1):
                 yield f"No memory contains “{phrase}” as it is written. Remove the quotes to search for its words."
-        elif not snapshot.holds_phrase(phrase, weights):
+        elif not snapshot.corpus.holds_phrase(phrase, weights):
             yield f"No memory contains the phrase “{phrase}”. Remove the quotes to search for each word."
 
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from jupyter_memory.embedders.tokenizer import tokens
 from jupyter_memory.search.query.parser import MAX_TERMS, content_words
-from jupyter_memory.storage.base import Corpus, Snapshot
+from jupyter_memory.storage.base import Corpus
+from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.text.identifiers import COLUMNS, IDENTIFIER, is_compound, parts, plainer, telling_bigrams
 from jupyter_memory.text.languages import (
     LANGUAGES,
@@ -97,7 +98,7 @@ def nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[_Sp
     it is, so that only its British or American form is looked for. Compared are words that begin with the same two
     letters, or with these the other way round, or without the second; long ones with three.
     """
-    if len(word) < _SHORTEST or not word.isalpha() or not word.isascii() or snapshot.holds_word(word, columns):
+    if len(word) < _SHORTEST or not word.isalpha() or not word.isascii() or snapshot.corpus.holds_word(word, columns):
         return []
     stems = snapshot.corpus.words(word)
     if len(stems) != 1 or len(stems[0]) < _SHORTEST - 1:
@@ -128,7 +129,7 @@ def nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[_Sp
         meant = any(len(one) >= _SHORTEST_ROOT and _is_everyday(one) for one in (root, f"{root}e"))
     if meant:
         near = [(slip, term) for slip, term in near if _american(term) == _american(stem)]
-    found = [_Spelling(term, slip, snapshot.chunk_count_of(term, columns)) for slip, term in near[:_COUNTED]]
+    found = [_Spelling(term, slip, snapshot.corpus.chunk_count(term, columns)) for slip, term in near[:_COUNTED]]
     found = sorted((one for one in found if one.chunks), key=lambda one: (one.slips, -one.chunks, one.stem))
     return [one for one in found if one.slips == found[0].slips][:_MOST_SPELLINGS]
 
@@ -344,7 +345,7 @@ class _Held:
         for spelling in spellings:
             stems = self.snapshot.corpus.words(spelling)
             rarest = min(self.snapshot.corpus.frequencies(stems).values(), default=0)
-            if rarest > found and (len(stems) == 1 or self.snapshot.holds_phrase(spelling, self.columns)):
+            if rarest > found and (len(stems) == 1 or self.snapshot.corpus.holds_phrase(spelling, self.columns)):
                 found = rarest
         return found
 
@@ -354,7 +355,7 @@ class _Held:
             return tuple((one.stem,) for one in nearest(name.lower(), self.snapshot, self.columns))
         whole = parts(name)
         mended = [next((one.stem for one in nearest(part, self.snapshot, self.columns)), part) for part in whole]
-        if mended == whole or not self.snapshot.holds_phrase(" ".join(mended), self.columns):
+        if mended == whole or not self.snapshot.corpus.holds_phrase(" ".join(mended), self.columns):
             return ()
         return (tuple(self.snapshot.corpus.words(" ".join(mended))),)
 

@@ -11,8 +11,9 @@ from unicodedata import normalize
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import Model
 from jupyter_memory.storage.cell_matching import fingerprint
-from jupyter_memory.storage.postgres import postings, vectors
+from jupyter_memory.storage.postgres import postings
 from jupyter_memory.storage.postgres.database import Session, of
+from jupyter_memory.storage.postgres.vectors import VECTORS
 from jupyter_memory.storage.tables import models
 from jupyter_memory.types.chunk_tokens import is_damaged
 
@@ -60,7 +61,7 @@ def problems(session: Session) -> Iterator[str]:
     if count := len(damaged_tokens(session)):
         yield f"The tokens of {count:,} chunks are damaged. Compute them anew with store.rebuild()."
     active = models.active(session)
-    if active is not None and (lacking := len(vectors.missing(session, active, 1_000_000))):
+    if active is not None and (lacking := len(VECTORS.missing(session, active, 1_000_000))):
         yield (
             f"{lacking} chunks have no vector, so the search by meaning cannot find them. "
             "Compute the vectors with store.reembed()."

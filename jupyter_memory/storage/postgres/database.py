@@ -10,7 +10,7 @@ import re
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
 from importlib.resources import files
 from json import JSONDecodeError
@@ -33,7 +33,7 @@ from jupyter_memory.errors import (
 )
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.cache import Lock
-from jupyter_memory.storage.sql import POSTGRES, UnreadableRow
+from jupyter_memory.storage.sql import POSTGRES, Overtaken, UnreadableRow
 from jupyter_memory.text.paths import DatabaseAddress
 
 # PostgreSQL's errors as ours, which say what happened and what to do, and hold neither a password nor a user's text.
@@ -41,10 +41,6 @@ from jupyter_memory.text.paths import DatabaseAddress
 # The server's own words are not repeated, except for its code: they may quote a value.
 
 _NO_ROOM = (errors.DiskFull, errors.OutOfMemory, errors.ConfigurationLimitExceeded)
-
-
-class Overtaken(Exception):
-    """What a change was about to alter was removed by another one since it was looked up."""
 
 
 # A transaction that ended with one of these did nothing, and may succeed when it is run again.
@@ -114,24 +110,37 @@ def _gone(address: DatabaseAddress) -> StoreError:
 # Interrupting a thread that reads: its current statement, and the later ones of the same transaction.
 
 
+# How often the server is asked to stop a statement, and for how many seconds it is awaited each time.
+_REQUESTS, _AWAITED = 100, 0.05
+
+
 class _Stoppable:
     def __init__(self, connection: psycopg.Connection) -> None:
         self._connection = connection
+        self._running = threading.Lock()
         self.stopped = False
+
+    @contextmanager
+    def statement(self) -> Iterator[None]:
+        with self._running:
+            if self.stopped:
+                raise psycopg.errors.QueryCanceled
+            yield
 
     def stop(self) -> None:
         self.stopped = True
         with suppress(psycopg.Error):
-            self._connection.cancel_safe(timeout=5.0)
-
-    def check(self) -> None:
-        if self.stopped:
-            raise psycopg.errors.QueryCanceled
+            # A request that reaches the server before its statement does stops nothing.
+            for _ in range(_REQUESTS):
+                self._connection.cancel_safe(timeout=5.0)
+                if self._running.acquire(timeout=_AWAITED):
+                    self._running.release()
+                    return
 
 
 class _Interrupts:
-    # A stop holds the lock until the server has got the request: one that comes late finds nothing, and never reaches
-    # what the thread does next.
+    # A stop holds the lock until the statement is over: one that comes late finds nothing, and never reaches what the
+    # thread does next.
 
     def __init__(self) -> None:
         self._reading: dict[int, _Stoppable] = {}
@@ -350,15 +359,16 @@ class Session:
         connection: psycopg.Connection,
         space: str,
         held: Mapping[str, _Totals],
-        check: Callable[[], None] = lambda: None,
+        statement: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self.connection = connection
         self.space = space
+        self.written = 0
         self.spaces = list(held)
         self.totals = (
             _Totals(*(sum(values) for values in zip(*held.values(), strict=True))) if held else _Totals(0, 0, 0)
         )
-        self._check = check
+        self._statement = statement
 
     def execute(self, sql: str, /, **parameters: Any) -> psycopg.Cursor[Any]:
         """Run a statement; ``spaces`` and ``space`` are always among its parameters."""
@@ -376,7 +386,9 @@ class Session:
         return None if row is None else row[0]
 
     def changed(self, sql: str, /, **parameters: Any) -> int:
-        return self.execute(sql, **parameters).rowcount
+        count = self.execute(sql, **parameters).rowcount
+        self.written += count
+        return count
 
     def insert(self, table: str, rows: Sequence[Mapping[str, Any]], *, known: str = "") -> int:
         # As one value, JSON: as many parameters as there are values would take longer to read than to store.
@@ -407,10 +419,22 @@ class Session:
         return locked
 
     def _execute(self, sql: str, parameters: Mapping[str, Any], *, binary: bool = False) -> psycopg.Cursor[Any]:
-        self._check()
-        given = {name: self.dialect.value(value) for name, value in parameters.items()}
-        spaces = {"spaces": self.spaces, "space": self.space}
-        return self.connection.execute(_named(sql), {**spaces, **given}, binary=binary)
+        given = {"spaces": self.spaces, "space": self.space, **self.dialect.bound(parameters)}
+        with self._statement():
+            return self.connection.execute(_named(sql), given, binary=binary)
+
+    def lock_files(self, paths: Sequence[str], space: str) -> None:
+        self.execute(
+            """
+            select pg_advisory_xact_lock(locked.number)
+            from (
+                select distinct hashtextextended(:of_space || chr(1) || path, 0) as number
+                from unnest(cast(:paths as text[])) as path order by 1
+            ) as locked
+            """,
+            of_space=space,
+            paths=list(paths),
+        )
 
     def include(self, space: str) -> None:
         if space not in self.spaces:
@@ -419,6 +443,11 @@ class Session:
 
     def note_removal(self) -> None:
         """Do nothing: the server overwrites what was removed when it needs the room."""
+
+    def forget_asked(self, keys: Sequence[int]) -> bool:
+        ids = f"select id from memories where {of('memories')} and key = any(:keys)"
+        asked = f"select jupyter_memory.forget_asked(cast(:spaces as text[]), array({ids}))"
+        return bool(self.value(asked, keys=list(keys)))
 
 
 @cache
@@ -497,7 +526,7 @@ class Database:
             self._pool.connection(self._begin_reading) as (connection, held),
             self.interrupts.open_to(connection) as reading,
         ):
-            session = Session(connection, self.space, held, reading.check)
+            session = Session(connection, self.space, held, reading.statement)
             self._current.session = session
             try:
                 yield session

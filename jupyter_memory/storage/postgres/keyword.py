@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from math import log
 from typing import Any, NamedTuple
 
+from jupyter_memory.storage.base import ChunkWords, Row, cut, is_settled
+from jupyter_memory.storage.postgres import postings
 from jupyter_memory.storage.postgres.database import Session, of
-from jupyter_memory.storage.postgres.postings import Group, Statistics, bits_of
-from jupyter_memory.storage.shared import Row, cut, is_settled
+from jupyter_memory.storage.postgres.postings import Group, Statistics, StatisticsCache, bits_of
 from jupyter_memory.storage.sql import POSTGRES, condition
-from jupyter_memory.storage.words import keyed, stems
+from jupyter_memory.storage.words import highlights, keyed, stems
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, ScoredChunk, Terms
 
@@ -421,10 +422,9 @@ class _Parts:
     groups: dict[int, Group] = field(default_factory=dict)
 
 
-def search(
+def _search(
     session: Session, corpus: Statistics, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int
 ) -> list[ScoredChunk]:
-    """Return the best ``count`` memories by BM25, each by its best chunk."""
     parts = _parts(corpus, _selective(corpus, terms, weights), weights)
     if not parts.selects and not parts.words:
         return []
@@ -454,10 +454,9 @@ def search(
         asked *= 4
 
 
-def scores_of(
+def _scores(
     session: Session, corpus: Statistics, terms: Terms, weights: Mapping[str, float], memories: Sequence[int]
 ) -> dict[int, float]:
-    """Return what ``search`` would give each of these memories; not those without any term."""
     parts = _parts(corpus, _selective(corpus, terms, weights), weights, among=True)
     if not parts.selects and not parts.words:
         return {}
@@ -581,30 +580,124 @@ def _weighed(corpus: Statistics, words: Sequence[_Match], columns: Mapping[str, 
     return list(found.values())
 
 
-# Whether a store holds words side by side, which a search asks of the compounds and phrases that it tries.
+# The words of a part of a store: nothing that is counted depends on the words or memories of the rest.
+#
+# BM25 alone is that of the whole store, and with it the order of hits: its index counts words for all of them together.
+
+_OWNED = """
+    join chunks on chunks.space = postings.space and chunks.id = postings.chunk
+    join memories on memories.space = chunks.space and memories.key = chunks.memory
+"""
 
 
-def holds_phrase(session: Session, corpus: Statistics, phrase: str, weights: Mapping[str, float]) -> bool:
-    """Return whether any chunk holds these words side by side; the index is asked only where each of them is held."""
-    terms, bits = [keyed(stem) for stem in stems(phrase)], bits_of(weights)
-    held = corpus.by_columns(terms)
-    if not terms or not all(any(n and columns & bits for columns, n in held[term].items()) for term in terms):
-        return False
-    if len(terms) == 1:
-        return True
-    tables = [f"p{place}" for place in range(len(terms))]
-    joined = " ".join(
-        f"join postings as {one} on {one}.space = p0.space and {one}.chunk = p0.chunk and {one}.term = :{one}"
-        for one in tables[1:]
-    )
-    follow = " and ".join(f"first_at + {place} = any({one}.places)" for place, one in enumerate(tables[1:], 1))
-    columns = ", ".join(str(place) for place, column in enumerate(COLUMNS) if column in weights)
-    sql = f"""
-        select exists (
-            select 1 from postings as p0 {joined} where {of("p0")} and p0.term = :p0 and exists (
-                select 1 from unnest(p0.places) as first_at where first_at >> 24 in ({columns}) and {follow}
+class _PartStatistics:
+    # Counted from the postings of the chunks of a part.
+
+    def __init__(self, session: Session, within: Filters, whole: Statistics) -> None:
+        self._session = session
+        self._within = within
+        self._whole = whole
+        self._chunks: int | None = None
+
+    @property
+    def chunks(self) -> int:
+        if self._chunks is None:
+            where, parameters = condition(POSTGRES, self._within)
+            joined = "chunks join memories on memories.space = chunks.space and memories.key = chunks.memory"
+            self._chunks = int(self._session.value(f"select count(*) from {joined} where {where}", **parameters))
+        return self._chunks
+
+    def words(self, text: str, /) -> list[str]:
+        return stems(text)
+
+    def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
+        asked = {keyed(word): word for word in words}
+        # A word that nothing in the store holds need not be looked for.
+        held = self._whole.frequencies(asked.values())
+        where, parameters = condition(POSTGRES, self._within)
+        found = dict(
+            self._session.rows(
+                f"""
+                select postings.term, count(*) from postings {_OWNED}
+                where {of("postings")} and postings.term = any(:terms) and {where} group by postings.term
+                """,
+                **parameters,
+                terms=[term for term, word in asked.items() if held[word]],
             )
         )
-    """
-    parameters = dict(zip(tables, terms, strict=True))
-    return corpus.side_by_side(tuple(terms), bits, lambda: bool(session.value(sql, **parameters)))
+        return {word: found.get(term, 0) for term, word in asked.items()}
+
+    def beginning(self, letters: str, /) -> Sequence[str]:
+        return self._held(self._whole.beginning(letters))
+
+    def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
+        return self._held(self._whole.ending(letters))
+
+    def holds_word(self, word: str, columns: Collection[str], /) -> bool:
+        where, parameters = condition(POSTGRES, self._within)
+        terms = list(dict.fromkeys(map(keyed, stems(word))))
+        in_columns = " or ".join(f"in_{column} > 0" for column in COLUMNS if bits_of([column]) & bits_of(columns))
+        found = self._session.rows(
+            f"""
+            select distinct postings.term from postings {_OWNED}
+            where {of("postings")} and postings.term = any(:terms) and ({in_columns or "false"}) and {where}
+            """,
+            **parameters,
+            terms=terms,
+        )
+        return len(found) == len(terms)
+
+    def chunk_count(self, stem: str, columns: Collection[str], /) -> int:
+        # In whichever column: it decides between spellings, and the part is not counted by columns.
+        return self.frequencies([stem])[stem]
+
+    def holds_phrase(self, phrase: str, columns: Collection[str], /) -> bool:
+        weights = dict.fromkeys(columns, 1.0)
+        return bool(_search(self._session, self._whole, Terms(phrases=(phrase,)), weights, self._within, 1))
+
+    def _held(self, words: Sequence[str]) -> Sequence[str]:
+        found = self.frequencies(words) if words else {}
+        return [word for word in words if found[word]]
+
+
+class KeywordIndex:
+    """The postings, with the counts that earlier searches read; `storage.base.KeywordIndex` says what each does."""
+
+    def __init__(self) -> None:
+        self._cache = StatisticsCache()
+
+    def version(self, session: Session, /) -> str:
+        return str(session.totals.changes)
+
+    def corpus(self, session: Session, within: Filters, /) -> Statistics | _PartStatistics:
+        whole = Statistics(session, self.version(session), self._cache)
+        return _PartStatistics(session, within, whole) if within else whole
+
+    def search(
+        self, session: Session, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
+    ) -> list[ScoredChunk]:
+        return _search(session, Statistics(session, self.version(session), self._cache), terms, weights, filters, count)
+
+    def scores(
+        self, session: Session, terms: Terms, weights: Mapping[str, float], keys: Sequence[int], /
+    ) -> dict[int, float]:
+        return _scores(session, Statistics(session, self.version(session), self._cache), terms, weights, keys)
+
+    def highlights(
+        self, session: Session, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str], /
+    ) -> dict[int, list[tuple[int, int]]]:
+        return (
+            highlights(texts, begun(terms, Statistics(session, self.version(session), self._cache).first_with))
+            if texts and "text" in weights
+            else {}
+        )
+
+    def put(self, session: Session, words: Sequence[ChunkWords], /) -> None:
+        postings.put_in(session, words)
+
+    def remove(self, session: Session, chunks: Sequence[int], /) -> bool:
+        postings.take_out(session, chunks)
+        return True
+
+    def rebuild(self, session: Session, /) -> None:
+        postings.rebuild(session)

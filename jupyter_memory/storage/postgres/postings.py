@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple
 
 from jupyter_memory.runtime import batches
+from jupyter_memory.storage.base import ChunkWords
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.tables import memories
-from jupyter_memory.storage.tables.memories import ChunkWords
 from jupyter_memory.storage.words import keyed, stems
 from jupyter_memory.text.identifiers import COLUMNS
 
@@ -240,19 +240,16 @@ class Statistics:
         for group, count in counts.items():
             self._cache.groups.put(self._version, group, count)
 
-    def side_by_side(self, stems: tuple[str, ...], bits: int, look: Callable[[], bool]) -> bool:
-        return self._cache.phrases.of(self._version, (stems, bits), look)
-
     @property
     def chunks(self) -> int:
         return self._totals.chunks
 
-    def words(self, text: str, /) -> list[str]:
-        return stems(text)
-
     @property
     def average_size(self) -> float:
         return self._totals.words / self._totals.chunks if self._totals.words else 1.0
+
+    def words(self, text: str, /) -> list[str]:
+        return stems(text)
 
     def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
         asked = list(dict.fromkeys(words))
@@ -310,12 +307,39 @@ class Statistics:
         found = self._cache.vocabulary.of(self._version, "", self._reader("length(term) >= :long", long=_LONG))
         return [term for term in found if term.isalpha() and term.endswith(letters)]
 
-    def is_held(self, word: str, columns: Collection[str]) -> bool:
+    def holds_word(self, word: str, columns: Collection[str], /) -> bool:
         bits = bits_of(columns)
         found = self.by_columns([keyed(stem) for stem in stems(word)])
         return all(any(held & bits and count for held, count in one.items()) for one in found.values())
 
-    def chunk_count(self, stem: str, columns: Collection[str]) -> int:
+    def holds_phrase(self, phrase: str, columns: Collection[str], /) -> bool:
+        # The index is asked only where each of the words is held.
+        terms, bits = [keyed(stem) for stem in stems(phrase)], bits_of(columns)
+        held = self.by_columns(terms)
+        if not terms or not all(any(n and some & bits for some, n in held[term].items()) for term in terms):
+            return False
+        if len(terms) == 1:
+            return True
+        tables = [f"p{place}" for place in range(len(terms))]
+        joined = " ".join(
+            f"join postings as {one} on {one}.space = p0.space and {one}.chunk = p0.chunk and {one}.term = :{one}"
+            for one in tables[1:]
+        )
+        follow = " and ".join(f"first_at + {place} = any({one}.places)" for place, one in enumerate(tables[1:], 1))
+        places = ", ".join(str(place) for place, column in enumerate(COLUMNS) if column in columns)
+        sql = f"""
+            select exists (
+                select 1 from postings as p0 {joined} where {of("p0")} and p0.term = :p0 and exists (
+                    select 1 from unnest(p0.places) as first_at where first_at >> 24 in ({places}) and {follow}
+                )
+            )
+        """
+        parameters = dict(zip(tables, terms, strict=True))
+        return self._cache.phrases.of(
+            self._version, (tuple(terms), bits), lambda: bool(self._session.value(sql, **parameters))
+        )
+
+    def chunk_count(self, stem: str, columns: Collection[str], /) -> int:
         found = self.by_columns([keyed(stem)])[keyed(stem)]
         return max((sum(n for held, n in found.items() if held & bits_of([one])) for one in columns), default=0)
 

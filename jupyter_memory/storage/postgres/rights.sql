@@ -64,12 +64,13 @@ $$;
 
 -- What others asked goes with the memories that it showed, though nobody sees it: a writer says which memories of which
 -- spaces are about to be forgotten; those that are not theirs to forget are passed over.
-create function jupyter_memory.forget_asked(in_spaces text[], ids text[]) returns void
+create function jupyter_memory.forget_asked(in_spaces text[], ids text[]) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   spaces text[];
   gone text[];
   alone text[];
+  forgotten boolean;
 begin
   select array_agg(named) into spaces from unnest(in_spaces) as named where jupyter_memory.may_write(named);
   select array_agg(m.id) into gone from jupyter_memory.memories m where m.space = any (spaces) and m.id = any (ids);
@@ -77,11 +78,14 @@ begin
   select array_agg(named.id) into alone from unnest(gone) as named (id)
   where not exists (select 1 from jupyter_memory.memories m where m.id = named.id and m.space <> all (spaces));
   delete from jupyter_memory.searches s
-  where s.hits && alone or s.space <> '' and s.space = any (spaces) and s.hits && gone;
+  where s.hits::jsonb ?| alone or s.space <> '' and s.space = any (spaces) and s.hits::jsonb ?| gone;
+  forgotten := found;
   delete from jupyter_memory.feedback f
   where f.memory = any (alone) or f.space <> '' and f.space = any (spaces) and f.memory = any (gone);
+  forgotten := forgotten or found;
   -- A question about forgotten memories reveals something of them, too.
   delete from jupyter_memory.query_vectors q where gone is not null and (q.space = '' or q.space = any (spaces));
+  return forgotten;
 end
 $$;
 

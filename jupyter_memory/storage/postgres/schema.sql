@@ -39,8 +39,8 @@ create table jupyter_memory.memories (
   constraint memories_key unique (key)
 );
 create index memories_event on jupyter_memory.memories (space, event_at);
--- A path may be longer than an entry of an index.
-create index memories_source on jupyter_memory.memories (space, left(source, 200));
+-- A path may be longer than an entry of an index, and what has none would fill one place of this one.
+create index memories_source on jupyter_memory.memories using hash (source) where kind in ('file', 'cell');
 create index memories_content on jupyter_memory.memories (space, content_hash);
 
 create table jupyter_memory.texts (
@@ -217,7 +217,7 @@ create table jupyter_memory.files (
 );
 -- A path may be longer than an entry of an index.
 create unique index files_path on jupyter_memory.files (space, md5(path));
-create index files_order on jupyter_memory.files (space, left(path, 200));
+create index files_by_path on jupyter_memory.files using hash (path);
 
 create table jupyter_memory.folders (
   space text collate "C" not null,
@@ -262,13 +262,13 @@ create table jupyter_memory.searches (
   profile text not null,
   origin text not null,
   at bigint not null,
-  hits text[] not null,
+  hits text not null,                        -- ids of the memories that were shown, as JSON
   client text not null default '',
   tool text not null default '',
   primary key (space, number)
 );
 create index searches_of on jupyter_memory.searches (space, who, number);
-create index searches_hits on jupyter_memory.searches using gin (hits);
+create index searches_hits on jupyter_memory.searches using gin ((hits::jsonb));
 
 create table jupyter_memory.feedback (
   space text collate "C" not null,
@@ -287,14 +287,14 @@ create unique index feedback_of on jupyter_memory.feedback (space, memory, who, 
 
 create table jupyter_memory.query_vectors (
   space text collate "C" not null,
-  number bigint not null default nextval('jupyter_memory.numbers'),
   who name not null default current_user,
+  number bigint not null,                    -- counts up with every use, so the lowest was not asked for longest
   model integer not null references jupyter_memory.models on delete cascade,
   digest bytea not null,
   embedding bytea not null,
-  primary key (space, number),
-  unique (space, who, model, digest)
+  primary key (space, who, model, digest)
 );
+create index query_vectors_of on jupyter_memory.query_vectors (space, who, number);
 
 -- A key of each person, with which the digests of their questions are made.
 create table jupyter_memory.query_keys (

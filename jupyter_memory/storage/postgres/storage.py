@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from jupyter_memory.errors import InputError
-from jupyter_memory.storage.base import RunLog, Snapshot
-from jupyter_memory.storage.postgres import checks, vectors
-from jupyter_memory.storage.postgres.database import SCHEMA, Database, of
-from jupyter_memory.storage.postgres.postings import StatisticsCache
-from jupyter_memory.storage.postgres.snapshot import PartSnapshot, PostgresSnapshot
-from jupyter_memory.storage.postgres.tables import thumbnails
-from jupyter_memory.storage.postgres.transfer import PostgresTransfer
-from jupyter_memory.storage.postgres.writer import PostgresRunLog, PostgresWriter
-from jupyter_memory.storage.sql import SHOWN_TIER
-from jupyter_memory.storage.tables import models
-from jupyter_memory.storage.writing import Forgotten, Thumbnails, Transfer, Writer
+import numpy as np
+
+from jupyter_memory.errors import InputError, Interrupted, StoreError
+from jupyter_memory.storage.base import Model
+from jupyter_memory.storage.cache import Cache
+from jupyter_memory.storage.postgres import checks, keyword, postings
+from jupyter_memory.storage.postgres.database import SCHEMA, Database, Session, of
+from jupyter_memory.storage.postgres.vectors import VECTORS
+from jupyter_memory.storage.snapshot import Snapshot, taken
+from jupyter_memory.storage.sql import POSTGRES, SHOWN_TIER, condition
+from jupyter_memory.storage.tables import models, thumbnails
+from jupyter_memory.storage.transfer import Transfer
+from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
 from jupyter_memory.text.paths import DatabaseAddress
 from jupyter_memory.types import Filters
 from jupyter_memory.types.protocols import UNREAD
@@ -43,6 +44,16 @@ def open_postgres(address: DatabaseAddress, *, busy_seconds: float, space: str =
     return PostgresStorage(Database(address, space=space, busy_seconds=busy_seconds))
 
 
+Result = TypeVar("Result")
+# A role sees the rights that it has, and no others; none of them binds who made the tables.
+_REFUSED = """
+    select wanted.space from unnest(:wanted::text[]) as wanted (space)
+    where not exists (
+        select 1 from grants where level <> 'reader' and (grants.space is null or grants.space = wanted.space)
+    ) and not pg_has_role(current_user, (select relowner from pg_class where oid = 'grants'::regclass), 'usage')
+"""
+
+
 class PostgresStorage:
     """A store in a PostgreSQL database."""
 
@@ -54,36 +65,15 @@ class PostgresStorage:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._cache = StatisticsCache()
-        self._writer = PostgresWriter(database)
-        self._runs = PostgresRunLog(database)
-        self._thumbnails = thumbnails.PostgresThumbnails(database)
-        self._transfer = PostgresTransfer(database)
-        self._forgotten = _NothingForgotten()
+        self.keywords, self.vectors = keyword.KeywordIndex(), VECTORS
+        self._complete: Cache[Filters, bool] = Cache(16)
+        self.writer, self.runs, self.thumbnails = Writer(self), RunLog(self), Thumbnails(self)
+        self.transfer = Transfer(self)
+        self.forgotten = _NothingForgotten()
 
     @property
     def path(self) -> DatabaseAddress:
         return self.database.address
-
-    @property
-    def writer(self) -> Writer:
-        return self._writer
-
-    @property
-    def runs(self) -> RunLog:
-        return self._runs
-
-    @property
-    def transfer(self) -> Transfer:
-        return self._transfer
-
-    @property
-    def thumbnails(self) -> Thumbnails:
-        return self._thumbnails
-
-    @property
-    def forgotten(self) -> Forgotten:
-        return self._forgotten
 
     @property
     def read_only(self) -> bool:
@@ -96,8 +86,81 @@ class PostgresStorage:
     @contextmanager
     def snapshot(self, within: Filters | None = None) -> Iterator[Snapshot]:
         with self.database.read() as session:
-            part = PartSnapshot(session, self._cache, within) if within else None
-            yield PostgresSnapshot(session, self._cache) if part is None or part.is_all else part
+            yield taken(self, session, within, self._complete)
+
+    def read(self) -> AbstractContextManager[Session]:
+        return self.database.read()
+
+    def change(
+        self,
+        work: Callable[[Session], Result],
+        /,
+        *,
+        patience: float | None = None,
+        durable: bool = True,
+        yielding: bool = False,
+    ) -> Result:
+        def change(session: Session) -> tuple[Result, bool]:
+            return work(session), durable and postings.is_unfolded(session)
+
+        result, unfolded = self.database.change(change, patience=patience, durable=durable)
+        if unfolded:
+            # The change is stored, whatever becomes of the fold; the next change tries it again.
+            with suppress(StoreError, Interrupted):
+                self.database.change(postings.fold)
+        return result
+
+    def remove(self, work: Callable[[Session], Result], /, *, compact_at: float = 0.5) -> Result:
+        return self.change(work)
+
+    def tidy(self, *, compact_at: float = 0.5) -> None:
+        self.database.change(postings.fold)
+        self.database.change(self.vectors.index)
+
+    # Nothing is scrubbed on a server.
+    is_small = False
+
+    def kept(self, session: Session, until: datetime, space: str, forget: Callable[[], int], /) -> int:
+        raise InputError(
+            "What is forgotten on a server cannot be taken back, so nothing was forgotten. Forget it for good with "
+            "--now (now=True), or set undo_minutes to 0."
+        )
+
+    def damaged_vectors(self, session: Session, model: Model, /) -> list[int]:
+        return checks.damaged_vectors(session, model)
+
+    def damaged_tokens(self, session: Session, /) -> list[int]:
+        return checks.damaged_tokens(session)
+
+    def damaged_definitions(self, session: Session, /) -> list[int]:
+        return checks.damaged_definitions(session)
+
+    def refused(self, spaces: Sequence[str], /) -> list[str]:
+        with self.database.read() as session:
+            return [str(space) for (space,) in session.rows(_REFUSED, wanted=list(spaces))]
+
+    def in_background(self, session: Session, work: Callable[[Session], Result], /) -> Callable[[], Result]:
+        # The server reads in its own process, so nothing is gained by a second connection here.
+        return lambda: work(session)
+
+    def sample(self, session: Session, count: int, within: Filters, /) -> list[int]:
+        total = self.keywords.corpus(session, within).chunks
+        places = (
+            np.unique(np.linspace(1, total, min(count, total)).astype(np.int64)) if total else np.empty(0, np.int64)
+        )
+        joined = "join memories on memories.space = chunks.space and memories.key = chunks.memory" if within else ""
+        where, parameters = condition(POSTGRES, within) if within else (of("chunks"), {})
+        rows = session.rows(
+            f"""
+            with placed as (
+                select chunks.id, row_number() over (order by chunks.id) as place from chunks {joined} where {where}
+            )
+            select id from placed where place = any(:places) order by id
+            """,
+            **parameters,
+            places=places.tolist(),
+        )
+        return [row[0] for row in rows]
 
     def searching(self, weights: Mapping[str, float], stop_words: Iterable[str], /) -> AbstractContextManager[None]:
         # The server keeps what it read in its own memory, for everybody: nothing is read ahead here.
@@ -122,7 +185,7 @@ class PostgresStorage:
                 )
                 for expression in ("kind", SHOWN_TIER, "space")
             )
-            counted = [(model, vectors.count(session, model)) for model in models.every(session)]
+            counted = [(model, self.vectors.count(session, model)) for model in models.every(session)]
             return {
                 "store": str(self.path),
                 "memories": number,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jupyter_memory.errors import InputError, StoreError
+from jupyter_memory.storage.base import Level, Right
 from jupyter_memory.storage.postgres.database import Database, Session
-from jupyter_memory.storage.writing import Level, Right
 from jupyter_memory.text.paths import DatabaseAddress
 
 # Tables without a space, which every machine of Citus holds.

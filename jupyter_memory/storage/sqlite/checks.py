@@ -21,10 +21,9 @@ from jupyter_memory.storage.sqlite import vectors as quantization
 from jupyter_memory.storage.sqlite.copies import migrations, sweep
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.file import on_disk
-from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.tables import thumbnails
+from jupyter_memory.storage.sqlite.session import Session
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
-from jupyter_memory.storage.tables import models
+from jupyter_memory.storage.tables import models, thumbnails
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Outcome
 from jupyter_memory.types.chunk_tokens import is_damaged
 from jupyter_memory.types.memory import LARGEST_THUMBNAIL
@@ -317,7 +316,7 @@ def _lost_rows(connection: Session) -> Iterator[str]:
             yield f"{_rows(count)} of memories {_have(count)} no {what}. {_cure(connection, 'memories', without)}"
     if not _count(connection, "counters", "name = 'removals'"):
         yield f"The counter of removals is missing. {_RESTORE}"
-    if _count(connection, "query_key", "length(key) = 32") != 1:
+    if _count(connection, "query_keys", "length(key) = 32") != 1:
         yield f"The key of the stored questions is missing. {_RESTORE}"
 
 

@@ -30,10 +30,10 @@ from jupyter_memory.errors import (
 )
 from jupyter_memory.storage.cache import Lock
 from jupyter_memory.storage.sql import UnreadableRow
-from jupyter_memory.storage.sqlite import keyword_query, scrubbing
+from jupyter_memory.storage.sqlite import scrubbing
 from jupyter_memory.storage.sqlite.copies import Migration, migrate, migrations, sweep
 from jupyter_memory.storage.sqlite.file import StoreFile, leave_log, version_of
-from jupyter_memory.storage.sqlite.sql import Session, version
+from jupyter_memory.storage.sqlite.session import Session, version
 
 # SQLite's errors as ours, which say what happened and what to do, and contain nothing that a user wrote.
 #
@@ -461,13 +461,13 @@ class Database:
                     return True
                 connection.execute("begin")
                 self._file.check_content(connection)
-                found = keyword_query.has_traces(connection)
+                found = scrubbing.has_traces(connection)
             if found:
                 # A transaction of its own, in a connection that has read nothing of the index before.
                 with self._extra(patience) as connection:
                     connection.execute("begin immediate")
                     self._file.check_content(connection)
-                    keyword_query.clear_traces(connection)
+                    scrubbing.clear_traces(connection)
                     connection.execute("commit")
             with self._extra(patience) as alone:
                 return self._file.scrub(alone, patience)

@@ -25,7 +25,7 @@ from jupyter_memory.errors import (
     StoreTooNew,
 )
 from jupyter_memory.storage.sqlite import scrubbing
-from jupyter_memory.storage.sqlite.sql import Session
+from jupyter_memory.storage.sqlite.session import Session
 from jupyter_memory.text.paths import make_private
 
 # Which file a store has open, so that another one that takes its name, or its bytes, is recognised.
@@ -469,7 +469,7 @@ _KINDS = {
     "vectors": ("vectors_*", "codes_*", "chunk_tokens", "models", "trust"),
     "pictures": ("thumbnails",),
     "history": ("runs",),
-    "searches": ("searches", "feedback", "query_vectors", "query_key"),
+    "searches": ("searches", "feedback", "query_vectors", "query_keys"),
     "files": ("files", "folders"),
     "forgotten": ("forgotten",),
 }

@@ -1,33 +1,122 @@
-"""The keyword index: FTS5, statistics, scores of words that are asked often."""
+"""The keyword index: what FTS5 is asked, statistics, scores of words that are asked often."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from jupyter_memory.storage.base import ChunkWords, Row, cut, is_settled
 from jupyter_memory.storage.cache import Cache
-from jupyter_memory.storage.shared import Row, cut, is_settled
 from jupyter_memory.storage.sql import SQLITE, condition
 from jupyter_memory.storage.sqlite.database import Step
-from jupyter_memory.storage.sqlite.keyword_query import (
-    begun,
-    document_frequency,
-    expression,
-    listed,
-    without_common,
-)
-from jupyter_memory.storage.sqlite.sql import Session, version
+from jupyter_memory.storage.sqlite.scrubbing import open_places
+from jupyter_memory.storage.sqlite.session import Session, outdate, version
 from jupyter_memory.storage.sqlite.vectors import ChunkOwners, Keys, ScoredChunks, best_memories
+from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.words import highlights as highlights_of
 from jupyter_memory.storage.words import stems, word_of
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, ScoredChunk, Terms
+
+# What FTS5 is asked.
+
+# Below this many chunks a frequent word takes no time, and leaving it out could lose a badge.
+_SMALL = 5_000
+
+
+def expression(terms: Terms, columns: Collection[str]) -> str | None:
+    """Return the FTS5 expression for the terms, any of them enough; None where there are none.
+
+    Every term is quoted, so that no character of a user's query is FTS5 syntax.
+    """
+    either = []
+    words = list(map(_quoted, (*terms.phrases, *terms.words)))
+    if terms.prefix:
+        words.append(_quoted(terms.prefix) + "*")
+    if words:
+        searched = " ".join(column for column in COLUMNS if column in columns)
+        either.append(f"{{{searched}}} : ({' OR '.join(words)})")
+    if terms.ident:
+        # A single character is looked for as the first of any pair.
+        pairs = (_quoted(term) + "*" * (len(term) == 1) for term in terms.ident)
+        either.append(f"ident : ({' OR '.join(pairs)})")
+    return " OR ".join(either) or None
+
+
+def listed(weights: Mapping[str, float]) -> str:
+    """Return the weights in the order of the index's columns; ``ident`` counts 1 where the profile leaves it out.
+
+    Without ``ident`` in the profile only CJK bigrams are searched there, since no other column has them.
+    """
+    return ", ".join(str(float(weights.get(column, 1.0 if column == "ident" else 0.0))) for column in COLUMNS)
+
+
+def begun(connection: Session, terms: Terms) -> Terms:
+    """Return the terms with the stem of what is being typed in place of a prefix that no stem has.
+
+    "electri" is longer than the stem "electr" of the words that begin with it.
+    """
+    stem = stems(terms.prefix)[-1:] if terms.prefix else []
+    if not stem:
+        return terms
+    open_vocabulary(connection)
+    at_least = "select term from temp.vocabulary where term >= ? limit 1"
+    if str(connection.execute(at_least, stem).get or "").startswith(stem[0]):
+        return terms
+    for length in range(len(stem[0]) - 1, max(3, len(stem[0]) - 4), -1):
+        if connection.execute(at_least, (stem[0][:length],)).get == stem[0][:length]:
+            return replace(terms, words=(*terms.words, stem[0][:length]), prefix=None)
+    return terms
+
+
+def without_common(
+    connection: Session,
+    terms: Terms,
+    columns: Collection[str],
+    frequency: Callable[[str], int] | None = None,
+) -> Terms:
+    """Leave out words that more than half of the chunks hold: FTS5 gives them no weight, yet reads all their rows."""
+    total = connection.execute("select coalesce(max(id), 0) from chunks").get
+    if total < _SMALL or len(terms.words) < 2:
+        return terms
+    if frequency is None:
+        rare = tuple(word for word in terms.words if document_frequency(connection, word, columns) * 2 <= total)
+    else:
+        rare = tuple(word for word in terms.words if frequency(word) * 2 <= total)
+    return replace(terms, words=rare) if rare else terms
+
+
+def document_frequency(connection: Session, word: str, columns: Collection[str]) -> int:
+    """Return how many chunks hold a word in the one of these columns where most do, so that no chunk counts twice.
+
+    It is 0 for what the index's tokenizer splits into several words.
+    """
+    open_vocabulary(connection)
+    stem = stems(word)
+    if len(stem) != 1:
+        return 0
+    found = connection.execute("select col, doc from temp.vocabulary where term = ?", (stem[0],))
+    return max((count for column, count in found if column in columns), default=0)
+
+
+def open_vocabulary(connection: Session) -> None:
+    """Make ``temp.vocabulary``, which counts the chunks that hold each word, column by column."""
+    connection.execute("create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, col)")
+
+
+def _quoted(term: str) -> str:
+    return '"' + term.replace('"', '""') + '"'
+
+
+# The words of the whole store.
 
 # Words that are cached by their first letters, 100 bytes each.
 _MOST = 100_000
@@ -97,6 +186,23 @@ class Statistics:
 
         return [term for term in self._vocabulary.of(self._version, "", read) if term.endswith(letters)]
 
+    def holds_word(self, word: str, columns: Collection[str], /) -> bool:
+        # This table returns the first occurrence at once; the others count all of them first.
+        open_places(self._connection)
+        held = "select 1 from temp.places where term = :stem and col in (select value from json_each(:columns)) limit 1"
+        return all(self._connection.value(held, stem=stem, columns=list(columns)) for stem in stems(word))
+
+    def holds_phrase(self, phrase: str, columns: Collection[str], /) -> bool:
+        match = expression(Terms(phrases=(phrase,)), columns)
+        return bool(
+            self._connection.value("select exists (select 1 from keyword where keyword match :match)", match=match)
+        )
+
+    def chunk_count(self, stem: str, columns: Collection[str], /) -> int:
+        open_vocabulary(self._connection)
+        found = self._connection.rows("select col, doc from temp.vocabulary where term = :stem", stem=stem)
+        return max((count for column, count in found if column in columns), default=0)
+
 
 class StatisticsCache:
     """Gives each search the statistics of the index as it sees it, including what earlier searches have read."""
@@ -109,6 +215,105 @@ class StatisticsCache:
 def open_word_counts(connection: Session) -> None:
     """Make ``temp.word_counts``, in how many chunks each word of the index is."""
     connection.execute("create virtual table if not exists temp.word_counts using fts5vocab(main, keyword, row)")
+
+
+# The words of a part of a store: nothing that is counted depends on the words or memories of the rest.
+#
+# BM25 alone is that of the whole store, and with it the order of hits: its index counts words for all of them together.
+
+# Chunks of a part that is read as a whole, of a sample of a larger one, and that hold a word which is frequent.
+_SMALL, _SAMPLE, _FREQUENT = 2_000, 1_000, 2_000
+
+
+class PartCache:
+    """What was counted of a part of one version of a store: words and chunks."""
+
+    def __init__(self) -> None:
+        self.samples: Cache[Filters, _Sampled] = Cache(4)
+        self.counts: Cache[tuple[Filters, str], int] = Cache(10_000)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sampled:
+    chunks: int
+    read: int
+    holding: Mapping[str, int]
+
+
+# A small part is read as a whole, so its counts are exact. In a larger one, what is frequent in the store is counted
+# in a sample, since a word that half of the chunks hold would take as long as a search to count.
+class _PartStatistics(Statistics):
+    def __init__(self, connection: Session, counts: StatisticsCache, within: Filters, cache: PartCache) -> None:
+        super().__init__(connection, counts)
+        self._within = within
+        self._cache = cache
+
+    @property
+    def chunks(self) -> int:
+        return self._sampled.chunks
+
+    def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
+        asked, sampled = list(dict.fromkeys(words)), self._sampled
+        if sampled.read == sampled.chunks:
+            return {word: sampled.holding.get(word, 0) for word in asked}
+        # A word that nothing in the store holds need not be looked for.
+        whole = super().frequencies(asked)
+        counts = dict.fromkeys(asked, 0)
+        for word in asked:
+            if whole[word] > _FREQUENT and (found := sampled.holding.get(word, 0)):
+                counts[word] = round(found * sampled.chunks / sampled.read)
+            elif whole[word]:
+                counted = partial(self._counted_of, word)
+                counts[word] = self._cache.counts.of(self._version, (self._within, word), counted)
+        return counts
+
+    def beginning(self, letters: str, /) -> Sequence[str]:
+        return self._held(super().beginning(letters))
+
+    def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
+        return self._held(super().ending(letters))
+
+    def holds_word(self, word: str, columns: Collection[str], /) -> bool:
+        return all(self.frequencies(stems(word)).values()) and super().holds_word(word, columns)
+
+    def holds_phrase(self, phrase: str, columns: Collection[str], /) -> bool:
+        match = expression(Terms(phrases=(phrase,)), columns)
+        inside, parameters = _inside(self._within, "keyword.rowid")
+        held = f"select exists (select 1 from keyword where keyword match :match and {inside})"
+        return bool(self._connection.value(held, **parameters, match=match))
+
+    def chunk_count(self, stem: str, columns: Collection[str], /) -> int:
+        # In whichever column: it decides between spellings, and the part is not counted by columns.
+        return self.frequencies([stem])[stem]
+
+    def _held(self, words: Sequence[str]) -> Sequence[str]:
+        sampled = self._sampled
+        # Who asks for words by their letters counts those that are near: of a large part, thousands are not looked up.
+        return [word for word in words if word in sampled.holding] if sampled.read == sampled.chunks else words
+
+    @property
+    def _sampled(self) -> _Sampled:
+        return self._cache.samples.of(self._version, self._within, self._read_sample)
+
+    def _read_sample(self) -> _Sampled:
+        ids = memories.chunks_where(self._connection, self._within)
+        read = ids if len(ids) <= _SMALL else memories.evenly(ids, _SAMPLE)
+        shown = ("\n".join(columns) for _, _, *columns in memories.words_of(self._connection, read))
+        holding = Counter(chain.from_iterable(set(stems(text)) for text in shown))
+        return _Sampled(len(ids), len(read), holding)
+
+    def _counted_of(self, word: str) -> int:
+        open_places(self._connection)
+        inside, parameters = _inside(self._within, "doc")
+        holding = f"select distinct doc from temp.places where term = :word and {inside} limit {_FREQUENT}"
+        counted = f"select count(*) from ({holding})"
+        return int(self._connection.execute(counted, {**parameters, "word": word}).get)
+
+
+def _inside(within: Filters, chunk: str) -> tuple[str, dict[str, Any]]:
+    where, parameters = condition(SQLITE, within)
+    joined = "chunks as part join memories on memories.key = part.memory"
+    return f"exists (select 1 from {joined} where part.id = {chunk} and {where})", parameters
 
 
 # The BM25 scores of single words by chunk, cached from search to search while the index does not change.
@@ -315,39 +520,103 @@ class _ReadAhead:
         return not self.done
 
 
+# If at least one chunk in so many is removed, the index is rebuilt.
+_REBUILD_AT = 200
 # The weight of a match of another spelling, where a match of the word itself has 1.
 _RESPELLED = 0.5
 # That of a match of a compound with the word, or of one of its parts.
 _COMPOUND = 0.8
 
 
-def search(
-    connection: Session,
-    terms: Terms,
-    weights: Mapping[str, float],
-    filters: Filters,
-    count: int,
-    cache: WordScoreCache | None = None,
-) -> list[ScoredChunk]:
-    """Return the best ``count`` memories by BM25, each by its best chunk; ``cache`` changes nothing but the time."""
-    terms = begun(connection, terms)
-    known = cache.of(connection) if cache is not None and not filters else None
-    owners = ChunkOwners() if cache is None else cache.owners
-    if terms.respelled or terms.forms:
-        words = known or WordScoreCache().uncounted(connection)
-        scored = _with_others(connection, terms, weights, words)
-        chunks, scores = scored.chunks, scored.scores
-        if filters:
-            where, parameters = condition(SQLITE, filters)
-            fitting = connection.execute(
-                f"select chunks.id from chunks join memories on memories.key = chunks.memory where {where}", parameters
+class KeywordIndex:
+    """FTS5, with the scores and counts that earlier searches read; `storage.base.KeywordIndex` says what each does."""
+
+    def __init__(self, owners: ChunkOwners) -> None:
+        self.word_scores = WordScoreCache(owners)
+        self._counts, self._parts = StatisticsCache(), PartCache()
+
+    def version(self, session: Session, /) -> str:
+        return version(session)
+
+    def corpus(self, session: Session, within: Filters, /) -> Statistics:
+        if within:
+            return _PartStatistics(session, self._counts, within, self._parts)
+        return Statistics(session, self._counts)
+
+    def search(
+        self, session: Session, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
+    ) -> list[ScoredChunk]:
+        terms, owners = begun(session, terms), self.word_scores.owners
+        known = None if filters else self.word_scores.of(session)
+        if terms.respelled or terms.forms:
+            scored = _with_others(session, terms, weights, known or WordScoreCache().uncounted(session))
+            if filters:
+                fits = np.isin(scored.chunks, np.array(memories.chunks_where(session, filters), np.int64))
+                scored = ScoredChunks(scored.chunks[fits], scored.scores[fits])
+            return best_memories(session, scored, count, owners)
+        if known is None:
+            return _at_once(session, without_common(session, terms, weights), weights, filters, count)
+        return best_memories(session, known.summed(terms, weights).all(), count, owners)
+
+    def scores(
+        self, session: Session, terms: Terms, weights: Mapping[str, float], keys: Sequence[int], /
+    ) -> dict[int, float]:
+        terms = begun(session, terms)
+        known = self.word_scores.seen(session)
+        if terms.respelled or terms.forms:
+            among = _with_others(session, terms, weights, known or WordScoreCache().uncounted(session)).among
+        elif known is not None:
+            among = known.summed(terms, weights).among
+        else:
+            match = expression(without_common(session, terms, weights), weights)
+            if match is None:
+                return {}
+            # FTS5's own function works only where its rows are not grouped yet.
+            rows = session.execute(
+                f"""
+                with fitting as materialized (
+                    select rowid as chunk, -bm25(keyword, {listed(weights)}) as score from keyword
+                    where keyword match :match
+                        and +rowid in (select id from chunks where memory in (select value from json_each(:memories)))
+                )
+                select chunks.memory, max(fitting.score) from fitting join chunks on chunks.id = fitting.chunk
+                group by chunks.memory
+                """,
+                {"match": match, "memories": json.dumps(list(keys))},
             )
-            fits = np.isin(chunks, np.fromiter(chain.from_iterable(fitting), np.int64))
-            chunks, scores = chunks[fits], scores[fits]
-        return best_memories(connection, ScoredChunks(chunks, scores), count, owners)
-    if known is None:
-        return _at_once(connection, without_common(connection, terms, weights), weights, filters, count)
-    return best_memories(connection, known.summed(terms, weights).all(), count, owners)
+            return {memory: float(score) for memory, score in rows if score > 0}
+        owners: dict[int, int] = dict(
+            session.execute(
+                "select id, memory from chunks where memory in (select value from json_each(?))",
+                (json.dumps(list(keys)),),
+            )
+        )
+        scored = among(np.fromiter(owners, np.int64, len(owners)))
+        best: dict[int, float] = {}
+        for chunk, value in zip(scored.chunks.tolist(), scored.scores.tolist(), strict=True):
+            memory = owners[chunk]
+            best[memory] = max(value, best.get(memory, value))
+        return best
+
+    def highlights(
+        self, session: Session, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str], /
+    ) -> dict[int, list[tuple[int, int]]]:
+        return highlights_of(texts, begun(session, terms)) if texts and "text" in weights else {}
+
+    def put(self, session: Session, words: Sequence[ChunkWords], /) -> None:
+        rows = [{"rowid": chunk, **dict(zip(COLUMNS, columns, strict=True))} for _, chunk, *columns in words]
+        session.insert("keyword", rows)
+
+    def remove(self, session: Session, chunks: Sequence[int], /) -> bool:
+        # FTS5 takes up to 10 ms a chunk to remove words without a trace, and 0.04 ms a chunk to build the index anew.
+        if len(chunks) * _REBUILD_AT >= session.value("select count(*) from chunks"):
+            return False
+        session.executemany("delete from keyword where rowid = ?", ((chunk,) for chunk in chunks))
+        return True
+
+    def rebuild(self, session: Session, /) -> None:
+        session.changed("insert into keyword (keyword) values ('rebuild')")
+        outdate(session)
 
 
 def _at_once(
@@ -407,65 +676,3 @@ def _matches(connection: Session, terms: Terms, weights: Mapping[str, float]) ->
         yield Match(begins, _columns(weights), (*stems(terms.prefix), "*"))
     for pair in terms.ident:
         yield Match(str(expression(Terms(ident=(pair,)), weights)), ("ident",), (pair,))
-
-
-def scores_of(
-    connection: Session,
-    terms: Terms,
-    weights: Mapping[str, float],
-    memories: Sequence[int],
-    cache: WordScoreCache | None = None,
-) -> dict[int, float]:
-    """Return what ``search`` would give each of these memories, whatever the filters; not those without any term."""
-    terms = begun(connection, terms)
-    known = None if cache is None else cache.seen(connection)
-    if terms.respelled or terms.forms:
-        among = _with_others(connection, terms, weights, known or WordScoreCache().uncounted(connection)).among
-    elif known is not None:
-        among = known.summed(terms, weights).among
-    else:
-        match = expression(without_common(connection, terms, weights), weights)
-        if match is None:
-            return {}
-        # FTS5's own function works only where its rows are not grouped yet.
-        rows = connection.execute(
-            f"""
-            with fitting as materialized (
-                select rowid as chunk, -bm25(keyword, {listed(weights)}) as score from keyword
-                where keyword match :match
-                    and +rowid in (select id from chunks where memory in (select value from json_each(:memories)))
-            )
-            select chunks.memory, max(fitting.score) from fitting join chunks on chunks.id = fitting.chunk
-            group by chunks.memory
-            """,
-            {"match": match, "memories": json.dumps(list(memories))},
-        )
-        return {memory: float(score) for memory, score in rows if score > 0}
-    owners: dict[int, int] = dict(
-        connection.execute(
-            "select id, memory from chunks where memory in (select value from json_each(?))",
-            (json.dumps(list(memories)),),
-        )
-    )
-    scored = among(np.fromiter(owners, np.int64, len(owners)))
-    best: dict[int, float] = {}
-    for chunk, value in zip(scored.chunks.tolist(), scored.scores.tolist(), strict=True):
-        memory = owners[chunk]
-        best[memory] = max(value, best.get(memory, value))
-    return best
-
-
-def highlights(
-    connection: Session, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str]
-) -> dict[int, list[tuple[int, int]]]:
-    """Return where the terms occur in the texts of chunks that the keyword retriever found, in code points, by chunk.
-
-    They are those of FTS5's ``highlight()``, which would look every term up in the index anew for each chunk, and words
-    that are found by the column ``ident`` since they are written with ligatures.
-    """
-    if "text" not in weights or not texts:
-        return {}
-    terms = begun(connection, terms)
-    inflected = [form for one in terms.forms for form in one.inflected]
-    others = (*terms.respelled, *terms.compounded)
-    return highlights_of(texts, (*terms.phrases, *terms.words, *inflected), terms.prefix, others)

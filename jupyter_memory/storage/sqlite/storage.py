@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
+import numpy as np
 
 from jupyter_memory.errors import InputError, StoreDamaged, StoreOpen
-from jupyter_memory.storage.base import Snapshot
-from jupyter_memory.storage.sqlite import checks, file
+from jupyter_memory.storage.base import Model
+from jupyter_memory.storage.cache import Cache
+from jupyter_memory.storage.snapshot import Snapshot, taken
+from jupyter_memory.storage.sqlite import checks, file, removal, undo
 from jupyter_memory.storage.sqlite.copies import copied, copy_into, migrations, sweep, sync_folder
 from jupyter_memory.storage.sqlite.database import Database, translate_errors
 from jupyter_memory.storage.sqlite.file import check_version, open_file, version_of
-from jupyter_memory.storage.sqlite.keyword import StatisticsCache, WordScoreCache
-from jupyter_memory.storage.sqlite.snapshot import Indexes, PartCache, PartSnapshot, SqliteSnapshot
-from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.transfer import SqliteTransfer
+from jupyter_memory.storage.sqlite.keyword import KeywordIndex
+from jupyter_memory.storage.sqlite.session import Session
 from jupyter_memory.storage.sqlite.undo import SqliteForgotten
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
-from jupyter_memory.storage.sqlite.writer import SqliteRunLog, SqliteThumbnails, SqliteWriter
+from jupyter_memory.storage.tables import memories
+from jupyter_memory.storage.transfer import Transfer
 from jupyter_memory.storage.words import stems
+from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
 from jupyter_memory.text.paths import absolute, make_private
 from jupyter_memory.types import Filters
 
@@ -106,22 +110,22 @@ def _errors_of(target: Path) -> Iterator[None]:
             raise InputError(f"No file can be made at {target}: {error.strerror}.{cure}") from None
 
 
+Result = TypeVar("Result")
+_SMALL = 500_000_000  # bytes that are read in a fraction of a second
+
+
 class SqliteStorage:
-    """A store in one SQLite file; `storage.writing.Storage` says what each method does."""
+    """A store in one SQLite file; `storage.base.Storage` says what each method does."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
         self.path, self.notices, self.created = database.path, database.notices, database.created
         self.vectors = VectorIndex()
-        self._indexes = Indexes(
-            self.vectors, WordScoreCache(self.vectors.owners), StatisticsCache(), database.background
-        )
-        self._parts = PartCache()
-        self.writer = SqliteWriter(database, self.vectors)
-        self.runs = SqliteRunLog(database, self.vectors)
-        self.thumbnails = SqliteThumbnails(database, self.vectors)
-        self.transfer = SqliteTransfer(database, self.vectors)
-        self.forgotten = SqliteForgotten(database, self.vectors)
+        self.keywords = KeywordIndex(self.vectors.owners)
+        self._complete: Cache[Filters, bool] = Cache(16)
+        self.writer, self.runs, self.thumbnails = Writer(self), RunLog(self), Thumbnails(self)
+        self.transfer = Transfer(self)
+        self.forgotten = SqliteForgotten(database, self)
         database.diagnosis.find_damage = self._first_damage
 
     @property
@@ -138,17 +142,72 @@ class SqliteStorage:
 
     @contextmanager
     def snapshot(self, within: Filters | None = None) -> Iterator[Snapshot]:
-        with self.database.read() as connection:
-            whole = SqliteSnapshot(connection, self._indexes)
-            part = PartSnapshot(connection, self._indexes, within, self._parts) if within else None
-            yield whole if part is None or part.is_all else part
+        with self.database.read() as session:
+            yield taken(self, session, within, self._complete)
+
+    def read(self) -> AbstractContextManager[Session]:
+        return self.database.read()
+
+    def change(
+        self,
+        work: Callable[[Session], Result],
+        /,
+        *,
+        patience: float | None = None,
+        durable: bool = True,
+        yielding: bool = False,
+    ) -> Result:
+        writing = self.database.write(yielding=yielding) if durable else self.database.write_at_once(patience or 0)
+        with writing as session:
+            result = work(session)
+        if durable:
+            removal.keep_reserve(self.path)
+        return result
+
+    def remove(self, work: Callable[[Session], Result], /, *, compact_at: float = 0.5) -> Result:
+        result = removal.with_room(self.database, lambda: self.change(work))
+        self.tidy(compact_at=compact_at)
+        return result
+
+    def tidy(self, *, compact_at: float = 0.5) -> None:
+        removal.scrub(self.database, compact_at)
+
+    @property
+    def is_small(self) -> bool:
+        return self.path.stat().st_size < _SMALL
+
+    def kept(self, session: Session, until: datetime, space: str, forget: Callable[[], int], /) -> int:
+        return undo.kept(session, until, space, forget)
+
+    def damaged_vectors(self, session: Session, model: Model, /) -> list[int]:
+        return checks.damaged(session, model.id, model.dimensions)
+
+    def damaged_tokens(self, session: Session, /) -> list[int]:
+        return checks.damaged_tokens(session)
+
+    def damaged_definitions(self, session: Session, /) -> list[int]:
+        return checks.damaged_definitions(session)
+
+    def refused(self, spaces: Sequence[str], /) -> list[str]:
+        return []
+
+    def in_background(self, session: Session, work: Callable[[Session], Result], /) -> Callable[[], Result]:
+        return self.database.background.begin(session, work)
+
+    def sample(self, session: Session, count: int, within: Filters, /) -> list[int]:
+        if within:
+            return memories.evenly(memories.chunks_where(session, within), count)
+        last = session.value(session.dialect.newest_chunk)
+        wanted = np.unique(np.linspace(1, last, min(count, last)).astype(np.int64)).tolist() if last else []
+        there = f"select id from chunks where {session.dialect.among('id', 'wanted')} order by id"
+        return [row[0] for row in session.rows(there, wanted=wanted)]
 
     def searching(self, weights: Mapping[str, float], stop_words: Iterable[str], /) -> AbstractContextManager[None]:
         def stop_stems(connection: Session) -> frozenset[str]:
             return frozenset(stems(" ".join(stop_words)))
 
-        ahead = partial(self._indexes.scores.reading_ahead, weights, stop_stems)
-        return self._indexes.background.searching(ahead)
+        ahead = partial(self.keywords.word_scores.reading_ahead, weights, stop_stems)
+        return self.database.background.searching(ahead)
 
     def interrupt(self, thread: int, /) -> bool:
         return self.database.interrupts.stop(thread)

@@ -6,7 +6,6 @@ Vectors and codes are rows of tables like all others. The keyword index is not: 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
@@ -15,14 +14,12 @@ from typing import NamedTuple
 import apsw
 
 from jupyter_memory.errors import InputError, StoreError
-from jupyter_memory.storage.shared import Identity, from_micros, to_micros
-from jupyter_memory.storage.sqlite import scrubbing
-from jupyter_memory.storage.sqlite.changes import Changes, Transactions
+from jupyter_memory.storage.base import Engine, Identity, from_micros, to_micros
+from jupyter_memory.storage.changes import Changes
 from jupyter_memory.storage.sqlite.database import Database
-from jupyter_memory.storage.sqlite.sql import Session
-from jupyter_memory.storage.sqlite.tables import runs
-from jupyter_memory.storage.sqlite.vectors import VectorIndex
-from jupyter_memory.storage.tables import memories
+from jupyter_memory.storage.sqlite.session import Session, outdate
+from jupyter_memory.storage.tables import memories, runs
+from jupyter_memory.storage.writer import changing
 from jupyter_memory.types import Draft
 from jupyter_memory.types.report import Undoable
 
@@ -31,79 +28,73 @@ _LEFT_OUT = ("keyword", "counters", "query_", "forgotten")
 
 
 class SqliteForgotten:
-    """What can be taken back in one store; `storage.writing.Forgotten` says what each method does."""
+    """What can be taken back in one store; `storage.base.Forgotten` says what each method does."""
 
-    def __init__(self, database: Database, vectors: VectorIndex) -> None:
+    def __init__(self, database: Database, engine: Engine) -> None:
         self._database = database
-        self._vectors = vectors
-        self._transactions = Transactions(database, vectors)
+        self._engine = engine
 
     def pending(self, space: str, /) -> list[Undoable]:
-        with self._database.read() as connection:
-            rows = connection.execute(
-                "select memories, until from forgotten where space = :space or :space = '' order by number desc",
-                {"space": space},
-            )
-            return [Undoable(number, from_micros(until)) for number, until in rows]
+        kept = "select memories, until from forgotten where space = :space or :space = '' order by number desc"
+        with self._database.read() as session:
+            return [Undoable(number, from_micros(until)) for number, until in session.rows(kept, space=space)]
 
     def undo(self, space: str, /) -> int:
-        with self._transactions.changing() as changes:
-            found = changes.connection.execute(
+        def undo(changes: Changes) -> int:
+            session: Session = changes.session
+            last = session.rows(
                 "select number, memories, at, changes from forgotten where space = :space or :space = '' "
                 "order by number desc limit 1",
-                {"space": space},
-            ).fetchone()
-            if found is None:
+                space=space,
+            )
+            if not last:
                 return 0
-            number, count, at, changeset = found
+            [(number, count, at, changeset)] = last
 
-            connection = changes.connection
-            lost, chunks, memories_with_runs = _read(connection, changeset)
+            lost, chunks, memories_with_runs = _read(session, changeset)
             twins = _without_twins(changes, lost)
-            changes.remove_keywords(chunks)
-            apsw.Changeset.apply(apsw.Changeset.invert(changeset), connection, conflict=_settle)
+            changes.remove_words(chunks)
+            apsw.Changeset.apply(apsw.Changeset.invert(changeset), session, conflict=_settle)
             back = [one.key for one in lost]
-            changes.put_keywords(sorted({*chunks, *memories.chunks_of(connection, back)}))
+            changes.put_words(sorted({*chunks, *memories.chunks_of(session, back)}))
             for key, draft in twins:
                 changes.merge(key, draft)
             # Of texts that were forgotten for good since, the runs stay away.
-            connection.execute("delete from runs where memory not in (select key from memories)")
-            rows = connection.execute(
-                "select distinct memory from runs where memory in (select value from json_each(?))",
-                (json.dumps(list(memories_with_runs)),),
-            )
-            ran = [int(str(row[0])) for row in rows]
-            runs.describe(connection, ran)
+            session.changed("delete from runs where memory not in (select key from memories)")
+            having = f"select distinct memory from runs where {session.dialect.among('memory', 'keys')}"
+            ran = [row[0] for row in session.rows(having, keys=list(memories_with_runs))]
+            runs.describe(session, ran)
             changes.index_errors(ran)
             # These files are read again.
-            connection.execute(
-                """
-                update files set size = -1, content_hash = '' where indexed_at > ? and (path, space) in (
-                    select source, space from memories where kind <> 'note' and key in (select value from json_each(?))
+            session.changed(
+                f"""
+                update files set size = -1, content_hash = '' where indexed_at > :at and (path, space) in (
+                    select source, space from memories where kind <> 'note' and {session.dialect.among("key", "keys")}
                 )
                 """,
-                (at, json.dumps(back)),
+                at=at,
+                keys=back,
             )
-            self._vectors.outdate_caches(connection)
-            connection.execute("delete from forgotten where number = ?", (number,))
-        return int(count)
+            outdate(session)
+            session.changed("delete from forgotten where number = :number", number=number)
+            return int(count)
+
+        return changing(self._engine, undo)
 
     def drop(self, until: datetime | None, /) -> int:
         last = None if until is None else to_micros(until)
         chosen = "until <= :last or :last is null"
 
-        def drop(changes: Changes) -> int:
-            connection = changes.connection
-            count: int = connection.execute(f"select total(memories) from forgotten where {chosen}", {"last": last}).get
-            connection.execute(f"delete from forgotten where {chosen}", {"last": last})
-            if connection.changes():
-                scrubbing.note_removal(connection)
+        def drop(session: Session) -> int:
+            count = session.value(f"select total(memories) from forgotten where {chosen}", last=last)
+            if session.changed(f"delete from forgotten where {chosen}", last=last):
+                session.note_removal()
             return int(count)
 
-        with self._database.read() as connection:
-            there = connection.execute(f"select exists (select 1 from forgotten where {chosen})", {"last": last}).get
+        with self._database.read() as session:
+            there = session.value(f"select exists (select 1 from forgotten where {chosen})", last=last)
         # A store that nobody may write keeps what it has.
-        return self._transactions.removed(drop) if there and not self._database.read_only else 0
+        return self._engine.remove(drop) if there and not self._database.read_only else 0
 
 
 def kept(connection: Session, until: datetime, space: str, forget: Callable[[], int]) -> int:
@@ -164,7 +155,7 @@ def _read(connection: Session, changeset: bytes) -> tuple[list[_Lost], list[int]
 
 def _without_twins(changes: Changes, lost: list[_Lost]) -> list[tuple[int, Draft]]:
     # Return the keys of such memories with what they are still to be given: tags, metadata and a pin.
-    connection, given = changes.connection, []
+    connection, given = changes.session, []
     # The rows that runs belong to from here on follow within this transaction.
     connection.execute("pragma defer_foreign_keys = on")
     for one in lost:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.runtime import one_core
-from jupyter_memory.storage.base import ChunkVectors, Model, mismatch
+from jupyter_memory.storage.base import ChunkVectors, Model, Row, cut, is_settled, mismatch
 from jupyter_memory.storage.cache import Cache
-from jupyter_memory.storage.shared import Row, cut, is_settled
 from jupyter_memory.storage.sql import SQLITE, condition
-from jupyter_memory.storage.sqlite import sql
-from jupyter_memory.storage.sqlite.sql import Session, removals
+from jupyter_memory.storage.sqlite.session import Session, outdate, removals
 from jupyter_memory.storage.tables import models
 from jupyter_memory.types import Filters, ScoredChunk
 from jupyter_memory.types.protocols import Embedder, Vectors
@@ -202,7 +200,7 @@ class VectorIndex:
         self.owners = ChunkOwners()
         self._known_codes: Cache[int, _Codes] = Cache(2)
 
-    def register(self, connection: Session, embedder: Embedder) -> Model:
+    def register(self, connection: Session, embedder: Embedder, *, indexed: bool = True) -> Model:
         """Return the embedder's model, with tables made for it; the first one of a store becomes the active one."""
         models.add(connection, embedder.fingerprint, embedder.name, embedder.dimensions)
         model = models.known(connection, embedder.fingerprint)
@@ -220,36 +218,44 @@ class VectorIndex:
             raise EmbeddingMismatch(mismatch(active, embedder))
         return model
 
-    def activate(self, connection: Session, model: Model) -> None:
-        models.activate(connection, model)
-        self.outdate_caches(connection)
+    def activate(self, connection: Session, embedder: Embedder) -> bool:
+        model = self.register(connection, embedder)
+        if self.missing(connection, model, 1):
+            return False
+        if models.active(connection) != model:
+            models.activate(connection, model)
+            outdate(connection)
+        return True
 
-    def drop(self, connection: Session, model: Model) -> None:
+    def drop(self, connection: Session, model: Model) -> int:
+        dropped = self.count(connection, model)
         connection.execute(f"drop table if exists vectors_{model.id}")
         connection.execute(f"drop table if exists codes_{model.id}")
         connection.execute("delete from models where id = ?", (model.id,))
-        self.outdate_caches(connection)
+        outdate(connection)
+        return dropped
 
-    def add(self, connection: Session, model: Model, chunks: Sequence[int], vectors: Vectors) -> None:
+    def add(self, connection: Session, model: Model, chunks: Sequence[int], vectors: Vectors) -> int:
         """Store the vectors of new chunks, float32 ``(len(chunks), dimensions)`` of unit length."""
         if not len(chunks):
-            return
+            return 0
         of = codes(vectors)
         last = connection.execute(f"select max(chunk) from codes_{model.id}").get
         if last is not None and min(chunks) < last:
             # Other processes look for new chunks only after the last that they know.
-            self.outdate_caches(connection)
+            outdate(connection)
         for table, column, written in (("vectors", "embedding", vectors), ("codes", "code", of)):
-            rows = [(chunk, one.tobytes()) for chunk, one in zip(chunks, written, strict=True)]
-            sql.insert(connection, f"{table}_{model.id}", ("chunk", column), rows, replacing=True)
+            rows = [{"chunk": chunk, column: one.tobytes()} for chunk, one in zip(chunks, written, strict=True)]
+            connection.insert(f"{table}_{model.id}", rows, known=f"do update set {column} = excluded.{column}")
+        return len(chunks)
 
-    def remove(self, connection: Session, chunks: Iterable[int], of: Sequence[Model] | None = None) -> None:
+    def remove(self, connection: Session, chunks: Sequence[int], of: Sequence[Model] | None = None) -> None:
         """Remove the vectors of chunks, of every model or of some."""
         gone = [(chunk,) for chunk in chunks]
         for model in models.every(connection) if of is None else of:
             connection.executemany(f"delete from vectors_{model.id} where chunk = ?", gone)
             connection.executemany(f"delete from codes_{model.id} where chunk = ?", gone)
-        self.outdate_caches(connection)
+        outdate(connection)
 
     def missing(self, connection: Session, model: Model, limit: int, after: int = 0) -> list[int]:
         """Return chunks that have no vector of this model yet, those above ``after``, lowest first."""
@@ -264,6 +270,9 @@ class VectorIndex:
 
     def count(self, connection: Session, model: Model) -> int:
         return int(connection.execute(f"select count(*) from codes_{model.id}").get)
+
+    def bytes_each(self, model: Model) -> int:
+        return 4 * model.dimensions + BITS // 8
 
     def is_large(self, connection: Session, model: Model) -> bool:
         return self._codes(connection, model).ids.size > EXACT
@@ -319,7 +328,7 @@ class VectorIndex:
         )
         return {memory: cosine for memory, cosine, _ in rows}
 
-    def of_chunks(self, connection: Session, model: Model, chunks: Sequence[int]) -> ChunkVectors:
+    def read(self, connection: Session, model: Model, chunks: Sequence[int]) -> ChunkVectors:
         found = connection.rows(
             f"""
             select chunks.id, chunks.memory, vectors.embedding
@@ -331,10 +340,6 @@ class VectorIndex:
         together = np.frombuffer(b"".join(row[2] for row in found), np.float32).reshape(-1, model.dimensions)
         ids = np.array([row[0] for row in found], np.int64)
         return ChunkVectors(ids, np.array([row[1] for row in found], np.int64), together)
-
-    def outdate_caches(self, connection: Session) -> None:
-        """Make every process read its codes anew."""
-        connection.execute("update counters set value = value + 1 where name = 'removals'")
 
     def _codes(self, connection: Session, model: Model) -> _Codes:
         state = removals(connection)

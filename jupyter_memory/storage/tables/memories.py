@@ -6,12 +6,23 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
+
+import numpy as np
 
 from jupyter_memory.errors import UnknownMemory
-from jupyter_memory.storage.base import ChunkSpan, EmbeddedParts, Passage
+from jupyter_memory.storage.base import (
+    ChunkSpan,
+    ChunkWords,
+    EmbeddedParts,
+    Identity,
+    Passage,
+    from_micros,
+    micros,
+    new_ids,
+    to_micros,
+)
 from jupyter_memory.storage.cell_matching import Predecessor
-from jupyter_memory.storage.shared import Identity, from_micros, micros, new_ids, to_micros
 from jupyter_memory.storage.sql import SHOWN_TIER, Dialect, Session, UnreadableRow, condition
 from jupyter_memory.text.code import PYTHON, Definitions
 from jupyter_memory.text.identifiers import ident_column
@@ -247,6 +258,13 @@ def exists(session: Session, filters: Filters) -> bool:
     return bool(session.value(f"select exists (select 1 from memories where {where})", **parameters))
 
 
+def covers(session: Session, within: Filters) -> bool:
+    """Return whether every memory matches filters."""
+    where, parameters = condition(session.dialect, within)
+    other = f"select 1 from memories where {session.dialect.of('memories')} and not coalesce({where}, false)"
+    return not session.value(f"select exists ({other})", **parameters)
+
+
 def count(session: Session, filters: Filters) -> int:
     where, parameters = condition(session.dialect, filters)
     return int(session.value(f"select count(*) from memories where {where}", **parameters))
@@ -335,18 +353,6 @@ def known_contents(session: Session, contents: Mapping[str, str], filters: Filte
 # The chunks of memories, with their places, words and tokens.
 
 
-class ChunkWords(NamedTuple):
-    """What the keyword index gets of a chunk: the words of its columns."""
-
-    space: str
-    chunk: int
-    title: str
-    context: str
-    text: str
-    tags: str
-    ident: str
-
-
 def insert_chunks(session: Session, written: Sequence[tuple[int, Draft, Sequence[str]]]) -> list[ChunkWords]:
     """Write the chunks of memories and return them for the keyword index.
 
@@ -414,6 +420,28 @@ def delete_chunks(session: Session, key: int) -> None:
 def chunks_of(session: Session, keys: Sequence[int]) -> list[int]:
     of, among = session.dialect.of("chunks"), session.dialect.among("memory", "keys")
     return [row[0] for row in session.rows(f"select id from chunks where {of} and {among} order by id", keys=keys)]
+
+
+def count_chunks(session: Session) -> int:
+    return int(session.value(f"select count(*) from chunks where {session.dialect.of('chunks')}"))
+
+
+def chunks_where(session: Session, filters: Filters) -> list[int]:
+    """Return the ids of the chunks of the memories that match filters."""
+    where, parameters = condition(session.dialect, filters)
+    joined = session.dialect.join("chunks", "memories", "chunks.memory = memories.key")
+    found = f"select chunks.id from memories {joined} where {where} order by 1"
+    return [row[0] for row in session.rows(found, **parameters)]
+
+
+def evenly(ids: Sequence[int], count: int) -> list[int]:
+    """Return up to so many of these, from the first to the last.
+
+    >>> evenly([1, 2, 3, 4, 5], 3), evenly([], 3)
+    ([1, 3, 5], [])
+    """
+    places = np.linspace(0, len(ids) - 1, min(count, len(ids))).astype(np.int64)
+    return [ids[place] for place in dict.fromkeys(places.tolist())]
 
 
 def chunk_ids_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[int]]:

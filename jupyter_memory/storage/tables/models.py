@@ -10,12 +10,13 @@ _MODEL = "select id, fingerprint, name, dimensions from models"
 
 def active(session: Session) -> Model | None:
     """Return the model that searches use, None in a store without vectors."""
-    return next((Model(*row) for row in session.rows(f"{_MODEL} where active")), None)
+    found = session.rows(f"{_MODEL} where active")
+    return Model(*found[0]) if found else None
 
 
 def known(session: Session, fingerprint: str) -> Model | None:
-    rows = session.rows(f"{_MODEL} where fingerprint = :fingerprint", fingerprint=fingerprint)
-    return next((Model(*row) for row in rows), None)
+    found = session.rows(f"{_MODEL} where fingerprint = :fingerprint", fingerprint=fingerprint)
+    return Model(*found[0]) if found else None
 
 
 def every(session: Session) -> list[Model]:
@@ -46,10 +47,10 @@ def activate(session: Session, model: Model) -> None:
 
 def calibration(session: Session, model: Model) -> Calibration | None:
     """Return how far a model can be trusted here, None where that was never measured."""
-    rows = session.rows(
+    found = session.rows(
         f"select chunks, value from trust where {session.dialect.opened('trust')} and model = :model", model=model.id
     )
-    return next((Calibration(*row) for row in rows), None)
+    return Calibration(*found[0]) if found else None
 
 
 def keep_calibration(session: Session, model: Model, measured: Calibration) -> None:

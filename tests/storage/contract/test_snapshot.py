@@ -145,11 +145,15 @@ def test_other_spellings_and_forms(filled):
 def test_words_of_the_index(filled):
     """Phrases and words are found by their stems, in the columns asked for, counted by chunk, and marked in a text."""
     with filled.snapshot() as snapshot:
-        assert snapshot.holds_phrase("arrival rate", WEIGHTS) and not snapshot.holds_phrase("rate arrival", WEIGHTS)
-        assert snapshot.holds_word("orders", ["text"]) and not snapshot.holds_word("orders", ["title", "tags"])
+        assert snapshot.corpus.holds_phrase("arrival rate", WEIGHTS) and not snapshot.corpus.holds_phrase(
+            "rate arrival", WEIGHTS
+        )
+        assert snapshot.corpus.holds_word("orders", ["text"]) and not snapshot.corpus.holds_word(
+            "orders", ["title", "tags"]
+        )
         assert "zurich" in snapshot.corpus.beginning("zur") and list(snapshot.corpus.beginning("zzz")) == []
-        assert snapshot.chunk_count_of("queue", ["tags", "text"]) == 2
-        assert snapshot.chunk_count_of("queue", ["text"]) == snapshot.chunk_count_of("nowhere", ["text"]) == 0
+        assert snapshot.corpus.chunk_count("queue", ["tags", "text"]) == 2
+        assert snapshot.corpus.chunk_count("queue", ["text"]) == snapshot.corpus.chunk_count("nowhere", ["text"]) == 0
         corpus = snapshot.corpus
         assert list(corpus.beginning("zur")) == ["zurich"] and list(corpus.ending(("zurich",))) == []
         words = corpus.words("Queues in Zürich")
@@ -386,10 +390,10 @@ def test_words_are_counted_in_the_part(shops):
     part, corpus = shops[0], shops[0].corpus
     rose, orders, prices = (corpus.words(word)[0] for word in ("rose", "orders", "price"))
     assert corpus.chunks == 2 and corpus.frequencies([rose, orders]) == {rose: 1, orders: 0}
-    assert part.holds_word("rose", WEIGHTS) and not part.holds_word("orders", WEIGHTS)
-    assert part.holds_phrase("four percent", WEIGHTS) and not part.holds_phrase("join orders", WEIGHTS)
+    assert part.corpus.holds_word("rose", WEIGHTS) and not part.corpus.holds_word("orders", WEIGHTS)
+    assert part.corpus.holds_phrase("four percent", WEIGHTS) and not part.corpus.holds_phrase("join orders", WEIGHTS)
     assert orders not in part.corpus.beginning("or") and prices in part.corpus.beginning("pr")
-    assert part.chunk_count_of(prices, WEIGHTS) == 2 and part.chunk_count_of(orders, WEIGHTS) == 0
+    assert part.corpus.chunk_count(prices, WEIGHTS) == 2 and part.corpus.chunk_count(orders, WEIGHTS) == 0
 
 
 def test_matches_and_the_sample_are_of_the_part(shops):
@@ -406,11 +410,11 @@ def test_matches_and_the_sample_are_of_the_part(shops):
 def test_a_part_that_is_all_costs_nothing(filled):
     """Where nothing is left out, the snapshot is the usual one; as soon as something is, it is one of a part."""
     notes = Filters(not_kind=("history",))
-    with filled.snapshot() as whole, filled.snapshot(notes) as snapshot:
-        assert type(snapshot) is type(whole) and snapshot.count(EVERYTHING) == 3
+    with filled.snapshot(notes) as snapshot:
+        assert not snapshot.within and snapshot.count(EVERYTHING) == 3
     add(filled, Draft(text="a run", kind="history"))
-    with filled.snapshot() as whole, filled.snapshot(notes) as snapshot:
-        assert type(snapshot) is not type(whole) and snapshot.count(EVERYTHING) == 3
+    with filled.snapshot(notes) as snapshot:
+        assert snapshot.within == notes and snapshot.count(EVERYTHING) == 3
 
 
 def test_a_large_part_is_counted_by_a_sample(peopled, storage):
@@ -422,5 +426,5 @@ def test_a_large_part_is_counted_by_a_sample(peopled, storage):
         counted = corpus.frequencies([rose, orders, frequent])
         assert corpus.chunks == 2_102 and counted[rose] == 1 and counted[orders] == 0
         assert counted[frequent] == pytest.approx(2_100, abs=5)
-        assert snapshot.holds_word("rose", WEIGHTS) and not snapshot.holds_word("orders", WEIGHTS)
-        assert snapshot.chunk_count_of(orders, WEIGHTS) == 0
+        assert snapshot.corpus.holds_word("rose", WEIGHTS) and not snapshot.corpus.holds_word("orders", WEIGHTS)
+        assert snapshot.corpus.chunk_count(orders, WEIGHTS) == 0

@@ -65,7 +65,7 @@ def test_runs_arrive_with_their_memory_once(storage):
     [found] = held(storage)
     assert [(run.number, run.error.name) for run in found.runs] == [(1, "KeyError")]
     with storage.snapshot() as snapshot:
-        assert snapshot.holds_word("keyerror", ["ident"])
+        assert snapshot.corpus.holds_word("keyerror", ["ident"])
 
 
 def test_known_ids_and_contents(storage):
@@ -222,7 +222,7 @@ def keeping(storage):
 
 
 def holds(storage, word):
-    return seen(storage, lambda snapshot: snapshot.holds_word(word, ["text", "title", "tags", "ident"]))
+    return seen(storage, lambda snapshot: snapshot.corpus.holds_word(word, ["text", "title", "tags", "ident"]))
 
 
 def test_everything_of_a_memory_comes_back(keeping):

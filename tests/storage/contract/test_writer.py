@@ -54,7 +54,7 @@ def test_updating(storage):
     rewritten = storage.writer.update(memory.id, {}, prepared=prepared)
     assert rewritten.id == memory.id and "Genève" in rewritten.text
     for word, held in (("zürich", False), ("genève", True)):
-        assert seen(storage, lambda snapshot, word=word: snapshot.holds_word(word, ["text"])) is held
+        assert seen(storage, lambda snapshot, word=word: snapshot.corpus.holds_word(word, ["text"])) is held
     with pytest.raises(UnknownMemory):
         storage.writer.update("none", {})
 
@@ -342,7 +342,7 @@ def test_what_it_says_of_itself(storage, tmp_path):
     # The first note of something is told from every later one, and other notes are other things.
     assert [storage.writer.note_once(what) for what in ("one", "one", "other")] == [True, False, True]
     storage.writer.rebuild()
-    assert seen(storage, lambda snapshot: snapshot.holds_word("zürich", ["text"]))
+    assert seen(storage, lambda snapshot: snapshot.corpus.holds_word("zürich", ["text"]))
 
     read_file(storage, "the word zanzibar", "the λ of Zürich")
     read_file(storage, "the λ of Zürich")

@@ -213,6 +213,28 @@ def test_a_running_statement_is_stopped_from_another_thread(storage):
         assert session.value("select 1") == 1
 
 
+def test_a_stop_that_overtakes_its_statement_stops_it(storage):
+    """The server hears of the stop while the statement is still on its way."""
+    store, begun = storage(), threading.Event()
+
+    class Slow(psycopg.Cursor):
+        def execute(self, *arguments, **options):
+            begun.set()
+            sleep(0.3)
+            return super().execute(*arguments, **options)
+
+    def stop(thread):
+        begun.wait(10)
+        return store.interrupt(thread)
+
+    with ThreadPoolExecutor(1) as threads:
+        stopped = threads.submit(stop, threading.get_ident())
+        with pytest.raises(Interrupted), store.database.read() as session:
+            session.connection.cursor_factory = Slow
+            session.execute("select pg_sleep(5)")
+    assert stopped.result()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_has_connections_of_its_own(database):
     """It reads, and the parent's connection still works afterwards."""

@@ -21,7 +21,7 @@ pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
 import psycopg
 
-from jupyter_memory.storage import keyword, vectors
+from jupyter_memory.storage import keyword
 
 # -- both databases answer alike ---------------------------------------------------------------------------------------
 
@@ -173,9 +173,9 @@ def test_words_and_highlights_agree(both):
         stems = sorted({stem for word in WORDS for stem in corpus.words(word)})
         counts = corpus.chunks, corpus.frequencies([*stems, "nowhere"])
         found = sorted(corpus.beginning("pri")), sorted(corpus.ending(("service", "at")))
-        held = [snapshot.chunk_count_of(stem, COLUMNS) for stem in stems]
-        held += [snapshot.holds_word(word, ["title"]) for word in WORDS]
-        held += [snapshot.holds_phrase(phrase, EVERY) for phrase in phrases]
+        held = [snapshot.corpus.chunk_count(stem, COLUMNS) for stem in stems]
+        held += [snapshot.corpus.holds_word(word, ["title"]) for word in WORDS]
+        held += [snapshot.corpus.holds_phrase(phrase, EVERY) for phrase in phrases]
         return counts, found, held, [snapshot.highlights(terms, EVERY, {1: text}) for terms in TERMS]
 
     here, there = (seen(store, told) for store in both)
@@ -295,7 +295,7 @@ def test_the_index_answers_as_comparing_everything_does(storage, monkeypatch, fi
     """A small graph is searched whole, so memories, order and scores are those of the exact search."""
     with storage.database.read() as session:
         exact = found(storage, filters)
-        monkeypatch.setattr(vectors, "EXACT", 0)
+        monkeypatch.setattr(storage.vectors, "exact", 0)
         # What a larger store makes worth it.
         session.execute("set local enable_sort = off")
         scans = "select pg_stat_get_xact_numscans('vectors_nearest_1'::regclass)"
@@ -306,7 +306,7 @@ def test_the_index_answers_as_comparing_everything_does(storage, monkeypatch, fi
 
 def test_filters_never_empty_a_set(storage, monkeypatch):
     """Where the index gives up before it meets what a filter lets through, everything that fits is compared."""
-    monkeypatch.setattr(vectors, "EXACT", 0)
+    monkeypatch.setattr(storage.vectors, "exact", 0)
     with storage.database.read() as session:
         for setting in ("enable_sort = off", "hnsw.ef_search = 1", "hnsw.iterative_scan = off"):
             session.execute(f"set local {setting}")

@@ -28,8 +28,6 @@ pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
 import psycopg
 
-from jupyter_memory.storage import vectors
-
 WRITERS = 16
 SHARED = [Draft(text=f"what everybody says, {number}: λ", tags=("all",)) for number in range(8)]
 
@@ -93,7 +91,7 @@ def test_a_space_sees_and_counts_nothing_of_another(storage):
         assert [memory.id for memory in snapshot.browse(EVERYTHING, 9)] == [own.id]
         assert snapshot.corpus.chunks == 1 and snapshot.tags() == []
         assert snapshot.corpus.frequencies(["zanzibar", "rate"]) == {"zanzibar": 0, "rate": 1}
-        assert not snapshot.holds_word("zanzibar", ["text"]) and list(snapshot.corpus.beginning("zan")) == []
+        assert not snapshot.corpus.holds_word("zanzibar", ["text"]) and list(snapshot.corpus.beginning("zan")) == []
         assert not snapshot.keys(EVERYTHING, [theirs.id]) and not snapshot.exists(Filters(space=("b",)))
     storage.writer.add(prepare([Draft(text=f"rate {number}", space="b") for number in range(9)], None), None)
     with alone.snapshot() as snapshot:
@@ -293,7 +291,7 @@ def test_a_copy_goes_on_after_the_server_crashed(tmp_path, postgres_server, post
             assert half.count() >= stored
             found = answers(half)[0]
             with monkeypatch.context() as patched:
-                patched.setattr(vectors, "EXACT", 10)  # as in a store so large that its index is asked
+                patched.setattr(storage.vectors, "exact", 10)  # as in a store so large that its index is asked
                 assert found and answers(half)[0] == found
                 storage.writer.tidy()
                 assert len(indexes(storage)) == 1

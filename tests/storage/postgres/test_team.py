@@ -22,7 +22,7 @@ QUERIES = 300  # of the 10,000 of the campaign
 # A search that somebody noted, and what they said of its hit.
 SEARCH = (
     "insert into searches (space, query_id, query, profile, origin, at, hits)"
-    " values (%s, 'q', 'who?', '', '', 0, array['id1', 'id0'])"
+    " values (%s, 'q', 'who?', '', '', 0, '[\"id1\", \"id0\"]')"
 )
 FEEDBACK = (
     "insert into feedback (space, memory, query, query_id, profile, accepted, at)"
@@ -114,12 +114,13 @@ def test_what_a_person_asked_is_theirs_and_goes_with_the_memory(team):
         assert ben.execute("select count(*) from searches").fetchone() == (0,)
         assert ben.execute("delete from searches").rowcount == 0
         refused(ben, SEARCH.replace("space,", "space, who,", 1) % "'', 'postgres'")
-        eve.execute("select forget_asked(array['papers'], array['id1'])")
+        asked = "select forget_asked(array[%s], array['id1'])"
+        assert eve.execute(asked, ("papers",)).fetchone() == (False,)
         # Who gives a memory of theirs the id of one elsewhere removes nothing that names that one.
         eve.execute("update memories set id = 'id1'")
-        eve.execute("select forget_asked(array['λ'], array['id1'])")
+        assert eve.execute(asked, ("λ",)).fetchone() == (False,)
         assert [len(rows) for rows in left()] == [2, 2]
-        ben.execute("select forget_asked(array['papers'], array['id1'])")
+        assert ben.execute(asked, ("papers",)).fetchone() == (True,)
         assert left() == [[("",)], [("",)]]
 
 

@@ -154,7 +154,7 @@ PART, TOKENS = "chunks that are no part of the text", "The tokens of 1 chunks ar
         (f"{RUN} (1, 'k', 1, 9e17, 'ok')", "a time beyond the calendar in started"),
         (f"{RUN} (99, 'k', 1, 5, 'ok')", "1 row of runs belongs to no row of memories"),
         ("delete from counters", "The counter of removals is missing"),
-        ("delete from query_key", "The key of the stored questions is missing"),
+        ("delete from query_keys", "The key of the stored questions is missing"),
         ("update texts set text = replace(text, 'Zürich', 'Zurich') where memory = 1", TEXT),
         ("update memories set title = 'mu' where key = 1", TEXT),
         ("update memories set content_hash = 'feed' where key = 1", TEXT),

@@ -473,7 +473,7 @@ def test_beside_writers_and_readers(slow, sqlite, remember, bytes_of):
 
     def read():
         with reader.snapshot() as snapshot:
-            assert snapshot.holds_word("zurich", {"text": 1.0})
+            assert snapshot.corpus.holds_word("zurich", {"text": 1.0})
 
     threads = [
         threading.Thread(target=keep_on, args=(lambda: added.extend(remember(writing, os.urandom(9).hex())),)),

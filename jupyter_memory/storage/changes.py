@@ -11,14 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from jupyter_memory.storage.base import Model, Prepared
+from jupyter_memory.storage.base import Arriving, Engine, Model, Prepared, identity, to_micros
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
-from jupyter_memory.storage.postgres import postings, vectors
-from jupyter_memory.storage.postgres.database import Overtaken, Session
-from jupyter_memory.storage.postgres.tables import activity, arrivals, files, runs, thumbnails
-from jupyter_memory.storage.shared import identity, to_micros, with_errors
-from jupyter_memory.storage.tables import memories
-from jupyter_memory.storage.writing import Arriving
+from jupyter_memory.storage.sql import Overtaken
+from jupyter_memory.storage.tables import activity, arrivals, files, memories, runs, thumbnails
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.protocols import Embedder
@@ -28,24 +24,27 @@ _Fresh = tuple[int, Draft, Prepared]
 
 
 class Changes:
-    """Changes of memories within one transaction.
+    """Changes of memories within one transaction; ``finish`` updates the keyword index at its end.
 
     What is changed or removed is locked first, in the order of its keys: others wait, rather than in a circle, and
     nothing is taken out of the index twice.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, engine: Engine, session: Any) -> None:
         self.session = session
+        self._keywords, self._vectors = engine.keywords, engine.vectors
+        self._index_outdated = False
 
     def model(self, embedder: Embedder | None) -> Model | None:
-        return None if embedder is None else vectors.for_writing(self.session, embedder)
+        """Return the model of an embedder, which is the active one."""
+        return None if embedder is None else self._vectors.for_writing(self.session, embedder)
 
     def add(self, prepared: Sequence[Prepared], model: Model | None, now: datetime) -> list[int]:
         """Write memories and return their keys; what is known already gets the new tags and metadata."""
         session = self.session
         identities = [identity(one.draft) for one in prepared]
         known = memories.find_known(session, identities)
-        self.lock_known(known)
+        self.lock([key for key in known if key is not None])
         # The first of several equal drafts is written; the others are merged into it.
         first = dict(zip(reversed(identities), reversed(prepared), strict=True))
         new = dict.fromkeys(name for name, key in zip(identities, known, strict=True) if key is None)
@@ -60,68 +59,70 @@ class Changes:
         return found
 
     def put_in(self, arriving: Sequence[Arriving], model: Model | None) -> None:
-        """Write memories of another store, with their ids, times, counts and runs."""
+        """Write memories of another store that are not there yet, with their ids, times, counts and runs."""
         session = self.session
         identified = [(identity(one.prepared.draft), one.prepared.draft) for one in arriving]
         before = [Predecessor(one.id, False, (), one.accessed) for one in arriving]
         keys = memories.insert(session, identified, [one.indexed_at for one in arriving], before)
+        thumbnails.insert(session, list(zip(keys, (draft for _, draft in identified), strict=True)))
         fresh: list[_Fresh] = []
         for key, one in zip(keys, arriving, strict=True):
             draft = one.prepared.draft
             idents = list(one.prepared.idents or memories.idents_of(draft))
             if arrivals.add_runs(session, key, one.runs):
-                idents[0] = with_errors(idents[0], runs.errors(session, key))
+                idents[0] = runs.with_errors(idents[0], runs.errors(session, key))
             fresh.append((key, draft, replace(one.prepared, idents=idents)))
-        thumbnails.insert(session, [(key, draft) for key, draft, _ in fresh])
         self._add_chunks(model, fresh)
 
     def overwrite(self, key: int, one: Arriving, model: Model | None) -> None:
         """Give a memory all that it is in another store, but for its runs."""
-        values = arrivals.columns(one)
-        del values["space"]  # a memory never leaves its space: an id is known in one only
-        memories.update_columns(self.session, key, values)
+        memories.update_columns(self.session, key, arrivals.columns(one))
         self.rewrite(key, one.prepared, model)
         thumbnails.replace(self.session, key, one.prepared.draft)
         self.index_errors([key])
+        self.session.note_removal()
 
-    def add_runs(self, key: int, one: Arriving) -> None:
+    def complete(self, key: int, one: Arriving) -> None:
         """Give a memory that is there the runs that it lacks, and the pictures if it has none."""
-        if one.prepared.draft.pictures.thumbnails and not thumbnails.by_memory(self.session, [key]):
-            thumbnails.insert(self.session, [(key, one.prepared.draft)])
+        thumbnails.complete(self.session, key, one.prepared.draft)
         if arrivals.add_runs(self.session, key, one.runs):
             runs.describe(self.session, [key])
             self.index_errors([key])
 
     def replace_files(
         self, contents: Mapping[str, Sequence[Prepared]], model: Model | None, now: datetime, space: str
-    ) -> None:
-        """Write what files hold, by path, in place of what they held."""
+    ) -> bool:
+        """Write what files hold, by path, in place of what they held; return whether they held anything."""
         keys = files.memories_of_paths(self.session, list(contents), space)
         before: dict[str, list[Predecessor | None]] = {}
         if keys:
-            held: dict[str, list[Memory]] = defaultdict(list)
+            earlier: dict[str, list[Memory]] = defaultdict(list)
             locked = self.session.lock(keys)
             for memory in memories.load(self.session, locked).values():
-                held[memory.source].append(memory)
+                earlier[memory.source].append(memory)
             self.delete(locked)
-            after = {path: [one.draft for one in of_it] for path, of_it in contents.items()}
-            matched = by_file(held, after)
-            before = {path: predecessors(matched[path], drafts) for path, drafts in after.items()}
+            now_held = {path: [one.draft for one in of_it] for path, of_it in contents.items()}
+            moved = by_file(earlier, now_held)
+            before = {path: predecessors(moved[path], drafts) for path, drafts in now_held.items()}
         written = [
             (one, predecessor)
             for path, of_it in contents.items()
             for one, predecessor in zip(of_it, before.get(path) or [None] * len(of_it), strict=True)
         ]
-        drafts = [one.draft if earlier is None else succeeding(one.draft, earlier) for one, earlier in written]
+        drafts = [one.draft if last is None else succeeding(one.draft, last) for one, last in written]
         identified = [(identity(draft), draft) for draft in drafts]
-        new = memories.insert(self.session, identified, [now] * len(identified), [earlier for _, earlier in written])
+        new = memories.insert(self.session, identified, [now] * len(drafts), [last for _, last in written])
         thumbnails.insert(self.session, list(zip(new, drafts, strict=True)))
         self._add_chunks(model, [(key, draft, one) for key, draft, (one, _) in zip(new, drafts, written, strict=True)])
+        return bool(keys)
 
     def rewrite(self, key: int, prepared: Prepared, model: Model | None) -> None:
         """Give a memory other words and tags, with new chunks."""
+        # A memory stays in its space.
         draft = replace(prepared.draft, space=memories.space_of(self.session, key))
-        postings.take_out(self.session, self._locked_chunks([key]))
+        chunks = self._locked_chunks([key])
+        self.remove_words(chunks)
+        self._vectors.remove(self.session, chunks)
         memories.delete_chunks(self.session, key)
         memories.update_columns(self.session, key, {"title": draft.title, "content_hash": content_hash(draft)})
         memories.set_text(self.session, key, draft.text)
@@ -131,7 +132,7 @@ class Changes:
 
     def merge(self, key: int, draft: Draft) -> None:
         """Give a memory the tags, metadata and pin of a draft that says the same."""
-        self._lock([key])
+        self.lock([key])
         memory = memories.load(self.session, [key])[key]
         values = {
             "metadata": json.dumps({**memory.metadata, **draft.metadata}, ensure_ascii=False),
@@ -143,28 +144,33 @@ class Changes:
             self.retag(key, tags)
 
     def retag(self, key: int, tags: Sequence[str]) -> None:
+        """Give a memory other tags, in the keyword index too; its chunks and vectors stay."""
         chunks = self._locked_chunks([key])
-        postings.take_out(self.session, chunks)
+        self.remove_words(chunks)
         memories.set_tags(self.session, key, tags)
-        postings.put_back(self.session, chunks)
+        self.put_words(chunks)
 
     def index_errors(self, keys: Iterable[int]) -> None:
-        """Index the errors that the runs of memories have now; nothing is embedded."""
+        """Let what was run be found by the errors of its runs, as they are now; nothing is embedded."""
         changed: dict[int, str] = {}
         for key in self.session.lock(list(keys)):
             chunk, words, stored = memories.first_words(self.session, key)
-            ident = with_errors(ident_column(words), runs.errors(self.session, key))
+            ident = runs.with_errors(ident_column(words), runs.errors(self.session, key))
             if ident != stored:
                 changed[chunk] = ident
         if changed:
-            postings.take_out(self.session, list(changed))
+            self.remove_words(list(changed))
             memories.set_idents(self.session, changed)
-            postings.put_back(self.session, list(changed))
+            self.put_words(list(changed))
 
     def delete(self, keys: Sequence[int]) -> int:
+        """Remove memories with all that depends on them; return how many there were."""
         if not keys:
             return 0
-        postings.take_out(self.session, self._locked_chunks(keys))
+        chunks = self._locked_chunks(keys)
+        self.remove_words(chunks)
+        if chunks:
+            self._vectors.remove(self.session, chunks)
         return memories.delete(self.session, keys)
 
     def update(
@@ -175,27 +181,31 @@ class Changes:
         prepared: Prepared | None,
         embedder: Embedder | None,
     ) -> Memory:
+        """Give a memory other values in its columns, with other words (``prepared``) or other tags; return it."""
         key = memories.known_key(self.session, memory_id)
-        self._lock([key])
+        self.lock([key])
         if "lang" in values and values["lang"] != memories.load(self.session, [key])[key].lang:
             memories.drop_definitions(self.session, [key])
-        stored = dict(values)
+        columns = dict(values)
         for name, value in values.items():
             if isinstance(value, datetime):
-                stored[name] = to_micros(value)
+                columns[name] = to_micros(value)
             elif isinstance(value, Mapping):
-                stored[name] = json.dumps(dict(value), ensure_ascii=False)
-        memories.update_columns(self.session, key, stored)
+                columns[name] = json.dumps(dict(value), ensure_ascii=False)
+        memories.update_columns(self.session, key, columns)
         if prepared is not None:
             self.rewrite(key, prepared, self.model(embedder))
             self.index_errors([key])
         elif tags is not None:
             self.retag(key, tags)
+        if prepared is not None or tags is not None or "metadata" in values:
+            self.session.note_removal()
         return memories.load(self.session, [key])[key]
 
     def forget(self, chosen: Sequence[str] | Filters, among: Sequence[str] | None, everything: bool) -> int:
-        """Remove memories, and the searches, queries, files and folders that would tell of them; return how many."""
+        """Remove memories, and what would tell of them: searches, queries, files and folders; return how many."""
         session = self.session
+        before = session.written
         if isinstance(chosen, Filters):
             keys = memories.keys_where(session, chosen, among)
         else:
@@ -213,43 +223,58 @@ class Changes:
             files.drop_all_empty(session)
         files.drop_emptied(session, full_files, chosen.path if isinstance(chosen, Filters) else ())
         files.drop_emptied_folders(session, full_folders)
+        if session.written != before:
+            session.note_removal()
         return forgotten
 
     def forget_keys(self, keys: Sequence[int]) -> int:
         """Remove memories, the searches that showed them and the vectors of questions; return how many there were."""
-        activity.forget_about(self.session, keys)
+        self.session.forget_asked(keys)
         forgotten = self.delete(keys)
+        # A question about forgotten memories reveals something of them, too.
         activity.clear_query_vectors(self.session)
         return forgotten
 
     def forget_files(self, paths: Sequence[str], space: str) -> int:
         keys = files.memories_of_paths(self.session, paths, space)
-        activity.forget_about(self.session, keys)
+        self.session.forget_asked(keys)
         forgotten = self.delete(keys)
         files.drop(self.session, paths, space)
+        self.session.note_removal()
         return forgotten
 
-    def _add_chunks(self, model: Model | None, fresh: Sequence[_Fresh]) -> None:
-        if not fresh:
-            return
-        memories.insert_definitions(
-            self.session, {key: one.definitions for key, _, one in fresh if one.definitions is not None}
-        )
-        words = memories.insert_chunks(self.session, [(key, draft, one.idents) for key, draft, one in fresh])
-        postings.put_in(self.session, words)
-        chunks = [one.chunk for one in words]
-        if tokens := [ids for _, _, one in fresh for ids in one.tokens]:
-            memories.keep_tokens(self.session, dict(zip(chunks, tokens, strict=True)))
-        embedded = [one.vectors for _, _, one in fresh if one.vectors is not None]
-        if model is not None and embedded:
-            vectors.add(self.session, model, chunks, np.concatenate(embedded))
+    def remove_words(self, chunks: Sequence[int]) -> None:
+        """Take chunks out of the keyword index, while the tables still hold what it has of them."""
+        if chunks and not self._index_outdated:
+            self._index_outdated = not self._keywords.remove(self.session, chunks)
 
-    def lock_known(self, keys: Sequence[int | None]) -> None:
-        self._lock([key for key in keys if key is not None])
+    def put_words(self, chunks: Sequence[int]) -> None:
+        """Put chunks into the keyword index as the tables hold them now."""
+        if chunks and not self._index_outdated:
+            self._keywords.put(self.session, memories.words_of(self.session, chunks))
 
-    def _lock(self, keys: Sequence[int]) -> None:
+    def finish(self) -> None:
+        if self._index_outdated:
+            self._keywords.rebuild(self.session)
+
+    def lock(self, keys: Sequence[int]) -> None:
         if keys and len(self.session.lock(keys)) < len(set(keys)):
             raise Overtaken
 
     def _locked_chunks(self, keys: Sequence[int]) -> list[int]:
         return memories.chunks_of(self.session, self.session.lock(keys))
+
+    def _add_chunks(self, model: Model | None, fresh: Sequence[_Fresh]) -> None:
+        if not fresh:
+            return
+        defined = {key: one.definitions for key, _, one in fresh if one.definitions is not None}
+        memories.insert_definitions(self.session, defined)
+        words = memories.insert_chunks(self.session, [(key, draft, one.idents) for key, draft, one in fresh])
+        if not self._index_outdated:
+            self._keywords.put(self.session, words)
+        chunks = [one.chunk for one in words]
+        if tokens := [ids for _, _, one in fresh for ids in one.tokens]:
+            memories.keep_tokens(self.session, dict(zip(chunks, tokens, strict=True)))
+        embedded = [one.vectors for _, _, one in fresh if one.vectors is not None]
+        if model is not None and embedded:
+            self._vectors.add(self.session, model, chunks, np.concatenate(embedded))

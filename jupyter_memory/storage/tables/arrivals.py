@@ -1,4 +1,4 @@
-"""Memories that come from another store, as rows: with its ids, times and runs, within the caller's transaction."""
+"""Memories that come from another store: with its ids, times and runs."""
 
 from __future__ import annotations
 
@@ -6,26 +6,19 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from jupyter_memory.storage.base import Arriving, identity, micros, to_micros
 from jupyter_memory.storage.cell_matching import content_hash
-from jupyter_memory.storage.postgres.database import Session, of
-from jupyter_memory.storage.postgres.tables import runs
-from jupyter_memory.storage.shared import identity, micros, to_micros
-from jupyter_memory.storage.shared import key as run_key
-from jupyter_memory.storage.tables import memories
-from jupyter_memory.storage.writing import Arriving
+from jupyter_memory.storage.sql import Session
+from jupyter_memory.storage.tables import memories, runs
 from jupyter_memory.types import Run
-
-
-def keys_by_id(session: Session, ids: Sequence[str]) -> dict[str, int]:
-    return dict(session.rows(f"select id, key from memories where {of('memories')} and id = any(:ids)", ids=list(ids)))
 
 
 def same_content(session: Session, arriving: Sequence[Arriving]) -> list[int | None]:
     """Return for each the key of the memory that holds the same content in the same place; what ran is one anywhere."""
     drafts = [one.prepared.draft for one in arriving]
     found = memories.find_known(session, [identity(draft) for draft in drafts])
-    ran = [(content_hash(draft), draft.space) for draft in drafts if draft.kind == "history"]
-    known = runs.texts_known(session, ran) if ran else {}
+    ran = {(content_hash(draft), draft.space): place for place, draft in enumerate(drafts) if draft.kind == "history"}
+    known = runs.texts_known(session, ran)
     return [
         known.get((content_hash(draft), draft.space), key) if draft.kind == "history" else key
         for draft, key in zip(drafts, found, strict=True)
@@ -37,9 +30,9 @@ def add_runs(session: Session, key: int, found: Sequence[Run]) -> bool:
     seen = runs.noted(session, found) if found else set()
     added = False
     for run in found:
-        if run_key(run) not in seen:
+        if runs.key(run) not in seen:
             runs.insert(session, key, run)
-            seen.add(run_key(run))
+            seen.add(runs.key(run))
             added = True
     return added
 
@@ -72,6 +65,8 @@ def columns(one: Arriving) -> dict[str, Any]:
 def differs(session: Session, key: int, one: Arriving) -> bool:
     """Return whether a memory is not what arrives: in a column, its words or its tags."""
     wanted = columns(one)
-    [held] = session.rows(f"select {', '.join(wanted)} from memories where {of('memories')} and key = :key", key=key)
+    [held] = session.rows(
+        f"select {', '.join(wanted)} from memories where {session.dialect.of('memories')} and key = :key", key=key
+    )
     tags = memories.load(session, [key])[key].tags
     return tuple(held) != tuple(wanted.values()) or set(tags) != set(one.prepared.draft.tags)

@@ -1,9 +1,8 @@
-"""SQL in pieces: parameters, filters."""
+"""A connection as a session, and what differs between two states of a store."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import Any
 
 import apsw
@@ -27,14 +26,14 @@ class Session(apsw.Connection):
     space = ""
 
     def rows(self, sql: str, /, **parameters: Any) -> list[Any]:
-        return self._run(sql, parameters).fetchall()
+        return self.execute(sql, self.dialect.bound(parameters)).fetchall()
 
     def value(self, sql: str, /, **parameters: Any) -> Any:
-        row: Any = self._run(sql, parameters).fetchone()
+        row: Any = self.execute(sql, self.dialect.bound(parameters)).fetchone()
         return None if row is None else row[0]
 
     def changed(self, sql: str, /, **parameters: Any) -> int:
-        self._run(sql, parameters).fetchall()
+        self.execute(sql, self.dialect.bound(parameters)).fetchall()
         return self.changes()
 
     def insert(self, table: str, rows: Sequence[Mapping[str, Any]], *, known: str = "") -> int:
@@ -60,43 +59,26 @@ class Session(apsw.Connection):
     def lock(self, keys: Sequence[int]) -> list[int]:
         return sorted(set(keys))
 
+    def lock_files(self, paths: Sequence[str], space: str) -> None:
+        """Do nothing: the writer is alone."""
+
+    @property
+    def written(self) -> int:
+        return self.total_changes()
+
     def include(self, space: str) -> None:
         """Do nothing: a file is not divided into spaces."""
 
     def note_removal(self) -> None:
         scrubbing.note_removal(self)
 
-    def _run(self, sql: str, parameters: Mapping[str, Any]) -> apsw.Cursor:
-        return self.execute(sql, {name: self.dialect.value(value) for name, value in parameters.items()})
-
-
-def insert(
-    connection: apsw.Connection,
-    table: str,
-    columns: Sequence[str],
-    written: Sequence[tuple[Any, ...]],
-    *,
-    replacing: bool = False,
-    together: int = TOGETHER,
-) -> None:
-    """Write rows, ``together`` with one statement; ``replacing`` those with the same key."""
-    begin = f"insert {'or replace ' if replacing else ''}into {table} ({', '.join(columns)}) values "
-    for start in range(0, len(written), together):
-        part = written[start : start + together]
-        connection.execute(begin + places(part), list(chain.from_iterable(part)), can_cache=is_usual(part))
-
-
-def places(written: Sequence[tuple[Any, ...]]) -> str:
-    return ", ".join([f"({', '.join('?' * len(written[0]))})"] * len(written))
-
-
-def is_usual(written: Sequence[tuple[Any, ...]]) -> bool:
-    return len(written) in (1, TOGETHER)
-
-
-def last_key(connection: apsw.Connection, table: str) -> int:
-    """Return the highest key that a table ever gave out."""
-    return int(connection.execute("select seq from sqlite_sequence where name = ?", (table,)).get or 0)
+    def forget_asked(self, keys: Sequence[int]) -> bool:
+        before = self.total_changes()
+        ids = "select id from memories where key in (select value from json_each(:keys))"
+        shown = f"exists (select 1 from json_each(hits) where value in ({ids}))"
+        self.changed(f"delete from searches where {shown}", keys=list(keys))
+        self.changed(f"delete from feedback where memory in ({ids})", keys=list(keys))
+        return self.total_changes() > before
 
 
 def version(connection: apsw.Connection) -> str:
@@ -118,3 +100,8 @@ def version(connection: apsw.Connection) -> str:
 def removals(connection: apsw.Connection) -> str:
     """Return a value that differs between two states of the store, unless chunks were only added in between."""
     return str(connection.execute("select value from counters where name = 'removals'").get)
+
+
+def outdate(connection: Session) -> None:
+    """Make every process read anew what it keeps of the indexes."""
+    connection.changed("update counters set value = value + 1 where name = 'removals'")

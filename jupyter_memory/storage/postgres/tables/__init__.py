@@ -1,1 +1,0 @@
-"""The tables of a PostgreSQL store, each within the transaction of its caller."""

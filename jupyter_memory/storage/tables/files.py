@@ -1,0 +1,383 @@
+"""Files, folders, and where files were moved."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
+from typing import Any
+
+from jupyter_memory.storage.base import NotedFile, NotedFolder, from_micros, to_micros
+from jupyter_memory.storage.sql import Dialect, Session, spellings
+from jupyter_memory.text.paths import is_at_or_below, pure
+from jupyter_memory.types.protocols import UNREAD, FileState
+from jupyter_memory.types.report import Folder
+
+# The kinds of memory that come from files, which PostgreSQL has in an index by their paths.
+INDEXED = "('file', 'cell')"
+# The memories that a file holds.
+HELD = f"memories.space = files.space and memories.source = files.path and memories.kind in {INDEXED}"
+_EMPTY = f"not exists (select 1 from memories where {HELD})"
+_STATE = "path, mtime_ns, size, content_hash, indexed_at"
+
+
+def of_paths(dialect: Dialect) -> str:
+    """Return the condition that memories are those of the files ``:paths`` in ``:space``."""
+    path = dialect.among("memories.source", "paths")
+    return f"{dialect.of('memories')} and {path} and memories.space = :space and memories.kind in {INDEXED}"
+
+
+def under(session: Session, root: str, space: str) -> dict[str, FileState]:
+    """Return what is known of the files at or below a path, by path."""
+    there, places = session.dialect.below("files.path", "root", [root])
+    rows = session.rows(
+        f"select {_STATE}, dated from files where {_of(session, 'files')} and {there} order by path",
+        space=space,
+        **places,
+    )
+    return {row[0]: replace(FileState(*row[:-1]), dated=bool(row[-1])) for row in rows}
+
+
+def states(session: Session, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str], FileState]:
+    """Return what is known of files, given and returned by path and space."""
+    if not places:
+        return {}
+    rows = session.rows(
+        f"""
+        select files.space, files.{_STATE}, dated
+        from {session.dialect.each("place", at="text", of_space="text")} cross join files
+        where {session.dialect.of("files")} and files.path = place.at and files.space = place.of_space
+        order by files.space, files.path
+        """,
+        place=list(places),
+    )
+    return {(row[1], row[0]): replace(FileState(*row[1:-1]), dated=bool(row[-1])) for row in rows}
+
+
+def every(session: Session, space: str) -> list[NotedFile]:
+    """Return all that is known of the files of a space, or of all of them, by space and path."""
+    rows = session.rows(
+        f"""
+        select space, {_STATE}, pictures, dated from files
+        where {session.dialect.of("files")} and :space in ('', space) order by space, path
+        """,
+        space=space,
+    )
+    return [NotedFile(row[0], FileState(*row[1:-2], *map(bool, row[-2:]))) for row in rows]
+
+
+def restore(session: Session, found: Iterable[NotedFile]) -> None:
+    """Note files that were read for another store; what is known of one already stays."""
+    rows = [
+        {
+            "space": space,
+            **asdict(state),
+            "indexed_at": state.indexed_at or 0,
+            "pictures": bool(state.pictures),
+            "dated": bool(state.dated),
+        }
+        for space, state in found
+    ]
+    for space in {row["space"] for row in rows}:
+        session.include(space)
+    session.insert("files", rows, known="do nothing")
+
+
+def note(session: Session, states: Sequence[FileState], now: datetime, space: str) -> None:
+    """Note files that were read; what a state does not say of one stays."""
+    session.include(space)
+    by_columns: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    for state in states:
+        row = {"space": space, **asdict(state), "indexed_at": to_micros(now)}
+        said = {name: value for name, value in row.items() if value is not None}
+        by_columns[tuple(said)].append(said)
+    for columns, rows in by_columns.items():
+        changed = ", ".join(f"{name} = excluded.{name}" for name in columns if name not in ("space", "path"))
+        session.insert("files", rows, known=f"do update set {changed}")
+
+
+def drop(session: Session, paths: Sequence[str], space: str) -> None:
+    """Drop the record of files; the caller removes their memories."""
+    session.changed(
+        f"delete from files where {_of(session, 'files')} and {session.dialect.among('files.path', 'paths')}",
+        paths=list(paths),
+        space=space,
+    )
+
+
+def memories_of_paths(session: Session, paths: Sequence[str], space: str) -> list[int]:
+    """Return the keys of the memories that files hold."""
+    rows = session.rows(
+        f"select memories.key from memories where {of_paths(session.dialect)} order by memories.key",
+        paths=list(paths),
+        space=space,
+    )
+    return [row[0] for row in rows]
+
+
+def texts(session: Session, paths: Sequence[str], space: str) -> dict[str, list[tuple[str, str]]]:
+    """Return the texts that files hold, each with its location, by path."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for path, *text in session.rows(
+        f"""
+        select source, location, text
+        from memories {session.dialect.join("texts", "memories", "texts.memory = memories.key")}
+        where {of_paths(session.dialect)} order by memories.key
+        """,
+        paths=list(paths),
+        space=space,
+    ):
+        found.setdefault(path, []).append((text[0], text[1]))
+    return found
+
+
+def holding(session: Session) -> list[tuple[str, str]]:
+    """Return path and space of the files that hold any memory; one that could not be read, or is empty, holds none."""
+    held = f"exists (select 1 from memories where {HELD})"
+    rows = session.rows(f"select path, space from files where {session.dialect.of('files')} and {held} order by 1, 2")
+    return [(path, space) for path, space in rows]
+
+
+def drop_emptied(session: Session, held: Sequence[tuple[str, str]], paths: Sequence[str]) -> None:
+    """Drop the record of files that no longer hold memories, and of all empty files below some paths."""
+    empty = f"delete from files where {session.dialect.of('files')} and {_EMPTY}"
+    if held:
+        each = session.dialect.each("held", at="text", of_space="text")
+        session.changed(f"{empty} and (files.path, files.space) in (select at, of_space from {each})", held=list(held))
+    there, places = session.dialect.below("files.path", "path", [form for path in paths for form in spellings(path)])
+    session.changed(f"{empty} and {there}", **places)
+
+
+def drop_all_empty(session: Session) -> None:
+    """Drop the record of all files that hold no memories."""
+    session.changed(f"delete from files where {session.dialect.of('files')} and {_EMPTY}")
+
+
+# The folders that were indexed.
+
+
+def note_folder(session: Session, path: str, space: str, now: datetime) -> None:
+    """Note that a folder was indexed: it takes the place of those below it that nobody watches.
+
+    A folder below one that is noted already is not noted separately, unless it was before.
+    """
+    session.include(space)
+    noted = _noted(session, space)
+    if _above(path, noted) and path not in [folder.path for folder in noted]:
+        return
+    there, places = session.dialect.below("folders.path", "path", [path])
+    session.changed(
+        f"delete from folders where {_of(session, 'folders')} and {there} and not watched", space=space, **places
+    )
+    row = {"space": space, "path": path, "indexed_at": to_micros(now)}
+    session.insert("folders", [row], known="do update set indexed_at = excluded.indexed_at")
+
+
+def every_folder(session: Session, space: str) -> list[NotedFolder]:
+    """Return the folders on the list of a space, or of all of them, by space and path."""
+    rows = session.rows(
+        f"""
+        select path, space, watched, indexed_at from folders
+        where {session.dialect.of("folders")} and :space in ('', space) order by space, path
+        """,
+        space=space,
+    )
+    return [
+        NotedFolder(path, of_space, bool(watched), None if indexed_at is None else from_micros(indexed_at))
+        for path, of_space, watched, indexed_at in rows
+    ]
+
+
+def restore_folders(session: Session, found: Iterable[NotedFolder]) -> None:
+    """Note folders that were indexed for another store; one that is on the list stays as it is."""
+    rows = [
+        {**one._asdict(), "indexed_at": None if one.indexed_at is None else to_micros(one.indexed_at)} for one in found
+    ]
+    for space in {row["space"] for row in rows}:
+        session.include(space)
+    session.insert("folders", rows, known="do nothing")
+
+
+def watch_folder(session: Session, path: str, space: str, watched: bool) -> None:
+    """Note whether a folder is watched; one that is new has the time at which it was indexed last."""
+    session.include(space)
+    there, places = session.dialect.below("files.path", "path", [path])
+    newest = session.value(
+        f"select max(indexed_at) from files where {_of(session, 'files')} and {there}", space=space, **places
+    )
+    if newest is not None:
+        above = [to_micros(one.indexed_at) for one in _above(path, _noted(session, space)) if one.indexed_at]
+        newest = max([newest, *above])
+    row = {"space": space, "path": path, "watched": watched, "indexed_at": newest}
+    session.insert("folders", [row], known="do update set watched = excluded.watched")
+
+
+def remove_folder(session: Session, path: str, space: str) -> None:
+    """Remove a folder and those below it from the list."""
+    there, places = session.dialect.below("folders.path", "path", [path])
+    session.changed(f"delete from folders where {_of(session, 'folders')} and {there}", space=space, **places)
+
+
+def listed_folders(session: Session, space: str) -> list[Folder]:
+    """Return the folders of a space by path, not compared with the disk.
+
+    For files that were indexed before folders were noted, the topmost folders that hold them are listed.
+    """
+    listed = {folder.path: folder for folder in _noted(session, space)}
+    unnoted = dict[str, int]()
+    for path, indexed_at in session.rows(
+        f"select path, indexed_at from files where {_of(session, 'files')} order by path", space=space
+    ):
+        if path not in listed:
+            parent = str(pure(path).parent)
+            unnoted[parent] = max(indexed_at, unnoted.get(parent, 0))
+    upwards = {path: [path, *map(str, pure(path).parents)] for path in unnoted}
+    unnoted = {path: at for path, at in unnoted.items() if not listed.keys() & upwards[path]}
+    tops = dict[str, int]()
+    for path, at in unnoted.items():
+        *_, top = (folder for folder in upwards[path] if folder in unnoted)
+        tops[top] = max(at, tops.get(top, 0))
+    listed |= {path: NotedFolder(path, space, False, from_micros(at)) for path, at in tops.items()}
+    return [
+        Folder(
+            path,
+            folder.watched,
+            *_counts(session, path, space),
+            changed=None,
+            indexed_at=folder.indexed_at,
+            exists=os.path.exists(path),  # noqa: PTH110  a disk that does not answer is not an error
+        )
+        for path, folder in sorted(listed.items())
+    ]
+
+
+def noted_folders(session: Session, space: str) -> list[str]:
+    """Return the paths of the folders on the list, the shortest first."""
+    return sorted((folder.path for folder in _noted(session, space)), key=len)
+
+
+def folder_above(session: Session, path: str, space: str) -> str | None:
+    """Return the topmost folder on the list that a path lies in."""
+    return min((folder.path for folder in _above(path, _noted(session, space))), key=len, default=None)
+
+
+def holding_folders(session: Session) -> list[tuple[str, str]]:
+    """Return path and space of the folders that hold files."""
+    places = [(folder.path, folder.space) for folder in every_folder(session, "")]
+    return [place for place in places if _counts(session, *place)[0]]
+
+
+def drop_emptied_folders(session: Session, held: Iterable[tuple[str, str]]) -> None:
+    """Remove folders that held files and no longer do from the list."""
+    for path, space in held:
+        if not _counts(session, path, space)[0]:
+            _drop_folder(session, path, space)
+
+
+def drop_vacated(session: Session, space: str) -> None:
+    """Remove unwatched folders that no longer exist and hold no memories, with the record of their files."""
+    for path in (folder.path for folder in _noted(session, space) if not folder.watched):
+        if not os.path.lexists(path) and not _counts(session, path, space)[1]:
+            _drop_folder(session, path, space)
+            there, places = session.dialect.below("files.path", "path", [path])
+            session.changed(f"delete from files where {_of(session, 'files')} and {there}", space=space, **places)
+
+
+def _of(session: Session, table: str) -> str:
+    return f"{session.dialect.of(table)} and {table}.space = :space"
+
+
+def _noted(session: Session, space: str) -> list[NotedFolder]:
+    # The space of a file may be without a name, which means all of them elsewhere.
+    return [folder for folder in every_folder(session, space) if folder.space == space]
+
+
+def _above(path: str, folders: Iterable[NotedFolder]) -> list[NotedFolder]:
+    return [folder for folder in folders if path != folder.path and is_at_or_below(path, folder.path)]
+
+
+def _drop_folder(session: Session, path: str, space: str) -> None:
+    session.changed(f"delete from folders where {_of(session, 'folders')} and path = :path", path=path, space=space)
+
+
+def _counts(session: Session, path: str, space: str) -> tuple[int, int]:
+    # Of the files that were read, and of their memories.
+    files, places = session.dialect.below("files.path", "place", [path])
+    memories, _ = session.dialect.below("memories.source", "place", [path])
+    [(read, held)] = session.rows(
+        f"""
+        select
+            (
+                select count(*) from files
+                where {_of(session, "files")} and substr(content_hash, 1, 1) <> :unread and {files}
+            ),
+            (
+                select count(*) from memories
+                where {_of(session, "memories")} and memories.kind in {INDEXED} and {memories}
+            )
+        """,
+        unread=UNREAD,
+        space=space,
+        **places,
+    )
+    return read, held
+
+
+# Memories whose file or folder has a new path.
+
+
+def in_the_way(session: Session, old: str, new: str) -> list[int]:
+    """Return the keys of memories at the new path that must be removed: what was indexed there, and equal notes."""
+    there, places = session.dialect.below("memories.source", "old", [old])
+    rows = session.rows(
+        f"""
+        with moving as (
+            select {_moved("source")} as target, space, kind, location, content_hash
+            from memories where {session.dialect.of("memories")} and {there}
+        )
+        select distinct memories.key
+        from memories join moving on memories.space = moving.space and memories.source = moving.target
+        where memories.kind in {INDEXED} and moving.kind in {INDEXED}
+            or (memories.kind, memories.location, memories.content_hash)
+                = (moving.kind, moving.location, moving.content_hash)
+        order by memories.key
+        """,
+        old=old,
+        new=new,
+        **places,
+    )
+    return [row[0] for row in rows]
+
+
+def move(session: Session, old: str, new: str) -> list[int]:
+    """Give everything at or below the old path its new one; return the keys of the memories that moved.
+
+    The files are marked to be read again, since titles and contexts contain their names.
+    """
+    dialect, known = session.dialect, {"old": old, "new": new}
+    there, places = dialect.below("memories.source", "old", [old])
+    moved = session.rows(
+        f"update memories set source = {_moved('source')} where {dialect.of('memories')} and {there} returning key",
+        **known,
+        **places,
+    )
+    there, _ = dialect.below("runs.notebook", "old", [old])
+    session.changed(
+        f"update runs set notebook = {_moved('notebook')} where {dialect.of('runs')} and {there}", **known, **places
+    )
+    for table, read_again in (("files", ", mtime_ns = -1, content_hash = ''"), ("folders", "")):
+        there, _ = dialect.below(f"{table}.path", "old", [old])
+        of_them = f"{dialect.of(table)} and {there}"
+        # What is noted at the new path gives way to what is noted of the file that is there now.
+        targets = f"select {_moved('path')}, space from {table} where {of_them}"
+        session.changed(
+            f"delete from {table} where {dialect.of(table)} and (path, space) in ({targets})", **known, **places
+        )
+        session.changed(f"update {table} set path = {_moved('path')}{read_again} where {of_them}", **known, **places)
+    return sorted(row[0] for row in moved)
+
+
+def _moved(column: str) -> str:
+    return f":new || substr({column}, length(:old) + 1)"

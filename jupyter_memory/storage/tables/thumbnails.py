@@ -1,0 +1,114 @@
+"""The thumbnails of memories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jupyter_memory.storage.sql import Session
+from jupyter_memory.types import Draft
+from jupyter_memory.types.memory import Thumbnail
+
+_THUMBNAIL = "media_type, width, height, image, origin"
+
+
+def insert(session: Session, written: Sequence[tuple[int, Draft]]) -> None:
+    """Write the thumbnails of memories that have none yet, by key."""
+    rows = [
+        {
+            "space": draft.space,
+            "memory": key,
+            "place": place,
+            "media_type": one.media_type,
+            "width": one.width,
+            "height": one.height,
+            "image": one.image,
+            "origin": one.origin,
+        }
+        for key, draft in written
+        for place, one in enumerate(draft.pictures.thumbnails)
+    ]
+    session.insert("thumbnails", rows)
+
+
+def complete(session: Session, key: int, draft: Draft) -> None:
+    """Write the thumbnails of a memory that is there, if it has none."""
+    if draft.pictures.thumbnails and not by_memory(session, [key]):
+        insert(session, [(key, draft)])
+
+
+def get(session: Session, key: int, place: int) -> Thumbnail | None:
+    rows = session.rows(
+        f"select {_THUMBNAIL} from thumbnails where {_of(session)} and place = :place", keys=[key], place=place
+    )
+    return Thumbnail(*rows[0]) if rows else None
+
+
+def replace(session: Session, key: int, draft: Draft) -> None:
+    """Give a memory the thumbnails of a draft that has any."""
+    if draft.pictures.thumbnails:
+        session.changed(f"delete from thumbnails where {_of(session)}", keys=[key])
+        insert(session, [(key, draft)])
+
+
+def by_memory(session: Session, keys: Sequence[int]) -> dict[int, tuple[Thumbnail, ...]]:
+    """Return the thumbnails of memories in their order, by key; memories without any are left out."""
+    found: dict[int, tuple[Thumbnail, ...]] = {}
+    for key, *values in session.rows(
+        f"select memory, {_THUMBNAIL} from thumbnails where {_of(session)} order by memory, place", keys=list(keys)
+    ):
+        found[key] = (*found.get(key, ()), Thumbnail(*values))
+    return found
+
+
+def by_origin(session: Session, keys: Sequence[int]) -> dict[str, Thumbnail]:
+    """Return the thumbnails of memories by the pictures that they were made from."""
+    return {one.origin: one for pictures in by_memory(session, keys).values() for one in pictures}
+
+
+def count(session: Session) -> tuple[int, int]:
+    [(number, size)] = session.rows(
+        f"select count(*), coalesce(sum(length(image)), 0) from thumbnails where {session.dialect.of('thumbnails')}"
+    )
+    return number, size
+
+
+def size(session: Session, keys: Sequence[int]) -> int:
+    """Return how many bytes the pictures of some memories have."""
+    return int(
+        session.value(f"select coalesce(sum(length(image)), 0) from thumbnails where {_of(session)}", keys=list(keys))
+    )
+
+
+def unread_files(session: Session, paths: Sequence[str], space: str) -> list[str]:
+    """Return those of some files of whose pictures nothing is known."""
+    of, among = session.dialect.of("files"), session.dialect.among("path", "paths")
+    rows = session.rows(
+        f"select path from files where {of} and space = :space and {among} and not pictures order by path",
+        paths=list(paths),
+        space=space,
+    )
+    return [row[0] for row in rows]
+
+
+def showing(session: Session, keys: Sequence[int]) -> set[str]:
+    """Return the paths of those of some memories in whose text a mark stands in place of a picture."""
+    joined = session.dialect.join("texts", "memories", "texts.memory = memories.key")
+    of, among = session.dialect.of("memories"), session.dialect.among("memories.key", "keys")
+    rows = session.rows(
+        f"""
+        select distinct memories.source from memories {joined}
+        where {of} and {among} and replace(texts.text, '[image/', '') <> texts.text order by memories.source
+        """,
+        keys=list(keys),
+    )
+    return {row[0] for row in rows}
+
+
+def clear(session: Session) -> int:
+    """Remove all thumbnails, so that their files count as unread; return how many went."""
+    session.changed(f"update files set pictures = false where {session.dialect.of('files')} and pictures")
+    return session.changed(f"delete from thumbnails where {session.dialect.of('thumbnails')}")
+
+
+def _of(session: Session) -> str:
+    return f"{session.dialect.of('thumbnails')} and {session.dialect.among('thumbnails.memory', 'keys')}"

@@ -1,0 +1,209 @@
+"""Memories on their way out of a store and into one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from jupyter_memory.runtime import batches
+from jupyter_memory.storage.base import (
+    Arriving,
+    Became,
+    Calibration,
+    Engine,
+    Model,
+    NotedFile,
+    NotedFolder,
+    NotedSearch,
+    Prepared,
+    Stored,
+    identity,
+)
+from jupyter_memory.storage.cell_matching import content_hash
+from jupyter_memory.storage.changes import Changes
+from jupyter_memory.storage.sql import Session
+from jupyter_memory.storage.tables import activity, arrivals, files, models, runs, thumbnails
+from jupyter_memory.storage.tables import files as stored
+from jupyter_memory.storage.tables import memories as rows
+from jupyter_memory.storage.writer import changing
+from jupyter_memory.types import Filters
+from jupyter_memory.types.protocols import Embedder
+from jupyter_memory.types.report import Feedback
+
+# Memories that are read at once.
+_TOGETHER = 200
+
+
+class Contents:
+    """What one state of a store holds in a space, or in all of them."""
+
+    def __init__(self, engine: Engine, session: Session, space: str) -> None:
+        self._engine = engine
+        self._session = session
+        self._space = space
+
+    def model(self) -> Model | None:
+        """Return the model that searches use, None in a store without vectors."""
+        return models.active(self._session)
+
+    def calibration(self) -> Calibration | None:
+        """Return how far that model can be trusted here, None where that was never measured."""
+        model = self.model()
+        return None if model is None else models.calibration(self._session, model)
+
+    def spaces(self) -> list[str]:
+        """Return the spaces that have memories, files or folders."""
+        if self._space:
+            return [self._space]
+        every = "select space from memories union select space from files union select space from folders order by 1"
+        return [str(space) for (space,) in self._session.rows(every)]
+
+    def memories(self) -> Iterator[Stored]:
+        """Yield the memories in the order in which they were stored."""
+        for some in batches(rows.keys_where(self._session, self._filters), _TOGETHER):
+            loaded = rows.load(self._session, some)
+            cut = rows.chunks_by_memory(self._session, some)
+            tiers = rows.tiers(self._session, some)
+            pictures = thumbnails.by_memory(self._session, some)
+            for key in some:
+                ran = runs.of_memory(self._session, key) if loaded[key].kind == "history" else []
+                yield Stored(loaded[key], tiers[key], tuple(cut.get(key, ())), tuple(ran), pictures.get(key, ()))
+
+    def prepared(self, memories: Sequence[Stored], /) -> list[Prepared]:
+        """Return memories ready for another store: with the vectors, tokens, definitions and pictures that they have.
+
+        A memory has the vectors of the model that searches use, or None if a chunk of it has none; tokens likewise.
+        """
+        session, model = self._session, self.model()
+        by_id = rows.keys_by_id(session, [one.memory.id for one in memories])
+        keys = [by_id[one.memory.id] for one in memories]
+        owned = rows.chunk_ids_by_memory(session, keys)
+        every = [chunk for key in keys for chunk in owned[key]]
+        tokens = rows.tokens_of(session, every)
+        found = None if model is None else self._engine.vectors.read(session, model, every)
+        embedded = {} if found is None else dict(zip(found.ids.tolist(), found.vectors, strict=True))
+        defined = rows.definitions_of(session, keys)
+        return [
+            Prepared(
+                one.draft,
+                np.stack([embedded[chunk] for chunk in of_it]) if of_it and embedded.keys() >= set(of_it) else None,
+                [tokens[chunk] for chunk in of_it] if tokens.keys() >= set(of_it) else (),
+                definitions=defined.get(key),
+            )
+            for one, key in zip(memories, keys, strict=True)
+            for of_it in (owned[key],)
+        ]
+
+    def files(self) -> Iterator[NotedFile]:
+        """Yield the files that are indexed."""
+        return iter(files.every(self._session, self._space))
+
+    def folders(self) -> Iterator[NotedFolder]:
+        """Yield the folders on the list."""
+        return iter(files.every_folder(self._session, self._space))
+
+    def feedback(self) -> Iterator[Feedback]:
+        """Yield what people said of hits."""
+        for said in activity.judged(self._session):
+            if rows.keys_where(self._session, self._filters, [said.memory_id]):
+                yield said
+
+    def searches(self) -> Iterator[NotedSearch]:
+        """Yield the recent searches of the whole store, the oldest first; they belong to no space."""
+        return iter(activity.every_search(self._session))
+
+    @property
+    def _filters(self) -> Filters:
+        return Filters(space=(self._space,)) if self._space else Filters()
+
+
+class Transfer:
+    """Takes memories out of a store and puts them into one."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @contextmanager
+    def contents(self, space: str, /) -> Iterator[Contents]:
+        """Read what one state of the store holds in a space, in all of them if it is empty."""
+        with self._engine.read() as session:
+            yield Contents(self._engine, session, space)
+
+    def refused(self, spaces: Sequence[str], /) -> list[str]:
+        """Return those of these spaces into which the person who opened the store may not write."""
+        return self._engine.refused(spaces)
+
+    def begin(self, embedder: Embedder, /) -> Model:
+        """Return the model of an embedder, added where the store lacks it, before many memories are put in.
+
+        What is quicker for all of them at once may be left until `finish`.
+        """
+        return self._engine.change(lambda session: self._engine.vectors.register(session, embedder, indexed=False))
+
+    def finish(self) -> None:
+        """Do what was left until all memories are there."""
+        self._engine.tidy()
+
+    def put(self, arriving: Sequence[Arriving], embedder: Embedder | None, /, *, update: bool) -> list[Became]:
+        """Store memories with their ids and runs, in one transaction; return what became of each.
+
+        A memory whose id is there stays as it is, or gets what arrives with ``update``. Either way it gets the runs
+        that it lacks, and the pictures of its draft if it has none.
+
+        Raises:
+            EmbeddingMismatch: the store holds the vectors of another model.
+        """
+
+        def put(changes: Changes) -> list[Became]:
+            session, model = changes.session, changes.model(embedder)
+            taken: set[object] = set(rows.keys_by_id(session, [one.id for one in arriving]))
+            new: set[int] = set()
+            for place, (one, held) in enumerate(zip(arriving, arrivals.same_content(session, arriving), strict=True)):
+                draft = one.prepared.draft
+                name = (content_hash(draft), draft.space) if draft.kind == "history" else identity(draft)
+                if held is None and not taken & {one.id, name}:
+                    new.add(place)
+                    taken |= {one.id, name}
+
+            changes.lock([*rows.keys_by_id(session, [one.id for one in arriving]).values()])
+            changes.put_in([arriving[place] for place in sorted(new)], model)
+            return [
+                "added" if place in new else _settle(changes, one, embedder, update)
+                for place, one in enumerate(arriving)
+            ]
+
+        became = changing(self._engine, put, yielding=True)
+        if "updated" in became:
+            self._engine.tidy()
+        return became
+
+    def note(self, files: Sequence[NotedFile], folders: Sequence[NotedFolder], feedback: Sequence[Feedback], /) -> None:
+        """Note what was indexed and said; what the store knows already of a file, a folder or a hit stays.
+
+        Feedback on memories that are not there is left out.
+        """
+
+        def note(session: Session) -> None:
+            stored.restore(session, files)
+            stored.restore_folders(session, folders)
+            activity.restore_feedback(session, feedback)
+
+        self._engine.change(note)
+
+
+def _settle(changes: Changes, one: Arriving, embedder: Embedder | None, update: bool) -> Became:
+    session = changes.session
+    by_id = rows.keys_by_id(session, [one.id]).get(one.id)
+    [by_content] = arrivals.same_content(session, [one])
+    became: Became = "kept"
+    if by_content is not None and by_content != by_id and (by_id is None or update):
+        changes.merge(by_content, one.prepared.draft)
+        by_id, became = by_content, "merged"
+    elif update and by_id is not None and arrivals.differs(session, by_id, one):
+        changes.overwrite(by_id, one, changes.model(embedder))
+        became = "updated"
+    if by_id is not None:
+        changes.complete(by_id, one)
+    return became

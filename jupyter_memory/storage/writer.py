@@ -1,0 +1,531 @@
+"""Every change of a store, and what it holds of history and pictures. Each method is one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import numpy as np
+
+from jupyter_memory.storage.base import Calibration, Engine, Model, Noted, Prepared, QueryVector, RunFilter, identity
+from jupyter_memory.storage.cell_matching import content_hash
+from jupyter_memory.storage.changes import Changes
+from jupyter_memory.storage.sql import Session
+from jupyter_memory.storage.tables import activity, memories, models, thumbnails
+from jupyter_memory.storage.tables import files as rows
+from jupyter_memory.storage.tables import runs as log
+from jupyter_memory.text.code import Definitions
+from jupyter_memory.types import Draft, Filters, Memory, Run
+from jupyter_memory.types.chunk_tokens import ChunkTokens
+from jupyter_memory.types.memory import Thumbnail
+from jupyter_memory.types.protocols import Embedder, FileState, Vectors
+from jupyter_memory.types.report import Feedback, HistoryStatus, Recent
+
+Result = TypeVar("Result")
+# Memories of new files that are written in one transaction: some 50 ms, in which nobody else can write.
+_STEP = 128
+# A file that was read, and its memories.
+_FileRead = tuple[FileState, Sequence[Prepared]]
+
+
+def changing(engine: Engine, work: Callable[[Changes], Result], *, yielding: bool = False) -> Result:
+    """Change memories in one transaction. ``work`` may run twice, so it changes nothing outside."""
+    return engine.change(_whole(engine, work), yielding=yielding)
+
+
+def removing(engine: Engine, work: Callable[[Changes], Result]) -> Result:
+    """Run what removes memories, also on a full disk, and tidy up after it."""
+    return engine.remove(_whole(engine, work))
+
+
+def _whole(engine: Engine, work: Callable[[Changes], Result]) -> Callable[[Session], Result]:
+    def change(session: Session) -> Result:
+        changes = Changes(engine, session)
+        result = work(changes)
+        changes.finish()
+        return result
+
+    return change
+
+
+class Writer:
+    """Everything that changes a store. Each method is one transaction: it happens whole or not at all.
+
+    Every method raises ``StoreReadOnly`` where nothing can be written, and ``StoreLocked`` where another writer keeps
+    the store busy for too long. What is forgotten leaves no trace in the store's files.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    # -- memories ------------------------------------------------------------------------------------------------------
+
+    def add(self, prepared: Sequence[Prepared], embedder: Embedder | None, /) -> list[Memory]:
+        """Store memories; known content gets the new tags and metadata instead of a second copy.
+
+        Raises:
+            EmbeddingMismatch: the store holds the vectors of another model.
+        """
+
+        def add(changes: Changes) -> list[Memory]:
+            keys = changes.add(prepared, changes.model(embedder), datetime.now(UTC))
+            loaded = memories.load(changes.session, list(dict.fromkeys(keys)))
+            return [loaded[key] for key in keys]
+
+        return changing(self._engine, add)
+
+    def merge(self, drafts: Sequence[Draft], /) -> list[Memory | None]:
+        """Give known memories the tags, metadata and pin of these drafts; None for each draft that is not known."""
+        identities = [identity(draft) for draft in drafts]
+
+        def merge(changes: Changes) -> list[Memory | None]:
+            keys = memories.find_known(changes.session, identities)
+            changes.lock([key for key in keys if key is not None])
+            for key, draft in zip(keys, drafts, strict=True):
+                if key is not None:
+                    changes.merge(key, draft)
+            loaded = memories.load(changes.session, [key for key in keys if key is not None])
+            return [None if key is None else loaded[key] for key in keys]
+
+        with self._engine.read() as session:
+            if not any(memories.find_known(session, identities)):
+                return [None] * len(drafts)
+        return changing(self._engine, merge)
+
+    def update(
+        self,
+        memory_id: str,
+        changes: Mapping[str, Any],
+        /,
+        *,
+        tags: Sequence[str] | None = None,
+        prepared: Prepared | None = None,
+        embedder: Embedder | None = None,
+    ) -> Memory:
+        """Change a memory: ``changes`` are fields of `Memory`, ``prepared`` has its new words and tags.
+
+        Raises:
+            UnknownMemory: no memory has this id.
+            EmbeddingMismatch: the store holds the vectors of another model.
+        """
+        memory = changing(self._engine, lambda writing: writing.update(memory_id, changes, tags, prepared, embedder))
+        self.tidy()
+        return memory
+
+    def forget(
+        self,
+        chosen: Sequence[str] | Filters,
+        /,
+        *,
+        among: Sequence[str] | None = None,
+        everything: bool = False,
+        until: datetime | None = None,
+        space: str = "",
+    ) -> int:
+        """Remove memories by id or by filter, with the searches that showed them and the files that hold nothing more.
+
+        With ``among``, a filter removes none but these ids; those that are gone already are not missed. With
+        ``everything`` all searches go as well. With ``until``, ``Forgotten`` can take it back, noted under ``space``.
+        Return how many memories went.
+
+        Raises:
+            UnknownMemory: one of the ids is not there; nothing is removed then.
+        """
+
+        def forget(changes: Changes) -> int:
+            if until is None:
+                return changes.forget(chosen, among, everything)
+            return self._engine.kept(changes.session, until, space, lambda: changes.forget(chosen, among, everything))
+
+        return removing(self._engine, forget)
+
+    # -- files and folders ---------------------------------------------------------------------------------------------
+
+    def replace_files(self, files: Sequence[_FileRead], embedder: Embedder | None, space: str, /) -> None:
+        """Store files in place of what they were: a cell that is still there keeps its id, pin and tags.
+
+        Raises:
+            EmbeddingMismatch: the store holds the vectors of another model.
+        """
+        now = datetime.now(UTC)
+        with self._engine.read() as session:
+            steps = _in_steps(session, files, space)
+        for some in steps:
+
+            def replace(changes: Changes, some: Sequence[_FileRead] = some) -> None:
+                states = [state for state, _ in some]
+                # Two that read the same files write them one after the other.
+                changes.session.lock_files([state.path for state in states], space)
+                contents = {state.path: of_it for state, of_it in some}
+                replaced = changes.replace_files(contents, changes.model(embedder), now, space)
+                # Every file that is saved comes here. In a large store, what was edited out of it waits for the next
+                # time that something is forgotten.
+                if replaced and self._engine.is_small:
+                    changes.session.note_removal()
+                rows.note(changes.session, states, now, space)
+
+            changing(self._engine, replace, yielding=True)
+
+    def touch_file(self, state: FileState, space: str, /) -> None:
+        """Note that a file has a new modification time but the content it had."""
+        self._engine.change(lambda session: rows.note(session, [state], datetime.now(UTC), space))
+
+    def forget_files(self, paths: Sequence[str], space: str, /) -> int:
+        """Remove files and their memories from a space; return how many memories went."""
+        return removing(self._engine, lambda changes: changes.forget_files(paths, space))
+
+    def rename(self, old: str, new: str, /) -> int:
+        """Give all memories of the file or folder ``old`` the path ``new``, in every space; return how many."""
+
+        def rename(changes: Changes) -> int:
+            replaced = rows.in_the_way(changes.session, old, new)
+            changes.delete(replaced)
+            if replaced:
+                changes.session.note_removal()
+            return len(rows.move(changes.session, old, new))
+
+        moved = changing(self._engine, rename)
+        self.tidy()
+        return moved
+
+    def note_folder(self, path: str, space: str, at: datetime, /) -> None:
+        """Put an indexed folder on the list, in place of those below it that nobody watches."""
+        self._engine.change(lambda session: rows.note_folder(session, path, space, at))
+
+    def watch(self, path: str, space: str, watched: bool, /) -> None:
+        """Mark a folder as watched, or not; one that is not on the list is put there."""
+        self._engine.change(lambda session: rows.watch_folder(session, path, space, watched))
+
+    def remove_folder(self, path: str, space: str, /) -> int:
+        """Take a folder off the list, with those below it, and forget its files; return how many memories went."""
+
+        def remove(changes: Changes) -> int:
+            rows.remove_folder(changes.session, path, space)
+            return changes.forget_files(list(rows.under(changes.session, path, space)), space)
+
+        return removing(self._engine, remove)
+
+    def drop_vacated(self, space: str, /) -> None:
+        """Take unwatched folders off the list that are gone from the disk and whose files all moved away."""
+        self._engine.change(lambda session: rows.drop_vacated(session, space))
+
+    # -- activity ------------------------------------------------------------------------------------------------------
+
+    def note_search(self, search: Recent, hits: Sequence[str], patience: float, /) -> None:
+        """Put a search in front of the recent ones, with the ids of its hits; the same question before it goes.
+
+        It does not wait for the disk, nor longer than ``patience`` seconds for another writer.
+        """
+        self._at_once(lambda session: activity.note_search(session, search, hits), patience)
+
+    def note_access(self, memory_id: str, patience: float, /) -> bool:
+        """Count that a person used a memory; return whether there is such a memory.
+
+        It does not wait for the disk, nor longer than ``patience`` seconds for another writer.
+        """
+        return self._at_once(lambda session: activity.note_access(session, memory_id), patience)
+
+    def forget_searches(self) -> int:
+        """Forget the recent searches, all feedback and how often memories were used; return how many searches went."""
+
+        def forget(session: Session) -> int:
+            count = activity.clear_searches(session)
+            activity.clear_accesses(session)
+            session.note_removal()
+            return count
+
+        with self._engine.read() as session:
+            if not activity.has_searches(session) and not activity.has_accesses(session):
+                return 0
+        return self._engine.remove(forget)
+
+    def judge(self, feedback: Feedback, /) -> None:
+        """Note what was said of a hit, in place of what was said of it before for the same question.
+
+        Raises:
+            UnknownMemory: no memory has this id.
+        """
+
+        def judge(session: Session) -> None:
+            memories.known_key(session, feedback.memory_id)
+            activity.judge(session, feedback)
+
+        self._engine.change(judge)
+
+    def keep_query_vectors(self, vectors: Sequence[QueryVector], /) -> None:
+        """Store the vectors of questions in front of the others, without waiting for the disk or another writer.
+
+        Those of a model that the store does not have are left out.
+        """
+        kept = list(vectors)
+
+        def keep(session: Session) -> None:
+            for one in kept:
+                activity.keep_query_vector(session, *one)
+
+        self._at_once(keep)
+
+    def clear_query_vectors(self) -> None:
+        """Forget the vector of every question, without waiting for the disk or another writer."""
+        self._at_once(activity.clear_query_vectors)
+
+    # -- models --------------------------------------------------------------------------------------------------------
+
+    def register_model(self, embedder: Embedder, /) -> Model:
+        """Return the model of an embedder, added where the store has no such model; its first one is the active one."""
+        return self._engine.change(lambda session: self._engine.vectors.register(session, embedder))
+
+    def add_vectors(self, embedder: Embedder, vectors: Mapping[int, Vectors], /) -> int:
+        """Store the vectors of those of these chunks that are still there and lack one; return how many."""
+
+        def add(session: Session) -> int:
+            model = self._engine.vectors.register(session, embedder)
+            # What was forgotten meanwhile must not leave a vector behind.
+            lacking = self._engine.vectors.missing(session, model, len(vectors), min(vectors) - 1)
+            left = [chunk for chunk in lacking if chunk in vectors]
+            return (
+                self._engine.vectors.add(session, model, left, np.stack([vectors[chunk] for chunk in left]))
+                if left
+                else 0
+            )
+
+        return self._engine.change(add, yielding=True)
+
+    def drop_damaged_vectors(self, embedder: Embedder, /) -> int:
+        """Remove the damaged vectors of an embedder's model, which then count as missing; return how many."""
+        with self._engine.read() as session:
+            model = models.known(session, embedder.fingerprint)
+        if model is None:
+            return 0
+        return self._drop_damaged(
+            lambda session: self._engine.damaged_vectors(session, model),
+            lambda session, chunks: self._engine.vectors.remove(session, chunks, [model]),
+        )
+
+    def activate_model(self, embedder: Embedder, /) -> bool:
+        """Make searches use the model of an embedder, unless a chunk lacks its vector; return whether they do."""
+        # In one transaction: nobody can add a chunk in between.
+        return self._engine.change(lambda session: self._engine.vectors.activate(session, embedder))
+
+    def drop_models(self, chosen: Sequence[Model], /) -> int:
+        """Remove those of these models that are not in use, with their vectors; return how many vectors went."""
+
+        def drop(session: Session) -> int:
+            active = models.active(session)
+            idle = [model for model in models.every(session) if model in chosen and model != active]
+            if idle:
+                session.note_removal()
+            return sum(self._engine.vectors.drop(session, model) for model in idle)
+
+        return self._engine.remove(drop, compact_at=0.1)
+
+    def keep_calibration(self, model: Model, chunks: int, value: float, /) -> None:
+        """Note how far a model can be trusted in a store of so many chunks."""
+        measured = Calibration(chunks, value)
+        self._engine.change(lambda session: models.keep_calibration(session, model, measured))
+
+    def note_once(self, what: str, /) -> bool:
+        """Note that something was done in this store; return whether this is the first time."""
+
+        def note(session: Session) -> bool:
+            return session.insert("done", [{"space": session.space, "what": what}], known="do nothing") > 0
+
+        return self._engine.change(note)
+
+    def drop_damaged_tokens(self) -> int:
+        """Remove the damaged tokens of chunks, which then count as missing; return how many chunks had such."""
+        return self._drop_damaged(self._engine.damaged_tokens, memories.drop_tokens)
+
+    def keep_tokens(self, tokens: Mapping[int, ChunkTokens], /) -> int:
+        """Store the tokens of those of these chunks that are still there; return how many."""
+        return self._engine.change(lambda session: memories.keep_tokens(session, tokens), yielding=True)
+
+    def keep_definitions(self, found: Mapping[int, Definitions], /) -> int:
+        """Store what memories define, for those of these keys that are still there and lack it; return how many."""
+        return self._engine.change(lambda session: memories.insert_definitions(session, found), yielding=True)
+
+    def drop_damaged_definitions(self) -> int:
+        """Remove definitions that their texts do not hold, which then count as missing; return of how many memories."""
+        return self._drop_damaged(self._engine.damaged_definitions, memories.drop_definitions)
+
+    # -- maintenance ---------------------------------------------------------------------------------------------------
+
+    def tidy(self) -> None:
+        """Rid the store's files of all traces of what was removed since the last time."""
+        self._engine.tidy()
+
+    def rebuild(self) -> None:
+        """Build the keyword index anew, and rid the store's files of all traces of what was removed."""
+
+        def rebuild(session: Session) -> None:
+            self._engine.keywords.rebuild(session)
+            session.note_removal()
+
+        self._engine.change(rebuild)
+        self._engine.tidy(compact_at=0.1)
+
+    def _at_once(self, work: Callable[[Session], Result], patience: float = 0) -> Result:
+        # What may be lost in a power cut: without waiting for the disk, nor long for another writer.
+        return self._engine.change(work, patience=patience, durable=False)
+
+    def _drop_damaged(self, find: Callable[[Session], list[int]], drop: Callable[[Session, list[int]], object]) -> int:
+        # The check takes long, so others may write meanwhile.
+        with self._engine.read() as session:
+            found = find(session)
+        if found:
+            self._engine.change(lambda session: drop(session, found))
+        return len(found)
+
+
+def _in_steps(session: Session, read: Sequence[_FileRead], space: str) -> list[Sequence[_FileRead]]:
+    # The files to write in each transaction; those that hold memories together, since cells may move.
+    if rows.memories_of_paths(session, [state.path for state, _ in read], space):
+        return [read]
+    steps: list[list[_FileRead]] = [[]]
+    held = 0
+    for one in read:
+        steps[-1].append(one)
+        held += len(one[1])
+        if held >= _STEP:
+            steps.append([])
+            held = 0
+    return [step for step in steps if step]
+
+
+class RunLog:
+    """What a store holds of the history. Each method is one transaction."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def holds(self, drafts: Sequence[Draft], /) -> list[bool]:
+        """Return for each draft whether history has a memory of its text, in its space."""
+        texts = [_text(draft) for draft in drafts]
+        with self._engine.read() as session:
+            known = log.texts_known(session, texts)
+        return [text in known for text in texts]
+
+    def note(self, runs: Sequence[tuple[Run, Draft]], fresh: Sequence[Prepared], embedder: Embedder | None, /) -> Noted:
+        """Note runs, each with the draft of its text; ``fresh`` has the texts that the store may lack.
+
+        A run is known by session, number and start: one that was noted without an outcome gets it, and otherwise
+        stays as it is. A memory keeps its id, pin and tags when its text runs again, and its metadata tell of all its
+        runs. A run whose text is neither in the store nor in ``fresh``, since somebody forgot it meanwhile, is left.
+
+        Raises:
+            EmbeddingMismatch: the store holds the vectors of another model.
+        """
+
+        def note(changes: Changes) -> Noted:
+            session, seen = changes.session, log.noted(changes.session, [run for run, _ in runs])
+            wanted = dict.fromkeys(_text(draft) for run, draft in runs if log.key(run) not in seen)
+            known = log.texts_known(session, wanted)
+            new = [one for one in fresh if (text := _text(one.draft)) in wanted and text not in known]
+            if new:
+                keys = changes.add(new, changes.model(embedder), datetime.now(UTC))
+                known |= {_text(one.draft): key for one, key in zip(new, keys, strict=True)}
+
+            changes.lock([*known.values()])
+            touched, failed, left = list[int](), list[int](), list[int]()
+            for place, (run, draft) in enumerate(runs):
+                if log.key(run) in seen:
+                    memory = log.end(session, run)
+                elif (memory := known.get(_text(draft))) is None:
+                    left.append(place)
+                else:
+                    log.insert(session, memory, run)
+                    seen.add(log.key(run))
+                if memory is not None:
+                    touched.append(memory)
+                    if run.error is not None:
+                        failed.append(memory)
+            log.describe(session, dict.fromkeys(touched))
+            changes.index_errors(dict.fromkeys(failed))
+            return Noted(len(touched), left)
+
+        return changing(self._engine, note)
+
+    def find(self, wanted: RunFilter, limit: int, /, *, oldest_first: bool = False) -> list[Run]:
+        """Return runs with the texts of their memories, the newest first unless asked otherwise."""
+        with self._engine.read() as session:
+            return log.find(session, wanted, limit, oldest_first)
+
+    def numbers(self, session: str, /) -> set[int]:
+        """Return the numbers of the runs that are noted of a session."""
+        with self._engine.read() as reading:
+            return log.numbers(reading, session)
+
+    def status(self, space: str, /) -> HistoryStatus:
+        """Return how many runs there are in a space, in the whole store if it is empty."""
+        with self._engine.read() as session:
+            return log.status(session, space)
+
+    def retain(self, space: str, /, *, since: datetime | None, most: int | None) -> int:
+        """Remove the runs that began before ``since``, and all but the ``most`` newest; return how many went.
+
+        Memories go with the last of their runs. Those with a pin or a tag stay, with all their runs.
+        """
+
+        def remove(changes: Changes) -> int:
+            keys = log.beyond(changes.session, space, since, most)
+            emptied, left = log.remove(changes.session, keys)
+            log.describe(changes.session, left)
+            changes.index_errors(left)
+            changes.forget_keys(emptied)
+            changes.session.note_removal()
+            return len(keys)
+
+        with self._engine.read() as session:
+            if not log.beyond(session, space, since, most):
+                return 0
+        return removing(self._engine, remove)
+
+
+def _text(draft: Draft) -> tuple[str, str]:
+    return content_hash(draft), draft.space
+
+
+class Thumbnails:
+    """What a store holds of pictures. Each method is one transaction. ``Writer`` stores them with their memories."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def get(self, memory_id: str, place: int, /) -> Thumbnail | None:
+        """Return a picture of a memory by its place, counted from 0; None where there is none.
+
+        Raises:
+            UnknownMemory: no memory has this id.
+        """
+        with self._engine.read() as session:
+            return thumbnails.get(session, memories.known_key(session, memory_id), place)
+
+    def of_file(self, path: str, space: str, /) -> dict[str, Thumbnail]:
+        """Return the pictures of a file in a space by their origin."""
+        with self._engine.read() as session:
+            return thumbnails.by_origin(session, rows.memories_of_paths(session, [path], space))
+
+    def size(self, without: Sequence[str], space: str, /) -> int:
+        """Return how many bytes all pictures have, but for those of some files in a space."""
+        with self._engine.read() as session:
+            of_them = thumbnails.size(session, rows.memories_of_paths(session, without, space))
+            return thumbnails.count(session)[1] - of_them
+
+    def unread(self, paths: Sequence[str], space: str, /) -> set[str]:
+        """Return which of these files show pictures that nobody has read yet."""
+        with self._engine.read() as session:
+            unread = thumbnails.unread_files(session, paths, space)
+            return thumbnails.showing(session, rows.memories_of_paths(session, unread, space))
+
+    def clear(self) -> int:
+        """Remove all pictures without a trace, so that their files count as unread; return how many went."""
+
+        def clear(session: Session) -> int:
+            session.note_removal()
+            return thumbnails.clear(session)
+
+        with self._engine.read() as session:
+            if not thumbnails.count(session)[0]:
+                return 0
+        return self._engine.remove(clear)
