@@ -56,8 +56,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+# In place of `UNANSWERED`, which a person is shown: a program that sees hits would use them.
 _NOTHING = "Nothing here answers this."
-# What a person is shown, and what a program is shown instead: it knows no commands, and _NOTHING says the rest.
+# What a person is shown, and what a program is shown instead, since it knows no commands.
 _INSTEAD = {
     UNANSWERED: "",
     NO_MATCH: "Try other words.",

@@ -173,7 +173,7 @@ _ZERO = {
     "domain": "the query is about no domain, or about another one",
     "semantic": "it shares no words with the query",
 }
-# Many share the first place by these, so it says nothing.
+# Signals of few values: many hits share the first place, so "ranked first" says nothing. A new one belongs here.
 _YES_OR_NO = frozenset(["tier", "severity", "domain", "time", "title", "history"])
 _VALUES = {"keyword": "BM25 {shown}", "vector": "cosine {shown}", "similarity": "cosine {shown}"}
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")

@@ -326,6 +326,9 @@ class VectorIndex(Protocol):
     def add(self, session: Any, model: Model, chunks: Sequence[int], vectors: Vectors, /) -> int:
         """Store the vectors of chunks, float32 ``(len(chunks), dimensions)`` of unit length; return how many."""
 
+    def damaged(self, session: Any, model: Model, /) -> list[int]:
+        """Return the chunks whose vector is damaged."""
+
     def remove(self, session: Any, chunks: Sequence[int], of: Sequence[Model] | None = None, /) -> None:
         """Remove the vectors of chunks, of every model or of some."""
 
@@ -362,8 +365,11 @@ class Engine(Protocol):
     def remove(self, work: Callable[[Any], Result], /, *, compact_at: float = 0.5) -> Result:
         """Run what removes something, also on a full disk, and tidy up after it."""
 
+    def scrub(self) -> None:
+        """Leave no trace of what was removed."""
+
     def tidy(self, *, compact_at: float = 0.5) -> None:
-        """Leave no trace of what was removed, and give room back if more than this part of the store is free."""
+        """Do what is quicker for many changes at once, and give room back if more than this part of it is free."""
 
     @property
     def is_small(self) -> bool:
@@ -371,12 +377,6 @@ class Engine(Protocol):
 
     def kept(self, session: Any, until: datetime, space: str, forget: Callable[[], int], /) -> int:
         """Run what forgets, and keep what it removed so that it can be taken back; return what it returned."""
-
-    def damaged_vectors(self, session: Any, model: Model, /) -> list[int]:
-        """Return the chunks whose vector is damaged."""
-
-    def damaged_tokens(self, session: Any, /) -> list[int]:
-        """Return the chunks whose tokens are damaged."""
 
     def damaged_definitions(self, session: Any, /) -> list[int]:
         """Return the memories with a definition that their text does not hold."""

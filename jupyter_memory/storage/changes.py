@@ -13,7 +13,7 @@ import numpy as np
 
 from jupyter_memory.storage.base import Arriving, Engine, Model, Prepared, identity, to_micros
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
-from jupyter_memory.storage.sql import Overtaken
+from jupyter_memory.storage.sql import Overtaken, Session
 from jupyter_memory.storage.tables import activity, arrivals, files, memories, runs, thumbnails
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft, Filters, Memory
@@ -30,7 +30,7 @@ class Changes:
     nothing is taken out of the index twice.
     """
 
-    def __init__(self, engine: Engine, session: Any) -> None:
+    def __init__(self, engine: Engine, session: Session) -> None:
         self.session = session
         self._keywords, self._vectors = engine.keywords, engine.vectors
         self._index_outdated = False

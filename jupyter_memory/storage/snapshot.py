@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage.base import (
@@ -20,8 +20,8 @@ from jupyter_memory.storage.base import (
     identity,
 )
 from jupyter_memory.storage.cache import Cache
-from jupyter_memory.storage.sql import Session
-from jupyter_memory.storage.tables import activity, files, memories, models
+from jupyter_memory.storage.sql import SHOWN_TIER, Session
+from jupyter_memory.storage.tables import activity, files, memories, models, thumbnails
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
 from jupyter_memory.types.chunk_tokens import ChunkTokens
@@ -309,3 +309,36 @@ class Snapshot:
     def chunks_without_tokens(self, count: int, after: int = 0, /) -> list[int]:
         """Return up to ``count`` chunks above ``after`` whose tokens are not stored, lowest first."""
         return memories.without_tokens(self._session, count, after)
+
+
+def counts(engine: Engine, session: Session) -> dict[str, Any]:
+    """Return what a store holds in numbers: memories by kind, tier and space, files, pictures, models and vectors."""
+    of, active = session.dialect.of("memories"), models.active(session)
+    pictures, size = thumbnails.count(session)
+    [(number, pinned)] = session.rows(f"select count(*), count(case when pinned then 1 end) from memories where {of}")
+    kinds, tiers, spaces = (
+        dict(session.rows(f"select {value}, count(*) from memories where {of} group by 1 order by 2 desc, 1"))
+        for value in ("kind", SHOWN_TIER, "space")
+    )
+    return {
+        "memories": number,
+        "chunks": memories.count_chunks(session),
+        "files": files.count_read(session),
+        "thumbnails": {"number": pictures, "bytes": size},
+        "pinned": pinned,
+        "kinds": kinds,
+        "tiers": tiers,
+        "spaces": spaces,
+        "model": active.name if active else None,
+        "models": [
+            {
+                "name": model.name,
+                "fingerprint": model.fingerprint,
+                "dimensions": model.dimensions,
+                "active": model == active,
+                "vectors": (held := engine.vectors.count(session, model)),
+                "bytes": held * engine.vectors.bytes_each(model),
+            }
+            for model in models.every(session)
+        ],
+    }

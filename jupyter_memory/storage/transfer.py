@@ -176,7 +176,7 @@ class Transfer:
 
         became = changing(self._engine, put, yielding=True)
         if "updated" in became:
-            self._engine.tidy()
+            self._engine.scrub()
         return became
 
     def note(self, files: Sequence[NotedFile], folders: Sequence[NotedFolder], feedback: Sequence[Feedback], /) -> None:

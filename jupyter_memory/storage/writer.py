@@ -110,7 +110,7 @@ class Writer:
             EmbeddingMismatch: the store holds the vectors of another model.
         """
         memory = changing(self._engine, lambda writing: writing.update(memory_id, changes, tags, prepared, embedder))
-        self.tidy()
+        self._engine.scrub()
         return memory
 
     def forget(
@@ -186,7 +186,7 @@ class Writer:
             return len(rows.move(changes.session, old, new))
 
         moved = changing(self._engine, rename)
-        self.tidy()
+        self._engine.scrub()
         return moved
 
     def note_folder(self, path: str, space: str, at: datetime, /) -> None:
@@ -299,7 +299,7 @@ class Writer:
         if model is None:
             return 0
         return self._drop_damaged(
-            lambda session: self._engine.damaged_vectors(session, model),
+            lambda session: self._engine.vectors.damaged(session, model),
             lambda session, chunks: self._engine.vectors.remove(session, chunks, [model]),
         )
 
@@ -335,7 +335,7 @@ class Writer:
 
     def drop_damaged_tokens(self) -> int:
         """Remove the damaged tokens of chunks, which then count as missing; return how many chunks had such."""
-        return self._drop_damaged(self._engine.damaged_tokens, memories.drop_tokens)
+        return self._drop_damaged(memories.damaged_tokens, memories.drop_tokens)
 
     def keep_tokens(self, tokens: Mapping[int, ChunkTokens], /) -> int:
         """Store the tokens of those of these chunks that are still there; return how many."""

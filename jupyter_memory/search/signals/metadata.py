@@ -312,7 +312,8 @@ class QuestionPenalty:
         return {one.key: -1.0 if one.memory.text.rstrip().endswith(("?", "？")) else 0.0 for one in context}
 
 
-# Sixteen words; below four it is all the same. Bytes, as a character of Chinese says about what three letters do.
+# Bytes, as a character of Chinese says about what three letters do: a text below sixteen words is short, and below four
+# words none is shorter than another.
 SHORT, SHORTEST = 88, 22
 # Different tokens of a chunk.
 LONG = 128

@@ -9,17 +9,13 @@ from collections.abc import Iterator
 from unicodedata import normalize
 
 from jupyter_memory.runtime import batches
-from jupyter_memory.storage.base import Model
 from jupyter_memory.storage.cell_matching import fingerprint
 from jupyter_memory.storage.postgres import postings
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.postgres.vectors import VECTORS
-from jupyter_memory.storage.tables import models
-from jupyter_memory.types.chunk_tokens import is_damaged
+from jupyter_memory.storage.tables import memories, models
 
 _NAMED = 3
-# How far the length of a vector may be from 1.
-_ROUNDING = 1e-3
 _TOGETHER = 2_000
 
 
@@ -56,9 +52,9 @@ def problems(session: Session) -> Iterator[str]:
     if not _counts_fit(session):
         yield "The keyword index does not match the memories. Repair it with store.rebuild()."
     for model in models.every(session):
-        if count := len(damaged_vectors(session, model)):
+        if count := len(VECTORS.damaged(session, model)):
             yield f"{count:,} vectors of {model.name} are damaged. Compute them anew with store.reembed()."
-    if count := len(damaged_tokens(session)):
+    if count := len(memories.damaged_tokens(session)):
         yield f"The tokens of {count:,} chunks are damaged. Compute them anew with store.rebuild()."
     active = models.active(session)
     if active is not None and (lacking := len(VECTORS.missing(session, active, 1_000_000))):
@@ -66,26 +62,6 @@ def problems(session: Session) -> Iterator[str]:
             f"{lacking} chunks have no vector, so the search by meaning cannot find them. "
             "Compute the vectors with store.reembed()."
         )
-
-
-def damaged_vectors(session: Session, model: Model) -> list[int]:
-    """Return the chunks whose vector has another number of values than its model, or another length than 1."""
-    rows = session.rows(
-        f"""
-        select chunk from vectors
-        where {of("vectors")} and model = :model
-            and (vector_dims(embedding) <> :dimensions or abs(vector_norm(embedding) - 1) > {_ROUNDING})
-        order by chunk
-        """,
-        model=model.id,
-        dimensions=model.dimensions,
-    )
-    return [row[0] for row in rows]
-
-
-def damaged_tokens(session: Session) -> list[int]:
-    rows = session.rows(f"select chunk, ids from chunk_tokens where {of('chunk_tokens')} order by chunk")
-    return [chunk for chunk, ids in rows if is_damaged(ids)]
 
 
 def damaged_definitions(session: Session) -> list[int]:

@@ -456,9 +456,8 @@ def _named(sql: str) -> bytes:
     return re.sub(r"(?<!:):([a-z_]\w*)", r"%(\1)s", sql.replace("%", "%%")).encode()
 
 
-def of(table: str) -> str:
-    """Return the condition that the rows of a table are of the spaces that a session is about."""
-    return POSTGRES.of(table)
+# The condition that the rows of a table are of the spaces that a session is about.
+of = POSTGRES.of
 
 
 Result = TypeVar("Result")

@@ -8,7 +8,7 @@ from itertools import accumulate
 from math import log
 from typing import Any, NamedTuple
 
-from jupyter_memory.storage.base import ChunkWords, Row, cut, is_settled
+from jupyter_memory.storage.base import Row, cut, is_settled
 from jupyter_memory.storage.postgres import postings
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.postgres.postings import Group, Statistics, StatisticsCache, bits_of
@@ -607,8 +607,7 @@ class _PartStatistics:
             self._chunks = int(self._session.value(f"select count(*) from {joined} where {where}", **parameters))
         return self._chunks
 
-    def words(self, text: str, /) -> list[str]:
-        return stems(text)
+    words = staticmethod(stems)
 
     def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
         asked = {keyed(word): word for word in words}
@@ -692,12 +691,8 @@ class KeywordIndex:
             else {}
         )
 
-    def put(self, session: Session, words: Sequence[ChunkWords], /) -> None:
-        postings.put_in(session, words)
+    put, rebuild = staticmethod(postings.put_in), staticmethod(postings.rebuild)
 
     def remove(self, session: Session, chunks: Sequence[int], /) -> bool:
         postings.take_out(session, chunks)
         return True
-
-    def rebuild(self, session: Session, /) -> None:
-        postings.rebuild(session)

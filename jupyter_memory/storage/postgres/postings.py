@@ -248,8 +248,7 @@ class Statistics:
     def average_size(self) -> float:
         return self._totals.words / self._totals.chunks if self._totals.words else 1.0
 
-    def words(self, text: str, /) -> list[str]:
-        return stems(text)
+    words = staticmethod(stems)
 
     def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
         asked = list(dict.fromkeys(words))

@@ -11,19 +11,16 @@ from typing import Any, TypeVar
 import numpy as np
 
 from jupyter_memory.errors import InputError, Interrupted, StoreError
-from jupyter_memory.storage.base import Model
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.postgres import checks, keyword, postings
 from jupyter_memory.storage.postgres.database import SCHEMA, Database, Session, of
 from jupyter_memory.storage.postgres.vectors import VECTORS
-from jupyter_memory.storage.snapshot import Snapshot, taken
-from jupyter_memory.storage.sql import POSTGRES, SHOWN_TIER, condition
-from jupyter_memory.storage.tables import models, thumbnails
+from jupyter_memory.storage.snapshot import Snapshot, counts, taken
+from jupyter_memory.storage.sql import POSTGRES, condition
 from jupyter_memory.storage.transfer import Transfer
 from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
 from jupyter_memory.text.paths import DatabaseAddress
 from jupyter_memory.types import Filters
-from jupyter_memory.types.protocols import UNREAD
 from jupyter_memory.types.report import Undoable
 
 # What the tables are for, by their names, with their indexes, of all spaces; whatever is not here is small.
@@ -113,6 +110,9 @@ class PostgresStorage:
     def remove(self, work: Callable[[Session], Result], /, *, compact_at: float = 0.5) -> Result:
         return self.change(work)
 
+    def scrub(self) -> None:
+        """Do nothing: the server overwrites what was removed when it needs the room."""
+
     def tidy(self, *, compact_at: float = 0.5) -> None:
         self.database.change(postings.fold)
         self.database.change(self.vectors.index)
@@ -125,12 +125,6 @@ class PostgresStorage:
             "What is forgotten on a server cannot be taken back, so nothing was forgotten. Forget it for good with "
             "--now (now=True), or set undo_minutes to 0."
         )
-
-    def damaged_vectors(self, session: Session, model: Model, /) -> list[int]:
-        return checks.damaged_vectors(session, model)
-
-    def damaged_tokens(self, session: Session, /) -> list[int]:
-        return checks.damaged_tokens(session)
 
     def damaged_definitions(self, session: Session, /) -> list[int]:
         return checks.damaged_definitions(session)
@@ -171,46 +165,9 @@ class PostgresStorage:
 
     def stats(self) -> dict[str, Any]:
         with self.database.read() as session:
-            active = models.active(session)
-            pictures, size = thumbnails.count(session)
-            [(number, pinned)] = session.rows(
-                f"select count(*), count(*) filter (where pinned) from memories where {of('memories')}"
-            )
-            kinds, tiers, spaces = (
-                dict(
-                    session.rows(
-                        f"select {expression}, count(*) from memories where {of('memories')} "
-                        "group by 1 order by 2 desc, 1"
-                    )
-                )
-                for expression in ("kind", SHOWN_TIER, "space")
-            )
-            counted = [(model, self.vectors.count(session, model)) for model in models.every(session)]
             return {
                 "store": str(self.path),
-                "memories": number,
-                "chunks": session.totals.chunks,
-                "files": session.value(
-                    f"select count(*) from files where {of('files')} and left(content_hash, 1) <> :unread",
-                    unread=UNREAD,
-                ),
-                "thumbnails": {"number": pictures, "bytes": size},
-                "pinned": pinned,
-                "kinds": kinds,
-                "tiers": tiers,
-                "spaces": spaces,
-                "model": active.name if active else None,
-                "models": [
-                    {
-                        "name": model.name,
-                        "fingerprint": model.fingerprint,
-                        "dimensions": model.dimensions,
-                        "active": active is not None and model.id == active.id,
-                        "vectors": of_model,
-                        "bytes": of_model * 4 * model.dimensions,
-                    }
-                    for model, of_model in counted
-                ],
+                **counts(self, session),
                 # Of all spaces: a table is not measured by its rows.
                 "bytes": self.held(),
                 "journal": "server",

@@ -26,6 +26,8 @@ _OWNED = "chunks.space = vectors.space and chunks.id = vectors.chunk"
 # An advisory lock: those who add vectors share it, one that changes the model in use has it alone. A lock of the row
 # would need the right to change it.
 _CHANGING_MODEL = "hashtext('jupyter_memory.models')"
+# How far the length of a vector may be from 1.
+_ROUNDING = 1e-3
 # Vectors that one statement writes.
 _TOGETHER = 500
 
@@ -171,6 +173,20 @@ class VectorIndex:
             np.array([row[1] for row in rows], np.int64),
             _from_vectors([row[2] for row in rows], model.dimensions),
         )
+
+    def damaged(self, session: Session, model: Model) -> list[int]:
+        """Return the chunks whose vector has another number of values than its model, or another length than 1."""
+        rows = session.rows(
+            f"""
+            select chunk from vectors
+            where {of("vectors")} and model = :model
+                and (vector_dims(embedding) <> :dimensions or abs(vector_norm(embedding) - 1) > {_ROUNDING})
+            order by chunk
+            """,
+            model=model.id,
+            dimensions=model.dimensions,
+        )
+        return [row[0] for row in rows]
 
     def remove(self, session: Session, chunks: Sequence[int], of: Sequence[Model] | None = None) -> None:
         # What goes with its chunk is removed by the server.

@@ -10,24 +10,16 @@ from typing import Any, get_args
 from unicodedata import normalize
 
 import apsw
-import numpy as np
 
 from jupyter_memory.errors import StoreDamaged
-from jupyter_memory.runtime import batches
 from jupyter_memory.storage.cell_matching import fingerprint
-from jupyter_memory.storage.sql import SHOWN_TIER
-from jupyter_memory.storage.sqlite import scrubbing
-from jupyter_memory.storage.sqlite import vectors as quantization
 from jupyter_memory.storage.sqlite.copies import migrations, sweep
 from jupyter_memory.storage.sqlite.database import Database
-from jupyter_memory.storage.sqlite.file import on_disk
 from jupyter_memory.storage.sqlite.session import Session
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
-from jupyter_memory.storage.tables import models, thumbnails
+from jupyter_memory.storage.tables import memories, models
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Outcome
-from jupyter_memory.types.chunk_tokens import is_damaged
 from jupyter_memory.types.memory import LARGEST_THUMBNAIL
-from jupyter_memory.types.protocols import UNREAD
 
 
 def text_findings(connection: Session) -> Iterator[str]:
@@ -103,60 +95,16 @@ def damaged_definitions(connection: Session) -> list[int]:
     return found
 
 
-# Rows that are compared at once.
-_TOGETHER = 2_048
-# How far the length of a vector may be from 1, and in how many bits a code may differ from that of its vector where
-# another machine computed it: damage changes more.
-_ROUNDING, _BITS = 1e-3, 32
-_CODE_BYTES = quantization.BITS // 8
-
-
 def vector_findings(connection: Session) -> Iterator[str]:
-    models: list[Any] = connection.execute("select id, name, dimensions from models").fetchall()
-    for model, name, dimensions in models:
-        if count := len(damaged(connection, model, dimensions)):
+    for model in models.every(connection):
+        if count := len(VectorIndex.damaged(connection, model)):
             them = "1 vector" if count == 1 else f"{count:,} vectors"
             yield (
-                f"{them} of {name} {'is' if count == 1 else 'are'} damaged, or of chunks that are not there. "
+                f"{them} of {model.name} {'is' if count == 1 else 'are'} damaged, or of chunks that are not there. "
                 "Compute them anew with store.reembed()."
             )
-    if count := len(damaged_tokens(connection)):
+    if count := len(memories.damaged_tokens(connection)):
         yield f"The tokens of {count:,} chunks are damaged. Compute them anew with store.rebuild()."
-
-
-def damaged(connection: Session, model: int, dimensions: int) -> list[int]:
-    """Return the chunks whose vector or code is damaged or without the other, and those that are not there."""
-    query = f"""
-        select chunk, embedding, code, exists (select 1 from chunks where id = chunk)
-        from vectors_{model} full join codes_{model} using (chunk) order by chunk
-    """
-    found: list[int] = []
-    for rows in batches(connection.execute(query), _TOGETHER):
-        whole = [row for row in rows if _is_whole(row, 4 * dimensions)]
-        found += [row[0] for row in rows if not _is_whole(row, 4 * dimensions)]
-        if not whole:
-            continue
-        vectors = np.frombuffer(b"".join(row[1] for row in whole), np.float32).reshape(len(whole), -1)
-        codes = np.frombuffer(b"".join(row[2] for row in whole), np.uint8).reshape(len(whole), -1)
-        finite = np.asarray(np.isfinite(vectors).all(axis=1, keepdims=True))
-        usable = np.where(finite, vectors, np.float32(0))
-        lengths = np.linalg.norm(usable.astype(np.float64), axis=1)
-        expected = quantization.codes(usable).view(np.uint8).reshape(len(whole), -1)
-        differing = np.unpackbits(expected ^ codes, axis=1).sum(axis=1)
-        wrong = ~finite.ravel() | (np.abs(lengths - 1) > _ROUNDING) | (differing > _BITS)
-        found += [whole[i][0] for i in np.flatnonzero(wrong)]
-    return found
-
-
-def _is_whole(row: Any, length: int) -> bool:
-    _, vector, code, is_there = row
-    blobs = isinstance(vector, bytes) and isinstance(code, bytes)
-    return bool(blobs and len(vector) == length and len(code) == _CODE_BYTES and is_there)
-
-
-def damaged_tokens(connection: Session) -> list[int]:
-    rows = connection.execute("select chunk, ids from chunk_tokens order by chunk")
-    return [chunk for chunk, ids in rows if is_damaged(ids)]
 
 
 # SQLite's own check sees broken pages and indexes. It cannot see a changed letter in a text or a vector that lacks its
@@ -332,42 +280,6 @@ def _have(count: int) -> str:
     return "has" if count == 1 else "have"
 
 
-def stats(database: Database, vectors: VectorIndex) -> dict[str, Any]:
-    with database.read() as connection:
-        active = models.active(connection)
-        pictures, size = thumbnails.count(connection)
-        return {
-            "store": str(database.path),
-            "memories": _rows_of(connection, "memories"),
-            "chunks": _rows_of(connection, "chunks"),
-            "files": connection.execute(
-                "select count(*) from files where substr(content_hash, 1, 1) <> ?", (UNREAD,)
-            ).get,
-            "thumbnails": {"number": pictures, "bytes": size},
-            "pinned": connection.execute("select count(*) from memories where pinned").get,
-            "kinds": _counts(connection, "kind"),
-            "tiers": _counts(connection, SHOWN_TIER),
-            "spaces": _counts(connection, "space"),
-            "model": active.name if active else None,
-            "models": [
-                {
-                    "name": model.name,
-                    "fingerprint": model.fingerprint,
-                    "dimensions": model.dimensions,
-                    "active": model == active,
-                    "vectors": (number := vectors.count(connection, model)),
-                    "bytes": number * (4 * model.dimensions + quantization.BITS // 8),
-                }
-                for model in models.every(connection)
-            ],
-            "bytes": on_disk(database.path),
-            "journal": connection.pragma("journal_mode"),
-            "version": connection.pragma("user_version"),
-            "read_only": database.read_only,
-            "scrub_pending": scrubbing.pending(connection) is not None,
-        }
-
-
 def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
     try:
         found = list(damage(database))
@@ -420,12 +332,3 @@ def refuse_broken(database: Database) -> None:
                 f"{database.path} is damaged, so no backup was made. `jupyter-memory doctor` shows what is wrong. "
                 "Restore an earlier backup with `jupyter-memory restore`."
             )
-
-
-def _rows_of(connection: Session, table: str) -> int:
-    return int(connection.execute(f"select count(*) from {table}").get)
-
-
-def _counts(connection: Session, expression: str) -> dict[str, int]:
-    found = connection.execute(f"select {expression}, count(*) from memories group by 1 order by 2 desc, 1")
-    return {row[0]: row[1] for row in found}

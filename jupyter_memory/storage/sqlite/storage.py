@@ -15,10 +15,9 @@ import apsw
 import numpy as np
 
 from jupyter_memory.errors import InputError, StoreDamaged, StoreOpen
-from jupyter_memory.storage.base import Model
 from jupyter_memory.storage.cache import Cache
-from jupyter_memory.storage.snapshot import Snapshot, taken
-from jupyter_memory.storage.sqlite import checks, file, removal, undo
+from jupyter_memory.storage.snapshot import Snapshot, counts, taken
+from jupyter_memory.storage.sqlite import checks, file, removal, scrubbing, undo
 from jupyter_memory.storage.sqlite.copies import copied, copy_into, migrations, sweep, sync_folder
 from jupyter_memory.storage.sqlite.database import Database, translate_errors
 from jupyter_memory.storage.sqlite.file import check_version, open_file, version_of
@@ -169,6 +168,9 @@ class SqliteStorage:
         self.tidy(compact_at=compact_at)
         return result
 
+    def scrub(self) -> None:
+        self.tidy()
+
     def tidy(self, *, compact_at: float = 0.5) -> None:
         removal.scrub(self.database, compact_at)
 
@@ -178,12 +180,6 @@ class SqliteStorage:
 
     def kept(self, session: Session, until: datetime, space: str, forget: Callable[[], int], /) -> int:
         return undo.kept(session, until, space, forget)
-
-    def damaged_vectors(self, session: Session, model: Model, /) -> list[int]:
-        return checks.damaged(session, model.id, model.dimensions)
-
-    def damaged_tokens(self, session: Session, /) -> list[int]:
-        return checks.damaged_tokens(session)
 
     def damaged_definitions(self, session: Session, /) -> list[int]:
         return checks.damaged_definitions(session)
@@ -213,7 +209,16 @@ class SqliteStorage:
         return self.database.interrupts.stop(thread)
 
     def stats(self) -> dict[str, Any]:
-        return checks.stats(self.database, self.vectors)
+        with self.database.read() as session:
+            return {
+                "store": str(self.path),
+                **counts(self, session),
+                "bytes": file.on_disk(self.path),
+                "journal": session.pragma("journal_mode"),
+                "version": session.pragma("user_version"),
+                "read_only": self.read_only,
+                "scrub_pending": scrubbing.pending(session) is not None,
+            }
 
     def sizes(self) -> Mapping[str, int]:
         with self.database.read() as connection:

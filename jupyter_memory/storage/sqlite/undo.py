@@ -41,7 +41,8 @@ class SqliteForgotten:
 
     def undo(self, space: str, /) -> int:
         def undo(changes: Changes) -> int:
-            session: Session = changes.session
+            session = changes.session
+            assert isinstance(session, Session)
             last = session.rows(
                 "select number, memories, at, changes from forgotten where space = :space or :space = '' "
                 "order by number desc limit 1",
@@ -155,7 +156,8 @@ def _read(connection: Session, changeset: bytes) -> tuple[list[_Lost], list[int]
 
 def _without_twins(changes: Changes, lost: list[_Lost]) -> list[tuple[int, Draft]]:
     # Return the keys of such memories with what they are still to be given: tags, metadata and a pin.
-    connection, given = changes.session, []
+    connection, given = changes.session, list[tuple[int, Draft]]()
+    assert isinstance(connection, Session)
     # The rows that runs belong to from here on follow within this transaction.
     connection.execute("pragma defer_foreign_keys = on")
     for one in lost:

@@ -15,7 +15,7 @@ import simsimd
 from numpy.typing import NDArray
 
 from jupyter_memory.errors import EmbeddingMismatch
-from jupyter_memory.runtime import one_core
+from jupyter_memory.runtime import batches, one_core
 from jupyter_memory.storage.base import ChunkVectors, Model, Row, cut, is_settled, mismatch
 from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.sql import SQLITE, condition
@@ -180,6 +180,12 @@ _CANDIDATES = 400
 # Distances, at most 2, are written as whole multiples of 1 / _UNIT: every float32 except those below rounding error.
 _UNIT = 2**60
 
+# Rows that are compared at once.
+_TOGETHER = 2_048
+# How far the length of a vector may be from 1, and in how many bits a code may differ from that of its vector where
+# another machine computed it: damage changes more.
+_ROUNDING, _BITS = 1e-3, 32
+
 
 @dataclass(frozen=True, slots=True)
 class _Codes:
@@ -256,6 +262,30 @@ class VectorIndex:
             connection.executemany(f"delete from vectors_{model.id} where chunk = ?", gone)
             connection.executemany(f"delete from codes_{model.id} where chunk = ?", gone)
         outdate(connection)
+
+    @staticmethod
+    def damaged(connection: Session, model: Model, /) -> list[int]:
+        # Also those whose vector or code is without the other, and those that are not there.
+        query = f"""
+            select chunk, embedding, code, exists (select 1 from chunks where id = chunk)
+            from vectors_{model.id} full join codes_{model.id} using (chunk) order by chunk
+        """
+        found: list[int] = []
+        for rows in batches(connection.execute(query), _TOGETHER):
+            whole = [row for row in rows if _is_whole(row, 4 * model.dimensions)]
+            found += [row[0] for row in rows if not _is_whole(row, 4 * model.dimensions)]
+            if not whole:
+                continue
+            vectors = np.frombuffer(b"".join(row[1] for row in whole), np.float32).reshape(len(whole), -1)
+            stored = np.frombuffer(b"".join(row[2] for row in whole), np.uint8).reshape(len(whole), -1)
+            finite = np.asarray(np.isfinite(vectors).all(axis=1, keepdims=True))
+            usable = np.where(finite, vectors, np.float32(0))
+            lengths = np.linalg.norm(usable.astype(np.float64), axis=1)
+            expected = codes(usable).view(np.uint8).reshape(len(whole), -1)
+            differing = np.unpackbits(expected ^ stored, axis=1).sum(axis=1)
+            wrong = ~finite.ravel() | (np.abs(lengths - 1) > _ROUNDING) | (differing > _BITS)
+            found += [whole[i][0] for i in np.flatnonzero(wrong)]
+        return found
 
     def missing(self, connection: Session, model: Model, limit: int, after: int = 0) -> list[int]:
         """Return chunks that have no vector of this model yet, those above ``after``, lowest first."""
@@ -372,3 +402,9 @@ def _cosines(connection: Session, model: Model, query: Vectors, chunks: NDArray[
     return ScoredChunks(
         np.fromstring(found, np.int64, sep=","), 1 - np.fromstring(distances, np.int64, sep=",") / _UNIT
     )
+
+
+def _is_whole(row: Any, length: int) -> bool:
+    _, vector, code, is_there = row
+    blobs = isinstance(vector, bytes) and isinstance(code, bytes)
+    return bool(blobs and len(vector) == length and len(code) == BITS // 8 and is_there)

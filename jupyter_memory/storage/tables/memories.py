@@ -27,7 +27,7 @@ from jupyter_memory.storage.sql import SHOWN_TIER, Dialect, Session, UnreadableR
 from jupyter_memory.text.code import PYTHON, Definitions
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Chunk, Draft, Filters, Memory, Selection
-from jupyter_memory.types.chunk_tokens import MARK, ChunkTokens
+from jupyter_memory.types.chunk_tokens import MARK, ChunkTokens, is_damaged
 
 # What `dumps` would make anew for each memory.
 _JSON = json.JSONEncoder(ensure_ascii=False)
@@ -506,6 +506,14 @@ def keep_tokens(session: Session, tokens: Mapping[int, ChunkTokens]) -> int:
 def drop_tokens(session: Session, chunks: Sequence[int]) -> None:
     of, among = session.dialect.of("chunk_tokens"), session.dialect.among("chunk", "chunks")
     session.changed(f"delete from chunk_tokens where {of} and {among}", chunks=chunks)
+
+
+def damaged_tokens(session: Session) -> list[int]:
+    """Return the chunks whose tokens are damaged."""
+    stored = session.rows(
+        f"select chunk, ids from chunk_tokens where {session.dialect.of('chunk_tokens')} order by chunk"
+    )
+    return [chunk for chunk, ids in stored if is_damaged(ids)]
 
 
 def tokens_of(session: Session, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
