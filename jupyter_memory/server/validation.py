@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from math import isfinite
@@ -116,19 +115,9 @@ def validated(name: str, body: bytes) -> dict[str, Any]:
 def _validator(name: str) -> Draft7Validator:
     # Imported late: the server starts without it.
     from jsonschema import Draft7Validator
-    from referencing import Registry, Resource
-    from referencing.jsonschema import DRAFT7
 
-    def found(address: str) -> Resource[Any]:
-        return Resource.from_contents(_schema(address.rpartition("/")[2].removesuffix(".json")), DRAFT7)
-
-    return Draft7Validator(_schema(name), registry=Registry(retrieve=found))  # type: ignore[call-arg]
-
-
-@cache
-def _schema(name: str) -> Mapping[str, Any]:
-    schema: Mapping[str, Any] = json.loads(SCHEMAS.joinpath(f"{name}.json").read_text(encoding="utf-8"))
-    return schema
+    whole = json.loads(SCHEMAS.joinpath("requests.json").read_text(encoding="utf-8"))
+    return Draft7Validator({"$ref": f"#/definitions/{name}", "definitions": whole["definitions"]})
 
 
 def _refuse(constant: str) -> float:
