@@ -165,30 +165,19 @@ class Query(Plain):
         return True
 
 
-# In the order in which a person at a terminal meets them; other commands follow.
-_ORDER = (
-    "add", "index", "update", "search", "list", "open", "text", "explain", "related", "tag", "good", "bad", "fix",
-    "pin", "unpin", "forget", "undo", "model", "status", "backup", "restore", "doctor", "connect", "mcp", "profile",
-    "eval", "bench",
-)  # fmt: skip
-
 _AS_IN_JSON = "jupyter_memory.as_in_json"
 
 
 def commands() -> dict[str, Command[Front]]:
     """Return the commands of the terminal by name: those that notebooks share, and those of a terminal alone."""
-    rows = {**table.commands_of("terminal"), **CONNECTING, **SERVING, **MEASURING}
-    return {
-        name: rows[name]
-        for name in sorted(rows, key=lambda name: (name not in _ORDER, (_ORDER.index(name) if name in _ORDER else 0)))
-    }
+    return {**table.commands_of("terminal"), **CONNECTING, **SERVING, **MEASURING}
 
 
 class Commands(click.Group):
     """The group of all commands, made from their rows when they are asked for; `head` may stop reading."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(commands())
+        return [one.name for group in table.grouped(commands()).values() for one in group]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         row = commands().get(cmd_name)
@@ -196,8 +185,11 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         # In full: click cuts off what each command does.
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, row.terminal_help or row.summary) for name, row in commands().items()])
+        groups = table.grouped(commands())
+        width = max(len(row.name) for of_it in groups.values() for row in of_it)
+        for title, of_it in groups.items():
+            with formatter.section(title):
+                formatter.write_dl([(row.name.ljust(width), row.terminal_help or row.summary) for row in of_it])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

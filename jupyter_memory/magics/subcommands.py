@@ -74,14 +74,17 @@ class Subcommands(Generic[F]):
     def overview(self) -> str:
         """Return a line for each subcommand."""
         lines: list[str] = []
-        for one in self.commands().values():
-            call = f"%{self.magic} {one.name} {one.words}".rstrip()
-            summary = wrap(one.summary, _SUMMARY_WIDTH)
-            if len(call) > _CALL_WIDTH:
-                lines.append(call)
-                call = ""
-            lines += [f"{left:{_CALL_WIDTH}}  {right}" for left, right in zip_longest([call], summary, fillvalue="")]
-        return "\n".join(lines) + f"\n\n`%{self.magic} NAME --help` shows its help."
+        for title, of_it in table.grouped(self.commands()).items():
+            lines += ["", title] if title else []
+            for one in of_it:
+                call = f"%{self.magic} {one.name} {one.words}".rstrip()
+                summary = wrap(one.summary, _SUMMARY_WIDTH)
+                if len(call) > _CALL_WIDTH:
+                    lines.append(call)
+                    call = ""
+                pairs = zip_longest([call], summary, fillvalue="")
+                lines += [f"{left:{_CALL_WIDTH}}  {right}" for left, right in pairs]
+        return "\n".join(lines).lstrip("\n") + f"\n\n`%{self.magic} NAME --help` shows its help."
 
     def _guess(self, name: str) -> str:
         # No guess names a command that destroys something.

@@ -215,7 +215,8 @@ def test_no_file_stays_open(recorded):
             path.unlink()
         recorded.run(f"y = {number}")
         recorded.noted(f"y = {number}".encode())
-    assert open_files() == before
+    # What earlier tests left may be closed meanwhile.
+    assert open_files() <= before
 
     recorded.recorder.stop()
     before = open_files()
@@ -223,7 +224,7 @@ def test_no_file_stays_open(recorded):
         recorded.recorder.start()
         recorded.run("x = 1")
         recorded.recorder.stop()
-    assert open_files() == before
+    assert open_files() <= before
 
 
 def test_history_that_is_cleared_while_it_is_taken_in_stays_cleared(recorded, monkeypatch):

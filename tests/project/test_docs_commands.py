@@ -77,7 +77,17 @@ def terminal(*arguments: str) -> str:
 
 def commands(*group: str) -> list[str]:
     """Return the commands of the terminal, or of one of its groups."""
-    return re.findall(r"^  (\w+)  ", terminal(*group, "--help").partition("\nCommands:\n")[2], re.MULTILINE)
+    # Those of a group stand under one heading, those of the program under several.
+    listed = re.split(r"\n(?:Commands|First steps):\n", terminal(*group, "--help"), maxsplit=1)[1:]
+    return re.findall(r"^  (\w+) +\w", "".join(listed), re.MULTILINE)
+
+
+def test_help_is_in_groups(shell: Callable[[str], str]) -> None:
+    """The terminal and the notebook show the same groups in the same order, and no command without a group."""
+    titles = ["First steps", "Search", "Keep", "The store", "Agents and teams", "Measure"]
+    assert re.findall(r"^(\S.*):\n  \w", terminal("--help").partition("\nOptions:\n")[2], re.MULTILINE) == titles
+    found = re.findall(r"^([A-Z][a-z ]+)$", shell("memory"), re.MULTILINE)
+    assert found == [title for title in titles if title in found] and found[:2] == titles[:2]
 
 
 def flags_of(command: str) -> set[str]:

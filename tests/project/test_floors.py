@@ -88,6 +88,22 @@ def test_only_storage_knows_a_database(place, drivers):
     assert [name_of(path) for path in others if drivers & {name.split(".")[0] for name in imported(path)}] == []
 
 
+def test_no_name_is_bound_twice():
+    """No module binds a name twice at its top: where two topics meet in a file, one would change the other."""
+    twice = []
+    for path in MODULES:
+        bound = [
+            name.id
+            for node in ast.parse(path.read_text(encoding="utf-8")).body
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            for name in ast.walk(target)
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+        ]
+        twice += [(name_of(path), name) for name in set(bound) if bound.count(name) > 1]
+    assert twice == []
+
+
 def test_no_cast():
     """Types are true: no module calls ``typing.cast``."""
     calls = [node.func for path in MODULES for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from jupyter_memory.interface.commands import fixes, history, memories, store
-from jupyter_memory.interface.commands.command import Argument, Command, Front, Side, offered
+from jupyter_memory.interface.commands.command import Argument, Command, F, Front, Side, offered
 from jupyter_memory.interface.options import (
     ADD,
     BROWSE,
@@ -37,7 +39,6 @@ _NAME = Argument("NAME")
 _PICK, _PICKS = Argument("RANK|ID"), Argument("RANK|ID", many=True)
 _MAYBE_NAME = Argument("NAME", required=False)
 
-# In the order in which a person at a notebook meets them.
 COMMANDS: tuple[Command[Front], ...] = (
     Command("status", store.status, terminal_options=(JSON,)),
     Command("add", memories.add, (Argument("TEXT|-", kind="text"),), ADD, offered="terminal"),
@@ -235,6 +236,27 @@ COMMANDS: tuple[Command[Front], ...] = (
     ),
     Command("restore", store.restore, (Argument("PATH"),), (OVERWRITE,), offered="terminal", destroys=True),
 )
+
+
+# As a person meets them in help: the first group is all that a newcomer needs.
+_GROUPS = {
+    "First steps": ("index", "search", "add", "open", "status"),
+    "Search": ("list", "text", "explain", "related", "context", "fix", "tag", "good", "bad", "profile"),
+    "Keep": ("update", "watch", "history", "pin", "unpin", "forget", "undo"),
+    "The store": (
+        "model", "config", "doctor", "autoload", "backup", "restore", "export", "import", "copy",
+    ),
+    "Agents and teams": ("connect", "mcp", "team"),
+    "Measure": ("eval", "bench"),
+}  # fmt: skip
+
+
+def grouped(commands: Mapping[str, Command[F]]) -> dict[str, list[Command[F]]]:
+    """Return commands by the titles of their groups, in the order of help; those of no group have an empty title."""
+    rest = commands.keys() - {name for names in _GROUPS.values() for name in names}
+    groups = {title: [commands[name] for name in names if name in commands] for title, names in _GROUPS.items()}
+    groups[""] = [command for name, command in commands.items() if name in rest]
+    return {title: of_it for title, of_it in groups.items() if of_it}
 
 
 def commands_of(side: Side) -> dict[str, Command[Front]]:

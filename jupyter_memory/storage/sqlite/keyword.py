@@ -221,7 +221,7 @@ def open_word_counts(connection: Session) -> None:
 # BM25 alone is that of the whole store, and with it the order of hits: its index counts words for all of them together.
 
 # Chunks of a part that is read as a whole, of a sample of a larger one, and that hold a word which is frequent.
-_SMALL, _SAMPLE, _FREQUENT = 2_000, 1_000, 2_000
+_WHOLE, _SAMPLE, _FREQUENT = 2_000, 1_000, 2_000
 
 
 class PartCache:
@@ -296,7 +296,7 @@ class _PartStatistics(Statistics):
 
     def _read_sample(self) -> _Sampled:
         ids = memories.chunks_where(self._connection, self._within)
-        read = ids if len(ids) <= _SMALL else memories.evenly(ids, _SAMPLE)
+        read = ids if len(ids) <= _WHOLE else memories.evenly(ids, _SAMPLE)
         shown = ("\n".join(columns) for _, _, *columns in memories.words_of(self._connection, read))
         holding = Counter(chain.from_iterable(set(stems(text)) for text in shown))
         return _Sampled(len(ids), len(read), holding)
