@@ -22,7 +22,7 @@ from jupyter_memory.ingest.preparation import Unchanged, prepare, read_file, unc
 from jupyter_memory.ingest.readers.registry import digest, version_mark
 from jupyter_memory.ingest.workers import Task, WorkerPool, prepare_files, workers_for
 from jupyter_memory.storage.base import Prepared
-from jupyter_memory.storage.storage import Storage
+from jupyter_memory.storage.databases import Storage
 from jupyter_memory.text.paths import normal
 from jupyter_memory.types import Draft, IndexReport
 from jupyter_memory.types.memory import Thumbnail

@@ -17,7 +17,7 @@ from jupyter_memory.config import JupyterMemory, budget
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.isolated import can_draw, drawn, is_svg
 from jupyter_memory.storage.base import Prepared
-from jupyter_memory.storage.storage import Storage
+from jupyter_memory.storage.databases import Storage
 from jupyter_memory.storage.writer import Thumbnails
 from jupyter_memory.types.memory import LARGEST_THUMBNAIL, MOST_THUMBNAILS, NO_PICTURES, Pictures, Thumbnail
 from jupyter_memory.types.report import PictureReport

@@ -20,8 +20,8 @@ from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.fusion import Ranked
 from jupyter_memory.search.query.terms import AskedWord, Row
 from jupyter_memory.storage.base import Corpus, EmbeddedParts, Passage
+from jupyter_memory.storage.databases import Storage
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.storage.storage import Storage
 from jupyter_memory.text.code import EVERYDAY, language
 from jupyter_memory.text.identifiers import ident_column, runs
 from jupyter_memory.text.markdown import heading_of, words_above

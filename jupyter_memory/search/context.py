@@ -16,8 +16,8 @@ from jupyter_memory.runtime import one_core
 from jupyter_memory.search.query import parser
 from jupyter_memory.search.query.terms import AskedWord, NameWords, asked_words
 from jupyter_memory.storage.base import Corpus, Model, Passage, Texts
-from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.snapshot import Snapshot
+from jupyter_memory.storage.sql import Cache
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Candidate, Filters, Memory, Query, ScoredChunk

@@ -30,9 +30,9 @@ from jupyter_memory.search.presentation import doubts, facets, hits, in_order, u
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.related import Subject, of_memory, of_text, only_alike
 from jupyter_memory.storage.base import QueryVector
-from jupyter_memory.storage.cache import Lock
+from jupyter_memory.storage.databases import SearchStorage, Storage
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.storage.storage import SearchStorage, Storage
+from jupyter_memory.storage.sql import Lock
 from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.types import Answer, Explanation, Filters, Hit, Memory, Query, Trace
 from jupyter_memory.types.protocols import Embedder, Term, Vectors

@@ -24,8 +24,8 @@ from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.parser import is_phrase
 from jupyter_memory.search.query.terms import SENTENCE, share
 from jupyter_memory.storage.base import Corpus
+from jupyter_memory.storage.databases import SearchStorage
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.storage.storage import SearchStorage
 from jupyter_memory.text.code import is_code
 from jupyter_memory.text.languages import LANGUAGES, asked_in
 from jupyter_memory.text.markdown import headings_above

@@ -7,14 +7,13 @@ __getattr__, __dir__, __all__ = exports(
     {
         "base": "Arriving Corpus EmbeddedParts Level Model Noted NotedFile NotedFolder Passage "
         "Prepared QueryVector RunFilter Stored Team Texts mismatch",
-        "cache": "Cache Lock",
-        "databases": "foreign_tables ipython_runs open_storage open_team versions",
+        "databases": "SearchStorage Storage foreign_tables ipython_runs open_storage open_team versions",
         "journal": "CAN_RECORD Journal abandoned empty ending note recording runs",
         "postgres.storage": "keyword",
         "snapshot": "Snapshot",
+        "sql": "Cache Lock",
         "sqlite.database": "Database",
         "sqlite.vectors": "BITS codes distances",
-        "storage": "SearchStorage Storage",
         "transfer": "Contents",
         "writer": "Thumbnails",
     },

@@ -19,8 +19,7 @@ from jupyter_memory.storage.base import (
     Passage,
     identity,
 )
-from jupyter_memory.storage.cache import Cache
-from jupyter_memory.storage.sql import SHOWN_TIER, Session
+from jupyter_memory.storage.sql import SHOWN_TIER, Cache, Session
 from jupyter_memory.storage.tables import activity, files, memories, models, thumbnails
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms

@@ -1,4 +1,4 @@
-"""One transaction over the tables that both databases have, the words in which they differ, and filters as SQL.
+"""One transaction over the tables that both databases have, the words in which they differ, filters, and caches.
 
 Statements are written once, with ``:name`` for a parameter and ``cast(x as type)``. A list as a parameter is a set of
 values, or a table if it holds tuples. In PostgreSQL each row has its space, and a statement is about some spaces only.
@@ -7,8 +7,13 @@ values, or a table if it holds tuples. In PostgreSQL each row has its space, and
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+import os
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Generic, Protocol, TypeVar
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.storage.base import to_micros
@@ -123,6 +128,19 @@ class Session(Protocol):
         """Forget everybody's searches that showed one of these memories, and the feedback; return whether any did."""
 
 
+# Paths that a condition names one by one in SQLite.
+_FEW = 50
+
+
+def _written_out(column: str, name: str, paths: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    clauses, parameters = list[str](), dict[str, Any]()
+    for number, place in enumerate(map(below, paths)):
+        at, low, high = (f"{name}_{number}_{part}" for part in ("at", "low", "high"))
+        parameters |= dict(zip((at, low, high), place, strict=True))
+        clauses.append(f"{column} = :{at} or ({column} >= :{low} and {column} < :{high})")
+    return f"({' or '.join(clauses or ['false'])})", parameters
+
+
 class SqliteDialect:
     """SQLite: lists are JSON, and a file is not divided into spaces."""
 
@@ -233,8 +251,7 @@ class PostgresDialect:
         }
         return f"space, {known[table]}"
 
-    def below(self, column: str, name: str, paths: Sequence[str]) -> tuple[str, dict[str, Any]]:
-        return _written_out(column, name, paths)
+    below = staticmethod(_written_out)
 
     def holding(self, name: str, word: str) -> tuple[str, dict[str, Any]]:
         if not (terms := [keyed(stem) for stem in stems(word)]):
@@ -265,19 +282,6 @@ class PostgresDialect:
         if value and isinstance(value[0], (list, tuple)):
             return [_JSON.encode(list(map(self._value, row))) for row in value]
         return list(map(self._value, value))
-
-
-# Paths that a condition names one by one in SQLite.
-_FEW = 50
-
-
-def _written_out(column: str, name: str, paths: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    clauses, parameters = list[str](), dict[str, Any]()
-    for number, place in enumerate(map(below, paths)):
-        at, low, high = (f"{name}_{number}_{part}" for part in ("at", "low", "high"))
-        parameters |= dict(zip((at, low, high), place, strict=True))
-        clauses.append(f"{column} = :{at} or ({column} >= :{low} and {column} < :{high})")
-    return f"({' or '.join(clauses or ['false'])})", parameters
 
 
 SQLITE, POSTGRES = SqliteDialect(), PostgresDialect()
@@ -340,3 +344,87 @@ def spellings(path: str) -> Iterable[str]:
     except InputError:  # "~name" of nobody here
         found = [path]
     return dict.fromkeys(form for one in found for form in path_forms(one))
+
+
+# What searches keep in memory for one version of a store, and a lock that is open in a forked child.
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+_ALL: weakref.WeakSet[Lock] = weakref.WeakSet()
+
+
+class Cache(Generic[Key, Value]):
+    """Values by key that hold for one version of the store; safe to share between threads, and after a fork.
+
+    A value of another version is never returned; the first value of another version takes the place of all others. Of
+    more than ``most`` the least recently used go first: ``size`` says how much each value counts.
+    """
+
+    def __init__(self, most: int, size: Callable[[Value], int] = lambda _: 1) -> None:
+        self._most = most
+        self._size_of = size
+        self._version = ""
+        self._values: OrderedDict[Key, Value] = OrderedDict()
+        self._size = 0
+        self._lock = Lock()
+
+    @property
+    def room(self) -> int:
+        """Return how much can be kept before anything goes."""
+        return self._most - self._size
+
+    def get(self, version: str, key: Key) -> Value | None:
+        """Return the value of a key, None where none is cached for this version."""
+        with self._lock:
+            if version != self._version or key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key]
+
+    def put(self, version: str, key: Key, value: Value) -> None:
+        """Keep a value."""
+        with self._lock:
+            if version != self._version:
+                self._values, self._size, self._version = OrderedDict(), 0, version
+            replaced = self._values.pop(key, None)
+            self._size += self._size_of(value) - (0 if replaced is None else self._size_of(replaced))
+            self._values[key] = value
+            # A fork between two of these lines leaves its child a size that is too large, until the next version.
+            while self._size > self._most and self._values:
+                self._size -= self._size_of(self._values.popitem(last=False)[1])
+
+    def of(self, version: str, key: Key, make: Callable[[], Value]) -> Value:
+        """Return the value of a key, made and cached if there is none."""
+        value = self.get(version, key)
+        if value is None:
+            value = make()
+            self.put(version, key, value)
+        return value
+
+
+class Lock:
+    """A lock for ``with`` blocks; what it guards must be whole at every step, since a fork may come between two."""
+
+    __slots__ = ("__weakref__", "_lock")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        _ALL.add(self)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
+
+
+def _open_all() -> None:
+    for lock in list(_ALL):
+        lock._lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # where there is no fork, nothing is to be done
+    os.register_at_fork(after_in_child=_open_all)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.search.fixes import AFTER, EARLIER, KnownErrors
-from jupyter_memory.storage.storage import Storage
+from jupyter_memory.storage.databases import Storage
 from jupyter_memory.store.history import History
 from jupyter_memory.store.searching import Searching
 from jupyter_memory.store.sources import Scope

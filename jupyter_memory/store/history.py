@@ -20,7 +20,7 @@ from jupyter_memory.runtime import batches
 from jupyter_memory.storage import databases
 from jupyter_memory.storage import journal as journals
 from jupyter_memory.storage.base import Noted, RunFilter
-from jupyter_memory.storage.storage import Storage
+from jupyter_memory.storage.databases import Storage
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.sources import Scope
 from jupyter_memory.text.paths import absolute

@@ -13,9 +13,9 @@ from jupyter_memory.embedders.tokenizer import chunk_tokens
 from jupyter_memory.errors import InputError, StoreError
 from jupyter_memory.ingest.redaction.redactor import redact
 from jupyter_memory.storage import databases
+from jupyter_memory.storage.databases import Storage
 from jupyter_memory.storage.journal import recording
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.storage.storage import Storage
 from jupyter_memory.store.models import ModelChoice, drop, reembed
 from jupyter_memory.store.sources import Scope
 from jupyter_memory.text.code import definitions

@@ -19,7 +19,7 @@ from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.runtime import batches, shown
 from jupyter_memory.search.query.parser import filters_from
 from jupyter_memory.storage import journal
-from jupyter_memory.storage.storage import Storage
+from jupyter_memory.storage.databases import Storage
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.searching import Moment
 from jupyter_memory.store.sources import Scope

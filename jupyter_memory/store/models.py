@@ -21,7 +21,7 @@ from jupyter_memory.errors import (
 )
 from jupyter_memory.runtime import counted
 from jupyter_memory.storage.base import Model, mismatch
-from jupyter_memory.storage.storage import Storage
+from jupyter_memory.storage.databases import Storage
 from jupyter_memory.text.display import size
 from jupyter_memory.text.markdown import embedding_text
 from jupyter_memory.types.protocols import Embedder

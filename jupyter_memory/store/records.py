@@ -22,7 +22,7 @@ from jupyter_memory.ingest.redaction.redactor import redact
 from jupyter_memory.ingest.runs import in_bounds
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import NotedFile, NotedFolder, Stored
-from jupyter_memory.storage.storage import Storage
+from jupyter_memory.storage.databases import Storage
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Chunk, Draft, Filters, Memory, Outcome, Run, RunError
 from jupyter_memory.types.memory import LARGEST_THUMBNAIL, MOST_THUMBNAILS, Pictures, Thumbnail
 from jupyter_memory.types.protocols import FileState

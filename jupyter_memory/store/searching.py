@@ -20,7 +20,7 @@ from jupyter_memory.search.profiles import PROFILES, Profile, alike, profile_nam
 from jupyter_memory.search.profiles.profile import adapted
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget, prompt_text
 from jupyter_memory.search.query.parser import filters_from, parse
-from jupyter_memory.storage.storage import SearchStorage
+from jupyter_memory.storage.databases import SearchStorage
 from jupyter_memory.store.delegation import keywords
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.sources import PartOfStore, Scope

@@ -16,8 +16,8 @@ from jupyter_memory.config import JupyterMemory, budget
 from jupyter_memory.errors import InputError
 from jupyter_memory.runtime import shown
 from jupyter_memory.search.query.parser import from_folder
+from jupyter_memory.storage.databases import SearchStorage, Storage
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.storage.storage import SearchStorage, Storage
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.text.paths import (
     DatabaseAddress,

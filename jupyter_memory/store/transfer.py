@@ -19,8 +19,7 @@ from jupyter_memory.ingest.pictures import Quota, quota_of
 from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.runtime import batches, shown
 from jupyter_memory.storage.base import Arriving, Model, NotedFile, Prepared, Stored
-from jupyter_memory.storage.databases import open_storage
-from jupyter_memory.storage.storage import Storage
+from jupyter_memory.storage.databases import Storage, open_storage
 from jupyter_memory.storage.transfer import Contents
 from jupyter_memory.store import records
 from jupyter_memory.store.models import ModelChoice

@@ -32,8 +32,7 @@ from jupyter_memory.errors import (
     StoreTooNew,
 )
 from jupyter_memory.runtime import batches
-from jupyter_memory.storage.cache import Lock
-from jupyter_memory.storage.sql import POSTGRES, Overtaken, UnreadableRow
+from jupyter_memory.storage.sql import POSTGRES, Lock, Overtaken, UnreadableRow
 from jupyter_memory.text.paths import DatabaseAddress
 
 # PostgreSQL's errors as ours, which say what happened and what to do, and hold neither a password nor a user's text.

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import ChunkWords
-from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.postgres.database import Session, of
+from jupyter_memory.storage.sql import Cache
 from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.words import keyed, stems
 from jupyter_memory.text.identifiers import COLUMNS

@@ -11,12 +11,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from jupyter_memory.errors import InputError, Interrupted, StoreError
-from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.postgres import checks, keyword, postings
 from jupyter_memory.storage.postgres.database import SCHEMA, Database, Session, of
 from jupyter_memory.storage.postgres.vectors import VECTORS
 from jupyter_memory.storage.snapshot import Snapshot, counts, taken
-from jupyter_memory.storage.sql import POSTGRES, condition
+from jupyter_memory.storage.sql import POSTGRES, Cache, condition
 from jupyter_memory.storage.transfer import Transfer
 from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
 from jupyter_memory.text.paths import DatabaseAddress
@@ -126,8 +125,7 @@ class PostgresStorage:
             "--now (now=True), or set undo_minutes to 0."
         )
 
-    def damaged_definitions(self, session: Session, /) -> list[int]:
-        return checks.damaged_definitions(session)
+    damaged_definitions = staticmethod(checks.damaged_definitions)
 
     def refused(self, spaces: Sequence[str], /) -> list[str]:
         with self.database.read() as session:

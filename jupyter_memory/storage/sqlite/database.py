@@ -28,8 +28,7 @@ from jupyter_memory.errors import (
     StoreLocked,
     StoreReadOnly,
 )
-from jupyter_memory.storage.cache import Lock
-from jupyter_memory.storage.sql import UnreadableRow
+from jupyter_memory.storage.sql import Lock, UnreadableRow
 from jupyter_memory.storage.sqlite import scrubbing
 from jupyter_memory.storage.sqlite.copies import Migration, migrate, migrations, sweep
 from jupyter_memory.storage.sqlite.file import StoreFile, leave_log, version_of

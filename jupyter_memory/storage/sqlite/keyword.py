@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jupyter_memory.storage.base import ChunkWords, Row, cut, is_settled
-from jupyter_memory.storage.cache import Cache
-from jupyter_memory.storage.sql import SQLITE, condition
+from jupyter_memory.storage.sql import SQLITE, Cache, condition
 from jupyter_memory.storage.sqlite.database import Step
 from jupyter_memory.storage.sqlite.scrubbing import open_places
 from jupyter_memory.storage.sqlite.session import Session, outdate, version
@@ -534,8 +533,7 @@ class KeywordIndex:
         self.word_scores = WordScoreCache(owners)
         self._counts, self._parts = StatisticsCache(), PartCache()
 
-    def version(self, session: Session, /) -> str:
-        return version(session)
+    version = staticmethod(version)
 
     def corpus(self, session: Session, within: Filters, /) -> Statistics:
         if within:

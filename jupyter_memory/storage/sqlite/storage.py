@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from datetime import datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -15,8 +14,8 @@ import apsw
 import numpy as np
 
 from jupyter_memory.errors import InputError, StoreDamaged, StoreOpen
-from jupyter_memory.storage.cache import Cache
 from jupyter_memory.storage.snapshot import Snapshot, counts, taken
+from jupyter_memory.storage.sql import Cache
 from jupyter_memory.storage.sqlite import checks, file, removal, scrubbing, undo
 from jupyter_memory.storage.sqlite.copies import copied, copy_into, migrations, sweep, sync_folder
 from jupyter_memory.storage.sqlite.database import Database, translate_errors
@@ -178,11 +177,9 @@ class SqliteStorage:
     def is_small(self) -> bool:
         return self.path.stat().st_size < _SMALL
 
-    def kept(self, session: Session, until: datetime, space: str, forget: Callable[[], int], /) -> int:
-        return undo.kept(session, until, space, forget)
+    kept = staticmethod(undo.kept)
 
-    def damaged_definitions(self, session: Session, /) -> list[int]:
-        return checks.damaged_definitions(session)
+    damaged_definitions = staticmethod(checks.damaged_definitions)
 
     def refused(self, spaces: Sequence[str], /) -> list[str]:
         return []
