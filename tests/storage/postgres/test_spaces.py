@@ -27,7 +27,7 @@ STATE = FileState(NOTEBOOK, 1, 2, "held")
 # Every table, as its rows are in one space.
 TABLES = (
     "memories", "texts", "tags", "chunks", "postings", "vectors", "chunk_tokens", "definitions", "thumbnails", "files",
-    "folders", "runs", "searches", "feedback", "query_vectors", "trust", "done",
+    "folders", "runs", "searches", "feedback", "query_vectors", "query_keys", "trust", "done",
 )  # fmt: skip
 
 
