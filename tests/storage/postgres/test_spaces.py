@@ -15,6 +15,7 @@ from postgres_server import as_role, name_of
 from jupyter_memory import FileState
 from jupyter_memory.ingest import drafted, prepare
 from jupyter_memory.storage import QueryVector, RunFilter, Snapshot, open_storage, open_team
+from jupyter_memory.text import Definitions
 from jupyter_memory.types import Draft, Feedback, Filters, Pictures, Recent, Run, RunError, Terms, Thumbnail
 
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
@@ -31,6 +32,11 @@ TABLES = (
 )  # fmt: skip
 
 
+def note(storage, run, space="a"):
+    noted = drafted(run, space=space, redacting=True)
+    storage.runs.note([noted], prepare([noted[1]], EMBEDDER), EMBEDDER)
+
+
 def fill(storage, space, more=""):
     """Store something of each kind; with ``more``, one memory that says something else."""
     texts = [replace(RATE, space=space), replace(PRICES, space=space)]
@@ -39,8 +45,7 @@ def fill(storage, space, more=""):
     held = [replace(one, space=space, pictures=PICTURE) for one in cells(SCALE, "plot(λ)", event_at=NOW)]
     storage.writer.replace_files([(STATE, prepare(held, EMBEDDER))], EMBEDDER, space)
     storage.writer.note_folder("/week", space, NOW)
-    run = drafted(RUN, space=space, redacting=True)
-    storage.runs.note([run], prepare([run[1]], EMBEDDER), EMBEDDER)
+    note(storage, RUN, space)
     with storage.snapshot() as snapshot:
         rate = snapshot.memories(snapshot.same_content(texts[:1]))
     [id_] = [memory.id for memory in rate.values()]
@@ -50,6 +55,7 @@ def fill(storage, space, more=""):
     with storage.snapshot() as snapshot:
         storage.writer.keep_calibration(snapshot.active_model(), 3, 0.5)
     storage.writer.note_once("seen")
+    storage.writer.note_access(id_, 1)
 
 
 @pytest.fixture(scope="module", params=["owner", "role"])
@@ -210,50 +216,52 @@ def test_history_pictures_and_transfer_are_of_one_space(spaces):
             assert [len(list(part())) for part in (one.files, one.folders, one.feedback, one.searches)] == [1] * 4
 
 
-def changed(storage):
-    """Return an id and the key of a memory of the space."""
+def tokens(storage):
     with storage.snapshot() as snapshot:
-        [key] = snapshot.same_content([replace(RATE, space="a")])
-        return snapshot.memories([key])[key].id, key
+        return next(iter(snapshot.tokens(chunks(snapshot)).values()))
 
 
 LATER = NOW + timedelta(days=1)
+# Of chunks and memories of both spaces.
+EVERY_KEY = range(1, 50)
 # Each change, with arguments that fit rows of both spaces.
 CHANGES = [
-    ("add", lambda w, id_, key: w.add(prepare([replace(RATE, space="a")], EMBEDDER), EMBEDDER)),
-    ("merge", lambda w, id_, key: w.merge([replace(RATE, space=space, tags=("more",)) for space in "ab"])),
-    ("update", lambda w, id_, key: w.update(id_, {"title": "Rate", "event_at": LATER}, tags=("changed",))),
-    ("touch_file", lambda w, id_, key: w.touch_file(replace(STATE, size=3), "a")),
-    ("replace_files", lambda w, id_, key: w.replace_files(
+    ("add", lambda s, id_: s.writer.add(prepare([replace(RATE, space="a")], EMBEDDER), EMBEDDER)),
+    ("merge", lambda s, id_: s.writer.merge([replace(RATE, space=space, tags=("more",)) for space in "ab"])),
+    ("update", lambda s, id_: s.writer.update(id_, {"title": "Rate", "event_at": LATER}, tags=("changed",))),
+    ("touch_file", lambda s, id_: s.writer.touch_file(replace(STATE, size=3), "a")),
+    ("replace_files", lambda s, id_: s.writer.replace_files(
         [(STATE, prepare([replace(one, space="a") for one in cells("x = 1")], EMBEDDER))], EMBEDDER, "a")),
-    ("watch", lambda w, id_, key: w.watch("/week", "a", True)),
-    ("note_folder", lambda w, id_, key: w.note_folder("/", "a", NOW)),
-    ("drop_vacated", lambda w, id_, key: w.drop_vacated("a")),
-    ("note_search", lambda w, id_, key: w.note_search(Recent("q2", "rate b", "auto", NOW, "magic", 1), [id_], 1)),
-    ("note_access", lambda w, id_, key: w.note_access(id_, 1)),
-    ("judge", lambda w, id_, key: w.judge(Feedback(id_, False, "rate b", "q1", "auto", 1, NOW))),
-    ("keep_query_vectors", lambda w, id_, key: w.keep_query_vectors([QueryVector(MODEL, "rate b", vector_of(PRICES))])),
-    ("clear_query_vectors", lambda w, id_, key: w.clear_query_vectors()),
-    ("register_model", lambda w, id_, key: w.register_model(EMBEDDER)),
-    ("add_vectors", lambda w, id_, key: w.add_vectors(EMBEDDER, {number: vector_of(RATE) for number in range(1, 50)})),
-    ("activate_model", lambda w, id_, key: w.activate_model(EMBEDDER)),
-    ("drop_models", lambda w, id_, key: w.drop_models([])),
-    ("keep_calibration", lambda w, id_, key: w.keep_calibration(w.register_model(EMBEDDER), 9, 0.1)),
-    ("note_once", lambda w, id_, key: w.note_once("seen")),
-    ("keep_tokens", lambda w, id_, key: w.keep_tokens({})),
-    ("keep_definitions", lambda w, id_, key: w.keep_definitions({})),
-    ("drop_damaged_vectors", lambda w, id_, key: w.drop_damaged_vectors(EMBEDDER)),
-    ("drop_damaged_tokens", lambda w, id_, key: w.drop_damaged_tokens()),
-    ("drop_damaged_definitions", lambda w, id_, key: w.drop_damaged_definitions()),
-    ("tidy", lambda w, id_, key: w.tidy()),
-    ("rebuild", lambda w, id_, key: w.rebuild()),
-    ("retain", lambda w, id_, key: None),
-    ("rename", lambda w, id_, key: w.rename(NOTEBOOK, "/week/moved.ipynb")),
-    ("forget_searches", lambda w, id_, key: w.forget_searches()),
-    ("forget_files", lambda w, id_, key: w.forget_files([NOTEBOOK, "/week/moved.ipynb"], "a")),
-    ("remove_folder", lambda w, id_, key: w.remove_folder("/", "a")),
-    ("note", lambda w, id_, key: None),
-    ("forget", lambda w, id_, key: w.forget(EVERYTHING, everything=True)),
+    ("watch", lambda s, id_: s.writer.watch("/week", "a", True)),
+    ("note_folder", lambda s, id_: s.writer.note_folder("/", "a", NOW)),
+    ("drop_vacated", lambda s, id_: s.writer.drop_vacated("a")),
+    ("note_search", lambda s, id_: s.writer.note_search(Recent("q2", "rate b", "auto", NOW, "magic", 1), [id_], 1)),
+    ("note_access", lambda s, id_: s.writer.note_access(id_, 1)),
+    ("judge", lambda s, id_: s.writer.judge(Feedback(id_, False, "rate b", "q1", "auto", 1, NOW))),
+    ("keep_query_vectors", lambda s, id_: s.writer.keep_query_vectors(
+        [QueryVector(MODEL, "rate b", vector_of(PRICES))])),
+    ("clear_query_vectors", lambda s, id_: s.writer.clear_query_vectors()),
+    ("register_model", lambda s, id_: s.writer.register_model(EMBEDDER)),
+    ("add_vectors", lambda s, id_: s.writer.add_vectors(EMBEDDER, dict.fromkeys(EVERY_KEY, vector_of(RATE)))),
+    ("activate_model", lambda s, id_: s.writer.activate_model(EMBEDDER)),
+    ("drop_models", lambda s, id_: s.writer.drop_models([])),
+    ("keep_calibration", lambda s, id_: s.writer.keep_calibration(s.writer.register_model(EMBEDDER), 9, 0.1)),
+    ("note_once", lambda s, id_: s.writer.note_once("seen")),
+    ("keep_tokens", lambda s, id_: s.writer.keep_tokens(dict.fromkeys(EVERY_KEY, tokens(s)))),
+    ("keep_definitions", lambda s, id_: s.writer.keep_definitions(
+        dict.fromkeys(EVERY_KEY, Definitions("scale", "", "")))),
+    ("drop_damaged_vectors", lambda s, id_: s.writer.drop_damaged_vectors(EMBEDDER)),
+    ("drop_damaged_tokens", lambda s, id_: s.writer.drop_damaged_tokens()),
+    ("drop_damaged_definitions", lambda s, id_: s.writer.drop_damaged_definitions()),
+    ("tidy", lambda s, id_: s.writer.tidy()),
+    ("rebuild", lambda s, id_: s.writer.rebuild()),
+    ("retain", lambda s, id_: s.runs.retain("", since=LATER, most=0)),
+    ("rename", lambda s, id_: s.writer.rename(NOTEBOOK, "/week/moved.ipynb")),
+    ("forget_searches", lambda s, id_: s.writer.forget_searches()),
+    ("forget_files", lambda s, id_: s.writer.forget_files([NOTEBOOK, "/week/moved.ipynb"], "a")),
+    ("remove_folder", lambda s, id_: s.writer.remove_folder("/", "a")),
+    ("note", lambda s, id_: note(s, replace(RUN, number=2, outcome="ok", error=None))),
+    ("forget", lambda s, id_: s.writer.forget(EVERYTHING, everything=True)),
 ]  # fmt: skip
 
 
@@ -262,11 +270,11 @@ def test_no_change_reaches_another_space(spaces):
     within, _, rows_of_b = spaces
     before = rows_of_b()
     assert all(before[table] for table in TABLES if table != "trust")
-    id_, key = changed(within)
+    with within.snapshot() as snapshot:
+        [memory] = snapshot.memories(snapshot.same_content([replace(RATE, space="a")])).values()
     for name, change in CHANGES:
-        change(within.writer, id_, key)
+        change(within, memory.id)
         assert rows_of_b() == before, name
-    within.runs.retain("", since=LATER, most=0)
     within.thumbnails.clear()
     assert rows_of_b() == before
     with within.snapshot() as snapshot:
