@@ -150,7 +150,8 @@ class Statistics:
     def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
         asked = dict.fromkeys(words, 0)
         known = self._counted.holding
-        counted = dict.fromkeys(asked.keys() - known.keys(), 0)
+        # Not as a difference of sets, which would look at every word that is known.
+        counted = {word: 0 for word in asked if word not in known}
         if counted:
             open_word_counts(self._connection)
             counted.update(
