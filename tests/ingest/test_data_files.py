@@ -28,7 +28,7 @@ DOCUMENTS = (".pdf", ".docx", ".pptx")
 @pytest.mark.parametrize("suffix", KINDS)
 def test_a_kind_is_documented_and_has_a_version(suffix):
     """Without a version, files would not be read anew after their reader has changed."""
-    assert f"`{suffix}`" in (ROOT / "docs" / "data-files.md").read_text(encoding="utf-8")
+    assert f"`{suffix}`" in (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
     assert known_readers().version_of(f"a{suffix}") > 0
 
 
