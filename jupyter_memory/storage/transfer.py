@@ -57,8 +57,9 @@ class Contents:
         """Return the spaces that have memories, files or folders."""
         if self._space:
             return [self._space]
-        every = "select space from memories union select space from files union select space from folders order by 1"
-        return [str(space) for (space,) in self._session.rows(every)]
+        of = self._session.dialect.of
+        parts = (f"select space from {table} where {of(table)}" for table in ("memories", "files", "folders"))
+        return [str(space) for (space,) in self._session.rows(f"{' union '.join(parts)} order by 1")]
 
     def memories(self) -> Iterator[Stored]:
         """Yield the memories in the order in which they were stored."""
