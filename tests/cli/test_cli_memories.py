@@ -9,14 +9,14 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from time import monotonic, sleep
+from time import sleep
 
 import pytest
 from commands import PROGRAM, Run, memory_id
 from programs import running
+from waiting import until
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.types import Run as RunOf
@@ -72,14 +72,6 @@ def notes(home: Path) -> Path:
     (home / "notes").mkdir()
     (home / "notes" / "one.md").write_text("The tariff of Zürich.\n")
     return home / "notes"
-
-
-def until(condition: Callable[[], object]) -> None:
-    """Wait for what another process does."""
-    end = monotonic() + 20
-    while not condition():
-        assert monotonic() < end, "it did not happen"
-        sleep(0.05)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from small_models import mx
+from waiting import until
 
 from jupyter_memory import EmbedderError, JupyterMemory
 from jupyter_memory.embedders import StaticEmbedder, batches, computing, open_embedder
@@ -47,14 +48,6 @@ def run(code, *arguments):
             raise
     assert process.returncode == 0, trouble
     return said.strip()
-
-
-def until(true, seconds=60.0):
-    """Wait for something that another thread does."""
-    end = time.monotonic() + seconds
-    while not true() and time.monotonic() < end:
-        time.sleep(0.01)
-    return true()
 
 
 def in_threads(work, count=4):
@@ -410,7 +403,7 @@ def test_released_when_idle(wide, as_before):
     assert loaded > 5_000_000
 
     computing.release_after(SOON)
-    assert until(lambda: mx.get_active_memory() - before < loaded / 100)
+    until(lambda: mx.get_active_memory() - before < loaded / 100)
     assert np.array_equal(embedder.embed_query("the λ of Zürich"), vector)
 
 
@@ -431,7 +424,7 @@ def test_neither_before_its_time_nor_during_a_computation():
             read()
         time.sleep(0.15)
     assert read.cache_info() == (11, 1, 1, 1)
-    assert until(lambda: read.cache_info().currsize == 0)
+    until(lambda: read.cache_info().currsize == 0)
 
     own = type(computing)(SOON)
     read = own.kept(lambda: object())
@@ -439,7 +432,7 @@ def test_neither_before_its_time_nor_during_a_computation():
         with own:
             read(), time.sleep(pause)
             assert read.cache_info().currsize == 1
-    assert until(lambda: read.cache_info().currsize == 0)
+    until(lambda: read.cache_info().currsize == 0)
 
 
 def test_used_by_many_threads_while_it_goes(nomic, as_before):
@@ -464,4 +457,4 @@ def test_the_time_is_a_setting(store, as_before):
     with computing:
         read()
     store(settings=JupyterMemory(idle_minutes=SOON))
-    assert until(lambda: read.cache_info().currsize == 0)
+    until(lambda: read.cache_info().currsize == 0)

@@ -8,22 +8,13 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event
-from time import monotonic, sleep
+from time import sleep
 
 import pytest
+from waiting import until
 
 from jupyter_memory import InputError, Memory, MemoryStore
 from jupyter_memory.interface import FolderWatch, WatchThread
-
-PATIENCE = 20.0
-
-
-def until(condition: Callable[[], object]) -> None:
-    """Wait for what another thread does; a test that waits too long fails."""
-    end = monotonic() + PATIENCE
-    while not condition():
-        assert monotonic() < end, "it did not happen"
-        sleep(0.02)
 
 
 @pytest.fixture

@@ -223,9 +223,9 @@ def test_any_profile_survives_a_file(tmp_path_factory, forms, names, columns, su
     assert profile_named(str(file)) == made
 
 
-def test_the_file_in_the_tuning_guide(mine):
+def test_the_file_in_the_guide_to_ranking(mine):
     """The example of the guide is a profile, with all that its comments promise."""
-    page = (Path(__file__).parents[2] / "docs" / "tuning.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "ranking.md").read_text(encoding="utf-8")
     found = mine(page.partition("```toml\n")[2].partition("```")[0])
     assert [term.name for term in found.terms] == ["vector", "keyword", "title", "recency", "marked"]
     assert found.terms[0] == ReciprocalRank("vector", 0.5, 20.0)

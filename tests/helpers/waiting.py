@@ -1,0 +1,14 @@
+"""Wait for what another thread or process does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic, sleep
+
+
+def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    """Return once it holds; a test that waits too long fails."""
+    end = monotonic() + seconds
+    while not condition():
+        assert monotonic() < end, "it did not happen"
+        sleep(0.02)
