@@ -69,8 +69,8 @@ def look(folder: Path, said: list[tuple[int, str, str]]) -> None:
                 raise Loss(f"run {number} of {len(said)} had begun, and is not there")
             if found[number].source != source:
                 raise Loss(f"run {number} is half-written")
-            # Of the last one it is not known how far it came; the error of a long one before it may still wait.
-            waits = ending == "error" and len(source) > _LONG
+            # Of the last one it is not known how far it came; the error of a long one may wait while a few more run.
+            waits = 5 if ending == "error" and len(source) > _LONG else 0
             if number < len(said) - waits and found[number].outcome != ending:
                 raise Loss(f"run {number} of {len(said)} ended with {ending}, and it says {found[number].outcome}")
         if len(found) > len(said) + 1:
