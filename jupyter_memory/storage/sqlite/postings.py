@@ -11,13 +11,15 @@ of a block when the next block begins.
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import groupby
 from math import log
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -182,6 +184,9 @@ class _Batch(NamedTuple):
     kinds: Counts
 
 
+_EMPTY = _Batch((), _NONE.chunks, _NONE.chunks.astype(np.uint16), _NONE.codes, _NONE.kinds)
+
+
 def put(session: Session, words: Sequence[ChunkWords]) -> None:
     """Index chunks that are not in the index."""
     for block, some in groupby(sorted(words, key=lambda one: one.chunk), lambda one: one.chunk // _BLOCK):
@@ -190,44 +195,34 @@ def put(session: Session, words: Sequence[ChunkWords]) -> None:
         known = session.rows(of_block, block=block)
         before = session.value("select max(block) from word_segments where block < :block", block=block)
         if not known and before is not None and len(full := session.rows(of_block, block=before)) > 1:
-            _merge(session, [id_ for id_, _ in full])
+            _merge(session, before, [id_ for id_, _ in full])
         together = [id_ for id_, size in known if size < _SMALL]
         if len(together) < _MOST:
             together = [id_ for id_, size in known[-1:] if size + len(lengths) <= _NEWEST]
-        _merge(session, together, block, new, lengths)
+        _merge(session, block, together, new, lengths)
 
 
 def _tokenized(words: Sequence[ChunkWords]) -> tuple[_Batch, dict[int, int]]:
     # The postings of chunks of one block, and the length of each by its place.
-    names: dict[str, int] = {}
-    kinds: dict[int, int] = {}
-    owners: list[int] = []
-    codes: list[int] = []
-    ns: list[int] = []
-    lengths: dict[int, int] = {}
-    for _, chunk, *texts in words:
-        # Frequencies by word, sixteen bits a column.
-        found: dict[str, int] = {}
-        length = 0
-        for column, text in enumerate(texts):
-            if text:
-                of_text = stems(text)
-                length += len(of_text)
-                for term, count in Counter(of_text).items():
-                    found[term] = found.get(term, 0) + (min(count, _OFTEN) << 16 * column)
-        owners += [names.setdefault(term, len(names)) for term in found]
-        codes += [kinds.setdefault(kind, len(kinds)) for kind in found.values()]
-        ns.append(len(found))
-        lengths[chunk % _BLOCK] = length
-    rows = [[kind >> 16 * column & _OFTEN for column in range(len(COLUMNS))] for kind in kinds]
-    batch = _Batch(
-        list(names),
-        np.array(owners, np.int64),
-        np.repeat(np.array(list(lengths), np.uint16), ns),
-        np.array(codes, np.int64),
-        np.array(rows, np.uint16).reshape(-1, len(COLUMNS)),
-    )
-    return batch, lengths
+    numbers: defaultdict[str, int] = defaultdict(itertools.count().__next__)
+    tokens: list[int] = []
+    sizes: list[int] = []
+    for _, _, *texts in words:
+        for text in texts:
+            of_text = stems(text) if text else []
+            tokens += map(numbers.__getitem__, of_text)
+            sizes.append(len(of_text))
+    columns = len(COLUMNS)
+    # Each token as the number of its word, and in which chunk and column it is.
+    found = np.array(tokens, np.int64) * len(sizes) + np.repeat(np.arange(len(sizes)), sizes)
+    different, counts = np.unique(found, return_counts=True)
+    pairs, rows = np.unique(different // columns, return_inverse=True)
+    kinds = np.zeros((pairs.size, columns), np.uint16)
+    kinds[rows, different % columns] = np.minimum(counts, _OFTEN)
+    owners, chunks = np.divmod(pairs, len(words))
+    places = np.array([one.chunk % _BLOCK for one in words], np.uint16)
+    lengths = dict(zip(places.tolist(), np.array(sizes).reshape(-1, columns).sum(axis=1).tolist(), strict=True))
+    return _Batch(list(numbers), owners, places[chunks], np.arange(pairs.size), kinds), lengths
 
 
 @_readable()
@@ -263,10 +258,8 @@ def _remove_from(session: Session, segment: int, gone: NDArray[np.bool_]) -> Non
         size = len(page[-1]) // 3
         away = gone[np.frombuffer(page[-1], np.uint16, size, size)]
         if away.any():
-            batch = _decoded(*page)
-            changed.append(
-                (id_, batch._replace(owners=batch.owners[~away], places=batch.places[~away], codes=batch.codes[~away]))
-            )
+            terms, owners, places, codes, kinds = _decoded(*page)
+            changed.append((id_, _Batch(terms, owners[~away], places[~away], codes[~away], kinds)))
     session.executemany("delete from word_pages where id = ?", ((id_,) for id_, _ in changed))
     # Each by itself, so that it takes the place of the page that it was.
     _insert(session, segment, (page for _, batch in changed for page in _encoded(batch)))
@@ -284,39 +277,23 @@ def rebuild(session: Session) -> None:
 @_readable()
 def _merge(
     session: Session,
+    block: int,
     segments: Sequence[int],
-    block: int | None = None,
-    new: _Batch | None = None,
-    lengths: Mapping[int, int] | None = None,
+    new: _Batch = _EMPTY,
+    lengths: Mapping[int, int] = MappingProxyType({}),
 ) -> None:
     """Write one segment in place of some of a block, and of new postings."""
-    held = session.rows(
-        f"select block, chunks, lengths from word_segments where {session.dialect.among('id', 'segments')}",
-        segments=list(segments),
-    )
-    pages = session.rows(
-        "select terms, counts, kinds, body from word_pages where "
-        f"{session.dialect.among('segment', 'segments')} order by segment, first, place",
-        segments=list(segments),
-    )
-    session.changed(
-        f"delete from word_segments where {session.dialect.among('id', 'segments')}", segments=list(segments)
-    )
-    places = [np.frombuffer(chunks, np.uint16) for _, chunks, _ in held]
-    sizes = [np.frombuffer(one, np.uint32) for *_, one in held]
-    if lengths:
-        places.append(np.array(list(lengths), np.uint16))
-        sizes.append(np.array(list(lengths.values()), np.uint32))
-    batches = [_decoded(*page) for page in pages]
-    if new is not None:
-        batches.append(new)
+    of, of_pages = session.dialect.among("id", "segments"), session.dialect.among("segment", "segments")
+    held = session.rows(f"select chunks, lengths from word_segments where {of}", segments=list(segments))
+    pages = session.rows(f"select terms, counts, kinds, body from word_pages where {of_pages}", segments=list(segments))
+    session.changed(f"delete from word_segments where {of}", segments=list(segments))
     session.changed(
         "insert into word_segments (block, chunks, lengths) values (:block, :chunks, :lengths)",
-        block=held[0][0] if block is None else block,
-        chunks=np.concatenate(places).tobytes(),
-        lengths=np.concatenate(sizes).tobytes(),
+        block=block,
+        chunks=b"".join([*(chunks for chunks, _ in held), np.array(list(lengths), np.uint16).tobytes()]),
+        lengths=b"".join([*(sizes for _, sizes in held), np.array(list(lengths.values()), np.uint32).tobytes()]),
     )
-    _insert(session, session.last_insert_rowid(), _encoded(_joined(batches)))
+    _insert(session, session.last_insert_rowid(), _encoded(_joined([new, *(_decoded(*page) for page in pages)])))
 
 
 # A page as it is stored: its first word and place, and its four blobs.
@@ -366,8 +343,10 @@ def _encoded(batch: _Batch) -> Iterator[_Page]:
     owners = ranks[batch.owners]
     sort = np.argsort(owners << 16 | batch.places)
     places = batch.places[sort]
-    kinds, codes = np.unique(batch.kinds, axis=0, return_inverse=True)
-    codes = codes.ravel()[batch.codes[sort]]
+    # Rows of kinds that are equal become one: 64 bits of four columns, then what differs in those and the fifth.
+    _, of_four = np.unique(np.ascontiguousarray(batch.kinds[:, :4]).view(np.uint64).ravel(), return_inverse=True)
+    _, used, codes = np.unique(of_four << 16 | batch.kinds[:, 4], return_index=True, return_inverse=True)
+    kinds, codes = batch.kinds[used], codes[batch.codes[sort]]
     counts = np.bincount(owners, minlength=len(order))
     held = np.flatnonzero(counts)
     names, counts = [batch.terms[order[rank]] for rank in held.tolist()], counts[held]
