@@ -20,7 +20,7 @@ from functools import cached_property
 from itertools import groupby
 from math import log
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,11 @@ def _readable() -> Iterator[None]:
         raise UnreadableRow("a page of the keyword index is damaged") from None
 
 
+@_readable()
+def _array(blob: bytes, kind: type[np.generic]) -> NDArray[Any]:
+    return np.frombuffer(blob, kind)
+
+
 class Postings(NamedTuple):
     """The chunks that hold a word, int64 ``(n,)``, in no order, and the row of ``kinds`` of each.
 
@@ -84,11 +89,10 @@ _NONE = Postings(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, len(
 class Lengths:
     """How many words each chunk has, as BM25 needs it."""
 
-    @_readable()
     def __init__(self, session: Session) -> None:
         rows = session.rows("select block, chunks, lengths from word_segments")
-        places = [np.frombuffer(chunks, np.uint16) + block * _BLOCK for block, chunks, _ in rows]
-        lengths = [np.frombuffer(lengths, np.uint32) for *_, lengths in rows]
+        places = [_array(chunks, np.uint16) + block * _BLOCK for block, chunks, _ in rows]
+        lengths = [_array(lengths, np.uint32) for *_, lengths in rows]
         self.ids = np.concatenate([np.zeros(0, np.int64), *places])
         self._lengths = np.concatenate([np.zeros(0, np.uint32), *lengths])
 
@@ -127,7 +131,6 @@ _FIND = """
 """
 
 
-@_readable()
 def read(session: Session, words: Iterable[str]) -> dict[str, Postings]:
     """Return the postings of words, by word."""
     found: dict[str, list[tuple[int, bytes, bytes, bytes]]] = {word: [] for word in words}
@@ -139,15 +142,17 @@ def read(session: Session, words: Iterable[str]) -> dict[str, Postings]:
         begin, size = 0, len(body) // 3
         end = size
         if len(counts) > 2:
-            ends = np.frombuffer(counts, np.uint16)[: number + 1]
+            ends = _array(counts, np.uint16)[: number + 1]
             end = int(ends.sum())
             begin = end - int(ends[-1])
         found[word].append((block, body[begin:end], body[size + 2 * begin : size + 2 * end], kinds))
-    return {word: _joined_postings(parts) if parts else _NONE for word, parts in found.items()}
+    return {word: _joined_postings(*zip(*parts, strict=True)) if parts else _NONE for word, parts in found.items()}
 
 
-def _joined_postings(parts: Sequence[tuple[int, bytes, bytes, bytes]]) -> Postings:
-    blocks, codes, places, kinds = zip(*parts, strict=True)
+@_readable()
+def _joined_postings(
+    blocks: Sequence[int], codes: Sequence[bytes], places: Sequence[bytes], kinds: Sequence[bytes]
+) -> Postings:
     ns = np.fromiter(map(len, codes), np.int64, len(codes))
     sizes = np.fromiter(map(len, kinds), np.int64, len(kinds)) // (2 * len(COLUMNS))
     chunks = np.repeat(np.array(blocks, np.int64) * _BLOCK, ns) + np.frombuffer(b"".join(places), np.uint16)
@@ -225,7 +230,6 @@ def _tokenized(words: Sequence[ChunkWords]) -> tuple[_Batch, dict[int, int]]:
     return _Batch(list(numbers), owners, places[chunks], np.arange(pairs.size), kinds), lengths
 
 
-@_readable()
 def remove(session: Session, chunks: Iterable[int]) -> None:
     """Take chunks out of the index; no byte of their words stays in it."""
     for block, some in groupby(sorted(chunks), lambda chunk: chunk // _BLOCK):
@@ -234,7 +238,7 @@ def remove(session: Session, chunks: Iterable[int]) -> None:
         for segment, held, lengths in session.rows(
             "select id, chunks, lengths from word_segments where block = :block", block=block
         ):
-            places = np.frombuffer(held, np.uint16)
+            places = _array(held, np.uint16)
             kept = ~gone[places]
             if kept.all():
                 continue
@@ -245,7 +249,7 @@ def remove(session: Session, chunks: Iterable[int]) -> None:
                 "update word_segments set chunks = :chunks, lengths = :lengths where id = :id",
                 id=segment,
                 chunks=places[kept].tobytes(),
-                lengths=np.frombuffer(lengths, np.uint32)[kept].tobytes(),
+                lengths=_array(lengths, np.uint32)[kept].tobytes(),
             )
             _remove_from(session, segment, gone)
 
@@ -255,10 +259,9 @@ def _remove_from(session: Session, segment: int, gone: NDArray[np.bool_]) -> Non
     for id_, *page in session.execute(
         "select id, terms, counts, kinds, body from word_pages where segment = ?", (segment,)
     ):
-        size = len(page[-1]) // 3
-        away = gone[np.frombuffer(page[-1], np.uint16, size, size)]
+        terms, owners, places, codes, kinds = _decoded(*page)
+        away = gone[places]
         if away.any():
-            terms, owners, places, codes, kinds = _decoded(*page)
             changed.append((id_, _Batch(terms, owners[~away], places[~away], codes[~away], kinds)))
     session.executemany("delete from word_pages where id = ?", ((id_,) for id_, _ in changed))
     # Each by itself, so that it takes the place of the page that it was.
@@ -274,7 +277,6 @@ def rebuild(session: Session) -> None:
         put(session, memories.words_of(session, [id_ for (id_,) in ids]))
 
 
-@_readable()
 def _merge(
     session: Session,
     block: int,
