@@ -74,8 +74,8 @@ class Postings(NamedTuple):
 
     def within(self, columns: Collection[str]) -> NDArray[np.bool_]:
         """Return which of the chunks hold the word in one of these columns."""
-        held: NDArray[np.bool_] = self.kinds[:, [name in columns for name in COLUMNS]].any(axis=1)[self.codes]
-        return held
+        of_kind = np.asarray(self.kinds[:, [name in columns for name in COLUMNS]].any(axis=1))
+        return of_kind[self.codes]
 
     def most(self, columns: Collection[str]) -> int:
         """Return how many chunks hold the word in that of these columns where most do."""
