@@ -91,7 +91,7 @@ class Lengths:
 
     def __init__(self, session: Session) -> None:
         rows = session.rows("select block, chunks, lengths from word_segments")
-        places = [_array(chunks, np.uint16) + block * _BLOCK for block, chunks, _ in rows]
+        places = [_array(chunks, np.uint16).astype(np.int64) + block * _BLOCK for block, chunks, _ in rows]
         lengths = [_array(lengths, np.uint32) for *_, lengths in rows]
         self.ids = np.concatenate([np.zeros(0, np.int64), *places])
         self._lengths = np.concatenate([np.zeros(0, np.uint32), *lengths])
