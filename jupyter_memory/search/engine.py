@@ -33,7 +33,6 @@ from jupyter_memory.storage.base import QueryVector
 from jupyter_memory.storage.databases import SearchStorage, Storage
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.storage.sql import Lock
-from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.types import Answer, Explanation, Filters, Hit, Memory, Query, Trace
 from jupyter_memory.types.protocols import Embedder, Term, Vectors
 
@@ -266,7 +265,7 @@ class SearchEngine:
         # Before the snapshot: a model that is loaded for the first time must not hold it open.
         request, vector = _embedded(request, request.query.text, self._query_vector)
         embedded = (perf_counter() - begun) * 1000
-        with self.storage.searching(request.profile.columns, STOP_WORDS), self.storage.snapshot() as snapshot:
+        with self.storage.snapshot() as snapshot:
             run = self._search(snapshot, request, vector)
             timed = replace(run.result, timings={"embed": embedded, **run.result.timings})
             yield replace(run, result=timed)
@@ -278,7 +277,7 @@ class SearchEngine:
         chosen: Callable[[Result], Result] = lambda result: result,
     ) -> Answer:
         begun = perf_counter()
-        with self.storage.searching(base.profile.columns, STOP_WORDS), self.storage.snapshot() as snapshot:
+        with self.storage.snapshot() as snapshot:
             about = subject(snapshot)
             run = self._search(snapshot, replace(base, query=about.query), about.vector, exclude=about.key)
             # How well a question of its own making is answered says nothing.

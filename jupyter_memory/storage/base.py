@@ -272,7 +272,10 @@ class KeywordIndex(Protocol):
         """Index chunks that are not in the index."""
 
     def remove(self, session: Any, chunks: Sequence[int], /) -> bool:
-        """Take chunks out of the index before they change or go; return False where ``rebuild`` is to do it instead."""
+        """Take chunks out of the index before they change or go; return False if ``finish`` is to be called."""
+
+    def finish(self, session: Any, /) -> None:
+        """Do what is quicker at the end of the transaction."""
 
     def rebuild(self, session: Any, /) -> None:
         """Index all chunks anew, as their texts are now."""

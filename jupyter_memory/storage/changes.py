@@ -245,17 +245,17 @@ class Changes:
 
     def remove_words(self, chunks: Sequence[int]) -> None:
         """Take chunks out of the keyword index, while the tables still hold what it has of them."""
-        if chunks and not self._index_outdated:
-            self._index_outdated = not self._keywords.remove(self.session, chunks)
+        if chunks and not self._keywords.remove(self.session, chunks):
+            self._index_outdated = True
 
     def put_words(self, chunks: Sequence[int]) -> None:
         """Put chunks into the keyword index as the tables hold them now."""
-        if chunks and not self._index_outdated:
+        if chunks:
             self._keywords.put(self.session, memories.words_of(self.session, chunks))
 
     def finish(self) -> None:
         if self._index_outdated:
-            self._keywords.rebuild(self.session)
+            self._keywords.finish(self.session)
 
     def lock(self, keys: Sequence[int]) -> None:
         if keys and len(self.session.lock(keys)) < len(set(keys)):
@@ -270,8 +270,7 @@ class Changes:
         defined = {key: one.definitions for key, _, one in fresh if one.definitions is not None}
         memories.insert_definitions(self.session, defined)
         words = memories.insert_chunks(self.session, [(key, draft, one.idents) for key, draft, one in fresh])
-        if not self._index_outdated:
-            self._keywords.put(self.session, words)
+        self._keywords.put(self.session, words)
         chunks = [one.chunk for one in words]
         if tokens := [ids for _, _, one in fresh for ids in one.tokens]:
             memories.keep_tokens(self.session, dict(zip(chunks, tokens, strict=True)))

@@ -38,12 +38,6 @@ class SearchStorage(Protocol):
             Interrupted: another thread stopped it.
         """
 
-    def searching(self, weights: Mapping[str, float], stop_words: Iterable[str], /) -> AbstractContextManager[None]:
-        """Context manager for one search; afterwards a background thread caches the scores of frequent words.
-
-        ``stop_words`` are not worth it, since questions do not contain them.
-        """
-
 
 class Storage(SearchStorage, Protocol):
     """A store of memories in a database."""

@@ -369,11 +369,6 @@ class Cache(Generic[Key, Value]):
         self._size = 0
         self._lock = Lock()
 
-    @property
-    def room(self) -> int:
-        """Return how much can be kept before anything goes."""
-        return self._most - self._size
-
     def get(self, version: str, key: Key) -> Value | None:
         """Return the value of a key, None where none is cached for this version."""
         with self._lock:

@@ -37,14 +37,6 @@ def stems(text: str) -> list[str]:
     return found
 
 
-def word_of(stem: str) -> str:
-    """Return a word that has this stem, since FTS5 looks up words only: "expense" for "expens".
-
-    The Porter stemmer removes a final "e" last, so a stem that it would shorten again gets that letter back.
-    """
-    return stem if stems(stem) == [stem] else f"{stem}e"
-
-
 def tokens(text: str) -> list[Token]:
     """Return the words of a text, those with ligatures and the like as the column ``ident`` has them."""
     written = text.encode()

@@ -229,9 +229,6 @@ class PartOfStore:
     def snapshot(self) -> AbstractContextManager[Snapshot]:
         return self.storage.snapshot(self.within)
 
-    def searching(self, weights: Mapping[str, float], stop_words: Iterable[str], /) -> AbstractContextManager[None]:
-        return self.storage.searching(weights, stop_words)
-
 
 @dataclass(frozen=True, slots=True)
 class Scope:

@@ -691,7 +691,8 @@ class KeywordIndex:
             else {}
         )
 
-    put, rebuild = staticmethod(postings.put_in), staticmethod(postings.rebuild)
+    put = staticmethod(postings.put_in)
+    rebuild = finish = staticmethod(postings.rebuild)
 
     def remove(self, session: Session, chunks: Sequence[int], /) -> bool:
         postings.take_out(session, chunks)

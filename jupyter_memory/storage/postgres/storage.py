@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -153,10 +153,6 @@ class PostgresStorage:
             places=places.tolist(),
         )
         return [row[0] for row in rows]
-
-    def searching(self, weights: Mapping[str, float], stop_words: Iterable[str], /) -> AbstractContextManager[None]:
-        # The server keeps what it read in its own memory, for everybody: nothing is read ahead here.
-        return nullcontext()
 
     def interrupt(self, thread: int, /) -> bool:
         return self.database.interrupts.stop(thread)

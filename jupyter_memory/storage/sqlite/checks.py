@@ -15,6 +15,7 @@ from jupyter_memory.errors import StoreDamaged
 from jupyter_memory.storage.cell_matching import fingerprint
 from jupyter_memory.storage.sqlite.copies import migrations, sweep
 from jupyter_memory.storage.sqlite.database import Database
+from jupyter_memory.storage.sqlite.keyword import check_postings
 from jupyter_memory.storage.sqlite.session import Session
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
 from jupyter_memory.storage.tables import memories, models
@@ -288,12 +289,14 @@ def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
     if found:
         yield from found
         return
-    if not database.read_only:
-        try:
+    try:
+        if not database.read_only:
             with database.write() as connection:
                 connection.execute("insert into keyword (keyword, rank) values ('integrity-check', 1)")
-        except StoreDamaged:
-            yield "The keyword index does not match the memories. Repair it with store.rebuild()."
+        with database.read() as snapshot:
+            check_postings(snapshot)
+    except StoreDamaged:
+        yield "The keyword index does not match the memories. Repair it with store.rebuild()."
     with database.read() as snapshot:
         active = models.active(snapshot)
         if active is not None and (lacking := len(vectors.missing(snapshot, active, 1_000_000))):

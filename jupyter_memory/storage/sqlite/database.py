@@ -547,23 +547,15 @@ def _undo(connection: apsw.Connection) -> None:
 # A background thread that reads the same state of the store while a search reads something else.
 
 Result = TypeVar("Result")
-# Work of a few milliseconds that returns whether there is more of it.
-Step = Callable[[Session], bool]
 
 
 class BackgroundReader:
-    """Reads part of what a search needs in another thread, while the search reads the rest.
-
-    Between searches the thread does other work in steps, such as caching the scores of frequent words.
-    """
+    """Reads part of what a search needs in another thread, while the search reads the rest."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._process = 0
         self._threads: ThreadPoolExecutor | None = None
-        self._lock = Lock()
-        self._searches = 0
-        self._turn: object = None
 
     def begin(self, connection: Session, work: Callable[[Session], Result]) -> Callable[[], Result]:
         """Begin ``work``, and return what waits for its result.
@@ -586,41 +578,10 @@ class BackgroundReader:
 
         return result
 
-    @contextmanager
-    def searching(self, afterwards: Callable[[], Step | None]) -> Iterator[None]:
-        """Context manager for one search; ``afterwards`` returns the work that the thread does until the next one."""
-        with self._lock:
-            self._searches += 1
-            self._turn = None
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._searches -= 1
-                turn = self._turn = None if self._searches else object()
-            if turn is not None and (step := afterwards()) is not None:
-                self._go_on(turn, step)
-
     def close(self) -> None:
-        self._turn = None
         if self._threads is not None:
             self._threads.shutdown(wait=False, cancel_futures=True)
             self._threads = None
-
-    def _go_on(self, turn: object, step: Step) -> None:
-        threads = self._threads
-        # Only a thread that is there already, in this process, takes steps.
-        if threads is not None and self._process == os.getpid():
-            with suppress(RuntimeError):
-                threads.submit(self._step, turn, step)
-
-    def _step(self, turn: object, step: Step) -> None:
-        if self._turn is not turn:
-            return
-        with suppress(StoreError), self._database.read() as connection:
-            more = step(connection)
-            if more:
-                self._go_on(turn, step)
 
     def _read(self, state: str, work: Callable[[Session], Result]) -> tuple[Result] | None:
         try:

@@ -465,7 +465,7 @@ def _takes_log(connection: apsw.Connection, patience: int) -> bool:
 # What the tables are for, by their names; whatever is not here is small.
 _KINDS = {
     "texts": ("memories", "texts", "tags", "chunks", "definitions"),
-    "words": ("keyword_*",),
+    "words": ("keyword_*", "word_*"),
     "vectors": ("vectors_*", "codes_*", "chunk_tokens", "models", "trust"),
     "pictures": ("thumbnails",),
     "history": ("runs",),

@@ -77,6 +77,25 @@ create virtual table keyword using fts5 (
 -- A deleted row leaves its words in the index until segments merge, unless this is set.
 insert into keyword (keyword, rank) values ('secure-delete', 1);
 
+-- Which chunk holds a word, and how often in each column: the same words as in the index above (see postings.py).
+create table word_segments (
+  id integer primary key autoincrement,
+  block integer not null,                 -- of 16,384 chunk ids
+  chunks blob not null,                   -- their places in the block
+  lengths blob not null                   -- how many words each has
+);
+create table word_pages (
+  id integer primary key,
+  segment integer not null references word_segments on delete cascade,
+  first text not null,                    -- the first of its words, and the place of the first chunk that holds it
+  place integer not null,
+  terms blob not null,
+  counts blob not null,
+  kinds blob not null,
+  body blob not null
+);
+create unique index word_pages_by_word on word_pages (segment, first, place);
+
 create table models (
   id integer primary key autoincrement,
   fingerprint text not null unique,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,7 +25,6 @@ from jupyter_memory.storage.sqlite.undo import SqliteForgotten
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
 from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.transfer import Transfer
-from jupyter_memory.storage.words import stems
 from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
 from jupyter_memory.text.paths import absolute, make_private
 from jupyter_memory.types import Filters
@@ -194,13 +192,6 @@ class SqliteStorage:
         wanted = np.unique(np.linspace(1, last, min(count, last)).astype(np.int64)).tolist() if last else []
         there = f"select id from chunks where {session.dialect.among('id', 'wanted')} order by id"
         return [row[0] for row in session.rows(there, wanted=wanted)]
-
-    def searching(self, weights: Mapping[str, float], stop_words: Iterable[str], /) -> AbstractContextManager[None]:
-        def stop_stems(connection: Session) -> frozenset[str]:
-            return frozenset(stems(" ".join(stop_words)))
-
-        ahead = partial(self.keywords.word_scores.reading_ahead, weights, stop_stems)
-        return self.database.background.searching(ahead)
 
     def interrupt(self, thread: int, /) -> bool:
         return self.database.interrupts.stop(thread)

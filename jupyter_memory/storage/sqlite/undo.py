@@ -24,7 +24,7 @@ from jupyter_memory.types import Draft
 from jupyter_memory.types.report import Undoable
 
 # What is made anew, or must not come back: the keyword index, counters, vectors of questions, and this table.
-_LEFT_OUT = ("keyword", "counters", "query_", "forgotten")
+_LEFT_OUT = ("keyword", "word_", "counters", "query_", "forgotten")
 
 
 class SqliteForgotten:

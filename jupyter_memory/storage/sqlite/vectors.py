@@ -99,13 +99,12 @@ class ScoredChunks:
         kept = self.scores >= floor
         return type(self)(self.chunks[kept], self.scores[kept])
 
-    def above_zero(self) -> Self:
-        kept = self.scores > 0
-        return type(self)(self.chunks[kept], self.scores[kept])
-
     def among(self, chunks: Keys, /) -> Self:
-        fits = np.isin(self.chunks, chunks)
-        return type(self)(self.chunks[fits], self.scores[fits]).above_zero()
+        """Return those of these chunks that have a score above 0; the scores are sorted by chunk."""
+        at = np.searchsorted(self.chunks, chunks)
+        at[at == self.chunks.size] = -1
+        found = (self.chunks[at] == chunks) & (self.scores[at] > 0) if self.chunks.size else np.zeros(at.size, np.bool_)
+        return type(self)(chunks[found], self.scores[at[found]])
 
     def top(self, count: int) -> dict[int, float]:
         """Return the scores of the best ``count``, best first; where the cut meets equal scores, any of them."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 
 import pytest
@@ -68,87 +66,16 @@ def test_a_forked_child_has_a_thread_of_its_own(database):
     assert read() == in_fork(read) == read() == 0
 
 
-def drained(reader, database):
-    """Wait until the thread has done all that it was given, and what that gave it to do."""
-    for _ in range(2):
-        reached = threading.Event()
-        with database.read() as connection:
-            reader.begin(connection, lambda _, reached=reached: reached.set())
-        assert reached.wait(60)
-
-
-def test_steps_between_searches(database):
-    """After a search the thread takes one step after the other until there are no more."""
-    reader, left, done = database.background, [3, 2, 1, 0], threading.Event()
-
-    def step(connection):
-        assert chunks(connection)[0] == 0
-        more = left.pop(0) > 0
-        return more or done.set()
-
-    with reader.searching(lambda: step), database.read() as connection:
+def test_closing_lets_the_thread_go(database):
+    """A store begins its thread for the first search that needs it, and ends it when it is closed."""
+    before, reader = set(threading.enumerate()), database.background
+    with database.read() as connection:
         reader.begin(connection, chunks)()
-        assert len(left) == 4
-    assert done.wait(60)
-    drained(reader, database)
-    assert left == []
-
-
-def test_no_step_while_something_is_searched(database):
-    """When a search begins, the step that is being taken is the last; other searches may still go on."""
-    reader, begun, go_on, taken = database.background, threading.Event(), threading.Event(), []
-
-    def step(connection):
-        taken.append(threading.get_ident())
-        begun.set()
-        return go_on.wait(60)
-
-    with reader.searching(lambda: step), database.read() as connection:
-        reader.begin(connection, chunks)()
-    assert begun.wait(60)
-    with reader.searching(lambda: None):
-        go_on.set()
-        drained(reader, database)
-        with reader.searching(lambda: step):
-            pass  # the other search has not ended
-        drained(reader, database)
-    drained(reader, database)
-    assert len(taken) == 1
-    assert taken != [threading.get_ident()]
-
-
-@pytest.mark.parametrize("steps", [None, lambda connection: True], ids=["no steps", "endless steps"])
-def test_closing_lets_the_thread_go(database, steps):
-    """Where no search needs the thread none is begun; closing ends it, even while steps go on, and no other begins."""
-    before = set(threading.enumerate())
-    reader = database.background
-    with reader.searching(lambda: steps):
-        pass
-    assert set(threading.enumerate()) <= before
-    with reader.searching(lambda: steps), database.read() as connection:
-        reader.begin(connection, chunks)()
-    with reader.searching(lambda: steps):
-        [thread] = set(threading.enumerate()) - before
-        assert thread.name.startswith("jupyter-memory-read")
-        reader.close()
+    [thread] = set(threading.enumerate()) - before
+    assert thread.name.startswith("jupyter-memory-read")
+    reader.close()
     thread.join(60)
     assert not thread.is_alive()
-    assert set(threading.enumerate()) <= before
-
-
-def test_steps_end_with_the_process(tmp_path):
-    """A process does not wait for steps that go on and on."""
-    program = """
-import sys, threading
-from pathlib import Path
-from jupyter_memory.storage import Database
-database, taken = Database(Path(sys.argv[1])), threading.Event()
-reader = database.background
-with reader.searching(lambda: lambda connection: not taken.set()), database.read() as connection:
-    reader.begin(connection, lambda connection: 1)()
-assert taken.wait(60)
-"""
-    subprocess.run([sys.executable, "-c", program, str(tmp_path / "memory.sqlite")], check=True, timeout=100)
 
 
 def test_a_value_of_another_version_is_not_returned():
@@ -166,12 +93,11 @@ def test_the_least_recently_used_go_first():
     cache.put("", "a", "xx")
     cache.put("", "b", "yy")
     cache.put("", "a", "xxx")
-    assert cache.room == 1
     cache.get("", "b")
     cache.put("", "c", "zz")
     assert [cache.get("", key) for key in "abc"] == [None, "yy", "zz"]
     cache.put("", "d", "too long for it")
-    assert cache.get("", "d") is None and cache.room == 6
+    assert cache.get("", "d") is None
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

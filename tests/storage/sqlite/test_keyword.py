@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import threading
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -317,41 +316,6 @@ def test_any_memory_has_its_score(sqlite, remember, query, searched):
     plain = matches(open_storage(opened.database), query, count=100)
     assert scores == pytest.approx({one.memory: one.score for one in plain})
     assert set(scores) < set(keys)
-
-
-def asks_the_index(storage, word, weights):
-    """Search for a word and for one that the store lacks; return whether FTS5 was asked for both, and the finds."""
-    statements = []
-    with storage.snapshot() as snapshot:
-        connection = storage.database.connection
-        connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda one: statements.append(one["sql"]))
-        try:
-            found = snapshot.keyword_matches(Terms(words=(word, f"lacking{word}")), weights, ANY, 50)
-        finally:
-            connection.trace_v2(0)
-    return sum("keyword match" in sql for sql in statements) > 1, found
-
-
-@pytest.mark.parametrize(("searches", "room", "read"), [(1, 1, set()), (2, 1, {"prices", "ridge"}), (2, 0, set())])
-def test_frequent_words_are_read_before_they_are_asked_for(large, searches, room, read):
-    """After a second search, words in 3,000 to half of the chunks are read, but no stop words; scores stay."""
-    # Where their scores find no more room, because those of other columns fill it, nothing is read ahead.
-    storage, columns = open_storage(large.database), {"title": 5.0, "text": 1.0}
-    for number in range(0 if room else 440):  # of 4,550 scores each; 2,000,000 fit
-        matches(storage, Terms(words=("ridge", "lacking")), {"text": 2.0 + number}, 1)
-    for _ in range(searches):
-        with storage.searching(columns, ("model",)), storage.snapshot() as snapshot:
-            snapshot.in_background(lambda _: None)()
-            snapshot.keyword_matches(Terms(words=("rare7",)), columns, ANY, 5)
-    for _ in range(20):  # more than the steps that there are
-        reached = threading.Event()
-        with storage.snapshot() as snapshot:
-            snapshot.in_background(lambda _, reached=reached: reached.set())
-            assert reached.wait(60)
-    for word in ("prices", "ridge", "model", "rare8"):
-        asked, found = asks_the_index(storage, word, columns)
-        assert asked == (word not in read), word
-        assert found == matches(open_storage(large.database), Terms(words=(word, "lacking")), columns, 50)
 
 
 # -- what is marked ----------------------------------------------------------------------------------------------------
