@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import NoStore, StoreClosed
-from jupyter_memory.text.paths import StorePath, make_private, may_exist, store_at
+from jupyter_memory.text.paths import StorePath, may_exist, store_at
 
 if TYPE_CHECKING:
     from jupyter_memory.store.store import MemoryStore
@@ -45,9 +44,7 @@ class StoreProvider:
     def store(self, *, create: bool = False) -> MemoryStore:
         """Return the open store; with ``create`` it is created if it does not exist.
 
-        Raises:
-            NoStore: there is none, and it is not to be created.
-            StoreError: it cannot be opened, and the next request tries again; or the provider was closed for good.
+        After a ``StoreError`` the next request tries again, unless the provider was closed for good.
         """
         with self._lock:
             if self._store is not None and (self._store.closed or self._store.replaced):
@@ -59,10 +56,8 @@ class StoreProvider:
                 # Imported late: this loads NumPy and SQLite, and a server without requests need not wait for them.
                 from jupyter_memory.store.store import MemoryStore
 
-                chosen, space = self.settings, self.settings.space or None
-                self._store = MemoryStore(
-                    self.path, chosen.embedder, chosen.profile, space, settings=chosen, folder=self._folder
-                )
+                chosen, space, at = self.settings, self.settings.space or None, self._folder
+                self._store = MemoryStore(self.path, chosen.embedder, chosen.profile, space, settings=chosen, folder=at)
             store = self._store
         if store is None or self._closed:
             if store is not None:
@@ -86,46 +81,3 @@ class StoreProvider:
                     self._store.close()
             finally:
                 self._lock.release()
-
-
-FILE_NAME = "90-jupyter-memory.py"
-
-# The profile may serve kernels of environments without the package, where the file must stay silent. It removes the
-# names that it defines, which the user would see otherwise.
-_STARTUP = """\
-# Loads jupyter_memory in every new kernel; written by `%memory autoload on`, removed by `%memory autoload off`.
-def _load_jupyter_memory(shell):
-    from importlib.util import find_spec
-
-    if find_spec("jupyter_memory") is not None:
-        shell.extension_manager.load_extension("jupyter_memory")
-
-
-_load_jupyter_memory(get_ipython())
-del _load_jupyter_memory
-"""
-
-
-def startup_file(startup: Path) -> Path:
-    """Return the file in a profile's startup folder that loads the extension."""
-    return startup / FILE_NAME
-
-
-def turn_on(startup: Path) -> Path:
-    """Write the file; return its path."""
-    make_private(startup)
-    file = startup_file(startup)
-    file.write_text(_STARTUP, encoding="utf-8")
-    return file
-
-
-def turn_off(startup: Path) -> bool:
-    """Remove the file; return whether it was there."""
-    was_on = is_on(startup)
-    startup_file(startup).unlink(missing_ok=True)
-    return was_on
-
-
-def is_on(startup: Path) -> bool:
-    """Return whether new kernels of this profile load the extension."""
-    return startup_file(startup).is_file()

@@ -8,7 +8,7 @@ from jupyter_memory.config import JupyterMemory, load_config
 from jupyter_memory.magics import completion
 from jupyter_memory.magics.magics import MemoryMagics
 from jupyter_memory.magics.parsing import keep_questions
-from jupyter_memory.magics.session import Session, note, watch
+from jupyter_memory.magics.session import Session
 
 __all__ = ["load", "unload"]
 
@@ -22,10 +22,9 @@ def load(shell: InteractiveShell) -> None:
     settings = load_config(
         more={"IPython's configuration": shell.config}, on_problem=problems.append, check_profile=_check_profile
     )
-    for problem in problems:
-        note(problem)
     session = Session(shell, settings, problems)
-    watch(settings)
+    for problem in problems:
+        session.note(problem)
     session.recorder.follow_setting()
     shell.register_magics(MemoryMagics(shell, session))
     # Annotated as a list of shells, it holds everything that `%config` can set.

@@ -15,10 +15,10 @@ from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, Intera
 from jupyter_memory.config import has_store
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.history.failure import last_shown
-from jupyter_memory.interface.commands.fixes import NOTHING_ALIKE, headline, nothing_found
+from jupyter_memory.interface.commands.history import NOTHING_ALIKE, headline, nothing_found
 from jupyter_memory.interface.options import Option
 from jupyter_memory.magics.parsing import LineParser
-from jupyter_memory.magics.session import Session, note, say
+from jupyter_memory.magics.session import Session
 from jupyter_memory.types import Fix, Run, RunError
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class MemFix:
     def run(self, source: str) -> pd.DataFrame | None:
         """Run a line of the magic."""
         if FIX_PARSER.is_call_for_help(source):
-            say(FIX_PARSER.help)
+            self._session.say(FIX_PARSER.help)
             return None
         line = FIX_PARSER.parse(source)
         if line.words:
@@ -167,21 +167,22 @@ class MemFix:
         # Imported late: a kernel without errors need not wait for pandas.
         from jupyter_memory.dataframe.fixes import fixes_frame
 
-        self._shown = self._found(self._session.store_if_any, limit)
+        session = self._session
+        self._shown = self._found(session.store_if_any, limit)
         if not self._shown:
-            possible, run = self._session.store_if_any, self._failed
-            say(nothing_found(run, [] if possible is None else possible.fixes.similar(run, self.last_error.before)))
+            store, run = session.store_if_any, self._failed
+            similar = [] if store is None else store.fixes.similar(run, self.last_error.before)
+            session.say(nothing_found(run, similar))
             is_interrupted = run.error is not None and run.error.is_interruption
-            if not is_interrupted and (possible is None or not possible.history.status().runs):
-                note(
+            if not is_interrupted and (store is None or not store.history.status().runs):
+                session.note(
                     "The history is empty, so only saved notebooks and notes were searched. To fill it: "
                     "%memory history on"
                 )
             return None
-        store = self._session.store_at_once
-        self._session.last = self._session.ranked = self._session.latest = store.fixes.answer(self._shown)
-        say(headline(self._shown))
-        return fixes_frame(self._shown, str(store.path))
+        session.last = session.ranked = session.latest = session.store_at_once.fixes.answer(self._shown)
+        session.say(headline(self._shown))
+        return fixes_frame(self._shown, str(session.store_at_once.path))
 
     def _found(self, store: MemoryStore | None, limit: int) -> list[Fix]:
         run = self._failed
@@ -206,4 +207,4 @@ class MemFix:
             # Nothing was asked for: a command reports a store that is away, locked or broken.
             return
         if found:
-            note("You mended an error like this one before: %memfix shows how.")
+            self._session.note("You mended an error like this one before: %memfix shows how.")

@@ -14,7 +14,6 @@ from IPython.core.error import UsageError
 from jupyter_memory.interface.commands import table
 from jupyter_memory.interface.commands.command import Call, Command, F, Front, Halted, nearest_command, offered
 from jupyter_memory.magics.parsing import LineParser
-from jupyter_memory.magics.session import say
 
 # Names that people try, and what to type instead.
 _ELSEWHERE = {
@@ -46,7 +45,7 @@ class Subcommands(Generic[F]):
         if name.endswith(";"):
             name, rest = name.rstrip(";"), ";"
         if name in ("", "help", "?", "??", "-h", "--help"):
-            return say(self.overview())
+            return front.say(self.overview())
         if name not in commands and name.rstrip("?") in commands:
             name, rest = name.rstrip("?"), "?"
         if name not in commands:
@@ -54,7 +53,7 @@ class Subcommands(Generic[F]):
         command = commands[name]
         parser = _parser(self.magic, command)
         if parser.is_call_for_help(rest):
-            return say(parser.help)
+            return front.say(parser.help)
         line = parser.parse(rest)
         words = tuple(line.arguments)
         chosen = offered(command.below, "notebook").get(words[0], command) if words else command
@@ -68,7 +67,7 @@ class Subcommands(Generic[F]):
         try:
             result = chosen.run(front, Call(words, line.values, line.source.strip()))
         except Halted as halted:
-            return say(str(halted))
+            return front.say(str(halted))
         return None if line.silent else result
 
     def overview(self) -> str:
@@ -105,7 +104,7 @@ def _parser(magic: str, command: Command[Any]) -> LineParser:
     return LineParser(f"{magic} {command.name}", command.help, command.options, command.words.rstrip("…"))
 
 
-MEMORY: Subcommands[Front] = Subcommands("memory", lambda: table.commands_of("notebook"))
+MEMORY: Subcommands[Front] = Subcommands("memory", lambda: offered(table.COMMANDS, "notebook"))
 MEMORY_HELP = f"""Look after the memory. `%memsearch?` searches, `%memadd?` adds a note, `%memeval?` compares rankings.
 
 {MEMORY.overview()}

@@ -24,7 +24,6 @@ from jupyter_memory.interface import (
     SEARCH,
     StoreProvider,
     headline,
-    memory_of,
     refuse_unquoted_times,
     search_of,
 )
@@ -83,7 +82,6 @@ def test_what_is_not_given_is_left_to_the_store() -> None:
     """Options without a value are not arguments, so that the settings count."""
     given = {"limit": None, "profile": None, "domain": None, "tag": None, "kind": ()}
     assert search_of(given, NOW) == {"filters": Filters(), "now": NOW}
-    assert memory_of({"title": None, "tag": None, "event_at": None}, NOW) == {}
 
 
 @pytest.mark.parametrize(
