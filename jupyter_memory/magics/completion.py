@@ -105,7 +105,7 @@ def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], Seque
         return (*SEARCH, *IN_A_NOTEBOOK), ()
     if magic in ("memadd", "memfix"):
         return ADD if magic == "memadd" else FIX, ()
-    commands: Mapping[str, Command[Any]] = (MEMEVAL if magic == "memeval" else MEMORY).commands()
+    commands: Mapping[str, Command[Any]] = (MEMEVAL if magic == "memeval" else MEMORY).commands
     if not before:
         return (), (tuple(commands),)
     command = commands.get(before[0])

@@ -43,17 +43,14 @@ def add(session: Session, call: Call) -> None:
         raise UsageError("There is no search to keep yet: run %memsearch first.")
     if wrong := [word for word in call.words if not word.isdecimal()]:
         raise UsageError(f"Ranks are numbers, as in %memeval add 1 3; {wrong[0]} is not one.")
-    path = session.golden_file
-    kept = golden.add(path, session.last, [int(word) for word in call.words] or [1])
+    kept = golden.add(session.golden_file, session.last, [int(word) for word in call.words] or [1])
     answers = count_of(len(kept.right), "right answer")
-    session.say(f"kept “{fit(kept.text, 60)}” with {answers} ({kept.id}); the golden set has {len(golden.load(path))}.")
+    session.say(f"kept “{fit(kept.text, 60)}” with {answers} ({kept.id}); the golden set has {len(session.questions)}.")
 
 
 def list_(session: Session, call: Call) -> None:
     """Show the questions of the golden set, with their ids."""
-    from jupyter_memory.evaluation import golden
-
-    if not (kept := golden.load(session.golden_file)):
+    if not (kept := session.questions):
         session.say(_EMPTY)
         return
     rows = [
@@ -74,9 +71,8 @@ def forget(session: Session, call: Call) -> None:
 
     if not call.words:
         raise UsageError("Name the questions by their ids: %memeval forget 3f2a9c, or all of them: %memeval forget all")
-    path = session.golden_file
-    ids = [one.id for one in golden.load(path)] if call.words == ("all",) else list(call.words)
-    gone = golden.forget(path, ids)
+    ids = [one.id for one in session.questions] if call.words == ("all",) else list(call.words)
+    gone = golden.forget(session.golden_file, ids)
     session.say(f"took {count_of(gone, 'question')} out of the golden set")
 
 
@@ -96,7 +92,7 @@ def run(session: Session, call: Call) -> pd.DataFrame:
 
     from jupyter_memory.evaluation import golden
 
-    if not (kept := golden.load(session.golden_file)):
+    if not (kept := session.questions):
         raise UsageError(_EMPTY)
     kept, lost = golden.answerable(session.store, kept)
     if lost:
@@ -159,14 +155,14 @@ def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], Profile
     return {labels[label]: one for label, one in chosen.items()}, used[session.settings.profile]
 
 
-COMMANDS = (
+_COMMANDS = (
     Command("add", add, notebook_words="[RANK…]"),
     Command("run", run, options=_RUN),
     Command("plot", plot),
     Command("list", list_),
     Command("forget", forget, notebook_words="ID… | all", destroys=True),
 )
-MEMEVAL: Subcommands[Session] = Subcommands("memeval", lambda: {one.name: one for one in COMMANDS})
+MEMEVAL: Subcommands[Session] = Subcommands("memeval", {one.name: one for one in _COMMANDS})
 MEMEVAL_HELP = f"""Compare ways of ranking on questions of your own.
 
 {MEMEVAL.overview()}

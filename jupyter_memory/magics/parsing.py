@@ -32,14 +32,14 @@ _SILENCED_ASSIGNMENT = re.compile(rf"^([\w.,\s]++=\s*+{_MAGIC}.*?)(?<!\s)\s*+;\s
 class Word(str):
     """A word of a line with its position, and as it was typed."""
 
+    typed: str
+    start: int
+    end: int
+
     def __new__(cls, typed: str, span: tuple[int, int], shield: str = "") -> Word:
         word = super().__new__(cls, shield + typed)
         word.typed, (word.start, word.end) = typed, span
         return word
-
-    typed: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from jupyter_memory.types.search import UNANSWERED
 if TYPE_CHECKING:
     import pandas as pd
 
-    from jupyter_memory.evaluation.golden import GoldenRun
+    from jupyter_memory.evaluation.golden import GoldenQuestion, GoldenRun
     from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.store import MemoryStore
     from jupyter_memory.types import Answer, Memory
@@ -152,6 +152,13 @@ class Session(Front):
 
         return golden_path(companion(store_path(self.settings)))
 
+    @property
+    def questions(self) -> list[GoldenQuestion]:
+        """Return the questions of the golden set."""
+        from jupyter_memory.evaluation.golden import load
+
+        return load(self.golden_file)
+
     def note_unexpanded(self, line: str, variables: Container[str], instead: str) -> None:
         """Say, once, that a name in a line stands for itself, where other magics would put in the variable's value."""
         if not self._told_of_names and (found := unexpanded(line, variables)):
@@ -275,7 +282,7 @@ class Session(Front):
         from jupyter_memory.evaluation import golden
 
         try:
-            kept = golden.load(self.golden_file)[-_MOST:]
+            kept = self.questions[-_MOST:]
             if len(kept) < _FEWEST or not has_store(self.settings):
                 return None
             from jupyter_memory.search.profiles import profile_named

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 from itertools import zip_longest
@@ -32,15 +32,15 @@ _CALL_WIDTH, _SUMMARY_WIDTH = 31, 46
 
 
 class Subcommands(Generic[F]):
-    """The subcommands of one magic; ``commands`` returns them by name."""
+    """The subcommands of one magic, by name."""
 
-    def __init__(self, magic: str, commands: Callable[[], Mapping[str, Command[F]]]) -> None:
+    def __init__(self, magic: str, commands: Mapping[str, Command[F]]) -> None:
         self.magic = magic
         self.commands = commands
 
     def run(self, front: F, source: str) -> Any:
         """Run the subcommand that a line of the magic names."""
-        commands = self.commands()
+        commands = self.commands
         name, _, rest = source.strip().partition(" ")
         if name.endswith(";"):
             name, rest = name.rstrip(";"), ";"
@@ -59,9 +59,9 @@ class Subcommands(Generic[F]):
         chosen = offered(command.below, "notebook").get(words[0], command) if words else command
         if chosen is not command:
             words = words[1:]
-        if chosen.has_too_few(len(words)):
+        if chosen.notebook_words is None and len(words) < sum(argument.required for argument in chosen.arguments):
             raise UsageError(chosen.missing or f"%{self.magic} {name} is followed by {chosen.words}.")
-        if chosen.has_too_many(len(words)):
+        if not chosen.takes(len(words)):
             takes = command.words or "nothing but options"
             raise UsageError(command.missing or f"%{self.magic} {name} takes {takes}; there is: {line.text}")
         try:
@@ -73,7 +73,7 @@ class Subcommands(Generic[F]):
     def overview(self) -> str:
         """Return a line for each subcommand."""
         lines: list[str] = []
-        for title, of_it in table.grouped(self.commands()).items():
+        for title, of_it in table.grouped(self.commands).items():
             lines += ["", title] if title else []
             for one in of_it:
                 call = f"%{self.magic} {one.name} {one.words}".rstrip()
@@ -91,11 +91,9 @@ class Subcommands(Generic[F]):
             return f" That is {_DESTROYING[name]}."
         if self.magic == "memory" and name in _ELSEWHERE:
             return f" Did you mean {_ELSEWHERE[name]}?"
-        if near := nearest_command(name, self.commands()):
+        if near := nearest_command(name, self.commands):
             return f" Did you mean %{self.magic} {near}?"
-        if self.magic != "memory":
-            return ""
-        known = get_close_matches(name, _ELSEWHERE, n=1)
+        known = get_close_matches(name, _ELSEWHERE, n=1) if self.magic == "memory" else []
         return f" Did you mean {_ELSEWHERE[known[0]]}?" if known else ""
 
 
@@ -104,7 +102,7 @@ def _parser(magic: str, command: Command[Any]) -> LineParser:
     return LineParser(f"{magic} {command.name}", command.help, command.options, command.words.rstrip("…"))
 
 
-MEMORY: Subcommands[Front] = Subcommands("memory", lambda: offered(table.COMMANDS, "notebook"))
+MEMORY: Subcommands[Front] = Subcommands("memory", offered(table.COMMANDS, "notebook"))
 MEMORY_HELP = f"""Look after the memory. `%memsearch?` searches, `%memadd?` adds a note, `%memeval?` compares rankings.
 
 {MEMORY.overview()}

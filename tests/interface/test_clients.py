@@ -75,13 +75,13 @@ def test_a_variable_moves_the_file(name: str, variable: str, file: str) -> None:
 
 def test_claude_desktop_from_a_package_reads_another_file(tmp_path: Path) -> None:
     """On Windows, the packaged application has a folder of its own; a leftover of the package is not one."""
-    desktop = target("claude-desktop", Places(tmp_path, {"LOCALAPPDATA": str(tmp_path / "Local")}, "win32"))
+    here = Places(tmp_path, {"LOCALAPPDATA": str(tmp_path / "Local")}, "win32")
     packaged = tmp_path / "Local" / "Packages" / "Claude_pzs8sxrjxfjjc" / "LocalCache" / "Roaming"
     packaged.parent.mkdir(parents=True)
-    assert desktop.file.is_relative_to(tmp_path / "AppData")
+    assert target("claude-desktop", here).file.is_relative_to(tmp_path / "AppData")
 
     packaged.mkdir()
-    assert desktop.file == packaged / "Claude" / "claude_desktop_config.json"
+    assert target("claude-desktop", here).file == packaged / "Claude" / "claude_desktop_config.json"
 
 
 def test_entries_as_each_client_wants_them() -> None:

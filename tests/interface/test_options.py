@@ -63,21 +63,6 @@ def test_filters() -> None:
     assert (on.until - on.since).days == 1
 
 
-@pytest.mark.parametrize(
-    ("values", "says"),
-    [
-        ({"since": "2026", "until": "2025"}, "Nothing lies between"),
-        ({"since": "2026-03-01T10:00Z", "until": "2026-03-01T10:00Z"}, "Nothing lies between"),
-        ({"on": "2025", "since": "2024"}, "--on names the whole period"),
-        ({"since": "soonish"}, "soonish"),
-    ],
-)
-def test_times_that_do_not_fit(values: dict[str, str], says: str) -> None:
-    """Times that exclude each other, or cannot be read, are refused."""
-    with pytest.raises(QueryError, match=says):
-        search_of(values, NOW)
-
-
 def test_what_is_not_given_is_left_to_the_store() -> None:
     """Options without a value are not arguments, so that the settings count."""
     given = {"limit": None, "profile": None, "domain": None, "tag": None, "kind": ()}

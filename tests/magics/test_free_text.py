@@ -254,6 +254,7 @@ def test_abbreviated_options(week) -> None:
         ("%memsearch merge --kind cel", "Did you mean cell?"),
         ("%memsearch merge --since soonish", "2025-03-31"),
         ("%memsearch merge --since 2026 --until 2025", "Nothing lies between"),
+        ("%memsearch merge --since 2026-03-01T10:00Z --until 2026-03-01T10:00Z", "Nothing lies between"),
         ("%memsearch merge --on yesterday --since 2025", "--on names the whole period"),
         ("%memsearch merge --profile autp", "Did you mean 'auto'?"),
         ("%memsearch   ;  --nope", "There is no option"),

@@ -363,9 +363,10 @@ class ConfigChange:
         # Imported late: its patterns take a while to load, and only what is shown needs them.
         from jupyter_memory.ingest.redaction.redactor import redact
 
-        names = (os.devnull if side is None else str(self.path) for side in (self.before, self.after))
-        sides = ((side or b"").decode("utf-8", "replace").splitlines() for side in (self.before, self.after))
-        text, _ = redact("\n".join(unified_diff(*sides, *names, n=2, lineterm="")))
+        sides = (self.before, self.after)
+        old, new = ((side or b"").decode("utf-8", "replace").splitlines() for side in sides)
+        before, after = (os.devnull if side is None else str(self.path) for side in sides)
+        text, _ = redact("\n".join(unified_diff(old, new, before, after, n=2, lineterm="")))
         # Programs write files whose whole content is one line.
         return "\n".join(line if len(line) <= 300 else f"{line[:300]} …" for line in text.split("\n"))
 

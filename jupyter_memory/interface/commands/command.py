@@ -128,15 +128,10 @@ class Command(Generic[F]):
             return self.notebook_words
         return " ".join(argument.name + "…" * argument.many for argument in self.arguments)
 
-    def has_too_few(self, count: int) -> bool:
-        """Return whether so many words are fewer than the command needs in a notebook."""
-        return self.notebook_words is None and count < sum(argument.required for argument in self.arguments)
-
-    def has_too_many(self, count: int) -> bool:
-        """Return whether so many words are more than the command takes in a notebook."""
-        if self.notebook_words is not None or self.below or any(argument.takes_all for argument in self.arguments):
-            return False
-        return count > len(self.arguments)
+    def takes(self, count: int) -> bool:
+        """Return whether so many words are not more than the command takes in a notebook."""
+        has_no_end = self.notebook_words is not None or self.below or any(one.takes_all for one in self.arguments)
+        return bool(has_no_end) or count <= len(self.arguments)
 
 
 def nearest_command(name: str, commands: Mapping[str, Command[F]]) -> str | None:

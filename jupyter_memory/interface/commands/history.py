@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 from textwrap import indent
-from typing import TYPE_CHECKING
 
 from jupyter_memory.config import load_config
 from jupyter_memory.errors import InputError
@@ -15,9 +14,6 @@ from jupyter_memory.text.display import columns, count_of, fit
 from jupyter_memory.text.paths import make_private
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Fix, Run
-
-if TYPE_CHECKING:
-    from jupyter_memory.history.recorder import Recorder
 
 NOTHING_ALIKE = "No earlier error is like this one."
 _LONGEST_SHOWN = 3_000
@@ -51,7 +47,8 @@ def history(front: Front, call: Call) -> None:
 
 def on(front: Front, call: Call) -> None:
     """Remember what this kernel runs, from the next cell on."""
-    recorder = _recorder(front)
+    recorder = front.recorder
+    assert recorder is not None  # only a notebook has this command
     if call.values["always"]:
         # Imported late, here and below: a kernel need not wait for what edits files of settings.
         from jupyter_memory.interface.clients.client import setting
@@ -69,7 +66,8 @@ def on(front: Front, call: Call) -> None:
 
 def off(front: Front, call: Call) -> None:
     """Remember no more what this kernel runs; what is remembered stays."""
-    recorder = _recorder(front)
+    recorder = front.recorder
+    assert recorder is not None  # only a notebook has this command
     if call.values["always"]:
         from jupyter_memory.interface.clients.client import setting
 
@@ -126,13 +124,6 @@ def import_(front: Front, call: Call) -> None:
     if path is None:
         raise InputError("IPython has no default profile here. Name the file: import PATH")
     front.say(f"imported {count_of(front.store_to_fill.history.import_ipython(path), 'run')} from {path}")
-
-
-def _recorder(front: Front) -> Recorder:
-    recorder = front.recorder
-    if recorder is None:
-        raise WrongUsage("Only a kernel records what it runs: type %memory history on in a notebook.")
-    return recorder
 
 
 def _of_ipython() -> Path | None:

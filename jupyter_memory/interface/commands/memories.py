@@ -286,7 +286,7 @@ def search(front: Front, call: Call) -> None:
     """Search by meaning and by exact words; '"quoted words"' are looked for as a phrase."""
     with usage():
         query, arguments = call.text("The query"), search_of(call.values, datetime.now(UTC))
-        _check_profile(call.values["profile"])
+        check_profile(call.values["profile"])
         tokens = call.values["context"]
         if tokens is not None:
             if other := next((name for name in ("json", "scan") if call.values[name]), None):
@@ -353,7 +353,7 @@ def explain(front: Front, call: Call) -> None:
     elif len(words) >= 2:
         profile = call.values.get("profile")
         with usage():
-            _check_profile(profile)
+            check_profile(profile)
         # Without quotes, the query is all but the last word.
         query = words[0] if len(words) == 2 else " ".join(words[:-1])
         word = words[-1]
@@ -427,7 +427,9 @@ def _last(front: Front) -> Answer:
     return front.last
 
 
-def _check_profile(name: str | None) -> None:
+def check_profile(name: str | None) -> None:
+    """Raise ``UnknownProfile`` or ``InputError`` if there is no such profile."""
+    # Imported late: a kernel that never searches need not wait for the profiles.
     from jupyter_memory.search.profiles import profile_named
 
     if name is not None:

@@ -328,14 +328,14 @@ def _brought(front: Front, call: Call, wanted: Wanted, cached: CachedModel) -> b
 
     path = call.values["from"]
     to_fetch = path is None and not wanted.is_here
-    lacking = models.lacking(cached, to_fetch=to_fetch)
+    lacking = models.lacking(cached.entry, to_fetch=to_fetch)
     if lacking or to_fetch:
         question = "Install and fetch?" if lacking and to_fetch else "Install?" if lacking else "Fetch it?"
         plan = models.plan(cached) if to_fetch else columns(lacking)
         if not front.confirm(question, yes=call.values["yes"], command=f"model {call.source}", plan=plan):
             return False
     if lacking:
-        _say(front, lambda: models.install(cached, to_fetch=to_fetch))
+        _say(front, lambda: models.install(cached.entry, to_fetch=to_fetch))
     if path is not None or to_fetch:
         _say(front, lambda: models.get(cached, path, progress=front.progress, dimensions=wanted.dimensions))
     return True
