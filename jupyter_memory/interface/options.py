@@ -155,11 +155,7 @@ def is_option(piece: str, table: Sequence[Option]) -> bool:
 
 
 def nearest(flag: str, table: Sequence[Option]) -> str | None:
-    """Return the long flag that a misspelt one may mean, None if there is none, or if it destroys something.
-
-    >>> nearest("--tga", FORGET), nearest("--everthing", FORGET)
-    ('--tag', None)
-    """
+    """Return the long flag that a misspelt one may mean, None if there is none, or if it destroys something."""
     known = {one: option for option in table for one in option.flags if one.startswith("--")}
     near = next(iter(get_close_matches(flag, known, n=1)), None)
     return None if near is None or known[near].destroys else near
@@ -169,9 +165,6 @@ def switch_among(words: Sequence[str], table: Sequence[Option]) -> str:
     """Return a notice about a word of a query that may have been meant as an option, empty if there is none.
 
     Such a word comes first, or a number follows it at the end of the line; ``grep -r`` is a question about grep.
-
-    >>> switch_among([SHIELD + "-l", "3", "plugin"], SEARCH)
-    '-l is not an option, so it is searched for as a word. Options that begin so: --limit or -n, --lang.'
     """
     for place, word in enumerate(words):
         found = _SWITCH.fullmatch(word)

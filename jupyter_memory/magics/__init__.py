@@ -39,7 +39,7 @@ def unload(shell: InteractiveShell) -> None:
     manager = shell.magics_manager
     magics = manager.registry.pop(MemoryMagics.__name__, None)
     if isinstance(magics, MemoryMagics):
-        magics.fixing.last_error.stop()
+        magics.fixing.stop()
         magics.session.recorder.stop()
         magics.session.close()
         for kind, names in _MAGICS.items():

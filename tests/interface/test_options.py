@@ -107,12 +107,10 @@ SECRET = "postgresql://ada:s3cr3t-λ@db.invalid/team"
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    """Work in a folder of the test, where Jupyter keeps its files as well."""
-    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def here(home, monkeypatch):
+    """Work in the folder of the test where Jupyter keeps its files as well."""
+    monkeypatch.chdir(home)
+    return home
 
 
 @pytest.mark.parametrize("opened", [MemoryStore, open_store])

@@ -40,11 +40,7 @@ class Places:
     platform: str = sys.platform
 
     def at(self, written: str, packaged: str = "") -> Path:
-        """Return the path that a row of the table writes; ``packaged`` is the pattern of a package of Windows.
-
-        >>> Places(Path("/home/ada"), {}, "linux").at("{CODEX_HOME|.codex}/config.toml").as_posix()
-        '/home/ada/.codex/config.toml'
-        """
+        """Return the path that a row of the table writes; ``packaged`` is the pattern of a package of Windows."""
         folder, rest = self.home, written
         if written.startswith("{"):
             place, _, rest = written[1:].partition("}/")
@@ -217,11 +213,11 @@ class Skill:
         return self.file.exists()
 
     def added(self) -> ConfigChange | None:
-        before, after = read(self.file), (files(__package__) / "SKILL.md").read_bytes()
+        before, after = read(self.file), (files(__package__) / "SKILL.md").read_text("utf-8").encode()
         return ConfigChange(self.file, before, after) if self.is_wanted and before != after else None
 
     def removed(self) -> ConfigChange | None:
-        before, ours = read(self.file), (files(__package__) / "SKILL.md").read_bytes()
+        before, ours = read(self.file), (files(__package__) / "SKILL.md").read_text("utf-8").encode()
         # A copy stays only of a changed skill.
         return None if before is None else ConfigChange(self.file, before, None, kept=before == ours, own_folder=True)
 

@@ -23,8 +23,6 @@ from jupyter_memory.text.paths import StorePath, make_private, may_exist, store_
 from jupyter_memory.text.unicode import json_text
 
 if TYPE_CHECKING:
-    from jupyter_memory.embedders.download.cache import CachedModel
-    from jupyter_memory.interface.models import Wanted
     from jupyter_memory.storage.base import Team
 
 
@@ -314,31 +312,23 @@ def use(front: Front, call: Call) -> None:
     cached = wanted.cached
     if path is not None and cached is None:
         raise WrongUsage(f"{name} names its folder itself: leave --from out.")
-    if cached is not None and not _brought(front, call, wanted, cached):
-        return
+    if cached is not None:
+        to_fetch = path is None and not wanted.is_here
+        lacking = models.lacking(cached.entry, to_fetch=to_fetch)
+        if lacking or to_fetch:
+            question = "Install and fetch?" if lacking and to_fetch else "Install?" if lacking else "Fetch it?"
+            plan = models.plan(cached) if to_fetch else columns(lacking)
+            if not front.confirm(question, yes=call.values["yes"], command=f"model {call.source}", plan=plan):
+                return
+        if lacking:
+            _say(front, lambda: models.install(cached.entry, to_fetch=to_fetch))
+        if path is not None or to_fetch:
+            _say(front, lambda: models.get(cached, path, progress=front.progress, dimensions=wanted.dimensions))
     front.greets = False
     with front.comparing(f"the model {wanted.name}", "%memory model use NAME, with the one before"):
         _say(front, lambda: models.switch(front.store_to_fill, wanted, folder, progress=front.progress))
         if front.settings.embedder not in ("auto", name, wanted.name):
             front.embedder_differs(name)
-
-
-def _brought(front: Front, call: Call, wanted: Wanted, cached: CachedModel) -> bool:
-    from jupyter_memory.interface import models
-
-    path = call.values["from"]
-    to_fetch = path is None and not wanted.is_here
-    lacking = models.lacking(cached.entry, to_fetch=to_fetch)
-    if lacking or to_fetch:
-        question = "Install and fetch?" if lacking and to_fetch else "Install?" if lacking else "Fetch it?"
-        plan = models.plan(cached) if to_fetch else columns(lacking)
-        if not front.confirm(question, yes=call.values["yes"], command=f"model {call.source}", plan=plan):
-            return False
-    if lacking:
-        _say(front, lambda: models.install(cached.entry, to_fetch=to_fetch))
-    if path is not None or to_fetch:
-        _say(front, lambda: models.get(cached, path, progress=front.progress, dimensions=wanted.dimensions))
-    return True
 
 
 def drop(front: Front, call: Call) -> None:
