@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import MappingProxyType
+from typing import Any
 
 import click
 
 from jupyter_memory.config import default_path, store_path
 from jupyter_memory.errors import ClientConfigError, JupyterMemoryError, MissingExtra
-from jupyter_memory.interface.clients import plans
-from jupyter_memory.interface.clients.client import CLIENTS, Places
+from jupyter_memory.interface.clients.client import (
+    CLIENTS,
+    Bounds,
+    Places,
+    Target,
+    client_target,
+    command_of,
+    full,
+    jupyter_target,
+    skill_target,
+)
 from jupyter_memory.interface.clients.config_files import backup_of
-from jupyter_memory.interface.clients.plans import ClientTarget, JupyterTarget, SkillTarget, Target
 from jupyter_memory.interface.commands.command import Argument, Call, Command, Front, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.options import Option, yes
 from jupyter_memory.text.display import columns
@@ -36,19 +43,23 @@ def connect(front: Front, call: Call) -> None:
     Without a CLIENT, list those that are found here, and ask about each that is not connected. The change of each file
     is shown before it is made, and a copy of the file stays beside it.
     """
-    wanted = _Wanted.of(front, call)
-    chosen = wanted.targets() or _found(front, wanted)
-    errors, written = [], []
-    if not wanted.remove and any(target.reads for target in chosen):
+    values, remove = call.values, call.values["remove"]
+    every = _targets(front, call)
+    chosen = [target for name in call.words for target in every if target.name == name]
+    if values["skill_to"] is not None:
+        chosen.append(skill_target(absolute(values["skill_to"])))
+    chosen = chosen or _found(front, every, values)
+    if not remove and any(target.reads for target in chosen):
         withheld = "The history of what you ran is withheld: --history allows it."
-        history = "Because of --history, what you ran is among it." if wanted.bounds.history else withheld
+        history = "Because of --history, what you ran is among it." if values["history"] else withheld
         front.note(_LEAVES.format(history=history) + "\n")
+    errors, written = [], []
     for target in chosen:
         try:
-            written += [target] if _carry_out(front, target, wanted) else []
+            written += [target.name] if _carry_out(front, target, values) else []
         except ClientConfigError as error:
             errors.append(str(error))
-    if not wanted.remove and any(isinstance(target, ClientTarget) for target in written):
+    if not remove and any(client.name in written for client in CLIENTS):
         try:
             found = version("mcp")
         except PackageNotFoundError:
@@ -63,85 +74,70 @@ def connect(front: Front, call: Call) -> None:
         raise SeveralErrors(errors)
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    names: tuple[str, ...]
-    skill: bool
-    skills_folder: Path | None
-    every: tuple[Target, ...]
-    bounds: plans.Bounds
-    remove: bool
-    dry_run: bool
-    yes: bool
+def _targets(front: Front, call: Call) -> list[Target]:
+    # All that can be connected; what was typed is checked before anything is done.
+    values = call.values
+    project = None if values["project"] is None else absolute(values["project"])
+    bounds = Bounds(
+        values["read_only"], values["space"], tuple(values["path"]), values["history"], values["forget_any"]
+    )
+    file = store_path(front.settings)
+    command = command_of(None if file == default_path() else file, bounds)
+    every = [client_target(client, Places(), project, command, values["skill"]) for client in CLIENTS]
+    jupyter = jupyter_target()
+    every.append(jupyter)
 
-    @classmethod
-    def of(cls, front: Front, call: Call) -> _Wanted:
-        values = call.values
-        project = None if values["project"] is None else absolute(values["project"])
-        bounds = plans.Bounds(
-            values["read_only"], values["space"], tuple(values["path"]), values["history"], values["forget_any"]
-        )
-        file = store_path(front.settings)
-        command = plans.command_of(None if file == default_path() else file, bounds)
-        every = [ClientTarget(client, Places(), project, command, values["skill"]) for client in CLIENTS]
-        folder = None if values["skill_to"] is None else absolute(values["skill_to"])
-        switches = [values[name] for name in ("remove", "dry_run", "yes")]
-        wanted = cls(call.words, values["skill"], folder, (*every, JupyterTarget()), bounds, *switches)
-
-        known = [target.name for target in wanted.every]
-        if unknown := next((name for name in wanted.names if name not in known), None):
-            raise WrongUsage(f"There is no client {unknown!r}. There are: {', '.join(known)}.")
-        if JupyterTarget.name in wanted.names and (bounds != plans.Bounds() or project or wanted.skill):
-            raise WrongUsage(f"{JupyterTarget.name} is a setting, which takes none of the options for clients.")
-        if any(not given.strip() for given in (bounds.space, *bounds.paths) if given is not None):
-            raise WrongUsage("--space and --path need a name: the server would not start with an empty one.")
-        missing = [path for path in bounds.paths if is_missing(plans.full(path))]
-        if missing and not wanted.remove:
-            raise WrongUsage(f"--path: there is no file or folder {missing[0]!r}. Check its name.")
-        if wanted.yes and not (wanted.names or folder or wanted.remove):
-            raise WrongUsage("With --yes, name the clients: each of them can read the memory afterwards.")
-        return wanted
-
-    def targets(self) -> list[Target]:
-        named = [target for name in self.names for target in self.every if target.name == name]
-        return [*named, *([SkillTarget(self.skills_folder)] if self.skills_folder is not None else [])]
+    known = [target.name for target in every]
+    if unknown := next((name for name in call.words if name not in known), None):
+        raise WrongUsage(f"There is no client {unknown!r}. There are: {', '.join(known)}.")
+    if jupyter.name in call.words and (bounds != Bounds() or project or values["skill"]):
+        raise WrongUsage(f"{jupyter.name} is a setting, which takes none of the options for clients.")
+    if any(not given.strip() for given in (bounds.space, *bounds.paths) if given is not None):
+        raise WrongUsage("--space and --path need a name: the server would not start with an empty one.")
+    missing = [path for path in bounds.paths if is_missing(full(path))]
+    if missing and not values["remove"]:
+        raise WrongUsage(f"--path: there is no file or folder {missing[0]!r}. Check its name.")
+    if values["yes"] and not (call.words or values["skill_to"] is not None or values["remove"]):
+        raise WrongUsage("With --yes, name the clients: each of them can read the memory afterwards.")
+    return every
 
 
-def _found(front: Front, wanted: _Wanted) -> list[Target]:
-    here = [target for target in wanted.every if target.is_here()]
-    connected = {target.name for target in here if target.is_connected()}
+def _found(front: Front, every: Sequence[Target], values: Mapping[str, Any]) -> list[Target]:
+    here = [target for target in every if target.is_here()]
+    connected = {target.name for target in here if target.is_connected}
     if here:
-        rows = [("client", "", "memory", "file")]
-        for one in here:
-            rows.append((one.name, one.title, "connected" if one.name in connected else "-", str(one.file)))
-        front.say(columns(rows))
+        states = ("connected" if one.name in connected else "-" for one in here)
+        rows = [(one.name, one.title, state, str(one.file)) for one, state in zip(here, states, strict=True)]
+        front.say(columns([("client", "", "memory", "file"), *rows]))
     else:
         front.note(f"No client is found here. These can be named: {', '.join(client.name for client in CLIENTS)}.")
-    asked_about_all = wanted.skill and not wanted.remove
-    left = [target for target in here if asked_about_all or (target.name in connected) == wanted.remove]
-    if wanted.dry_run or wanted.remove or sys.stdin.isatty():
+    remove = values["remove"]
+    asked_about_all = values["skill"] and not remove
+    left = [target for target in here if asked_about_all or (target.name in connected) == remove]
+    if values["dry_run"] or remove or sys.stdin.isatty():
         return left
     if left:
         front.note("Name the clients to connect: jupyter-memory connect " + " ".join(target.name for target in left))
     return []
 
 
-def _carry_out(front: Front, target: Target, wanted: _Wanted) -> bool:
-    changes = target.removal() if wanted.remove else target.connection()
+def _carry_out(front: Front, target: Target, values: Mapping[str, Any]) -> bool:
+    remove = values["remove"]
+    changes = target.removal() if remove else target.connection()
     if not changes:
-        front.say(f"{target.title}: nothing to remove." if wanted.remove else f"{target.title}: nothing to change.")
+        front.say(f"{target.title}: nothing to {'remove' if remove else 'change'}.")
         return False
     for change in changes:
         front.say(change.diff())
-    if target.caution and not wanted.remove:
+    if target.caution and not remove:
         front.note(target.caution)
-    if wanted.dry_run:
+    if values["dry_run"]:
         front.say(f"{target.title}: nothing was written (--dry-run).")
         return False
-    if not wanted.yes:
+    if not values["yes"]:
         if not sys.stdin.isatty():
             raise click.UsageError("There is nobody to ask, so nothing was written. Add --yes to do it.")
-        if not click.confirm(marked("Remove this?" if wanted.remove else "Write this?"), err=True):
+        if not click.confirm(marked("Remove this?" if remove else "Write this?"), err=True):
             front.note(f"{target.title}: left as it is.")
             return False
     for change in changes:
@@ -149,11 +145,11 @@ def _carry_out(front: Front, target: Target, wanted: _Wanted) -> bool:
         copy = backup_of(change.path)
         before = f" (before: {copy})" if copy.exists() else ""
         front.say(f"removed {change.path}" if change.after is None else f"wrote {change.path}{before}")
-    front.say(f"{target.title}: {target.removed if wanted.remove else target.done}")
+    front.say(f"{target.title}: {target.removed if remove else target.done}")
     return True
 
 
-_OPTIONS = (
+_CONNECT = (
     Option(("--project",), "write the configuration of this project instead of the user's", "FOLDER", path="folder"),
     Option(("--read-only",), "the client cannot store or forget anything"),
     Option(("--space",), "the client sees only this space", "SPACE"),
@@ -166,15 +162,14 @@ _OPTIONS = (
     Option(("--dry-run",), "show the changes, and write nothing"),
     yes("do not ask before files are changed"),
 )
-CONNECTING: Mapping[str, Command[Front]] = MappingProxyType(
-    {"connect": Command("connect", connect, (Argument("CLIENT", many=True, required=False),), _OPTIONS)}
-)
 
 
 def eval_(front: Front, call: Call) -> None:
     """Measure profiles on judged sets: folders with corpus.jsonl, queries.jsonl and qrels.tsv."""
-    out, profiles, by, baseline = (call.values[name] for name in ("json", "profile", "by", "baseline"))
+    names = ("json", "profile", "by", "baseline", "notebooks", "files", "embedder")
+    out, profiles, by, baseline, notebooks, files, embedder = (call.values[name] for name in names)
     work = None if call.values["work"] is None else Path(call.values["work"])
+    folders = list(map(Path, call.words))
     _check_out(out)
     if call.values["strength"]:
         if profiles or by or baseline:
@@ -182,18 +177,11 @@ def eval_(front: Front, call: Call) -> None:
         from jupyter_memory.evaluation.answerability import answerability
         from jupyter_memory.evaluation.answerability import table as judged_table
 
-        judged = answerability(
-            [Path(word) for word in call.words],
-            call.values["embedder"],
-            notebooks=call.values["notebooks"],
-            files=call.values["files"],
-            work=work,
-            progress=True,
-        )
+        judged = answerability(folders, embedder, notebooks=notebooks, files=files, work=work, progress=True)
         front.say(judged_table(judged))
         _write(front, out, [row.to_json() for row in judged], "rows")
         return
-    if len(call.values["notebooks"]) > 1:
+    if len(notebooks) > 1:
         raise WrongUsage("Without --strength, --notebooks names one folder: measure the sets of another one by one.")
     from jupyter_memory.evaluation.runner import arms, evaluate, table
 
@@ -203,13 +191,13 @@ def eval_(front: Front, call: Call) -> None:
     elif baseline not in chosen:
         chosen |= arms([baseline])
     found = []
-    for folder in map(Path, call.words):
+    for folder in folders:
         rows, notices = evaluate(
             folder,
             chosen,
-            call.values["embedder"],
-            notebooks=next(iter(call.values["notebooks"]), None),
-            files=call.values["files"],
+            embedder,
+            notebooks=next(iter(notebooks), None),
+            files=files,
             work=work,
             by_type=by == "type",
             folds=call.values["folds"],
@@ -298,12 +286,6 @@ _EVAL = (
     Option(("--json",), "write all numbers to a file", "OUT", path="file"),
 )
 _BENCH = (_PROFILES, _EMBEDDER, Option(("--json",), "write every outcome to a file", "OUT", path="file"))
-MEASURING: Mapping[str, Command[Front]] = MappingProxyType(
-    {
-        "eval": Command("eval", eval_, (Argument("DIR", many=True),), _EVAL),
-        "bench": Command("bench", bench, options=_BENCH),
-    }
-)
 
 
 def mcp(front: Front, call: Call) -> None:
@@ -325,11 +307,16 @@ def mcp(front: Front, call: Call) -> None:
     import_module("jupyter_memory.mcp.server").run(front.settings, **call.values)
 
 
-_MCP_OPTIONS = (
+_MCP = (
     Option(("--read-only",), "do not let the agent store or forget anything"),
     Option(("--space",), "the agent sees only this space, and stores its notes there", "SPACE"),
     Option(("--path",), "the agent sees only this file, or what lies below this folder", "PATH", many=True),
     Option(("--history",), "let the agent see what was run, too"),
     Option(("--forget-any",), "let the agent forget anything that it sees, not only its own notes"),
 )
-SERVING: Mapping[str, Command[Front]] = MappingProxyType({"mcp": Command("mcp", mcp, options=_MCP_OPTIONS)})
+COMMANDS: tuple[Command[Front], ...] = (
+    Command("connect", connect, (Argument("CLIENT", many=True, required=False),), _CONNECT),
+    Command("mcp", mcp, options=_MCP),
+    Command("eval", eval_, (Argument("DIR", many=True),), _EVAL),
+    Command("bench", bench, options=_BENCH),
+)

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from jupyter_memory.cli.commands import CONNECTING, MEASURING, SERVING
+from jupyter_memory.cli.commands import COMMANDS
 from jupyter_memory.cli.terminal import INTERRUPTED, Terminal
 from jupyter_memory.errors import JupyterMemoryError, QueryError
 from jupyter_memory.interface.commands import table
@@ -27,9 +27,10 @@ from jupyter_memory.interface.commands.command import (
     nearest_command,
     offered,
 )
-from jupyter_memory.interface.options import SHIELD, Option, is_option, refuse_unquoted_times
-from jupyter_memory.interface.options import nearest as nearest_option
+from jupyter_memory.interface.options import SHIELD, Option, is_option, nearest, refuse_unquoted_times
 from jupyter_memory.text.unicode import marked
+
+_AS_IN_JSON = "jupyter_memory.as_in_json"
 
 
 class _Whole(click.IntRange):
@@ -40,7 +41,7 @@ class _Whole(click.IntRange):
 def _click_command(command: Command[Front]) -> click.Command:
     help_text = command.terminal_help or command.summary
     if command.below:
-        return Below(command.name, help=help_text, rows=offered(command.below, "terminal"))
+        return _Rows(command.name, help=help_text, rows=offered(command.below, "terminal"))
     options = (*command.options, *command.terminal_options)
     names = [f"word{place}" for place in range(len(command.arguments))]
     params: list[click.Parameter] = []
@@ -69,8 +70,8 @@ def _click_command(command: Command[Front]) -> click.Command:
             raise click.exceptions.Exit(INTERRUPTED) from None
 
     if any(argument.kind == "query" for argument in command.arguments):
-        return Query(command.name, callback=run, params=params, help=help_text, table=options)
-    return Plain(command.name, callback=run, params=params, help=help_text, table=options, missing=command.missing)
+        return _Query(command.name, callback=run, params=params, help=help_text, table=options)
+    return _Plain(command.name, callback=run, params=params, help=help_text, table=options, missing=command.missing)
 
 
 def _option(option: Option) -> click.Option:
@@ -83,49 +84,39 @@ def _option(option: Option) -> click.Option:
     elif option.whole:
         kind = _Whole(min=1)
     elif option.path:
-        kind = click.Path(
-            path_type=Path,
-            exists=option.path == "folder",
-            file_okay=option.path == "file",
-            dir_okay=option.path == "folder",
-        )
-    return click.Option(
-        [*option.flags, option.name],
-        type=kind,
-        metavar=option.metavar,
-        multiple=option.many,
-        help=option.help,
-        **default,
-    )
+        is_folder = option.path == "folder"
+        kind = click.Path(path_type=Path, exists=is_folder, file_okay=not is_folder, dir_okay=is_folder)
+    flags, many = [*option.flags, option.name], option.many
+    return click.Option(flags, type=kind, metavar=option.metavar, multiple=many, help=option.help, **default)
 
 
-def _refuse_unknown(name: str, rows: Mapping[str, Command[Front]], ctx: click.Context) -> None:
-    # The guess at what was meant names no command that destroys something.
-    if name not in rows and not name.startswith("-"):
-        near = nearest_command(name, rows)
-        guess = f"There are: {', '.join(rows)}." if near is None else f"Did you mean {near!r}?"
-        ctx.fail(f"There is no command {name!r}. {guess}")
-
-
-class Below(click.Group):
-    """The commands that follow the name of another, as in ``model use``."""
-
+# Commands that are made from their rows when they are asked for.
+class _Rows(click.Group):
     def __init__(self, *arguments: Any, rows: Mapping[str, Command[Front]], **more: Any) -> None:
         super().__init__(*arguments, **more)
         self._rows = rows
-        for row in rows.values():
-            self.add_command(_click_command(row))
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(self._rows)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        row = self._rows.get(cmd_name)
+        return None if row is None else _click_command(row)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        _refuse_unknown(args[0], self._rows, ctx)
+        # The guess at what was meant names no command that destroys something.
+        name = args[0]
+        if name not in self._rows and not name.startswith("-"):
+            near = nearest_command(name, self._rows)
+            guess = f"There are: {', '.join(self._rows)}." if near is None else f"Did you mean {near!r}?"
+            ctx.fail(f"There is no command {name!r}. {guess}")
         return super().resolve_command(ctx, args)
 
 
-class Plain(click.Command):
-    """A command whose words are its arguments."""
-
+# A command whose words are its arguments.
+class _Plain(click.Command):
     def __init__(self, *arguments: Any, table: Sequence[Option], missing: str = "", **more: Any) -> None:
         super().__init__(*arguments, **more)
         self._missing = missing.replace("%memory ", "jupyter-memory ")
@@ -141,51 +132,34 @@ class Plain(click.Command):
             # Of several arguments click names one, and not always the one that was left out.
             raise click.UsageError(self._missing, ctx=ctx) from None
         except click.NoSuchOption as error:
-            near = nearest_option(error.option_name, self._table)
+            near = nearest(error.option_name, self._table)
             raise click.NoSuchOption(error.option_name, possibilities=[near] if near else None, ctx=ctx) from None
 
 
-class Query(Plain):
-    """A command whose words are a query: a dash before one leaves it out, as in ``groupby -pandas``."""
-
+# A command whose words are a query: a dash before one leaves it out, as in ``groupby -pandas``.
+class _Query(_Plain):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        # What looks like an option and is none is a word.
         valued = {flag for option in self._table if option.metavar for flag in option.flags}
         shielded, end = list(args), args.index("--") if "--" in args else len(args)
         for place, word in enumerate(args[:end]):
-            if not (place and args[place - 1] in valued) and self._is_word(ctx, word):
+            is_value = place and args[place - 1] in valued
+            is_dashed = word.startswith("-") and not word.startswith("--") and word != "-"
+            # What looks like an option and is none is a word.
+            if is_dashed and not is_value and not is_option(word, self._table):
+                if any(f"-{word.partition('=')[0]}" in option.flags for option in self._table):
+                    ctx.fail(f"There is no option {word}. Did you mean -{word}?")
                 shielded[place] = SHIELD + word
         return super().parse_args(ctx, shielded)
 
-    def _is_word(self, ctx: click.Context, piece: str) -> bool:
-        if not piece.startswith("-") or piece.startswith("--") or piece == "-" or is_option(piece, self._table):
-            return False
-        if any(f"-{piece.partition('=')[0]}" in option.flags for option in self._table):
-            ctx.fail(f"There is no option {piece}. Did you mean -{piece}?")
-        return True
 
-
-_AS_IN_JSON = "jupyter_memory.as_in_json"
-
-
-def commands() -> dict[str, Command[Front]]:
-    """Return the commands of the terminal by name: those that notebooks share, and those of a terminal alone."""
-    return {**table.commands_of("terminal"), **CONNECTING, **SERVING, **MEASURING}
-
-
-class Commands(click.Group):
-    """The group of all commands, made from their rows when they are asked for; `head` may stop reading."""
-
+# All commands, in groups; `head` may stop reading them.
+class _Commands(_Rows):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [one.name for group in table.grouped(commands()).values() for one in group]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        row = commands().get(cmd_name)
-        return None if row is None else _click_command(row)
+        return [one.name for group in table.grouped(self._rows).values() for one in group]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         # In full: click cuts off what each command does.
-        groups = table.grouped(commands())
+        groups = table.grouped(self._rows)
         width = max(len(row.name) for of_it in groups.values() for row in of_it)
         for title, of_it in groups.items():
             with formatter.section(title):
@@ -194,10 +168,10 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        _refuse_unknown(args[0], commands(), ctx)
+        found = super().resolve_command(ctx, args)
         # The shell has taken the quotes away: what was quoted is one word here.
         refuse_unquoted_times(args[1 : args.index("--") if "--" in args else None], datetime.now(UTC))
-        return super().resolve_command(ctx, args)
+        return found
 
     def invoke(self, ctx: click.Context) -> Any:
         # Where the reader of its output has stopped reading, it ends without an error.
@@ -212,7 +186,11 @@ class Commands(click.Group):
         return result
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=_Commands,
+    rows=offered((*table.COMMANDS, *COMMANDS), "terminal"),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.option("--store", "file", metavar="FILE", help="the store; else JUPYTER_MEMORY_PATH, the settings, the default")
 @click.option("--no-color", is_flag=True, help="no colours, as with the variable NO_COLOR")
 @click.version_option(None, "-V", "--version", package_name="jupyter-memory", prog_name="jupyter-memory")

@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 import sys
-from contextlib import nullcontext
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TextIO
 import click
 from traitlets import TraitError
 
-from jupyter_memory.config import existing_path, has_store, load_config, store_path
-from jupyter_memory.interface.commands.command import Shown
+from jupyter_memory.config import existing_path, load_config
+from jupyter_memory.interface.commands.command import Front, Shown
 from jupyter_memory.interface.opening import line_of, open_file
 from jupyter_memory.text.dates import age
 from jupyter_memory.text.display import (
@@ -38,9 +38,6 @@ from jupyter_memory.types import Answer, Hit
 from jupyter_memory.types.search import UNSURE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from jupyter_memory.history.recorder import Recorder
     from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.store import MemoryStore
     from jupyter_memory.text.display import WholeText
@@ -69,34 +66,15 @@ def results(answer: Answer, cells: int, paint: Paint = unpainted) -> str:
     return listing(entries, cells, paint)
 
 
-def table(answer: Answer, cells: int) -> str:
-    """Return memories, one per line: id, day, kind, tier, title."""
-    rows = [(hit.memory.id, _day(hit), hit.memory.kind, hit.memory.tier, hit.title) for hit in answer.hits]
-    return "\n".join(_fit_line(line, cells) for line in columns(rows).splitlines())
-
-
-def scan(answer: Answer, cells: int) -> str:
-    """Return hits, one per line: rank, id, strength, the length of the text in tokens, title."""
-    rows = [
-        (
-            f"{hit.rank:>2}",
-            hit.memory.id,
-            f"{percent(hit.strength) or format(hit.score, '.4f'):>4}",
-            f"{hit.memory.token_estimate} tokens",
-            hit.title,
-        )
-        for hit in answer.hits
-    ]
-    return "\n".join(_fit_line(line, cells) for line in columns(rows).splitlines())
-
-
-def _fit_line(line: str, cells: int) -> str:
-    # The inner spaces of a line of columns are kept.
-    if width(line) <= cells:
-        return line
-    while width(line) > cells - 1:
-        line = line[:-1]
-    return line.rstrip() + "…"
+def _lines(rows: Sequence[tuple[str, ...]], cells: int) -> str:
+    lines = columns(rows).splitlines()
+    for place, line in enumerate(lines):
+        if width(line) > cells:
+            # The inner spaces of a line of columns are kept.
+            while width(line) > cells - 1:
+                line = line[:-1]
+            lines[place] = line.rstrip() + "…"
+    return "\n".join(lines)
 
 
 def _day(hit: Hit) -> str:
@@ -106,17 +84,13 @@ def _day(hit: Hit) -> str:
 INTERRUPTED = 130
 
 
-class Terminal:
+class Terminal(Front):
     """The front of one command that was typed in a terminal or run by a script."""
+
+    prefix = "jupyter-memory"
 
     def __init__(self, file: str | None, *, colours: bool = True) -> None:
         self.problems: list[str] = []
-        self.greets = True
-        self.last: Answer | None = None
-        self.ranked: Answer | None = None
-        self.recorder: Recorder | None = None
-        self.startup_folder: Path | None = None
-        self.is_loaded_at_start = False
         self.settings = load_config(on_problem=self.problems.append)
         for problem in self.problems:
             self.note(problem)
@@ -140,21 +114,8 @@ class Terminal:
     @property
     def store_to_fill(self) -> MemoryStore:
         if self._store is None:
-            # Imported late: help, completion and wrong usage need not wait for it.
-            from jupyter_memory.store.store import MemoryStore
-
-            settings, path = self.settings, store_path(self.settings)
-            self._store = MemoryStore(
-                path, settings.embedder, settings.profile, settings.space or None, settings=settings
-            )
-            for notice in (*self._store.notices, self._store.greeting if self.greets else ""):
-                if notice:
-                    self.note(notice)
+            self._store = self._opened(self.settings.profile)
         return self._store
-
-    @property
-    def store_if_any(self) -> MemoryStore | None:
-        return self.store if has_store(self.settings) else None
 
     @property
     def shown(self) -> Shown | None:
@@ -192,14 +153,12 @@ class Terminal:
     def note(self, text: str) -> None:
         click.echo(marked(text), err=True)
 
-    def hint(self, text: str) -> None:
-        self.note(text)
-
     def show_list(self, answer: Answer) -> None:
         for notice in answer.notices:
             self.note(notice)
         if answer.hits:
-            self._page(table(answer, _width()))
+            rows = [(hit.memory.id, _day(hit), hit.memory.kind, hit.memory.tier, hit.title) for hit in answer.hits]
+            self._page(_lines(rows, _width()))
         elif not answer.notices:
             self.note("There is nothing to show.")
 
@@ -212,7 +171,14 @@ class Terminal:
         self._hits = {hit.memory.id: hit for hit in answer.hits}
         if answer.verdict == "weak":
             self.note(UNSURE)
-        self._page(scan(answer, _width()) if short else results(answer, _width(), self._paint))
+        if not short:
+            self._page(results(answer, _width(), self._paint))
+            return
+        rows = []
+        for hit in answer.hits:
+            strength, size = percent(hit.strength) or format(hit.score, ".4f"), f"{hit.memory.token_estimate} tokens"
+            rows.append((f"{hit.rank:>2}", hit.memory.id, f"{strength:>4}", size, hit.title))
+        self._page(_lines(rows, _width()))
 
     def _page(self, shown: str) -> None:
         # They hold marks already for what nobody sees, and colours, which ``say`` would mark.
@@ -237,18 +203,11 @@ class Terminal:
         from jupyter_memory.search.profiles.profile import constants
 
         self.say(f"{profile.name}: {profile.summary}\nscore = {profile.formula}\n")
-        head = ("part", "name", "form", "constant", "value")
-        rows = [head]
+        rows = [("part", "name", "form", "constant", "value")]
         for one in constants(profile):
             value = f"{one.value:g}" if isinstance(one.value, float) else str(one.value)
             rows.append((one.part, one.name, one.form, one.constant, value))
         self.say(columns(rows))
-
-    def command(self, text: str) -> str:
-        return f"jupyter-memory {text}"
-
-    def with_commands(self, text: str) -> str:
-        return text
 
     def confirm(self, question: str, *, yes: bool, command: str, loss: str = "", plan: str = "") -> bool:
         if plan:
@@ -262,9 +221,6 @@ class Terminal:
 
     def exit_with_error(self, text: str) -> None:
         raise click.ClickException(text)
-
-    def comparing(self, what: str, undo: str) -> nullcontext[None]:
-        return nullcontext()
 
     def embedder_differs(self, used: str) -> None:
         said, origin = self.settings.embedder, self.settings.origin("embedder")

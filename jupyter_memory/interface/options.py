@@ -28,10 +28,8 @@ _SWITCH = re.compile(rf"{SHIELD}-(?P<letter>[A-Za-z])(?P<number>=?\d+)?")
 class Option:
     """One option: ``metavar`` is empty for a switch, ``many`` options may be given again and again.
 
-    A terminal alone knows ``default`` and ``path``: whether a value names a file or a folder that exists.
-
-    An option that ``destroys`` something, or answers the question before that, must be written out: no guess names it,
-    and its beginning is not enough.
+    A terminal alone knows ``default`` and ``path``: whether a value names a file or a folder that exists. An option
+    that ``destroys`` something, or answers the question before that, must be written out: no guess names it.
     """
 
     flags: tuple[str, ...]
@@ -117,38 +115,26 @@ ADD = (
 
 
 def filters_of(values: Mapping[str, Any], now: datetime) -> Filters:
-    """Return the filters that option values give, with times read and checked.
-
-    Raises:
-        QueryError: a time cannot be read, ``--on`` meets ``--since`` or ``--until``, or they leave no time between.
-    """
+    """Return the filters that option values give; raise ``QueryError`` for times that cannot be read or do not fit."""
     since, until, on = (values.get(name) for name in ("since", "until", "on"))
-    start: datetime | None
-    end: datetime | None
+    if on is not None and (since is not None or until is not None):
+        raise QueryError("--on names the whole period: leave out --since and --until.")
+    start = None if since is None else _moment("--since", since, now)
+    end = None if until is None else _moment("--until", until, now, end=True)
+    if start is not None and end is not None and start >= end:
+        raise QueryError(f"Nothing lies between --since {since} and --until {until}: change one of them.")
     if on is not None:
-        if since is not None or until is not None:
-            raise QueryError("--on names the whole period: leave out --since and --until.")
         start, end = _read("--on", on, lambda: parse_day(on, now))
-    else:
-        start = None if since is None else _moment("--since", since, now)
-        end = None if until is None else _moment("--until", until, now, end=True)
-        if start is not None and end is not None and start >= end:
-            raise QueryError(f"Nothing lies between --since {since} and --until {until}: change one of them.")
     facets: dict[str, Any] = {
         option.name: tuple(dict.fromkeys(as_tuple(values.get(option.name)))) for option in FILTERS if option.many
     }
-    facets["tag"] = _tags(values)
-    return Filters(**facets, since=start, until=end)
+    return Filters(**{**facets, "tag": _tags(values)}, since=start, until=end)
 
 
 def search_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     """Return the arguments of a search that option values give, without the query; options not given are left out."""
-    given = {name: values.get(name) for name in ("limit", "profile", "domain")}
-    return {
-        **{name: value for name, value in given.items() if value is not None},
-        "filters": filters_of(values, now),
-        "now": now,
-    }
+    given = {name: values[name] for name in ("limit", "profile", "domain") if values.get(name) is not None}
+    return {**given, "filters": filters_of(values, now), "now": now}
 
 
 def is_option(piece: str, table: Sequence[Option]) -> bool:
@@ -169,11 +155,7 @@ def is_option(piece: str, table: Sequence[Option]) -> bool:
 
 
 def nearest(flag: str, table: Sequence[Option]) -> str | None:
-    """Return the long flag that a misspelt one may mean, None if there is none, or if it destroys something.
-
-    >>> nearest("--tga", FORGET), nearest("--everthing", FORGET)
-    ('--tag', None)
-    """
+    """Return the long flag that a misspelt one may mean, None if there is none, or if it destroys something."""
     known = {one: option for option in table for one in option.flags if one.startswith("--")}
     near = next(iter(get_close_matches(flag, known, n=1)), None)
     return None if near is None or known[near].destroys else near
@@ -182,11 +164,7 @@ def nearest(flag: str, table: Sequence[Option]) -> str | None:
 def switch_among(words: Sequence[str], table: Sequence[Option]) -> str:
     """Return a notice about a word of a query that may have been meant as an option, empty if there is none.
 
-    Such a word comes first, or a number follows it at the end of the line; ``grep -r`` is a question about grep. Words
-    that look like options and are none begin with ``SHIELD``.
-
-    >>> switch_among([SHIELD + "-l", "3", "plugin"], SEARCH)
-    '-l is not an option, so it is searched for as a word. Options that begin so: --limit or -n, --lang.'
+    Such a word comes first, or a number follows it at the end of the line; ``grep -r`` is a question about grep.
     """
     for place, word in enumerate(words):
         found = _SWITCH.fullmatch(word)
@@ -195,21 +173,14 @@ def switch_among(words: Sequence[str], table: Sequence[Option]) -> str:
         behind = words[place + 1 :]
         if place == 0 or found["number"] or (len(behind) == 1 and behind[0].isdecimal()):
             said = f"-{found['letter']} is not an option, so it is searched for as a word."
-            near = [one for one in table if one.flags[-1].startswith(f"--{found['letter'].lower()}")]
-            return (
-                f"{said} Options that begin so: {', '.join(' or '.join(one.flags[::-1]) for one in near)}."
-                if near
-                else said
-            )
+            alike = (one for one in table if one.flags[-1].startswith(f"--{found['letter'].lower()}"))
+            near = ", ".join(" or ".join(one.flags[::-1]) for one in alike)
+            return f"{said} Options that begin so: {near}." if near else said
     return ""
 
 
 def forget_of(ids: Sequence[str], values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """Return the arguments of ``forget`` that ids and option values give.
-
-    Raises:
-        QueryError: nothing says what to forget, a source is empty, or ``--everything`` comes with something more.
-    """
+    """Return the arguments of ``forget`` that ids and option values give; raise ``QueryError`` if they are unclear."""
     filters, sources = filters_of(values, now), as_tuple(values.get("source"))
     everything = bool(values.get("everything"))
     if not all(map(str.strip, sources)):
@@ -238,11 +209,7 @@ def memory_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
 
 
 def refuse_unquoted_times(words: Sequence[str], now: datetime) -> None:
-    """Refuse a line in which the time of an option continues in the next words: ``--since March 2025 prices``.
-
-    Raises:
-        QueryError: it does; the message shows how to write the option.
-    """
+    """Raise ``QueryError`` if the time of an option continues in the next words: ``--since March 2025 prices``."""
     for place, word in enumerate(words):
         flag, given, time = word.partition("=")
         if flag not in _TIMES:

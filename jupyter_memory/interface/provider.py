@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import NoStore, StoreClosed
-from jupyter_memory.text.paths import StorePath, make_private, may_exist, store_at
+from jupyter_memory.text.paths import StorePath, may_exist, store_at
 
 if TYPE_CHECKING:
     from jupyter_memory.store.store import MemoryStore
@@ -18,14 +17,17 @@ _PATIENCE = 2.0
 
 
 class StoreProvider:
-    """The store that the settings name; every method may block. Relative paths in its queries begin at ``folder``."""
+    """The store that the settings name; every method may block. Relative paths in its queries begin at ``folder``.
+
+    Once it is ``closed``, it stays so.
+    """
 
     def __init__(self, settings: JupyterMemory, folder: str | None = None) -> None:
         self.settings = settings
         self._folder = folder
         self._lock = threading.Lock()
         self._store: MemoryStore | None = None
-        self._closed = False
+        self.closed = False
 
     @property
     def path(self) -> StorePath:
@@ -37,34 +39,25 @@ class StoreProvider:
         """Return whether there may be a store."""
         return may_exist(self.path)
 
-    @property
-    def closed(self) -> bool:
-        """Return whether it was closed, for good."""
-        return self._closed
-
     def store(self, *, create: bool = False) -> MemoryStore:
         """Return the open store; with ``create`` it is created if it does not exist.
 
-        Raises:
-            NoStore: there is none, and it is not to be created.
-            StoreError: it cannot be opened, and the next request tries again; or the provider was closed for good.
+        After a ``StoreError`` the next request tries again, unless the provider was closed for good.
         """
         with self._lock:
             if self._store is not None and (self._store.closed or self._store.replaced):
                 self._store.close()
                 self._store = None
-            if self._store is None and not self._closed:
+            if self._store is None and not self.closed:
                 if not create and not self.exists:
                     raise NoStore(f"There is no store at {self.path} yet. Index a folder or add a note to make it.")
                 # Imported late: this loads NumPy and SQLite, and a server without requests need not wait for them.
                 from jupyter_memory.store.store import MemoryStore
 
-                chosen, space = self.settings, self.settings.space or None
-                self._store = MemoryStore(
-                    self.path, chosen.embedder, chosen.profile, space, settings=chosen, folder=self._folder
-                )
+                chosen, space, at = self.settings, self.settings.space or None, self._folder
+                self._store = MemoryStore(self.path, chosen.embedder, chosen.profile, space, settings=chosen, folder=at)
             store = self._store
-        if store is None or self._closed:
+        if store is None or self.closed:
             if store is not None:
                 store.close()
             raise StoreClosed("The store was closed for good.")
@@ -79,53 +72,10 @@ class StoreProvider:
 
     def close(self) -> None:
         """Close the store, for good; one that is being opened is closed as soon as it is open."""
-        self._closed = True
+        self.closed = True
         if self._lock.acquire(timeout=_PATIENCE):
             try:
                 if self._store is not None:
                     self._store.close()
             finally:
                 self._lock.release()
-
-
-FILE_NAME = "90-jupyter-memory.py"
-
-# The profile may serve kernels of environments without the package, where the file must stay silent. It removes the
-# names that it defines, which the user would see otherwise.
-_STARTUP = """\
-# Loads jupyter_memory in every new kernel; written by `%memory autoload on`, removed by `%memory autoload off`.
-def _load_jupyter_memory(shell):
-    from importlib.util import find_spec
-
-    if find_spec("jupyter_memory") is not None:
-        shell.extension_manager.load_extension("jupyter_memory")
-
-
-_load_jupyter_memory(get_ipython())
-del _load_jupyter_memory
-"""
-
-
-def startup_file(startup: Path) -> Path:
-    """Return the file in a profile's startup folder that loads the extension."""
-    return startup / FILE_NAME
-
-
-def turn_on(startup: Path) -> Path:
-    """Write the file; return its path."""
-    make_private(startup)
-    file = startup_file(startup)
-    file.write_text(_STARTUP, encoding="utf-8")
-    return file
-
-
-def turn_off(startup: Path) -> bool:
-    """Remove the file; return whether it was there."""
-    was_on = is_on(startup)
-    startup_file(startup).unlink(missing_ok=True)
-    return was_on
-
-
-def is_on(startup: Path) -> bool:
-    """Return whether new kernels of this profile load the extension."""
-    return startup_file(startup).is_file()

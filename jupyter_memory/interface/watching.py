@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from jupyter_memory.config import companion
 from jupyter_memory.errors import InputError, JupyterMemoryError
-from jupyter_memory.text.paths import StorePath, called_before, make_private
+from jupyter_memory.text.paths import called_before, make_private
 
 if TYPE_CHECKING:
     from jupyter_memory.store.store import MemoryStore
@@ -35,10 +34,9 @@ class Change:
 def apply_changes(
     store: MemoryStore, changes: Sequence[Change], problems: list[Exception], ignore: Sequence[str] = ()
 ) -> int:
-    """Update a store after changes: moves of all files that it knows, other changes in the folders that are watched.
+    """Update a store after moves of files that it knows and other changes in watched folders; return how many counted.
 
-    A file that moved keeps its memories with their ids, tags and pins. What goes wrong with one file is added to
-    ``problems``, and the others are applied. Return how many changes made a difference to the store.
+    What goes wrong with one file is added to ``problems``, and the others are applied.
     """
     made = 0
     # Lab names files by the folder that a link leads to; they may be known by the name of the link.
@@ -98,31 +96,21 @@ _QUIET, _LONGEST = 200, 2_000
 _AGAIN = 5.0
 
 
+@dataclass(eq=False)
 class FolderWatch:
-    """Follows the watched folders of a store in the thread that calls ``run``."""
+    """Follows the watched folders of a store that ``admits`` is true for, in the thread that calls ``run``.
 
-    def __init__(
-        self,
-        store: Callable[[], MemoryStore],
-        *,
-        ignore: Sequence[str] = (),
-        admits: Callable[[str], bool] = lambda path: True,
-        applied: Callable[[int], object] = lambda made: None,
-        say: Callable[[str], object] = lambda text: None,
-        problem: Callable[[Exception], object] = lambda error: None,
-    ) -> None:
-        """Follow the folders that ``admits`` is true for.
+    ``applied`` is called with how many changes made a difference, ``say`` with news, ``problem`` with errors. It
+    ``waits`` while another process follows the folders of this store.
+    """
 
-        ``applied`` is called with how many changes made a difference, ``say`` with news, ``problem`` with errors.
-        """
-        self._store = store
-        self._ignore = ignore
-        self._admits = admits
-        self._applied = applied
-        self._say = say
-        self._problem = problem
-        # Whether another process follows the folders of this store.
-        self.waits = False
+    store: Callable[[], MemoryStore]
+    ignore: Sequence[str] = ()
+    admits: Callable[[str], bool] = lambda path: True
+    applied: Callable[[int], object] = lambda made: None
+    say: Callable[[str], object] = lambda text: None
+    problem: Callable[[Exception], object] = lambda error: None
+    waits: bool = field(default=False, init=False)
 
     def run(self, stop: Event) -> None:
         """Follow the folders until ``stop`` is set.
@@ -130,76 +118,94 @@ class FolderWatch:
         Raises:
             InputError: the system cannot watch so many folders.
         """
+        from filelock import FileLock, Timeout
+
         while not stop.is_set():
-            with _lease(self._store().path) as held:
-                if held:
-                    self.waits = False
-                    store = self._store()
-                    while not stop.is_set() and self._store() is store:
-                        folders = self._folders(store)
-                        if not folders:
-                            stop.wait(_AGAIN)
-                            continue
-                        looked, unseen = monotonic(), sorted(folders)
-                        for paths in self._changes(folders, stop):
-                            # Only now, since the system reports changes from here on: what happened unwatched.
-                            self._apply(store, [Change(path) for path in (*unseen, *sorted(map(Path, paths)))])
-                            unseen = []
-                            if monotonic() - looked >= _AGAIN or stop.is_set():
-                                looked = monotonic()
-                                if self._store() is not store or self._folders(store) != folders:
-                                    break
-                elif not self.waits:
+            beside = companion(self.store().path)
+            make_private(beside.parent)
+            try:
+                held = FileLock(beside.with_name(f".{beside.name}.watch"), timeout=0, mode=0o600).acquire()
+            except Timeout:
+                if not self.waits:
                     self.waits = True
-                    self._say("Another process watches the folders of this store; this one takes over when it ends.")
-            if self.waits:
+                    self.say("Another process watches the folders of this store; this one takes over when it ends.")
                 stop.wait(_AGAIN)
+                continue
+            with held:
+                self.waits = False
+                self._follow(stop)
+
+    def _follow(self, stop: Event) -> None:
+        store = self.store()
+        while not stop.is_set() and self.store() is store:
+            if not (folders := self._folders(store)):
+                stop.wait(_AGAIN)
+                continue
+            looked, unseen = monotonic(), sorted(folders)
+            for paths in _changes(folders, stop):
+                # Only now, since the system reports changes from here on: what happened unwatched.
+                self._apply(store, [Change(path) for path in (*unseen, *sorted(paths))])
+                unseen = []
+                if monotonic() - looked >= _AGAIN or stop.is_set():
+                    looked = monotonic()
+                    if self.store() is not store or self._folders(store) != folders:
+                        break
 
     def _folders(self, store: MemoryStore) -> frozenset[Path]:
-        listed = [Path(folder.path) for folder in store.folders() if folder.watched and self._admits(folder.path)]
+        listed = [Path(folder.path) for folder in store.folders() if folder.watched and self.admits(folder.path)]
         return frozenset(path for path in listed if path.exists())
 
-    def _changes(self, folders: frozenset[Path], stop: Event) -> Iterator[set[str]]:
-        # Imported late: most kernels and commands watch nothing.
-        from watchfiles import watch
-
-        try:
-            for changes in watch(
-                *folders,
-                watch_filter=lambda change, path: _may_matter(Path(path), folders),
-                debounce=_LONGEST,
-                step=_QUIET,
-                stop_event=stop,
-                rust_timeout=_LONGEST // 4,
-                yield_on_timeout=True,
-                ignore_permission_denied=True,
-            ):
-                yield {path for _, path in changes}
-        except (OSError, RuntimeError) as error:
-            if any(word in str(error).lower() for word in ("limit", "space")):
-                raise InputError(
-                    "The system watches no more folders. Watch a smaller folder, raise the limit (sudo sysctl "
-                    "fs.inotify.max_user_watches=524288), or set WATCHFILES_FORCE_POLLING=1."
-                ) from None
-            raise InputError(
-                f"The folders cannot be watched here ({type(error).__name__}). Set WATCHFILES_FORCE_POLLING=1 to look "
-                "at them again and again instead."
-            ) from None
-
     def _apply(self, store: MemoryStore, changes: list[Change]) -> None:
-        if not changes:
-            return
-        problems: list[Exception] = []
+        made, problems = 0, list[Exception]()
         try:
-            made = apply_changes(store, changes, problems, self._ignore)
+            made = apply_changes(store, changes, problems, self.ignore) if changes else 0
         except (JupyterMemoryError, OSError) as error:
             # A store that is busy or was replaced: the next change, or the next start, finds what is left.
-            made = 0
             problems.append(error)
         for problem in problems:
-            self._problem(problem)
+            self.problem(problem)
         if made:
-            self._applied(made)
+            self.applied(made)
+
+
+def _changes(folders: frozenset[Path], stop: Event) -> Iterator[set[Path]]:
+    # Imported late: most kernels and commands watch nothing, and a server starts without what reads files.
+    from watchfiles import watch
+
+    from jupyter_memory.ingest.discovery import is_never_wanted
+    from jupyter_memory.ingest.readers.registry import known_readers, suffix_of
+
+    def may_matter(_: object, name: str) -> bool:
+        # Nothing hidden, no file of an unknown kind.
+        path = Path(name)
+        parts = next((path.relative_to(folder).parts for folder in folders if path.is_relative_to(folder)), ())
+        if any(is_never_wanted(part, is_folder=place < len(parts)) for place, part in enumerate(parts, start=1)):
+            return False
+        # What has no suffix, or an unknown one, may be a folder, also one that is gone.
+        return suffix_of(path) in known_readers().suffixes or not path.is_file()
+
+    try:
+        for changes in watch(
+            *folders,
+            watch_filter=may_matter,
+            debounce=_LONGEST,
+            step=_QUIET,
+            stop_event=stop,
+            rust_timeout=_LONGEST // 4,
+            yield_on_timeout=True,
+            ignore_permission_denied=True,
+        ):
+            yield {Path(path) for _, path in changes}
+    except (OSError, RuntimeError) as error:
+        if any(word in str(error).lower() for word in ("limit", "space")):
+            raise InputError(
+                "The system watches no more folders. Watch a smaller folder, raise the limit (sudo sysctl "
+                "fs.inotify.max_user_watches=524288), or set WATCHFILES_FORCE_POLLING=1."
+            ) from None
+        raise InputError(
+            f"The folders cannot be watched here ({type(error).__name__}). Set WATCHFILES_FORCE_POLLING=1 to look "
+            "at them again and again instead."
+        ) from None
 
 
 class WatchThread:
@@ -227,36 +233,3 @@ class WatchThread:
             self.watch.run(self._stop)
         except (JupyterMemoryError, OSError) as error:
             self.error = error
-
-
-def _may_matter(path: Path, folders: Collection[Path]) -> bool:
-    # Nothing hidden, no file of an unknown kind.
-    # Imported late: a server starts without what reads files.
-    from jupyter_memory.ingest.discovery import is_never_wanted
-    from jupyter_memory.ingest.readers.registry import known_readers, suffix_of
-
-    parts = next((path.relative_to(folder).parts for folder in folders if path.is_relative_to(folder)), ())
-    if any(is_never_wanted(part, is_folder=True) for part in parts[:-1]):
-        return False
-    if parts and is_never_wanted(parts[-1], is_folder=False):
-        return False
-    # What has no suffix, or an unknown one, may be a folder, also one that is gone.
-    return suffix_of(path) in known_readers().suffixes or not path.is_file()
-
-
-@contextmanager
-def _lease(store: StorePath) -> Iterator[bool]:
-    from filelock import FileLock, Timeout
-
-    beside = companion(store)
-    make_private(beside.parent)
-    lock = FileLock(beside.with_name(f".{beside.name}.watch"), timeout=0, mode=0o600)
-    try:
-        lock.acquire()
-    except Timeout:
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        lock.release()

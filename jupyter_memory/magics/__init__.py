@@ -5,10 +5,11 @@ from __future__ import annotations
 from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_memory.config import JupyterMemory, load_config
+from jupyter_memory.interface.commands.memories import check_profile
 from jupyter_memory.magics import completion
 from jupyter_memory.magics.magics import MemoryMagics
 from jupyter_memory.magics.parsing import keep_questions
-from jupyter_memory.magics.session import Session, note, watch
+from jupyter_memory.magics.session import Session
 
 __all__ = ["load", "unload"]
 
@@ -20,12 +21,11 @@ def load(shell: InteractiveShell) -> None:
     unload(shell)
     problems: list[str] = []
     settings = load_config(
-        more={"IPython's configuration": shell.config}, on_problem=problems.append, check_profile=_check_profile
+        more={"IPython's configuration": shell.config}, on_problem=problems.append, check_profile=check_profile
     )
-    for problem in problems:
-        note(problem)
     session = Session(shell, settings, problems)
-    watch(settings)
+    for problem in problems:
+        session.note(problem)
     session.recorder.follow_setting()
     shell.register_magics(MemoryMagics(shell, session))
     # Annotated as a list of shells, it holds everything that `%config` can set.
@@ -34,19 +34,12 @@ def load(shell: InteractiveShell) -> None:
     completion.install(shell, session)
 
 
-def _check_profile(name: str) -> None:
-    # Imported late: a kernel that never searches need not wait for the profiles.
-    from jupyter_memory.search.profiles import profile_named
-
-    profile_named(name)
-
-
 def unload(shell: InteractiveShell) -> None:
     """Remove the magics from a shell and close its store."""
     manager = shell.magics_manager
     magics = manager.registry.pop(MemoryMagics.__name__, None)
     if isinstance(magics, MemoryMagics):
-        magics.fixing.last_error.stop()
+        magics.fixing.stop()
         magics.session.recorder.stop()
         magics.session.close()
         for kind, names in _MAGICS.items():

@@ -35,82 +35,69 @@ _SAME = {"after": "since", "before": "until"}
 _LANGUAGES = ("python", "markdown", "text", "r", "julia", "sql")
 
 
-class Completer:
-    """Finds the completions of a line of the magics in one session."""
+def complete(session: Session, line: str, token: str) -> list[str]:
+    """Return what can replace ``token``, the end of the line as IPython splits it."""
+    match = _LINE.match(line)
+    if match is None:
+        return []
+    rest = match[2]
+    # What is being typed is a word, or all that follows the last quotation mark.
+    word = len(rest) - len(rest.split(" ")[-1].split("\t")[-1])
+    typed = rest[min(place for place in (word, rest.rfind('"'), rest.rfind("'")) if place >= 0) :]
+    before = rest[: len(rest) - len(typed)].split()
+    named = _NAMED.match(typed)
+    candidates: Collection[str] = ()
+    if named is not None:
+        from jupyter_memory.search.query.parser import TIMES
+        from jupyter_memory.types import FACETS
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
-
-    def complete(self, line: str, token: str) -> list[str]:
-        """Return what can replace ``token``, the end of the line as IPython splits it."""
-        match = _LINE.match(line)
-        if match is None:
+        if named["filter"] and (match[1] != "memsearch" or named["filter"] not in (*FACETS, *TIMES)):
             return []
-        rest = match[2]
-        typed = _last_word(rest)
-        before = rest[: len(rest) - len(typed)].split()
-        named = _NAMED.match(typed)
-        if named is not None:
-            from jupyter_memory.search.query.parser import TIMES
-            from jupyter_memory.types import FACETS
-
-            if named["filter"] and (match[1] != "memsearch" or named["filter"] not in (*FACETS, *TIMES)):
-                return []
-            # IPython splits after a colon and after an equals sign: the part before stays.
-            typed = typed[named.end() :]
-            flag = named["flag"] or f"--{_SAME.get(named['filter'], named['filter'])}"
-            option = next((one for one in _grammar(match[1], before)[0] if flag in one.flags and one.metavar), None)
-            candidates = () if option is None else self._values(option.choices or option.name, typed)
-        else:
-            options, kinds = _grammar(match[1], before)
-            option = next((one for one in options if before and before[-1] in one.flags), None)
-            if option is not None and option.metavar:
-                candidates = self._values(option.choices or option.name, typed)
-            elif typed.startswith("-"):
-                candidates = [flag for one in options for flag in one.flags]
-            else:
-                candidates = [text for kind in kinds for text in self._values(kind, typed)]
-        # IPython may have split what is one word here, and replaces only the second part.
-        shared = len(typed) - len(token) if typed.endswith(token) else 0
-        plain = [text[shared:] for text in candidates if text.startswith(typed)]
-        quoted = [text for text in candidates if text.startswith(('"' + typed, "'" + typed))]
-        return plain + (quoted if typed and not shared else [])
-
-    def _values(self, kind: str | tuple[str, ...], typed: str) -> Collection[str]:
-        match kind:
-            case tuple():
-                return kind
-            case "tag":
-                # Completing tags must not create the store.
-                with suppress(JupyterMemoryError):
-                    tags = self.session.store.tags() if has_store(self.session.settings) else []
-                    return [f'"{tag}"' if " " in tag else tag for tag in tags]
-            case "profile":
-                from jupyter_memory.search.profiles import PROFILES
-
-                return _paths(typed) if "/" in typed else tuple(PROFILES)
-            case "id":
-                return self.session.shown.ids if self.session.shown else ()
-            case "path" | "source":
-                return _paths(typed)
-            case "lang":
-                return _LANGUAGES
-            case "since" | "until" | "on" | "event_at":
-                return _TIMES
-            case "var":
-                names = self.session.shell.user_ns.items()
-                return [name for name, value in names if isinstance(value, str) and not name.startswith("_")]
-        return ()
+        # IPython splits after a colon and after an equals sign: the part before stays.
+        typed = typed[named.end() :]
+        flag = named["flag"] or f"--{_SAME.get(named['filter'], named['filter'])}"
+        option = next((one for one in _grammar(match[1], before)[0] if flag in one.flags and one.metavar), None)
+    else:
+        options, kinds = _grammar(match[1], before)
+        option = next((one for one in options if before and before[-1] in one.flags and one.metavar), None)
+        if option is None and typed.startswith("-"):
+            candidates = [flag for one in options for flag in one.flags]
+        elif option is None:
+            candidates = [text for kind in kinds for text in _values(session, kind, typed)]
+    if option is not None:
+        candidates = _values(session, option.choices or option.name, typed)
+    # IPython may have split what is one word here, and replaces only the second part.
+    shared = len(typed) - len(token) if typed.endswith(token) else 0
+    plain = [text[shared:] for text in candidates if text.startswith(typed)]
+    quoted = [text for text in candidates if text.startswith(('"' + typed, "'" + typed))]
+    return plain + (quoted if typed and not shared else [])
 
 
-def _last_word(line: str) -> str:
-    """Return what is being typed at the end of a line: a word, or all that follows the last quotation mark.
+def _values(session: Session, kind: str | tuple[str, ...], typed: str) -> Collection[str]:
+    match kind:
+        case tuple():
+            return kind
+        case "tag":
+            # Completing tags must not create the store.
+            with suppress(JupyterMemoryError):
+                tags = session.store.tags() if has_store(session.settings) else []
+                return [f'"{tag}"' if " " in tag else tag for tag in tags]
+        case "profile":
+            from jupyter_memory.search.profiles import PROFILES
 
-    >>> _last_word('--tag "two wo'), _last_word("prices --ta")
-    ('"two wo', '--ta')
-    """
-    word = len(line) - len(line.split(" ")[-1].split("\t")[-1])
-    return line[min(place for place in (word, line.rfind('"'), line.rfind("'")) if place >= 0) :]
+            return _paths(typed) if "/" in typed else tuple(PROFILES)
+        case "id":
+            return session.shown.ids if session.shown else ()
+        case "path" | "source":
+            return _paths(typed)
+        case "lang":
+            return _LANGUAGES
+        case "since" | "until" | "on" | "event_at":
+            return _TIMES
+        case "var":
+            names = session.shell.user_ns.items()
+            return [name for name, value in names if isinstance(value, str) and not name.startswith("_")]
+    return ()
 
 
 def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], Sequence[str | tuple[str, ...]]]:
@@ -118,7 +105,7 @@ def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], Seque
         return (*SEARCH, *IN_A_NOTEBOOK), ()
     if magic in ("memadd", "memfix"):
         return ADD if magic == "memadd" else FIX, ()
-    commands: Mapping[str, Command[Any]] = (MEMEVAL if magic == "memeval" else MEMORY).commands()
+    commands: Mapping[str, Command[Any]] = (MEMEVAL if magic == "memeval" else MEMORY).commands
     if not before:
         return (), (tuple(commands),)
     command = commands.get(before[0])
@@ -155,12 +142,11 @@ def install(shell: InteractiveShell, session: Session) -> None:
         matchers = shell.Completer.custom_matchers
     except (ImportError, AttributeError):
         return
-    completer = Completer(session)
 
     @context_matcher(identifier=IDENTIFIER, priority=100)  # type: ignore[untyped-decorator]
     def match(context: CompletionContext) -> SimpleMatcherResult:
         below_a_cell_magic = context.cursor_line > 0 and context.full_text.lstrip().startswith("%%")
-        found = [] if below_a_cell_magic else completer.complete(context.text_until_cursor, context.token)
+        found = [] if below_a_cell_magic else complete(session, context.text_until_cursor, context.token)
         completions = [SimpleCompletion(text, type="option") for text in found]
         return {"completions": completions, "suppress": bool(found), "ordered": True}
 

@@ -11,12 +11,12 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
 
-from jupyter_memory.interface import messages
-from jupyter_memory.interface.options import ADD, SEARCH, Option, memory_of, search_of, switch_among
+from jupyter_memory.interface.commands.memories import remember
+from jupyter_memory.interface.options import ADD, SEARCH, Option, search_of, switch_among
 from jupyter_memory.magics import memeval
 from jupyter_memory.magics.memfix import FIX_PARSER, MemFix
 from jupyter_memory.magics.parsing import Line, LineParser, without_semicolon
-from jupyter_memory.magics.session import Session, as_frame, note, one_line_errors, say
+from jupyter_memory.magics.session import Session, one_line_errors
 from jupyter_memory.magics.subcommands import MEMORY, MEMORY_HELP
 from jupyter_memory.types import Memory
 
@@ -102,25 +102,25 @@ class MemoryMagics(Magics):
     def memsearch(
         self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None
     ) -> pd.DataFrame | MemoryExplorer | None:
+        session = self.session
         with one_line_errors():
             if _SEARCH_PARSER.is_call_for_help(line):
-                say(_SEARCH_PARSER.help)
+                session.say(_SEARCH_PARSER.help)
                 return None
             parsed = _SEARCH_PARSER.parse(line)
-            names = ChainMap(dict(local_ns or {}), self.session.shell.user_ns)
-            self.session.note_unexpanded(line, names, "To search for the value of a variable, use --var NAME.")
+            names = ChainMap(dict(local_ns or {}), session.shell.user_ns)
+            session.note_unexpanded(line, names, "To search for the value of a variable, use --var NAME.")
             query, silent = self._query(parsed, cell, names)
             if said := switch_among(parsed.words, SEARCH):
-                note(said)
+                session.note(said)
             widget, short = parsed.values["widget"], parsed.values["scan"]
             if widget and short:
                 raise UsageError("--widget shows whole rows and --scan short ones: leave one of them out.")
-            if widget and not self.session.shell.has_trait("kernel"):
-                note("Sliders need a notebook; this is the result without them.")
+            if widget and not session.shell.has_trait("kernel"):
+                session.note("Sliders need a notebook; this is the result without them.")
                 widget = False
 
             found: pd.DataFrame | MemoryExplorer
-            session = self.session
             arguments = {"profile": session.settings.profile, **search_of(parsed.values, datetime.now(UTC))}
             if widget:
                 # Imported late: a kernel without sliders need not wait for ipywidgets.
@@ -130,11 +130,11 @@ class MemoryMagics(Magics):
                 session.searched(found.answer)
             elif not query.strip() and parsed.values["var"] is None:
                 session.latest = session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])
-                found = as_frame(session.latest, "scan" if short else "full")
+                found = session.frame(session.latest, short=short)
             else:
                 answer = session.store.hits(query, **arguments)
                 session.searched(answer)
-                found = as_frame(answer, "scan" if short else "full")
+                found = session.frame(answer, short=short)
         return None if silent else found
 
     def _query(self, line: Line, cell: str | None, known: Mapping[str, Any]) -> tuple[str, bool]:
@@ -160,7 +160,7 @@ class MemoryMagics(Magics):
     def memadd(self, line: str, cell: str | None = None) -> _Remembered | None:
         with one_line_errors():
             if _ADD_PARSER.is_call_for_help(line):
-                say(_ADD_PARSER.help)
+                self.session.say(_ADD_PARSER.help)
                 return None
             parsed = _ADD_PARSER.parse(line)
             if cell is not None and parsed.words:
@@ -170,11 +170,8 @@ class MemoryMagics(Magics):
             self.session.note_unexpanded(line, self.session.shell.user_ns, add)
             if not text.strip():
                 raise UsageError("There is nothing to remember: %memadd is followed by a text.")
-            began = datetime.now(UTC)
-            memory = self.session.store_to_fill.add(text, **memory_of(parsed.values, datetime.now(UTC)))
-            if parsed.values["pin"]:
-                memory = self.session.store_to_fill.pin(memory.id)
-            said = _Remembered(messages.remembered(memory, began))
+            memory, line = remember(self.session, text, parsed.values)
+            said = _Remembered(line)
             said.memory = memory
         return None if parsed.silent else said
 

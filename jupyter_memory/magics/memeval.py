@@ -8,16 +8,16 @@ from IPython.core.error import UsageError
 
 from jupyter_memory.interface.commands.command import Call, Command
 from jupyter_memory.interface.options import Option
-from jupyter_memory.magics.session import Session, note, say
+from jupyter_memory.magics.session import Session
 from jupyter_memory.magics.subcommands import Subcommands
-from jupyter_memory.text.display import columns, fit
+from jupyter_memory.text.display import columns, count_of, fit
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from jupyter_memory.evaluation.golden import GoldenQuestion, GoldenRun
     from jupyter_memory.search.profiles import Profile
 
+_EMPTY = "The golden set is empty. Search, then keep what was right: %memeval add RANK"
 _RUN = (
     Option(
         ("-p", "--profile"), "a profile, a TOML file, keyword, vector or auto-TERM; again for more", "NAME", many=True
@@ -43,21 +43,20 @@ def add(session: Session, call: Call) -> None:
         raise UsageError("There is no search to keep yet: run %memsearch first.")
     if wrong := [word for word in call.words if not word.isdecimal()]:
         raise UsageError(f"Ranks are numbers, as in %memeval add 1 3; {wrong[0]} is not one.")
-    path = _path(session)
-    kept = golden.add(path, session.last, [int(word) for word in call.words] or [1])
-    answers = f"{len(kept.right)} right {'answer' if len(kept.right) == 1 else 'answers'}"
-    say(f"kept “{fit(kept.text, 60)}” with {answers} ({kept.id}); the golden set has {len(golden.load(path))}.")
+    kept = golden.add(session.golden_file, session.last, [int(word) for word in call.words] or [1])
+    answers = count_of(len(kept.right), "right answer")
+    session.say(f"kept “{fit(kept.text, 60)}” with {answers} ({kept.id}); the golden set has {len(session.questions)}.")
 
 
 def list_(session: Session, call: Call) -> None:
     """Show the questions of the golden set, with their ids."""
-    if not (kept := _kept(session)):
-        say("The golden set is empty. Search, then keep what was right: %memeval add RANK")
+    if not (kept := session.questions):
+        session.say(_EMPTY)
         return
     rows = [
         (one.id, f"{len(one.right)} right", one.now.astimezone().date().isoformat(), fit(one.text, 80)) for one in kept
     ]
-    say(columns(rows))
+    session.say(columns(rows))
 
 
 def forget(session: Session, call: Call) -> None:
@@ -72,10 +71,9 @@ def forget(session: Session, call: Call) -> None:
 
     if not call.words:
         raise UsageError("Name the questions by their ids: %memeval forget 3f2a9c, or all of them: %memeval forget all")
-    path = _path(session)
-    ids = [one.id for one in golden.load(path)] if call.words == ("all",) else list(call.words)
-    gone = golden.forget(path, ids)
-    say(f"took {gone} {'question' if gone == 1 else 'questions'} out of the golden set")
+    ids = [one.id for one in session.questions] if call.words == ("all",) else list(call.words)
+    gone = golden.forget(session.golden_file, ids)
+    session.say(f"took {count_of(gone, 'question')} out of the golden set")
 
 
 def run(session: Session, call: Call) -> pd.DataFrame:
@@ -90,21 +88,21 @@ def run(session: Session, call: Call) -> pd.DataFrame:
         %memeval run --profile auto --profile ./mine.toml
         %memeval run --profile auto --model nomic --dims 128
     """
-    kept = _kept(session)
-    if not kept:
-        raise UsageError("The golden set is empty. Search, then keep what was right: %memeval add RANK")
+    import pandas as pd
+
     from jupyter_memory.evaluation import golden
 
+    if not (kept := session.questions):
+        raise UsageError(_EMPTY)
     kept, lost = golden.answerable(session.store, kept)
     if lost:
         shown = ", ".join(f"“{fit(one.text, 40)}” ({one.id})" for one in lost[:5])
         more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
-        number = f"{len(lost)} question{'s' if len(lost) > 1 else ''}"
-        said = f"The right answers of {number} are no longer here: {shown}{more}."
+        said = f"The right answers of {count_of(len(lost), 'question')} are no longer here: {shown}{more}."
         forgetting = f"%memeval forget {lost[0].id if len(lost) == 1 else 'ID…'}"
         if not kept:
             raise UsageError(f"{said} Nothing is left to measure: search, then %memeval add, or {forgetting}")
-        note(f"{said} They are left out. To keep other answers: search, then %memeval add; or {forgetting}")
+        session.note(f"{said} They are left out. To keep other answers: search, then %memeval add; or {forgetting}")
     profiles, used = _profiles(session, call.values.get("profile") or ())
     store, settings = session.store, session.settings
     against = golden.baseline(store, kept, used)
@@ -116,22 +114,6 @@ def run(session: Session, call: Call) -> pd.DataFrame:
             with golden.other_model(store, name, one, settings) as other:
                 runs.append(golden.run(other, kept, profiles, against))
     session.measured = runs
-    return frame_of(runs)
-
-
-def plot(session: Session, call: Call) -> Any:
-    """Draw the last run: each metric by profile, and the share of each signal in the scores of the right answers."""
-    from jupyter_memory.evaluation.golden import golden_chart
-
-    if not session.measured:
-        raise UsageError("There is nothing to draw yet: %memeval run first.")
-    return golden_chart(session.measured)
-
-
-def frame_of(runs: list[GoldenRun]) -> pd.DataFrame:
-    """Return a row a profile and model: metrics, the interval of nDCG@10, time, the difference to the one in use."""
-    import pandas as pd
-
     rows = [
         {
             "profile": row.profile,
@@ -151,6 +133,15 @@ def frame_of(runs: list[GoldenRun]) -> pd.DataFrame:
     return frame.astype({"profile": "str", "model": "str"})
 
 
+def plot(session: Session, call: Call) -> Any:
+    """Draw the last run: each metric by profile, and the share of each signal in the scores of the right answers."""
+    from jupyter_memory.evaluation.golden import golden_chart
+
+    if not session.measured:
+        raise UsageError("There is nothing to draw yet: %memeval run first.")
+    return golden_chart(session.measured)
+
+
 def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], Profile]:
     from jupyter_memory.evaluation.runner import arms
     from jupyter_memory.search.profiles import PROFILES
@@ -164,27 +155,14 @@ def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], Profile
     return {labels[label]: one for label, one in chosen.items()}, used[session.settings.profile]
 
 
-def _kept(session: Session) -> list[GoldenQuestion]:
-    from jupyter_memory.evaluation.golden import load
-
-    return load(_path(session))
-
-
-def _path(session: Session) -> Any:
-    from jupyter_memory.config import companion, store_path
-    from jupyter_memory.evaluation.golden import golden_path
-
-    return golden_path(companion(store_path(session.settings)))
-
-
-COMMANDS = (
+_COMMANDS = (
     Command("add", add, notebook_words="[RANK…]"),
     Command("run", run, options=_RUN),
     Command("plot", plot),
     Command("list", list_),
     Command("forget", forget, notebook_words="ID… | all", destroys=True),
 )
-MEMEVAL: Subcommands[Session] = Subcommands("memeval", lambda: {one.name: one for one in COMMANDS})
+MEMEVAL: Subcommands[Session] = Subcommands("memeval", {one.name: one for one in _COMMANDS})
 MEMEVAL_HELP = f"""Compare ways of ranking on questions of your own.
 
 {MEMEVAL.overview()}

@@ -30,16 +30,15 @@ _SILENCED_ASSIGNMENT = re.compile(rf"^([\w.,\s]++=\s*+{_MAGIC}.*?)(?<!\s)\s*+;\s
 
 
 class Word(str):
-    """A word of a line with its position."""
+    """A word of a line with its position, and as it was typed."""
 
+    typed: str
     start: int
     end: int
 
-    @classmethod
-    def at(cls, match: re.Match[str]) -> Word:
-        """Return the word that a pattern matched."""
-        word = cls(match.group())
-        word.start, word.end = match.span()
+    def __new__(cls, typed: str, span: tuple[int, int], shield: str = "") -> Word:
+        word = super().__new__(cls, shield + typed)
+        word.typed, (word.start, word.end) = typed, span
         return word
 
 
@@ -55,15 +54,13 @@ class Line:
     @property
     def text(self) -> str:
         """Return the words as they were written, without the options and without quotes around the whole."""
-        if len(self.words) == 1:
-            return unquote(self._shown(self.words[0]))
-        return self._joined([self._shown(word) for word in self.words])
+        return unquote(self.words[0].typed) if len(self.words) == 1 else self._joined([one.typed for one in self.words])
 
     @property
     def query(self) -> str:
         """Return the words as a query, in which text in single or double quotes is a phrase in double quotes."""
         pieces = []
-        for word in map(self._shown, self.words):
+        for word in (one.typed for one in self.words):
             match = _WHOLE_QUOTED.match(word)
             if match is not None and '"' not in match[2]:
                 pieces.append(f'"{match[2]}"')
@@ -74,10 +71,7 @@ class Line:
     @property
     def arguments(self) -> list[str]:
         """Return the words one by one, without their quotes."""
-        return [unquote(self._shown(word)) for word in self.words]
-
-    def _shown(self, word: Word) -> str:
-        return self.source[word.start : word.end]
+        return [unquote(word.typed) for word in self.words]
 
     def _joined(self, shown: Sequence[str]) -> str:
         text = ""
@@ -116,19 +110,14 @@ class LineParser:
         return str(self._parser.format_help())
 
     def is_call_for_help(self, source: str) -> bool:
-        """Return whether a line is only ``--help``, ``-h`` or ``?``."""
+        """Return whether a line only asks for help."""
         return source.strip() in ("-h", "--help", "?", "??")
 
     def parse(self, source: str) -> Line:
-        """Parse a line.
-
-        Raises:
-            UsageError: an unknown option, a value that does not fit, or a quote that is not closed.
-            QueryError: a time of several words is not quoted.
-        """
+        """Parse a line; raise ``UsageError`` or ``QueryError`` for what cannot be read."""
         source, silent = without_semicolon(source)
         source = _QUESTION_MARK.sub(r"\1", source)
-        pieces = [Word.at(match) for match in _PIECE.finditer(source)]
+        pieces = [Word(match[0], match.span()) for match in _PIECE.finditer(source)]
         for piece in pieces:
             opened = _UNCLOSED.match(piece)
             if opened and not _WHOLE_QUOTED.match(piece[opened.end() - 1 :]):
@@ -153,9 +142,7 @@ class LineParser:
             near = nearest(f"--{bare}", self._options)
             guess = f" Did you mean {near}?" if near else ""
             raise UsageError(f'There is no option {piece}.{guess} To have it as a word, put it in quotes: "{piece}"')
-        shield = Word(SHIELD + piece)
-        shield.start, shield.end = piece.start, piece.end
-        return shield
+        return Word(piece, (piece.start, piece.end), SHIELD)
 
 
 def keep_questions(lines: list[str]) -> list[str]:
@@ -169,11 +156,7 @@ def keep_questions(lines: list[str]) -> list[str]:
 
 
 def unexpanded(source: str, variables: Container[str]) -> str:
-    """Return the first ``{name}`` or ``$name`` of a line that other magics would put a value in for, empty without one.
-
-    >>> unexpanded("how is {x} scaled", {"x"}), unexpanded("a dict is {x}", {}), unexpanded("costs $y", {"y"})
-    ('{x}', '', '$y')
-    """
+    """Return the first ``{name}`` or ``$name`` that other magics would put a value in for, empty without one."""
     found = (match for match in _EXPANDED.finditer(source) if (match[1] or match[2]) in variables)
     return next((match[0] for match in found), "")
 
@@ -185,11 +168,7 @@ def without_semicolon(source: str) -> tuple[str, bool]:
 
 
 def unquote(text: str) -> str:
-    """Return a text without the one pair of quotes around it, if there is one.
-
-    >>> unquote('"last week"'), unquote("don't")
-    ('last week', "don't")
-    """
+    """Return a text without the one pair of quotes around it, if there is one."""
     match = _WHOLE_QUOTED.match(text)
     return match[2] if match else str(text)
 

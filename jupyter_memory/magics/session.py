@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Container, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import StdinNotImplementedError, UsageError
 from IPython.core.interactiveshell import InteractiveShell
@@ -16,8 +16,8 @@ from traitlets import Bunch, TraitError
 from jupyter_memory.config import JupyterMemory, companion, existing_path, has_store, store_path
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.history.recorder import Recorder
-from jupyter_memory.interface import messages, provider
-from jupyter_memory.interface.commands.command import Shown, WrongUsage
+from jupyter_memory.interface.commands.command import Front, Shown, WrongUsage
+from jupyter_memory.interface.commands.store import STARTUP_FILE
 from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.magics.parsing import unexpanded
 from jupyter_memory.text.display import WholeText, html
@@ -27,39 +27,17 @@ from jupyter_memory.types.search import UNANSWERED
 if TYPE_CHECKING:
     import pandas as pd
 
-    from jupyter_memory.evaluation.golden import GoldenRun
+    from jupyter_memory.evaluation.golden import GoldenQuestion, GoldenRun
     from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.store import MemoryStore
     from jupyter_memory.types import Answer, Memory
-
-
-def say(text: str) -> None:
-    """Write what a magic did, where ``print`` would."""
-    sys.stdout.write(marked(text) + "\n")
-
-
-def note(text: str) -> None:
-    """Write a note to standard error."""
-    sys.stderr.write(f"jupyter-memory: {marked(as_typed(text))}\n")
-
-
-def as_frame(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataFrame:
-    """Return an answer as a DataFrame, and write its notices."""
-    # Imported late: a kernel that never searches need not wait for the store.
-    from jupyter_memory.store.store import frame_of
-
-    for notice in answer.notices:
-        # The DataFrame says above its rows that they may be no answer.
-        if notice != UNANSWERED:
-            note(notice)
-    return frame_of(answer, mode)
 
 
 class Links(list[str]):
     """The files of memories; a notebook shows links, which the panel in JupyterLab opens at the cell."""
 
     def __init__(self, memories: Sequence[Memory], locations: Mapping[str, str]) -> None:
-        # Imported late: it loads pandas.
+        # Imported late, here and below: a kernel that never searches need not wait for pandas and the store.
         from jupyter_memory.dataframe.frame import open_link
         from jupyter_memory.dataframe.rows import Place
 
@@ -88,113 +66,48 @@ def one_line_errors() -> Iterator[None]:
         raise UsageError(marked(f"{error.strerror or error}{where}")) from None
 
 
+# The settings that affect ranking, and those that a store is opened with; it reads the others each time.
 _WATCHED = ("profile", "threshold", "embedder", "dimensions")
-_FEWEST = 5
-# Of a large set only the newest questions are measured, so that a change of settings stays quick.
-MOST = 50
-
-
-def watch(settings: JupyterMemory) -> None:
-    """Compare before and after each change of a setting that affects ranking."""
-
-    def changed(change: Bunch) -> None:
-        before = score(settings, **{change.name: change.old})
-        if before is not None:
-            _compare(
-                before,
-                score(settings),
-                f"{change.name} = {change.new!r}",
-                f"%config JupyterMemory.{change.name} = {change.old!r}",
-            )
-
-    settings.observe(changed, names=list(_WATCHED))
-
-
-@contextmanager
-def watched(settings: JupyterMemory, what: str, back: str) -> Iterator[None]:
-    """Compare before and after the block, such as a change of the model."""
-    before = score(settings)
-    yield
-    if before is not None:
-        _compare(before, score(settings), what, back)
-
-
-def score(settings: JupyterMemory, **other: Any) -> tuple[float, int] | None:
-    """Return nDCG@10 on the golden set with the settings, but for ``other``, and on how many questions.
-
-    None where there are fewer than five questions, or where nothing can be measured.
-    """
-    from jupyter_memory.evaluation.golden import golden_path, load
-
-    path = store_path(settings)
-    try:
-        kept = load(golden_path(companion(path)))[-MOST:]
-        if len(kept) < _FEWEST or not has_store(settings):
-            return None
-        # Imported late: most changes of settings have nothing to measure.
-        from jupyter_memory.evaluation import golden
-        from jupyter_memory.search.profiles import profile_named
-        from jupyter_memory.store.store import MemoryStore
-
-        values = {name: getattr(settings, name) for name in (*_WATCHED, *golden.SETTINGS)} | other
-        tried = JupyterMemory(**values)
-        profile = profile_named(tried.profile)
-        with MemoryStore(path, tried.embedder, space=tried.space or None, settings=tried) as store:
-            kept, _ = golden.answerable(store, kept)
-            return (golden.score(store, kept, profile), len(kept)) if len(kept) >= _FEWEST else None
-    except (JupyterMemoryError, OSError):
-        return None  # the search that uses a wrong setting reports it
-
-
-def _compare(before: tuple[float, int], after: tuple[float, int] | None, what: str, back: str) -> None:
-    if after is not None and after[0] < before[0] - 0.005:
-        note(
-            f"With {what} your golden set gets worse: nDCG@10 {after[0]:.2f} instead of {before[0]:.2f} over "
-            f"{after[1]} questions. %memeval run compares; to go back: {back}"
-        )
-
-
-# The settings that a store is opened with; it reads the others each time.
 _OF_THE_STORE = ("space", "embedder", "dimensions", "busy_seconds", "idle_minutes")
+# Questions of a golden set below which nothing is compared; of a large set only the newest are measured, so that a
+# change of settings stays quick.
+_FEWEST, _MOST = 5, 50
 
 
-class Session:
+class Session(Front):
     """The front of the magics in one shell.
 
-    The store is opened on first use, and again when the settings name another. ``last`` is the answer of the last
-    search, ``ranked`` the last results of a search or of `related`, ``latest`` those of any kind, ``measured`` what
-    the last ``%memeval run`` found.
+    The store is opened on first use, and again when the settings name another. ``latest`` are the last results of any
+    kind, ``measured`` is what the last ``%memeval run`` found.
     """
 
-    progress = True
+    prefix = "%memory"
+    recorder: Recorder
 
     def __init__(self, shell: InteractiveShell, settings: JupyterMemory, problems: list[str]) -> None:
         self.shell = shell
         self.settings = settings
         self.problems = problems
-        self.last: Answer | None = None
-        self.ranked: Answer | None = None
         self.latest: Answer | None = None
         self.measured: list[GoldenRun] = []
-        self.greets = True
+        self.startup_folder = None if shell.profile_dir is None else Path(shell.profile_dir.startup_dir)
         self._told_of_names = False
-        self.recorder = Recorder(shell, settings, self.note)
         self._store: MemoryStore | None = None
         self._opened_with: tuple[Any, ...] = ()
+        self.recorder = Recorder(shell, settings, self.note)
+        settings.observe(self._compare_setting, names=list(_WATCHED))
 
     @property
     def store(self) -> MemoryStore:
         # A search finds what ran just before it.
         self.recorder.flush()
-        return self._caught_up
+        store = self.store_at_once
+        store.history.catch_up()
+        return store
 
     @property
     def store_at_once(self) -> MemoryStore:
-        """Return the open store that the settings name, without waiting until it has what ran just now.
-
-        Raises:
-            NoStore: the settings name a store that does not exist.
-        """
+        """Return the open store that the settings name, without waiting until it has what ran just now."""
         existing_path(self.settings, "%memory index FOLDER")
         return self.store_to_fill
 
@@ -204,29 +117,15 @@ class Session:
         wanted = (store_path(settings), *(getattr(settings, name) for name in _OF_THE_STORE))
         if self._store is None or self._store.closed or self._store.replaced or wanted != self._opened_with:
             self.close()
-            # Imported late: every kernel loads the extension, and those that never search must not wait.
-            from jupyter_memory.store.store import MemoryStore
-
             # The profile is named at each search, so that a wrong name does not keep the store shut.
-            path, space = store_path(settings), settings.space or None
-            self._store = MemoryStore(path, settings.embedder, space=space, settings=settings)
-            self._opened_with = wanted
-            for notice in (*self._store.notices, self._store.greeting if self.greets else ""):
-                if notice:
-                    self.note(notice)
+            self._store, self._opened_with = self._opened(), wanted
         return self._store
 
     @property
     def store_if_any(self) -> MemoryStore | None:
         # What was recorded first makes the store.
         self.recorder.flush()
-        return self._caught_up if has_store(self.settings) else None
-
-    @property
-    def _caught_up(self) -> MemoryStore:
-        store = self.store_at_once
-        store.history.catch_up()
-        return store
+        return super().store_if_any
 
     @property
     def shown(self) -> Shown | None:
@@ -246,6 +145,20 @@ class Session:
         self.last = self.ranked = self.latest = answer
         self.store.note_search(answer, "magic")
 
+    @property
+    def golden_file(self) -> Path:
+        """Return the file of the golden set, which is beside the store."""
+        from jupyter_memory.evaluation.golden import golden_path
+
+        return golden_path(companion(store_path(self.settings)))
+
+    @property
+    def questions(self) -> list[GoldenQuestion]:
+        """Return the questions of the golden set."""
+        from jupyter_memory.evaluation.golden import load
+
+        return load(self.golden_file)
+
     def note_unexpanded(self, line: str, variables: Container[str], instead: str) -> None:
         """Say, once, that a name in a line stands for itself, where other magics would put in the variable's value."""
         if not self._told_of_names and (found := unexpanded(line, variables)):
@@ -259,35 +172,40 @@ class Session:
             self._store = None
 
     @property
-    def startup_folder(self) -> Path | None:
-        folder = self.shell.profile_dir
-        return None if folder is None else Path(folder.startup_dir)
-
-    @property
     def is_loaded_at_start(self) -> bool:
         folder, app = self.startup_folder, self.shell.parent
-        if folder is not None and provider.is_on(folder):
+        if folder is not None and (folder / STARTUP_FILE).is_file():
             return True
         while app is not None and not isinstance(app, InteractiveShellApp):
             app = app.parent
         return app is not None and "jupyter_memory" in (*app.default_extensions, *app.extensions, *app.extra_extensions)
 
     def say(self, text: str) -> None:
-        say(text)
+        sys.stdout.write(marked(text) + "\n")
 
     def note(self, text: str) -> None:
-        note(text)
+        sys.stderr.write(f"jupyter-memory: {marked(as_typed(text))}\n")
 
     def hint(self, text: str) -> None:
         self.say(text)
 
+    def frame(self, answer: Answer, *, short: bool = False) -> pd.DataFrame:
+        """Return an answer as a DataFrame, and write its notices."""
+        from jupyter_memory.store.store import frame_of
+
+        for notice in answer.notices:
+            # The DataFrame says above its rows that they may be no answer.
+            if notice != UNANSWERED:
+                self.note(notice)
+        return frame_of(answer, "scan" if short else "full")
+
     def show_list(self, answer: Answer) -> pd.DataFrame:
         self.latest = answer
-        return as_frame(answer)
+        return self.frame(answer)
 
     def show_results(self, answer: Answer, *, short: bool) -> pd.DataFrame:
         self.ranked = self.latest = answer
-        return as_frame(answer, "scan" if short else "full")
+        return self.frame(answer, short=short)
 
     def show_text(self, text: WholeText) -> WholeText:
         return text
@@ -296,7 +214,6 @@ class Session:
         hits = {} if self.latest is None else {hit.memory.id: hit.location for hit in self.latest.hits}
         if self.shell.has_trait("kernel"):
             return Links(memories, hits)
-        # Imported late: only a terminal needs browsers and editors.
         from jupyter_memory.interface.opening import open_file
 
         for one in memories:
@@ -318,11 +235,8 @@ class Session:
         frame.attrs["profile"] = {"name": profile.name, "formula": profile.formula}
         return frame
 
-    def command(self, text: str) -> str:
-        return f"%memory {text}"
-
     def with_commands(self, text: str) -> str:
-        return messages.as_typed(text)
+        return as_typed(text)
 
     def confirm(self, question: str, *, yes: bool, command: str, loss: str = "", plan: str = "") -> bool:
         if plan:
@@ -343,11 +257,46 @@ class Session:
         self.say("Nothing was done.")
         return False
 
-    def exit_with_error(self, text: str) -> None:
-        pass  # a notebook has no exit code, and all has been said
+    @contextmanager
+    def comparing(self, what: str, undo: str) -> Iterator[None]:
+        before = self._golden_score()
+        yield
+        self._compare(before, what, undo)
 
-    def comparing(self, what: str, undo: str) -> AbstractContextManager[None]:
-        return watched(self.settings, what, undo)
+    def _compare_setting(self, change: Bunch) -> None:
+        name, old = change.name, change.old
+        undo = f"%config JupyterMemory.{name} = {old!r}"
+        self._compare(self._golden_score(**{name: old}), f"{name} = {change.new!r}", undo)
+
+    def _compare(self, before: tuple[float, int] | None, what: str, undo: str) -> None:
+        after = None if before is None else self._golden_score()
+        if before is not None and after is not None and after[0] < before[0] - 0.005:
+            self.note(
+                f"With {what} your golden set gets worse: nDCG@10 {after[0]:.2f} instead of {before[0]:.2f} over "
+                f"{after[1]} questions. %memeval run compares; to go back: {undo}"
+            )
+
+    # nDCG@10 on the golden set with the settings, but for `other`, and on how many questions; None where there are too
+    # few, or where nothing can be measured.
+    def _golden_score(self, **other: Any) -> tuple[float, int] | None:
+        from jupyter_memory.evaluation import golden
+
+        try:
+            kept = self.questions[-_MOST:]
+            if len(kept) < _FEWEST or not has_store(self.settings):
+                return None
+            from jupyter_memory.search.profiles import profile_named
+            from jupyter_memory.store.store import MemoryStore
+
+            values = {name: getattr(self.settings, name) for name in (*_WATCHED, *golden.SETTINGS)} | other
+            tried = JupyterMemory(**values)
+            profile = profile_named(tried.profile)
+            path, space = store_path(self.settings), tried.space or None
+            with MemoryStore(path, tried.embedder, space=space, settings=tried) as store:
+                kept, _ = golden.answerable(store, kept)
+                return (golden.score(store, kept, profile), len(kept)) if len(kept) >= _FEWEST else None
+        except (JupyterMemoryError, OSError):
+            return None  # the search that uses a wrong setting reports it
 
     def embedder_differs(self, used: str) -> None:
         was = f"{self.settings.embedder!r} ({self.settings.origin('embedder')})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 from itertools import zip_longest
@@ -14,7 +14,6 @@ from IPython.core.error import UsageError
 from jupyter_memory.interface.commands import table
 from jupyter_memory.interface.commands.command import Call, Command, F, Front, Halted, nearest_command, offered
 from jupyter_memory.magics.parsing import LineParser
-from jupyter_memory.magics.session import say
 
 # Names that people try, and what to type instead.
 _ELSEWHERE = {
@@ -33,20 +32,20 @@ _CALL_WIDTH, _SUMMARY_WIDTH = 31, 46
 
 
 class Subcommands(Generic[F]):
-    """The subcommands of one magic; ``commands`` returns them by name."""
+    """The subcommands of one magic, by name."""
 
-    def __init__(self, magic: str, commands: Callable[[], Mapping[str, Command[F]]]) -> None:
+    def __init__(self, magic: str, commands: Mapping[str, Command[F]]) -> None:
         self.magic = magic
         self.commands = commands
 
     def run(self, front: F, source: str) -> Any:
         """Run the subcommand that a line of the magic names."""
-        commands = self.commands()
+        commands = self.commands
         name, _, rest = source.strip().partition(" ")
         if name.endswith(";"):
             name, rest = name.rstrip(";"), ";"
         if name in ("", "help", "?", "??", "-h", "--help"):
-            return say(self.overview())
+            return front.say(self.overview())
         if name not in commands and name.rstrip("?") in commands:
             name, rest = name.rstrip("?"), "?"
         if name not in commands:
@@ -54,27 +53,27 @@ class Subcommands(Generic[F]):
         command = commands[name]
         parser = _parser(self.magic, command)
         if parser.is_call_for_help(rest):
-            return say(parser.help)
+            return front.say(parser.help)
         line = parser.parse(rest)
         words = tuple(line.arguments)
         chosen = offered(command.below, "notebook").get(words[0], command) if words else command
         if chosen is not command:
             words = words[1:]
-        if chosen.has_too_few(len(words)):
+        if chosen.notebook_words is None and len(words) < sum(argument.required for argument in chosen.arguments):
             raise UsageError(chosen.missing or f"%{self.magic} {name} is followed by {chosen.words}.")
-        if chosen.has_too_many(len(words)):
+        if not chosen.takes(len(words)):
             takes = command.words or "nothing but options"
             raise UsageError(command.missing or f"%{self.magic} {name} takes {takes}; there is: {line.text}")
         try:
             result = chosen.run(front, Call(words, line.values, line.source.strip()))
         except Halted as halted:
-            return say(str(halted))
+            return front.say(str(halted))
         return None if line.silent else result
 
     def overview(self) -> str:
         """Return a line for each subcommand."""
         lines: list[str] = []
-        for title, of_it in table.grouped(self.commands()).items():
+        for title, of_it in table.grouped(self.commands).items():
             lines += ["", title] if title else []
             for one in of_it:
                 call = f"%{self.magic} {one.name} {one.words}".rstrip()
@@ -92,11 +91,9 @@ class Subcommands(Generic[F]):
             return f" That is {_DESTROYING[name]}."
         if self.magic == "memory" and name in _ELSEWHERE:
             return f" Did you mean {_ELSEWHERE[name]}?"
-        if near := nearest_command(name, self.commands()):
+        if near := nearest_command(name, self.commands):
             return f" Did you mean %{self.magic} {near}?"
-        if self.magic != "memory":
-            return ""
-        known = get_close_matches(name, _ELSEWHERE, n=1)
+        known = get_close_matches(name, _ELSEWHERE, n=1) if self.magic == "memory" else []
         return f" Did you mean {_ELSEWHERE[known[0]]}?" if known else ""
 
 
@@ -105,7 +102,7 @@ def _parser(magic: str, command: Command[Any]) -> LineParser:
     return LineParser(f"{magic} {command.name}", command.help, command.options, command.words.rstrip("…"))
 
 
-MEMORY: Subcommands[Front] = Subcommands("memory", lambda: table.commands_of("notebook"))
+MEMORY: Subcommands[Front] = Subcommands("memory", offered(table.COMMANDS, "notebook"))
 MEMORY_HELP = f"""Look after the memory. `%memsearch?` searches, `%memadd?` adds a note, `%memeval?` compares rankings.
 
 {MEMORY.overview()}

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from commands import Done, Run
-
-from jupyter_memory.cli import main
+from commands import Run, runner
 
 
 @pytest.fixture
@@ -24,14 +22,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     """Give a function that runs a command."""
-
-    def call(*arguments: str) -> Done:
-        capsys.readouterr()
-        code = main(list(arguments))
-        shown = capsys.readouterr()
-        return Done(code, shown.out, shown.err)
-
-    return call
+    return runner(capsys)
 
 
 @pytest.fixture

@@ -36,6 +36,7 @@ from jupyter_memory import MemoryStore
         (["forget", "--everything", "--tag", "λ"], "leave the rest out"),
         (["serch", "x"], "search"),
         (["pin"], "Name a rank of the last results, or an id: jupyter-memory pin 1"),
+        (["explain", "1"], 'jupyter-memory explain "prices" 1'),
         (["tag", "1"], "Name the hits, and then the tag: jupyter-memory tag 3 decision"),
         (["--store", "", "forget", "--everything", "--yes"], "name the store's file"),
         ([], "Usage"),

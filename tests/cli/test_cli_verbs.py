@@ -34,6 +34,7 @@ def test_ranks_of_the_last_search_here(week) -> None:
         store.note_search(store.hits("merge frames"), "magic")
 
     assert week("text", "1").out == "we scaled the prices to zero mean\n"
+    assert week("explain", "mean", "1").out == week("explain", "mean", best).out != ""
     assert week("tag", "1", "net", "price,", "idea").out.startswith(f"tagged net price, idea: {best}")
     assert week("tag", "1", "Idea", "--remove").out.startswith("no longer tagged idea")
     assert week("good", "1").out.startswith("noted as right")
@@ -65,14 +66,6 @@ def test_several_texts(week) -> None:
     week("search", "prices and merged frames for Frau Müller", "-n", "3")
     shown = week("text", "2-3", "1").out
     assert [line[:5] for line in shown.splitlines() if line.startswith("──")] == ["── 2 ", "── 3 ", "── 1 "]
-
-
-def test_explain_takes_a_rank_with_a_query(week) -> None:
-    """A rank of the last search stands for its memory; alone, it is wrong usage that says what to type."""
-    best = memory_id(week, "scaled prices")
-    assert week("explain", "mean", "1").out == week("explain", "mean", best).out != ""
-    alone = week("explain", "1")
-    assert alone.code == 2 and 'jupyter-memory explain "prices" 1' in alone.err
 
 
 def test_related_has_no_ranks_of_its_own(week) -> None:

@@ -6,15 +6,21 @@ import io
 import json
 import sys
 from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from jupyter_memory.cli import main
 
 PROGRAM = [sys.executable, "-m", "jupyter_memory"]
 
 
-class Done:
+class Done(NamedTuple):
     """What a command left: exit code, standard output, standard error."""
 
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
+    code: int
+    out: str
+    err: str
 
 
 class Terminal(io.StringIO):
@@ -26,6 +32,17 @@ class Terminal(io.StringIO):
 
 
 Run = Callable[..., Done]
+
+
+def runner(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Return a function that runs a command."""
+
+    def run(*arguments: str) -> Done:
+        capsys.readouterr()
+        code = main(list(arguments))
+        return Done(code, *capsys.readouterr())
+
+    return run
 
 
 def memory_id(run: Run, query: str) -> str:

@@ -19,11 +19,9 @@ sys.modules['jupyter_memory'] = None
 
 
 @pytest.fixture
-def startup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep IPython's and Jupyter's folders in the test's own; give the folder of startup files."""
-    for name, folder in (("IPYTHONDIR", "ipython"), ("JUPYTER_DATA_DIR", "data"), ("JUPYTER_CONFIG_DIR", "config")):
-        monkeypatch.setenv(name, str(tmp_path / folder))
-    return tmp_path / "ipython" / "profile_default" / "startup"
+def startup(home: Path) -> Path:
+    """Give the folder of startup files."""
+    return home / "ipython" / "profile_default" / "startup"
 
 
 def new_shell(code: str) -> str:

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_memory import ClientConfigError, JupyterMemory
-from jupyter_memory.interface import CLIENTS, ClientTarget, Places, SkillTarget, backup_of
+from jupyter_memory.interface import CLIENTS, Places, backup_of, client_target, skill_target
 
 HOME = Path("/home/ada")
 LINUX = Places(HOME, {}, "linux")
@@ -29,7 +29,7 @@ CURSOR = BY_NAME["cursor"].shape
 def target(name: str, places: Places = LINUX, project: Path | None = None, *more: str, skill: bool = False) -> Any:
     """Return a client with the command of our entry, and some more arguments."""
     command = (ENTRY["command"], [*ENTRY["args"], *more])
-    return ClientTarget(BY_NAME[name], places, project, command, skill)
+    return client_target(BY_NAME[name], places, project, command, skill)
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,13 @@ def test_a_variable_moves_the_file(name: str, variable: str, file: str) -> None:
 
 def test_claude_desktop_from_a_package_reads_another_file(tmp_path: Path) -> None:
     """On Windows, the packaged application has a folder of its own; a leftover of the package is not one."""
-    desktop = target("claude-desktop", Places(tmp_path, {"LOCALAPPDATA": str(tmp_path / "Local")}, "win32"))
+    here = Places(tmp_path, {"LOCALAPPDATA": str(tmp_path / "Local")}, "win32")
     packaged = tmp_path / "Local" / "Packages" / "Claude_pzs8sxrjxfjjc" / "LocalCache" / "Roaming"
     packaged.parent.mkdir(parents=True)
-    assert desktop.file.is_relative_to(tmp_path / "AppData")
+    assert target("claude-desktop", here).file.is_relative_to(tmp_path / "AppData")
 
     packaged.mkdir()
-    assert desktop.file == packaged / "Claude" / "claude_desktop_config.json"
+    assert target("claude-desktop", here).file == packaged / "Claude" / "claude_desktop_config.json"
 
 
 def test_entries_as_each_client_wants_them() -> None:
@@ -131,12 +131,8 @@ def test_the_file_of_a_project_and_the_folder_of_skills(name: str, file: str | N
     written = [change.path for change in asked.connection() if change.path.name == "SKILL.md"]
     assert written == ([HOME / skills / "jupyter-memory" / "SKILL.md"] if skills else [])
     assert ("no folder of skills" in asked.caution) is (skills is None)
-
-
-def test_the_skills_of_a_project() -> None:
-    """They are below the project's folder."""
-    written = target("claude-code", project=Path("/work"), skill=True).connection()
-    assert written[1].path == Path("/work/.claude/skills/jupyter-memory/SKILL.md")
+    _, skill = target("claude-code", project=Path("/work"), skill=True).connection()
+    assert skill.path == Path("/work/.claude/skills/jupyter-memory/SKILL.md")
 
 
 WITH_OTHERS: list[tuple[Any, str]] = [
@@ -312,7 +308,7 @@ def test_the_file_is_what_it_was(places: Places, name: str, text: str | None) ->
     if text is not None:
         file.write_bytes(text.encode())
     carried_out(plain.connection())
-    assert plain.connection() == [] and plain.is_connected()
+    assert plain.connection() == [] and plain.is_connected
     assert file.read_bytes().startswith(b"\xef\xbb\xbf") == (text == "\ufeff{}")
     carried_out(other.connection())
     assert text is None or backup_of(file).read_bytes() == text.encode()
@@ -320,7 +316,7 @@ def test_the_file_is_what_it_was(places: Places, name: str, text: str | None) ->
 
     assert list(file.parent.iterdir()) == ([] if text is None else [file])
     assert text is None or file.read_bytes() == text.encode()
-    assert plain.removal() == [] and not plain.is_connected()
+    assert plain.removal() == [] and not plain.is_connected
 
 
 def test_what_the_client_wrote_meanwhile_stays(places: Places) -> None:
@@ -361,7 +357,7 @@ def test_a_file_that_cannot_be_read_is_left_as_it_is(places: Places, content: by
 
     assert str(claude.file) in str(refused.value) and said in str(refused.value)
     assert "secretname" not in str(refused.value)
-    assert not claude.is_connected()
+    assert not claude.is_connected
 
 
 def test_the_file_keeps_its_permissions_and_its_link(places: Places) -> None:
@@ -374,7 +370,7 @@ def test_the_file_keeps_its_permissions_and_its_link(places: Places) -> None:
     claude.file.symlink_to(real)
     carried_out(claude.connection())
 
-    assert claude.file.is_symlink() and claude.is_connected()
+    assert claude.file.is_symlink() and claude.is_connected
     assert backup_of(claude.file) == real.with_name("claude.json.jupyter-memory.bak")
     assert backup_of(real).read_bytes() == b"{}"
     assert {stat.S_IMODE(one.stat().st_mode) for one in (real, backup_of(real))} == {0o640}
@@ -426,10 +422,10 @@ def test_the_diff_hides_secrets_and_cuts_long_lines(places: Places) -> None:
 
 def test_the_skill_is_written_and_taken_away(tmp_path: Path) -> None:
     """The skill comes into a folder of its own, and that goes with it; one that somebody changed leaves a copy."""
-    skill = SkillTarget(tmp_path)
+    skill = skill_target(tmp_path)
     for changed in (False, True):
         carried_out(skill.connection())
-        assert skill.connection() == [] and skill.is_connected()
+        assert skill.connection() == [] and skill.is_connected
         if changed:
             skill.file.write_text(skill.file.read_text(encoding="utf-8") + "- and say hello\n", encoding="utf-8")
         carried_out(skill.removal())
@@ -440,7 +436,7 @@ def test_the_skill_is_written_and_taken_away(tmp_path: Path) -> None:
 
 def test_the_skill_is_short_and_names_tools_that_exist(tmp_path: Path) -> None:
     """It begins with its name and when to use it, within what clients read of that; its tools are the server's."""
-    text = SkillTarget(tmp_path).connection()[0].after.decode()
+    text = skill_target(tmp_path).connection()[0].after.decode()
     head, body = text.split("---\n")[1:]
     fields = dict(line.split(": ", 1) for line in head.splitlines())
     assert fields["name"] == "jupyter-memory"

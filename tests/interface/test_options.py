@@ -24,7 +24,6 @@ from jupyter_memory.interface import (
     SEARCH,
     StoreProvider,
     headline,
-    memory_of,
     refuse_unquoted_times,
     search_of,
 )
@@ -64,26 +63,10 @@ def test_filters() -> None:
     assert (on.until - on.since).days == 1
 
 
-@pytest.mark.parametrize(
-    ("values", "says"),
-    [
-        ({"since": "2026", "until": "2025"}, "Nothing lies between"),
-        ({"since": "2026-03-01T10:00Z", "until": "2026-03-01T10:00Z"}, "Nothing lies between"),
-        ({"on": "2025", "since": "2024"}, "--on names the whole period"),
-        ({"since": "soonish"}, "soonish"),
-    ],
-)
-def test_times_that_do_not_fit(values: dict[str, str], says: str) -> None:
-    """Times that exclude each other, or cannot be read, are refused."""
-    with pytest.raises(QueryError, match=says):
-        search_of(values, NOW)
-
-
 def test_what_is_not_given_is_left_to_the_store() -> None:
     """Options without a value are not arguments, so that the settings count."""
     given = {"limit": None, "profile": None, "domain": None, "tag": None, "kind": ()}
     assert search_of(given, NOW) == {"filters": Filters(), "now": NOW}
-    assert memory_of({"title": None, "tag": None, "event_at": None}, NOW) == {}
 
 
 @pytest.mark.parametrize(
@@ -124,12 +107,10 @@ SECRET = "postgresql://ada:s3cr3t-λ@db.invalid/team"
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
-    """Work in a folder of the test, where Jupyter keeps its files as well."""
-    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def here(home, monkeypatch):
+    """Work in the folder of the test where Jupyter keeps its files as well."""
+    monkeypatch.chdir(home)
+    return home
 
 
 @pytest.mark.parametrize("opened", [MemoryStore, open_store])

@@ -48,9 +48,7 @@ def sources(memory: MemoryStore) -> set[str]:
     return {Path(hit.memory.source).name for hit in memory.hits("kind:file", limit=200).hits}
 
 
-def test_what_other_programs_do_is_remembered(
-    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread]
-) -> None:
+def test_what_other_programs_do_is_remembered(memory, tmp_path, threads):
     """Files that are added, changed, renamed and deleted; a renamed one keeps its id, tags and pin."""
     folder = tmp_path / "notes"
     [first] = memory.hits("tariff").hits
@@ -73,9 +71,7 @@ def test_what_other_programs_do_is_remembered(
     assert applied
 
 
-def test_a_folder_that_is_watched_later_is_followed_too(
-    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread]
-) -> None:
+def test_a_folder_that_is_watched_later_is_followed_too(memory, tmp_path, threads):
     """What happened before is found at the start; the list of folders is looked at again, within seconds."""
     (tmp_path / "notes" / "two.md").write_text("The fare of Malmö.\n")
     threads(memory)
@@ -88,9 +84,7 @@ def test_a_folder_that_is_watched_later_is_followed_too(
     until(lambda: "three.md" in sources(memory))
 
 
-def test_hidden_ignored_and_unknown_files_are_left_alone(
-    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread]
-) -> None:
+def test_hidden_ignored_and_unknown_files_are_left_alone(memory, tmp_path, threads):
     """Nor are they looked at: what git does in its folder wakes nobody."""
     folder = tmp_path / "notes"
     (folder / ".jupytermemoryignore").write_text("secret*\n")
@@ -104,9 +98,7 @@ def test_hidden_ignored_and_unknown_files_are_left_alone(
     assert sources(memory) == {"one.md", "two.md"}
 
 
-def test_a_folder_that_may_not_be_looked_at_is_not(
-    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread]
-) -> None:
+def test_a_folder_that_may_not_be_looked_at_is_not(memory, tmp_path, threads):
     """A server keeps to the folder that it shows."""
     (tmp_path / "notes" / "two.md").write_text("The fare of Malmö.\n")
     other = tmp_path / "shown"
@@ -129,9 +121,7 @@ FolderWatch(lambda: memory, say=lambda text: print("waits", flush=True)).run(Eve
 """
 
 
-def test_one_process_at_a_time_follows_and_another_takes_over_when_it_is_killed(
-    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread]
-) -> None:
+def test_one_process_at_a_time_follows_and_another_takes_over_when_it_is_killed(memory, tmp_path, threads):
     """The system releases the lock of a process that dies, however it dies."""
     program = [sys.executable, "-c", HOLDER, str(memory.path)]
     other = subprocess.Popen(program)
@@ -152,9 +142,7 @@ def test_one_process_at_a_time_follows_and_another_takes_over_when_it_is_killed(
         other.wait()
 
 
-def test_many_changes_at_once_are_one_look_at_the_folder(
-    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread]
-) -> None:
+def test_many_changes_at_once_are_one_look_at_the_folder(memory, tmp_path, threads):
     """As after a checkout; renamed files keep their ids."""
     folder = tmp_path / "notes"
     for number in range(120):
@@ -170,9 +158,7 @@ def test_many_changes_at_once_are_one_look_at_the_folder(
     assert {hit.memory.text: hit.memory.id for hit in memory.hits("kind:file", limit=200).hits} == ids
 
 
-def test_a_store_does_not_follow_its_own_changes(
-    store: Callable[..., MemoryStore], threads: Callable[..., WatchThread]
-) -> None:
+def test_a_store_does_not_follow_its_own_changes(store, threads):
     """In a folder that holds the store, each change that is noted would be the next one."""
     opened, applied = store(), list[int]()
     opened.watch(opened.path.parent)
@@ -186,7 +172,7 @@ def test_a_store_does_not_follow_its_own_changes(
     assert applied == [1]
 
 
-def test_a_system_that_watches_no_more_says_what_to_do(memory: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_that_watches_no_more_says_what_to_do(memory, monkeypatch):
     """The limit of the system is no error of ours, but our users meet it."""
 
     def refuse(*paths: object, **options: object) -> Iterator[set[tuple[int, str]]]:
@@ -197,9 +183,7 @@ def test_a_system_that_watches_no_more_says_what_to_do(memory: MemoryStore, monk
         FolderWatch(lambda: memory).run(Event())
 
 
-def test_one_touched_cell_of_many_changes_one_memory(
-    memory: MemoryStore, tmp_path: Path, threads: Callable[..., WatchThread]
-) -> None:
+def test_one_touched_cell_of_many_changes_one_memory(memory, tmp_path, threads):
     """The others keep id and date."""
     path = tmp_path / "notes" / "cells.ipynb"
     code = {"cell_type": "code", "metadata": {}, "outputs": []}

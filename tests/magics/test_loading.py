@@ -54,14 +54,10 @@ def test_loading_makes_no_store(shell, home: Path) -> None:
     assert (home / "data" / "memory" / "memory.sqlite").exists()
 
 
-def test_config_shows_the_settings(shell) -> None:
-    """`%config JupyterMemory` lists the settings with their help."""
-    shown = shell.printed("%config JupyterMemory")
-    assert "JupyterMemory.limit=<Int>" in shown and "How many results a search gives." in shown
-
-
 def test_config_holds_from_the_next_line_on(week, tmp_path: Path) -> None:
-    """A limit holds for the next search; another path opens another store, and the first one when it is set back."""
+    """`%config` lists the settings; a limit holds for the next search, and a path opens another store till set back."""
+    shown = week.printed("%config JupyterMemory")
+    assert "JupyterMemory.limit=<Int>" in shown and "How many results a search gives." in shown
     week.run("%config JupyterMemory.limit = 2")
     assert len(week.run("%memsearch")) == 2 and len(week.run("%memsearch the -n 4")) > 2
     week.run("%config JupyterMemory.limit = 10")
@@ -208,13 +204,8 @@ def test_offers(week, line: str, offers: list[str]) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "%memsearch --tag pe",
-        "%memsearch kind:c",
-        "%memsearch --kind=c",
-        "%memory fo",
-        "%memsearch --kind c",
-        "%memory model use st",
-        "%memory profile show v",
+        *(f"%memsearch {typed}" for typed in ("--tag pe", "kind:c", "--kind=c", "--kind c")),
+        *(f"%memory {typed}" for typed in ("fo", "model use st", "profile show v")),
     ],
 )
 def test_offers_nothing_else(week, line: str) -> None:
@@ -231,9 +222,7 @@ def test_paths(week, tmp_path: Path, line: str) -> None:
     (tmp_path / "results.csv").write_text("λ")
     found = week.complete(f"{line}{'' if line.endswith(':') else ' '}{tmp_path}/re")
 
-    assert {"reports/", "results.csv"} <= {
-        offer.rpartition("/re")[1][1:] + offer.rpartition("/re")[2] for offer in found
-    }
+    assert {"reports/", "results.csv"} <= {f"re{offer.rpartition('/re')[2]}" for offer in found}
     assert f'"{tmp_path}/re view/"' in found
 
 

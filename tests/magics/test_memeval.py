@@ -133,7 +133,10 @@ def test_a_small_set_says_nothing(week, home) -> None:
 
 
 def test_show_gives_every_constant(week) -> None:
-    """`profile show` says the formula and the steps after it, and returns the constants; alone, of the one in use."""
+    """`profile show` says the formula and the steps after it, and returns the constants; alone, of the one in use.
+
+    The profiles are listed, with a star for the one in use.
+    """
     said = week.printed("frame = %memory profile show covalence")
     frame = week.ip.user_ns["frame"]
     assert isinstance(frame, pd.DataFrame)
@@ -143,16 +146,11 @@ def test_show_gives_every_constant(week) -> None:
     assert "score = 0.9/(60 + vector_rank) + 0.9/(60 + keyword_rank)" in said
     assert frame.attrs["profile"]["name"] == "covalence"
 
-    week.run("%memory profile trovella")
-    assert week.run("%memory profile show").attrs["profile"]["name"] == "trovella"
-    assert "then: only the best of duplicate memories is kept" in week.printed("%memory profile show memini")
-
-
-def test_a_profile_is_set_for_the_session(week) -> None:
-    """The profiles are listed, with a star for the one in use."""
     assert "*  auto" in week.printed("%memory profile")
     assert "*  trovella" in week.printed("%memory profile trovella")
     assert week.run("%memsearch Müller").attrs["memsearch"]["profile"] == "trovella"
+    assert week.run("%memory profile show").attrs["profile"]["name"] == "trovella"
+    assert "then: only the best of duplicate memories is kept" in week.printed("%memory profile show memini")
 
 
 def test_a_profile_of_ones_own(week, home: Path) -> None:

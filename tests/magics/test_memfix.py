@@ -46,9 +46,12 @@ def fail(shell, cell=NEW):
 
 
 def test_no_exception_yet(shell):
-    """Before anything failed, there is nothing to look up; words are refused."""
+    """Before anything failed, there is nothing to look up; words are refused; an empty history is said."""
     assert shell.mistake("%memfix").startswith("No cell has failed yet")
     assert shell.mistake("%memfix KeyError") == "%memfix takes options alone; there is: KeyError"
+    shell.run("%memadd a note;")
+    fail(shell, "1 / 0")
+    assert "%memory history on" in shell.noted("%memfix")
 
 
 def test_earlier_error_and_what_mended_it(mended):
@@ -119,24 +122,20 @@ def test_error_of_a_cell_counts_while_another_thread_runs_one(mended):
 
 
 @pytest.mark.parametrize(
-    ("cell", "said"),
-    [
-        ("raise KeyboardInterrupt", "This run did not fail: it was interrupted (KeyboardInterrupt)"),
-        ("raise SystemExit(3)", "This run did not fail: it ended itself (SystemExit)"),
-    ],
+    ("name", "how"), [("KeyboardInterrupt", "it was interrupted"), ("SystemExit", "it ended itself")]
 )
 @pytest.mark.filterwarnings("ignore:To exit")
-def test_interrupted_run_is_no_error(shell, capsys, cell, said):
+def test_interrupted_run_is_no_error(shell, capsys, name, how):
     """%memfix says so, whatever was interrupted before, and offers no fix."""
-    now = datetime.now(UTC)
-    error = RunError(cell.split()[1].partition("(")[0], "", "")
+    now, cell, error = datetime.now(UTC), f"raise {name}", RunError(name, "", "")
     again = Run(f"{cell}  # again", now + timedelta(minutes=1), "k1", 2, "ok")
     recorded(Run(cell, now, "k1", 1, "error", error=error), again)
     shell.run("%config JupyterMemory.fix_hint = True")
     shell.ip.run_cell(cell)
 
     assert "mended" not in capsys.readouterr().err
-    assert said in shell.printed("found = %memfix") and shell.ip.user_ns["found"] is None
+    assert f"This run did not fail: {how} ({name})" in shell.printed("found = %memfix")
+    assert shell.ip.user_ns["found"] is None
 
 
 def test_similar_error_without_a_fix_is_said(shell):
@@ -155,13 +154,6 @@ def test_run_that_is_recorded_is_not_similar_to_itself(shell):
     for cell in ("%memory history on", "1 / 0"):
         shell.ip.run_cell(cell, store_history=True)
     assert "No earlier error is like this one." in shell.printed("%memfix")
-
-
-def test_empty_history_is_said(shell):
-    """Where the history is off, %memfix says how to turn it on."""
-    shell.run("%memadd a note;")
-    fail(shell, "1 / 0")
-    assert "%memory history on" in shell.noted("%memfix")
 
 
 def test_cells_that_ran_well_since_then_do_not_hide_the_error(mended):

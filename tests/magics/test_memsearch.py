@@ -83,12 +83,6 @@ def test_notices_are_one_line_on_stderr(week, capsys) -> None:
     assert all(line.startswith("jupyter-memory: ") for line in shown.err.splitlines())
 
 
-def test_an_empty_store_answers_with_an_empty_frame(shell) -> None:
-    """A search in a new store is an empty frame with every column, not an error."""
-    result = shell.run("%memsearch anything")
-    assert result.empty and "contrib_keyword" in result.columns
-
-
 def test_widget_without_a_notebook(week) -> None:
     """Where no sliders can be shown, `--widget` says so and gives the result; `--scan` does not go with it."""
     assert "Sliders need a notebook" in week.noted("df = %memsearch --widget prices")
@@ -173,7 +167,9 @@ def test_add_says_what_it_remembered(shell) -> None:
 
 
 def test_known_text_is_not_stored_twice(shell) -> None:
-    """The same text again is the same memory, with the new tag, and the line says so."""
+    """The same text again is the same memory, with the new tag, and the line says so; an empty store gave no hits."""
+    result = shell.run("%memsearch anything")
+    assert result.empty and "contrib_keyword" in result.columns
     first = shell.run("%memadd net of tax --tag a")
     again = shell.run("%memadd net of tax --tag ü")
     assert str(again) == f"known already, so not stored again: {first.memory.id} “net of tax”, tagged a, ü"

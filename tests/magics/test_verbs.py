@@ -51,10 +51,12 @@ def test_texts(week) -> None:
 
 
 def test_ranks_are_those_of_what_is_on_the_screen(week) -> None:
-    """After a list or the results of `related`, a rank is one of theirs."""
+    """After a list or the results of `related`, a rank is one of theirs, also where a query comes with it."""
     week.run("%memsearch prices")
     listed = week.ids("%memory list")
     assert week.run("%memory text 2") == week.run(f"%memory text {listed[1]}")
+    by_rank, by_id = (week.printed(f'%memory explain "scaled prices" {one}') for one in (1, listed[0]))
+    assert by_rank == by_id
     [near, *_] = week.ids("%memory related 1")
     assert week.run("%memory text 1") == week.run(f"%memory text {near}")
 
@@ -70,13 +72,6 @@ def test_explain_speaks_of_what_was_ranked_last(week) -> None:
     week.run("%memsearch scaled prices")
     week.run("%memory list")
     assert f"score {asked['score'].iloc[0]:.6f}" in week.printed("%memory explain 1")
-
-
-def test_explain_takes_a_rank_with_a_query(week) -> None:
-    """A rank of what is on the screen stands for its memory, whatever the query is."""
-    [first, *_] = week.ids("%memory list")
-    by_rank, by_id = (week.printed(f'%memory explain "scaled prices" {one}') for one in (1, first))
-    assert by_rank == by_id
 
 
 def test_tags(week) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
 from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory.config import JupyterMemory, has_store, store_path
 from jupyter_memory.errors import JupyterMemoryError, QueryError, UnknownProfile
 from jupyter_memory.interface.options import SHIELD, Option
 from jupyter_memory.text.display import WholeText
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.store import MemoryStore
 
-F = TypeVar("F")
+F = TypeVar("F", bound="Front")
 Side = Literal["notebook", "terminal"]
 Values = str | tuple[str, ...]
 
@@ -31,7 +31,7 @@ class WrongUsage(JupyterMemoryError):
 
 
 class SeveralErrors(JupyterMemoryError):
-    """Parts of a command failed, one error each; the others were done."""
+    """Parts of a command failed, with an error each; the others were done."""
 
     def __init__(self, errors: Sequence[str]) -> None:
         super().__init__(" ".join(errors))
@@ -128,15 +128,10 @@ class Command(Generic[F]):
             return self.notebook_words
         return " ".join(argument.name + "…" * argument.many for argument in self.arguments)
 
-    def has_too_few(self, count: int) -> bool:
-        """Return whether so many words are fewer than the command needs in a notebook."""
-        return self.notebook_words is None and count < sum(argument.required for argument in self.arguments)
-
-    def has_too_many(self, count: int) -> bool:
-        """Return whether so many words are more than the command takes in a notebook."""
-        if self.notebook_words is not None or self.below or any(argument.takes_all for argument in self.arguments):
-            return False
-        return count > len(self.arguments)
+    def takes(self, count: int) -> bool:
+        """Return whether so many words are not more than the command takes in a notebook."""
+        has_no_end = self.notebook_words is not None or self.below or any(one.takes_all for one in self.arguments)
+        return bool(has_no_end) or count <= len(self.arguments)
 
 
 def nearest_command(name: str, commands: Mapping[str, Command[F]]) -> str | None:
@@ -167,82 +162,67 @@ class Shown:
 class Front(Protocol):
     """A notebook or a terminal, as a command sees it.
 
-    ``greets`` decides whether a new store names the model it takes; ``problems`` are what was wrong with the settings.
-    ``last`` is the answer of the last search, ``ranked`` the last results of a search or of `related`; a terminal has
-    neither.
+    ``prefix`` begins a command that is typed here. ``greets`` decides whether a new store names the model it takes;
+    ``problems`` are what was wrong with the settings. ``last`` is the answer of the last search, ``ranked`` the last
+    results of a search or of `related`. A terminal has neither, nor a ``recorder`` of what a kernel runs, nor a
+    ``startup_folder`` of files that IPython runs when it starts.
     """
 
     settings: JupyterMemory
     problems: list[str]
-    greets: bool
-    last: Answer | None
-    ranked: Answer | None
+    prefix: str
+    greets: bool = True
+    last: Answer | None = None
+    ranked: Answer | None = None
+    recorder: Recorder | None = None
+    startup_folder: Path | None = None
 
+    # The open store that the settings name; `store` raises `NoStore` where there is none, `store_to_fill` creates it.
     @property
-    def store(self) -> MemoryStore:
-        """Return the open store that the settings name; raise ``NoStore`` if it does not exist."""
-
+    def store(self) -> MemoryStore: ...
     @property
-    def store_to_fill(self) -> MemoryStore:
-        """Return the open store that the settings name; it is created if it does not exist."""
-
+    def store_to_fill(self) -> MemoryStore: ...
     @property
     def store_if_any(self) -> MemoryStore | None:
-        """Return the open store, None where there is none yet."""
+        return self.store if has_store(self.settings) else None
 
+    # What ranks stand for: the last results here, in a terminal the last search that the store keeps; and what to say
+    # of a rank where nothing was shown yet.
     @property
-    def shown(self) -> Shown | None:
-        """Return what ranks stand for: the last results here, in a terminal the last search that the store keeps."""
-
+    def shown(self) -> Shown | None: ...
     @property
-    def no_results(self) -> str:
-        """Return what to say of a rank where nothing was shown yet."""
+    def no_results(self) -> str: ...
 
-    @property
-    def recorder(self) -> Recorder | None:
-        """Return what records the runs of this kernel; None in a terminal."""
-
+    # Whether progress bars are shown, and whether new kernels load the extension by themselves.
     @property
     def progress(self) -> bool:
-        """Return whether progress bars are shown."""
-
-    @property
-    def startup_folder(self) -> Path | None:
-        """Return the folder of files that IPython runs when it starts; None where there is none."""
+        return True
 
     @property
     def is_loaded_at_start(self) -> bool:
-        """Return whether new kernels load the extension by themselves, by files and settings."""
+        return False
 
-    def say(self, text: str) -> None:
-        """Write what the command did."""
-
-    def note(self, text: str) -> None:
-        """Write something worth knowing to standard error."""
-
+    # What the command did; something worth knowing, to standard error; advice that belongs to the result, below it in a
+    # notebook and to standard error in a terminal.
+    def say(self, text: str) -> None: ...
+    def note(self, text: str) -> None: ...
     def hint(self, text: str) -> None:
-        """Write advice that belongs to the result: below it in a notebook, to standard error in a terminal."""
+        self.note(text)
 
-    def show_list(self, answer: Answer) -> object:
-        """Show memories that were listed without a query; a notebook returns a DataFrame."""
-
-    def show_results(self, answer: Answer, *, short: bool) -> object:
-        """Show the results of a search; a notebook returns a DataFrame."""
-
-    def show_text(self, text: WholeText) -> object:
-        """Show a whole text; a notebook returns it."""
-
-    def open(self, memories: Sequence[Memory]) -> object:
-        """Open the files of memories; a notebook returns links."""
-
-    def show_profile(self, profile: Profile) -> object:
-        """Show every constant of a profile; a notebook returns a DataFrame."""
+    # A terminal prints or opens these; a notebook returns DataFrames, a text and links.
+    def show_list(self, answer: Answer) -> object: ...
+    def show_results(self, answer: Answer, *, short: bool) -> object: ...
+    def show_text(self, text: WholeText) -> object: ...
+    def show_profile(self, profile: Profile) -> object: ...
+    def open(self, memories: Sequence[Memory]) -> object: ...
 
     def command(self, text: str) -> str:
         """Return a command as it is typed here: ``%memory pin ID`` or ``jupyter-memory pin ID``."""
+        return f"{self.prefix} {text}"
 
     def with_commands(self, text: str) -> str:
         """Return a message in which commands in backticks are written as they are typed here."""
+        return text
 
     def confirm(self, question: str, *, yes: bool, command: str, loss: str = "", plan: str = "") -> bool:
         """Show the ``plan`` and ask the person; return whether the command may go on, always with ``yes``.
@@ -251,11 +231,24 @@ class Front(Protocol):
         ``command`` is the line that, with ``--yes`` added, does the same without a question.
         """
 
+    # Exit code 1 and this error; a notebook has no exit code, and all has been said.
     def exit_with_error(self, text: str) -> None:
-        """End a program with exit code 1 and this error; a notebook has no exit code and does nothing."""
+        return
 
     def comparing(self, what: str, undo: str) -> AbstractContextManager[None]:
         """Compare the golden set before and after a change, and note if the change makes it worse."""
+        return nullcontext()
 
-    def embedder_differs(self, used: str) -> None:
-        """Handle a setting ``embedder`` that names another model than the one that the store uses now."""
+    # The setting `embedder` names another model than the one that the store uses now.
+    def embedder_differs(self, used: str) -> None: ...
+
+    def _opened(self, profile: str = "auto") -> MemoryStore:
+        # Imported late: help, completion and wrong usage need not wait for it, nor kernels that never search.
+        from jupyter_memory.store.store import MemoryStore
+
+        settings, path = self.settings, store_path(self.settings)
+        store = MemoryStore(path, settings.embedder, profile, settings.space or None, settings=settings)
+        for notice in (*store.notices, store.greeting if self.greets else ""):
+            if notice:
+                self.note(notice)
+        return store

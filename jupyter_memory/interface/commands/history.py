@@ -1,22 +1,24 @@
-"""The commands about the history: on, off, status, clear, import."""
+"""The commands about what was run: the history, and how errors were mended before."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from textwrap import indent
 
 from jupyter_memory.config import load_config
 from jupyter_memory.errors import InputError
-from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, Front, WrongUsage
-from jupyter_memory.interface.messages import count
-from jupyter_memory.text.display import columns
+from jupyter_memory.text.display import columns, count_of, fit
 from jupyter_memory.text.paths import make_private
+from jupyter_memory.text.unicode import json_text
+from jupyter_memory.types import Fix, Run
 
-if TYPE_CHECKING:
-    from jupyter_memory.history.recorder import Recorder
-    from jupyter_memory.interface.clients.plans import Setting
-
+NOTHING_ALIKE = "No earlier error is like this one."
+_LONGEST_SHOWN = 3_000
+# What a terminal pastes or a log holds; the reader looks at both ends of longer texts.
+_MOST_READ = 10_000_000
 USAGE = "%memory history is followed by on, off, status, clear or import."
 
 
@@ -45,26 +47,34 @@ def history(front: Front, call: Call) -> None:
 
 def on(front: Front, call: Call) -> None:
     """Remember what this kernel runs, from the next cell on."""
+    recorder = front.recorder
+    assert recorder is not None  # only a notebook has this command
     if call.values["always"]:
-        setting = _setting()
-        if (change := setting.turned_on()) is not None:
+        # Imported late, here and below: a kernel need not wait for what edits files of settings.
+        from jupyter_memory.interface.clients.client import setting
+
+        entry = setting("history")
+        if (change := entry.added()) is not None:
             make_private(change.path.parent)
             change.apply()
-        front.say(f"on for every kernel that loads the extension, from its start ({setting.file})")
+        front.say(f"on for every kernel that loads the extension, from its start ({entry.file})")
         if not front.is_loaded_at_start:
             front.hint("New kernels do not load the extension by themselves: `%memory autoload on` changes that.")
-    _recorder(front).start()
+    recorder.start()
     front.say("on: this kernel remembers what it runs from the next cell on. `%memory history off` ends that.")
 
 
 def off(front: Front, call: Call) -> None:
     """Remember no more what this kernel runs; what is remembered stays."""
+    recorder = front.recorder
+    assert recorder is not None  # only a notebook has this command
     if call.values["always"]:
-        setting = _setting()
-        if (change := setting.turned_off()) is not None:
+        from jupyter_memory.interface.clients.client import setting
+
+        entry = setting("history")
+        if (change := entry.removed()) is not None:
             change.apply()
-        front.say("off for new kernels" if change is not None else f"the setting was not in {setting.file}")
-    recorder = _recorder(front)
+        front.say("off for new kernels" if change is not None else f"the setting was not in {entry.file}")
     was_on = recorder.is_on
     recorder.stop()
     front.say("off: what this kernel runs is no longer remembered" if was_on else "The history was already off.")
@@ -77,13 +87,13 @@ def status(front: Front, call: Call) -> None:
     held = None if (store := front.store_if_any) is None else store.history.status()
     rows = []
     if (recorder := front.recorder) is not None:
-        noted, left_out = count(recorder.noted, "run", "runs"), f"{recorder.excluded:,} left out"
+        noted, left_out = count_of(recorder.noted, "run"), f"{recorder.excluded:,} left out"
         rows.append(("this kernel", f"on: {noted} noted, {left_out}" if recorder.is_on else "off"))
         lost = [(why, number) for why, number in recorder.problems.lost.items() if number]
-        rows += [("lost", f"{count(number, 'run', 'runs')}: {why}") for why, number in lost]
+        rows += [("lost", f"{count_of(number, 'run')}: {why}") for why, number in lost]
     rows += [
         ("new kernels", "on" if load_config(on_problem=lambda problem: None).history else "off"),
-        ("recording now", count(0 if store is None else store.stats()["history"]["recording"], "kernel", "kernels")),
+        ("recording now", count_of(0 if store is None else store.stats()["history"]["recording"], "kernel")),
         ("remembered", "no runs" if held is None else str(held)),
     ]
     front.say(columns(rows))
@@ -96,11 +106,10 @@ def clear(front: Front, call: Call) -> None:
         front.say("There is no history to forget.")
         return
     what = f"the history of {store.path} ({held})"
-    if not front.confirm(
-        f"Forget {what}?", yes=call.values["yes"], command="history clear", loss=f"This would forget {what}"
-    ):
+    loss, yes = f"This would forget {what}", call.values["yes"]
+    if not front.confirm(f"Forget {what}?", yes=yes, command="history clear", loss=loss):
         return
-    front.say(f"forgot {count(held.runs, 'run', 'runs')}, {messages.count(store.history.clear())}")
+    front.say(f"forgot {count_of(held.runs, 'run')}, {count_of(store.history.clear(), 'memory', 'memories')}")
     own = _of_ipython()
     if own is not None and own.is_file():
         front.hint(
@@ -114,21 +123,7 @@ def import_(front: Front, call: Call) -> None:
     path = Path(call.words[0]).expanduser() if call.words else _of_ipython()
     if path is None:
         raise InputError("IPython has no default profile here. Name the file: import PATH")
-    front.say(f"imported {count(front.store_to_fill.history.import_ipython(path), 'run', 'runs')} from {path}")
-
-
-def _setting() -> Setting:
-    # Imported late: a kernel need not wait for what edits files of settings.
-    from jupyter_memory.interface.clients.plans import Setting
-
-    return Setting("history")
-
-
-def _recorder(front: Front) -> Recorder:
-    recorder = front.recorder
-    if recorder is None:
-        raise WrongUsage("Only a kernel records what it runs: type %memory history on in a notebook.")
-    return recorder
+    front.say(f"imported {count_of(front.store_to_fill.history.import_ipython(path), 'run')} from {path}")
 
 
 def _of_ipython() -> Path | None:
@@ -139,3 +134,66 @@ def _of_ipython() -> Path | None:
         return Path(locate_profile()) / "history.sqlite"
     except OSError:
         return None
+
+
+def fix(front: Front, call: Call) -> None:
+    """Show how an error was mended before: the one of a traceback in a file, or on standard input with - or nothing."""
+    name = call.words[0] if call.words else "-"
+    if name == "-":
+        text = sys.stdin.read(_MOST_READ)
+    else:
+        try:
+            with Path(name).expanduser().open(encoding="utf-8", errors="replace") as file:
+                text = file.read(_MOST_READ)
+        except OSError as error:
+            raise InputError(f"{name} cannot be read: {error.strerror}. Name a file that holds a traceback.") from None
+    fixes = front.store.fixes
+    run = fixes.run_of(text)
+    found = fixes.of_run(run, limit=call.values["limit"] or 3)
+    if call.values["json"]:
+        front.say(json_text([one.to_json() for one in found], indent=2))
+    elif found:
+        said = []
+        for rank, one in enumerate(found, start=1):
+            code = one.diff or one.mended.source
+            cut = code if len(code) <= _LONGEST_SHOWN else code[:_LONGEST_SHOWN] + "\n…"
+            said.append(f"{rank}. {_told(one)}:\n\n{indent(cut, '    ')}")
+        front.say("\n\n".join(said))
+    else:
+        front.note(nothing_found(run, fixes.similar(run)))
+
+
+def nothing_found(run: Run, similar: Sequence[Run]) -> str:
+    """Return why no fix is shown for a run: it was interrupted, nothing is like its error, or what is had no fix."""
+    if run.error is not None and run.error.is_interruption:
+        how = "it ended itself" if run.error.name == "SystemExit" else "it was interrupted"
+        return f"This run did not fail: {how} ({run.error.name}), so there is nothing to fix."
+    if not similar:
+        return NOTHING_ALIKE
+    met = similar[0]
+    return (
+        f"No fix was found. A similar error happened on {_day(met)}{_place(met)}, and nothing that ran later fixed it."
+    )
+
+
+def headline(fixes: Sequence[Fix]) -> str:
+    """Return a line above fixes that are shown: which error was like this one, when and where; and how many others."""
+    others = len(fixes) - 1
+    more = f" ({others} other {'fix' if others == 1 else 'fixes'} below)" if others else ""
+    return f"{_told(fixes[0])}{more}:"
+
+
+def _told(fix: Fix) -> str:
+    # A colon follows the error.
+    error = fit(fix.error, 120).rstrip(" .:")
+    if fix.kind == "note":
+        return f"A note of {_day(fix.mended)} mentions {error}"
+    return f"{error}: a similar error on {_day(fix.failed)}{_place(fix.failed)} was fixed like this"
+
+
+def _day(run: Run) -> str:
+    return run.started.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _place(run: Run) -> str:
+    return f" in {PurePath(run.notebook).name}" if run.notebook else ""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import takewhile
+from pathlib import Path
+from typing import Any
 
 from jupyter_memory.errors import InputError, UnknownMemory
 from jupyter_memory.interface import messages
@@ -16,7 +18,7 @@ from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memo
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget
 from jupyter_memory.text.display import WholeText, count_of
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types import Answer, Memory, Selection
+from jupyter_memory.types import Answer, Filters, Memory
 
 # An id may consist of digits; a rank is shorter.
 _RANKS = re.compile(r"(?P<first>\d{1,15})(?:[-–](?P<last>\d{1,15}))?")
@@ -24,70 +26,50 @@ _RANKS = re.compile(r"(?P<first>\d{1,15})(?:[-–](?P<last>\d{1,15}))?")
 _ID = re.compile(r"[0-9a-f]{16}")
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
-    """A memory that was picked, with its rank in the last results; None where it is not among them."""
-
-    memory: Memory
-    rank: int | None
-
-
-def picked(front: Front, words: Sequence[str]) -> list[Pick]:
-    """Return the memories that words name, each once, in the order in which they were named.
+def picked(front: Front, words: Sequence[str]) -> list[tuple[Memory, int | None]]:
+    """Return the memories that words name, each once and in this order, with its rank in the last results, if any.
 
     A word is a rank (``3``), a range (``1-3``), several of them (``1,3``) or an id.
     """
-    ids: dict[str, None] = {}
+    shown, ids = front.shown, dict[str, None]()
     for word in (part for given in words for part in given.split(",") if part):
-        ranks = _RANKS.fullmatch(word)
-        ids |= dict.fromkeys([word] if ranks is None else _at(front, ranks))
-    shown, picks = () if front.shown is None else front.shown.ids, []
-    for one in ids:
-        rank = shown.index(one) + 1 if one in shown else None
-        try:
-            picks.append(Pick(front.store.get(one), rank))
-        except UnknownMemory:
-            if rank is not None:
-                raise InputError(
-                    f"Rank {rank} of the last results ({one}) is gone: it was forgotten, or its file has changed. "
-                    "Search again."
-                ) from None
-            if _ID.fullmatch(one):
-                raise
-            raise InputError(f"{one!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
-    return picks
+        found = _RANKS.fullmatch(word)
+        if found is None:
+            ids[word] = None
+            continue
+        if shown is None:
+            raise InputError(front.no_results)
+        first, last = int(found["first"]), int(found["last"] or found["first"])
+        if first > last:
+            raise WrongUsage(f"{word} runs backwards: write {last}-{first}.")
+        for rank in (first, last):
+            if not 1 <= rank <= len(shown.ids):
+                raise InputError(_no_rank(shown.what, len(shown.ids), rank))
+        ids |= dict.fromkeys(shown.ids[first - 1 : last])
+    return [_memory(front, one, shown.ids if shown is not None else ()) for one in ids]
+
+
+def _memory(front: Front, named: str, shown: Sequence[str]) -> tuple[Memory, int | None]:
+    rank = shown.index(named) + 1 if named in shown else None
+    try:
+        return front.store.get(named), rank
+    except UnknownMemory:
+        if rank is not None:
+            raise InputError(
+                f"Rank {rank} of the last results ({named}) is gone: it was forgotten, or its file has changed. "
+                "Search again."
+            ) from None
+        if _ID.fullmatch(named):
+            raise
+        raise InputError(f"{named!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
 
 
 def _is_rank(word: str) -> bool:
-    """Return whether a word names ranks, rather than a memory by its id.
-
-    >>> _is_rank("3"), _is_rank("1-3"), _is_rank("1,2"), _is_rank("3f2a9c1b2d4e5f60"), _is_rank("1234567890123456")
-    (True, True, True, False, False)
-    """
     parts = [part for part in word.split(",") if part]
     return bool(parts) and all(map(_RANKS.fullmatch, parts))
 
 
-def _at(front: Front, ranks: re.Match[str]) -> Iterator[str]:
-    shown = front.shown
-    if shown is None:
-        raise InputError(front.no_results)
-    first = int(ranks["first"])
-    last = first if ranks["last"] is None else int(ranks["last"])
-    if first > last:
-        raise WrongUsage(f"{ranks[0]} runs backwards: write {last}-{first}.")
-    for rank in (first, last):
-        if not 1 <= rank <= len(shown.ids):
-            raise InputError(_no_rank(shown.what, len(shown.ids), rank))
-    yield from shown.ids[first - 1 : last]
-
-
 def _no_rank(what: str, results: int, rank: int) -> str:
-    """Return the message that so many results have no such rank; ``what`` names them at its beginning.
-
-    >>> _no_rank("The last search", 0, 1), _no_rank("This search", 1, 3)
-    ('The last search has no results, so there is no rank 1.', 'This search has 1 result, so there is no rank 3.')
-    """
     return f"{what} has {count_of(results, 'result') if results else 'no results'}, so there is no rank {rank}."
 
 
@@ -102,17 +84,17 @@ def open_(front: Front, call: Call) -> object:
         %memory open 3
         %memory open 1 3f2a9c1b2d4e5f60
     """
-    return _open_picks(front, picked(front, call.words))
+    return _opened(front, [memory for memory, _ in picked(front, call.words)])
 
 
-def _open_picks(front: Front, picks: Sequence[Pick]) -> object:
-    for pick in picks:
-        if not pick.memory.source:
-            named, text = messages.named(pick.memory, ""), front.command(f"text {pick.memory.id}")
-            raise InputError(f"There is no file to open:{named} is a {pick.memory.kind}. To read it: {text}")
-    for pick in picks:
-        front.store.note_access(pick.memory.id)
-    return front.open([pick.memory for pick in picks])
+def _opened(front: Front, memories: Sequence[Memory]) -> object:
+    for memory in memories:
+        if not memory.source:
+            named, text = messages.named(memory, ""), front.command(f"text {memory.id}")
+            raise InputError(f"There is no file to open:{named} is a {memory.kind}. To read it: {text}")
+    for memory in memories:
+        front.store.note_access(memory.id)
+    return front.open(memories)
 
 
 def text(front: Front, call: Call) -> object:
@@ -128,18 +110,18 @@ def text(front: Front, call: Call) -> object:
         whole = %memory text 1
     """
     picks = picked(front, call.words)
-    for pick in picks:
-        front.store.note_access(pick.memory.id)
-    if len(picks) == 1:
-        return front.show_text(_whole(picks[0].memory))
-    texts = []
-    for pick in picks:
-        memory = pick.memory
-        place = f" · {memory.source}:{memory.place()}" if memory.source and memory.place() else f" · {memory.source}"
-        rank = "" if pick.rank is None else f"{pick.rank}  "
-        size = count_of(memory.token_estimate, "token")
-        heading = f"── {rank}{memory.title or memory.id}{place if memory.source else ''} · {size}"
-        texts.append((heading, _whole(memory)))
+    texts: list[tuple[str, WholeText]] = []
+    for memory, rank in picks:
+        front.store.note_access(memory.id)
+        whole = WholeText.of(memory.text, memory.kind, memory.lang)
+        if len(picks) == 1:
+            return front.show_text(whole)
+        place = memory.place() if memory.source else ""
+        where = f" · {memory.source}" if memory.source else ""
+        where += f":{place}" if place else ""
+        title = memory.title or memory.id
+        head = f"── {'' if rank is None else f'{rank}  '}{title}{where} · {count_of(memory.token_estimate, 'token')}"
+        texts.append((head, whole))
     return front.show_text(WholeText.joined(texts))
 
 
@@ -154,13 +136,17 @@ def tag(front: Front, call: Call) -> None:
         %memory tag 1-3 to do
         %memory tag 3 decision --remove
     """
-    words, given = _picks_and_tag(call.words)
+    # The words that name hits; the tag behind them may be a year or have several words.
+    words = list(takewhile(lambda word: _is_rank(word) or _ID.fullmatch(word), call.words))
+    if len(words) == len(call.words) > 1 and words[-1].isdecimal() and len(words[-1]) == 4:
+        words.pop()
+    given = " ".join(call.words[len(words) :])
     tags = tuple(dict.fromkeys(part.strip() for part in given.split(",") if part.strip()))
     if not words or not tags:
         raise WrongUsage(f"Name the hits, and then the tag: {front.command('tag 3 decision')}")
     unwanted = {one.casefold() for one in tags}
     named = f"{'tag' if len(tags) == 1 else 'tags'} {', '.join(tags)}"
-    for memory in (pick.memory for pick in picked(front, words)):
+    for memory, _ in picked(front, words):
         if call.values["remove"]:
             left = [one for one in memory.tags if one.casefold() not in unwanted]
             changed = [one for one in memory.tags if one not in left]
@@ -188,7 +174,7 @@ def related(front: Front, call: Call) -> object:
     if len(picks) > 1:
         raise WrongUsage("Name one rank: this shows what is like one memory.")
     limit = call.values["limit"] or front.settings.limit
-    answer = front.store.related(picks[0].memory.id, limit=limit)
+    answer = front.store.related(picks[0][0].id, limit=limit)
     found, shown = front.show_results(answer, short=False), front.shown
     if answer.hits and (shown is None or shown.ids != tuple(hit.memory.id for hit in answer.hits)):
         front.hint("Ranks in other commands stay those of the last search: name these by their ids.")
@@ -222,43 +208,36 @@ def _judge(front: Front, call: Call, *, accepted: bool) -> None:
     if not shown.query:
         raise InputError(f"{shown.what} answers no question, so no hit is right or wrong for it. Search first.")
     picks = picked(front, call.words)
-    if strange := next((pick.memory.id for pick in picks if pick.rank is None), None):
+    if strange := next((memory.id for memory, rank in picks if rank is None), None):
         raise InputError(f"{strange} is not among the results of the last search, so it answers no question.")
-    for pick in picks:
+    for memory, rank in picks:
         noted = front.store.feedback(
-            pick.memory.id, accepted, query=shown.query, query_id=shown.query_id, rank=pick.rank, profile=shown.profile
+            memory.id, accepted, query=shown.query, query_id=shown.query_id, rank=rank, profile=shown.profile
         )
         if not noted:
             raise InputError("Nothing was noted, since the setting log_searches is off.")
-        front.say(messages.named(pick.memory, "noted as right:" if accepted else "noted as wrong:"))
-
-
-def _picks_and_tag(words: Sequence[str]) -> tuple[Sequence[str], str]:
-    """Return the words that name hits, and the tag behind them, which may be a year or have several words.
-
-    >>> _picks_and_tag(["1-3", "5", "to", "do"]), _picks_and_tag(["1", "2026"]), _picks_and_tag(["1", "2"])
-    ((['1-3', '5'], 'to do'), (['1'], '2026'), (['1', '2'], ''))
-    """
-    known = list(takewhile(lambda word: _is_rank(word) or _ID.fullmatch(word), words))
-    if len(known) == len(words) > 1 and known[-1].isdecimal() and len(known[-1]) == 4:
-        known.pop()
-    return known, " ".join(words[len(known) :])
-
-
-def _whole(memory: Memory) -> WholeText:
-    return WholeText.of(memory.text, memory.kind, memory.lang)
+        front.say(messages.named(memory, "noted as right:" if accepted else "noted as wrong:"))
 
 
 def add(front: Front, call: Call) -> None:
     """Remember a text, or with - the text on standard input; secrets in it are redacted."""
     text = sys.stdin.read() if call.words == ("-",) else call.text("The text")
+    front.say(remember(front, text, call.values)[1])
+
+
+def remember(front: Front, text: str, values: Mapping[str, Any]) -> tuple[Memory, str]:
+    """Add a text with what option values say about it; return the memory, and a line about it."""
     with usage():
-        about = memory_of(call.values, datetime.now(UTC))
+        about = memory_of(values, datetime.now(UTC))
     began = datetime.now(UTC)
     memory = front.store_to_fill.add(text, **about)
-    if call.values["pin"]:
+    if values["pin"]:
         memory = front.store_to_fill.pin(memory.id)
-    front.say(messages.remembered(memory, began))
+    # What the store had before is not new.
+    if memory.indexed_at >= began:
+        return memory, messages.named(memory, "remembered")
+    tags = f", tagged {', '.join(memory.tags)}" if memory.tags else ""
+    return memory, messages.named(memory, "known already, so not stored again:") + tags
 
 
 def index(front: Front, call: Call) -> None:
@@ -307,14 +286,12 @@ def search(front: Front, call: Call) -> None:
     """Search by meaning and by exact words; '"quoted words"' are looked for as a phrase."""
     with usage():
         query, arguments = call.text("The query"), search_of(call.values, datetime.now(UTC))
-        _check_profile(call.values["profile"])
-        # Raises: WrongUsage: the results are wanted in two forms, or no source has room.
-        if call.values["context"] is None:
-            tokens = None
-        else:
+        check_profile(call.values["profile"])
+        tokens = call.values["context"]
+        if tokens is not None:
             if other := next((name for name in ("json", "scan") if call.values[name]), None):
                 raise WrongUsage(f"--context prints a text for a prompt, and --{other} a list: leave one of them out.")
-            tokens = _tokens(str(call.values["context"]))
+            tokens = _tokens(str(tokens))
         rank = call.values["open"]
         if rank is not None and (tokens is not None or call.values["json"]):
             raise WrongUsage("--open opens a result, and --json and --context print them: leave one of them out.")
@@ -334,7 +311,7 @@ def search(front: Front, call: Call) -> None:
     if rank is not None:
         if rank > len(answer.hits):
             raise InputError(_no_rank("This search", len(answer.hits), rank))
-        _open_picks(front, [Pick(answer.hits[rank - 1].memory, rank)])
+        _opened(front, [answer.hits[rank - 1].memory])
 
 
 def list_(front: Front, call: Call) -> object:
@@ -376,11 +353,11 @@ def explain(front: Front, call: Call) -> None:
     elif len(words) >= 2:
         profile = call.values.get("profile")
         with usage():
-            _check_profile(profile)
+            check_profile(profile)
         # Without quotes, the query is all but the last word.
         query = words[0] if len(words) == 2 else " ".join(words[:-1])
         word = words[-1]
-        memory_id = picked(front, [word])[0].memory.id if word.isdecimal() and _is_rank(word) else word
+        memory_id = picked(front, [word])[0][0].id if word.isdecimal() and _is_rank(word) else word
         why = front.store.explain(query, memory_id, profile=profile or front.settings.profile)
     else:
         raise WrongUsage('Name a rank of the last search, or a query and an id: %memory explain "prices" ID')
@@ -401,8 +378,7 @@ def context(front: Front, call: Call) -> PromptText:
         %memory context 2000
         prompt = %memory context
     """
-    tokens = _tokens(call.words[0]) if call.words else BUDGET
-    return front.store.context(_last(front), tokens)
+    return front.store.context(_last(front), _tokens(call.words[0]) if call.words else BUDGET)
 
 
 def pin(front: Front, call: Call) -> None:
@@ -413,8 +389,8 @@ def pin(front: Front, call: Call) -> None:
         %memory pin 1
         %memory pin 3f2a9c1b2d4e5f60
     """
-    for pick in picked(front, call.words):
-        front.say(messages.named(front.store.pin(pick.memory.id), "pinned"))
+    for memory, _ in picked(front, call.words):
+        front.say(messages.named(front.store.pin(memory.id), "pinned"))
 
 
 def unpin(front: Front, call: Call) -> None:
@@ -424,8 +400,8 @@ def unpin(front: Front, call: Call) -> None:
 
         %memory unpin 3f2a9c1b2d4e5f60
     """
-    for pick in picked(front, call.words):
-        front.say(messages.named(front.store.unpin(pick.memory.id), "unpinned"))
+    for memory, _ in picked(front, call.words):
+        front.say(messages.named(front.store.unpin(memory.id), "unpinned"))
 
 
 def _index(front: Front, path: str, *, retry: bool) -> None:
@@ -433,7 +409,7 @@ def _index(front: Front, path: str, *, retry: bool) -> None:
         report = front.store_to_fill.index(path, progress=front.progress, retry=retry)
     except KeyboardInterrupt:
         stats = front.store_to_fill.stats()
-        held = f"{messages.count(stats['memories'])} of {messages.count(stats['files'], 'file', 'files')} and notes"
+        held = f"{count_of(stats['memories'], 'memory', 'memories')} of {count_of(stats['files'], 'file')} and notes"
         raise Halted(f"Interrupted: the store holds {held}. Run the same again to go on from here.") from None
     front.say(messages.indexed(report))
 
@@ -451,7 +427,9 @@ def _last(front: Front) -> Answer:
     return front.last
 
 
-def _check_profile(name: str | None) -> None:
+def check_profile(name: str | None) -> None:
+    """Raise ``UnknownProfile`` or ``InputError`` if there is no such profile."""
+    # Imported late: a kernel that never searches need not wait for the profiles.
     from jupyter_memory.search.profiles import profile_named
 
     if name is not None:
@@ -480,9 +458,9 @@ def forget(front: Front, call: Call) -> object:
         %memory forget --everything --yes
     """
     if call.values["now"] and not call.words and not any(value for name, value in call.values.items() if name != "now"):
-        gone = front.store.forgetting.finish()
-        nothing = "There was nothing that `undo` could bring back."
-        front.say(f"removed for good what `undo` could bring back: {messages.count(gone)}" if gone else nothing)
+        gone = count_of(number := front.store.forgetting.finish(), "memory", "memories")
+        removed = f"removed for good what `undo` could bring back: {gone}"
+        front.say(removed if number else "There was nothing that `undo` could bring back.")
         return None
     with usage():
         chosen = forget_of(call.words, call.values, datetime.now(UTC))
@@ -490,41 +468,60 @@ def forget(front: Front, call: Call) -> object:
         dry = call.values["dry_run"]
         # More searches than a store keeps.
         number = len(front.store.recent(1_000_000)) if dry else front.store.forget_recent()
-        front.say(f"{'would forget' if dry else 'forgot'} {messages.count(number, 'search', 'searches')}")
+        front.say(f"{'would forget' if dry else 'forgot'} {count_of(number, 'search', 'searches')}")
         return None
     # The person may be looking at an earlier search.
     if front.shown is not None and (word := next(filter(_is_rank, call.words), None)):
-        [first, *_] = picked(front, [word])
-        meant = messages.named(first.memory, f"Rank {first.rank} of the last results is")
-        command = front.command(f"forget {first.memory.id}")
+        [(memory, rank), *_] = picked(front, [word])
+        meant = messages.named(memory, f"Rank {rank} of the last results is")
+        command = front.command(f"forget {memory.id}")
         raise WrongUsage(f"{word} is a rank, and an id is needed. {meant}: {command}")
     selection = front.store.selection(**chosen)
+    what = messages.selected(front.store, selection)
     if call.values["dry_run"]:
-        return _show_selection(front, selection)
+        front.hint(f"Nothing was forgotten. Without --dry-run these would go: {what}.")
+        if selection.filters or selection.everything:
+            return front.show_list(front.store.browsed(limit=len(selection) or 1, filters=selection.filters))
+        # Those named by ids, in the words of the other commands.
+        front.say("\n".join(messages.named(front.store.get(one), "would forget") for one in selection.ids))
+        return None
     if (len(selection) > 1 and not chosen["ids"]) or chosen["everything"]:
-        what = messages.selected(front.store, selection)
         loss, command = f"This would forget {what}", f"forget {call.source}"
         if not front.confirm(f"Forget {what}?", yes=call.values["yes"], command=command, loss=loss):
             return None
     # What was counted, and not what fits by now: the question was about those alone.
     forgotten = front.store.forget(selection, now=call.values["now"])
-    front.say(f"forgot {messages.count(forgotten)}")
-    if forgotten and not call.values["now"] and (pending := front.store.undoable()):
-        front.hint(messages.taking_back(front.command, pending))
-    for notice in () if forgotten else messages.unforgotten(front.store, chosen):
+    front.say(f"forgot {count_of(forgotten, 'memory', 'memories')}")
+    if forgotten:
+        _say_what_comes_back(front, chosen["source"] or (), now=call.values["now"])
+        return None
+    # Why nothing matches, such as a tag that no memory has.
+    filters = chosen["filters"] or Filters()
+    filters = replace(filters, path=tuple(chosen["source"])) if chosen["source"] else filters
+    for notice in front.store.browsed(limit=1, filters=filters).notices:
         front.note(notice)
-    for said in messages.still_there(forgotten, chosen["source"] or ()):
-        front.hint(said)
     return None
 
 
-def _show_selection(front: Front, selection: Selection) -> object:
-    # Those named by ids in the words of the other commands.
-    front.hint(f"Nothing was forgotten. Without --dry-run these would go: {messages.selected(front.store, selection)}.")
-    if not selection.filters and not selection.everything:
-        front.say("\n".join(messages.named(front.store.get(one), "would forget") for one in selection.ids))
-        return None
-    return front.show_list(front.store.browsed(limit=len(selection) or 1, filters=selection.filters))
+def _say_what_comes_back(front: Front, sources: Sequence[str], *, now: bool) -> None:
+    if not now and (pending := front.store.undoable()):
+        end = pending.until.astimezone()
+        until = f"{end:%H:%M}" if end.date() == datetime.now(end.tzinfo).date() else f"{end:%Y-%m-%d %H:%M}"
+        front.hint(
+            f"Until {until}, {front.command('undo')} brings it back, and its texts are still in the file. "
+            f"{front.command('forget --now')} removes them now."
+        )
+    places = [Path(source).expanduser() for source in sources]
+    if any(place.is_dir() for place in places):
+        front.hint(
+            "The files themselves stay: if this folder, or one above it, is indexed again, they are remembered again. "
+            "A file .jupytermemoryignore in it with the line * prevents that; so does the setting `ignore`."
+        )
+    if any(place.is_file() for place in places):
+        front.hint(
+            "The file itself stays: if its folder is indexed again, it is remembered again. "
+            "Its name in a file .jupytermemoryignore beside it prevents that; so does the setting `ignore`."
+        )
 
 
 def undo(front: Front, call: Call) -> None:
@@ -538,6 +535,6 @@ def undo(front: Front, call: Call) -> None:
         %config JupyterMemory.undo_minutes = 10
         %memory undo
     """
-    front.say(f"brought back {messages.count(front.store.undo())}")
+    front.say(f"brought back {count_of(front.store.undo(), 'memory', 'memories')}")
     if pending := front.store.undoable():
         front.hint(f"To bring back {pending} as well: {front.command('undo')}")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import atexit
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -15,18 +15,15 @@ from typing import TYPE_CHECKING, get_args
 
 from jupyter_memory.config import load_config, models_folder, settings, store_path
 from jupyter_memory.errors import InputError, NoStore, UnknownProfile
-from jupyter_memory.interface import messages, provider
+from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, Front, Halted, WrongUsage, usage
 from jupyter_memory.interface.watching import FolderWatch, WatchThread
 from jupyter_memory.text.display import columns, count_of
-from jupyter_memory.text.paths import StorePath, may_exist, store_at
+from jupyter_memory.text.paths import StorePath, make_private, may_exist, store_at
 from jupyter_memory.text.unicode import json_text
 
 if TYPE_CHECKING:
-    from jupyter_memory.embedders.download.cache import CachedModel
-    from jupyter_memory.interface.models import Wanted
     from jupyter_memory.storage.base import Team
-    from jupyter_memory.store.store import MemoryStore
 
 
 def status(front: Front, call: Call) -> None:
@@ -47,9 +44,27 @@ def config(front: Front, call: Call) -> None:
     Set one for this session with `%config JupyterMemory.limit = 20`. To set it for good, write
     `c.JupyterMemory.limit = 20` in jupyter_memory_config.py in the folder that `jupyter --config-dir` names.
     """
-    front.say(messages.configuration(settings(front.settings)))
+    front.say(columns([(row.name, str(row.value), row.origin) for row in settings(front.settings)]))
     for problem in front.problems:
         front.say(problem)
+
+
+STARTUP_FILE = "90-jupyter-memory.py"
+
+# The profile may serve kernels of environments without the package, where the file must stay silent. It removes the
+# names that it defines, which the user would see otherwise.
+_STARTUP = """\
+# Loads jupyter_memory in every new kernel; written by `%memory autoload on`, removed by `%memory autoload off`.
+def _load_jupyter_memory(shell):
+    from importlib.util import find_spec
+
+    if find_spec("jupyter_memory") is not None:
+        shell.extension_manager.load_extension("jupyter_memory")
+
+
+_load_jupyter_memory(get_ipython())
+del _load_jupyter_memory
+"""
 
 
 def autoload(front: Front, call: Call) -> None:
@@ -64,14 +79,18 @@ def autoload(front: Front, call: Call) -> None:
     folder = front.startup_folder
     if folder is None:
         raise WrongUsage("This shell has no IPython profile, so it has no startup folder.")
+    file = folder / STARTUP_FILE
     match call.words:
         case ("on",):
-            front.say(f"on: new kernels load jupyter_memory ({provider.turn_on(folder)})")
+            make_private(folder)
+            file.write_text(_STARTUP, encoding="utf-8")
+            front.say(f"on: new kernels load jupyter_memory ({file})")
         case ("off",):
-            was_on = provider.turn_off(folder)
+            was_on = file.is_file()
+            file.unlink(missing_ok=True)
             front.say("off: new kernels no longer load jupyter_memory" if was_on else "off, as it was")
         case () | ("status",):
-            front.say(f"on ({provider.startup_file(folder)})" if provider.is_on(folder) else "off")
+            front.say(f"on ({file})" if file.is_file() else "off")
         case _:
             raise WrongUsage("%memory autoload is followed by on, off or status.")
 
@@ -83,20 +102,16 @@ def doctor(front: Front, call: Call) -> None:
     from jupyter_memory.storage.databases import versions
 
     store, sqlite = front.store, versions()
-    facts = (
-        ("jupyter-memory", version("jupyter-memory")),
-        ("Python", f"{sys.version.split()[0]} on {platform(terse=True)}"),
-        ("SQLite", f"{sqlite['SQLite']}, sqlite-vec {sqlite['sqlite-vec']}"),
-        ("store", str(store.path)),
-    )
-    front.say(columns(facts))
+    python = f"{sys.version.split()[0]} on {platform(terse=True)}"
+    databases = f"{sqlite['SQLite']}, sqlite-vec {sqlite['sqlite-vec']}"
+    facts = [("Python", python), ("SQLite", databases), ("store", str(store.path))]
+    front.say(columns([("jupyter-memory", version("jupyter-memory")), *facts]))
     models = models_folder(load_config(on_problem=lambda problem: None))
     damaged = [damage for entry in MODELS.values() if (damage := CachedModel(models, entry).damage())]
-    if not (problems := [*front.problems, *store.doctor(), *damaged]):
-        front.say("All is well.")
-        return
-    front.say("\n".join(f"- {problem}" for problem in problems))
-    front.exit_with_error(f"{messages.count(len(problems), 'problem', 'problems')} found.")
+    problems = [*front.problems, *store.doctor(), *damaged]
+    front.say("\n".join(f"- {problem}" for problem in problems) or "All is well.")
+    if problems:
+        front.exit_with_error(f"{count_of(len(problems), 'problem')} found.")
 
 
 def backup(front: Front, call: Call) -> None:
@@ -113,8 +128,8 @@ def restore(front: Front, call: Call) -> None:
     """Restore the store from a backup."""
     from jupyter_memory.store.store import MemoryStore
 
-    path = store_path(front.settings)
-    front.say(f"restored to {MemoryStore.restore(call.words[0], to=path, overwrite=call.values['overwrite'])}")
+    path = MemoryStore.restore(call.words[0], to=store_path(front.settings), overwrite=call.values["overwrite"])
+    front.say(f"restored to {path}")
 
 
 def export(front: Front, call: Call) -> None:
@@ -161,8 +176,8 @@ def copy(front: Front, call: Call) -> None:
     source, target = (store_at(word) for word in call.words)
     if not may_exist(source):
         raise NoStore(f"There is no store at {source}. Check the path.")
-    settings_ = front.settings
-    with MemoryStore(source, settings_.embedder, space=call.values["space"], settings=settings_) as store:
+    chosen = front.settings
+    with MemoryStore(source, chosen.embedder, space=call.values["space"], settings=chosen) as store:
         try:
             report = store.copy_to(target, update=call.values["update"], progress=front.progress)
         except KeyboardInterrupt:
@@ -170,8 +185,8 @@ def copy(front: Front, call: Call) -> None:
     front.say(str(report))
     if report.without_vectors:
         front.hint(
-            f"{messages.count(report.without_vectors)} came without vectors. To write them, open that store and name "
-            "its model: `model use NAME`"
+            f"{count_of(report.without_vectors, 'memory', 'memories')} came without vectors. To write them, open that "
+            "store and name its model: `model use NAME`"
         )
 
 
@@ -225,8 +240,8 @@ def show(front: Front, call: Call) -> object:
         chosen = profile_named(call.words[0] if call.words else front.settings.profile)
     if call.values.get("toml"):
         # A file may not have the name of a profile that comes with the package.
-        named = chosen.replace(name=f"my-{chosen.name}") if chosen.name in PROFILES else chosen
-        front.say(named.to_toml().rstrip("\n"))
+        name = f"my-{chosen.name}" if chosen.name in PROFILES else chosen.name
+        front.say(chosen.replace(name=name).to_toml().rstrip("\n"))
     elif call.values.get("json"):
         from jupyter_memory.search.profiles.profile import constants
 
@@ -297,31 +312,23 @@ def use(front: Front, call: Call) -> None:
     cached = wanted.cached
     if path is not None and cached is None:
         raise WrongUsage(f"{name} names its folder itself: leave --from out.")
-    if cached is not None and not _brought(front, call, wanted, cached):
-        return
+    if cached is not None:
+        to_fetch = path is None and not wanted.is_here
+        lacking = models.lacking(cached.entry, to_fetch=to_fetch)
+        if lacking or to_fetch:
+            question = "Install and fetch?" if lacking and to_fetch else "Install?" if lacking else "Fetch it?"
+            plan = models.plan(cached) if to_fetch else columns(lacking)
+            if not front.confirm(question, yes=call.values["yes"], command=f"model {call.source}", plan=plan):
+                return
+        if lacking:
+            _say(front, lambda: models.install(cached.entry, to_fetch=to_fetch))
+        if path is not None or to_fetch:
+            _say(front, lambda: models.get(cached, path, progress=front.progress, dimensions=wanted.dimensions))
     front.greets = False
     with front.comparing(f"the model {wanted.name}", "%memory model use NAME, with the one before"):
         _say(front, lambda: models.switch(front.store_to_fill, wanted, folder, progress=front.progress))
         if front.settings.embedder not in ("auto", name, wanted.name):
             front.embedder_differs(name)
-
-
-def _brought(front: Front, call: Call, wanted: Wanted, cached: CachedModel) -> bool:
-    from jupyter_memory.interface import models
-
-    path = call.values["from"]
-    to_fetch = path is None and not wanted.is_here
-    lacking = models.lacking(cached, to_fetch=to_fetch)
-    if lacking or to_fetch:
-        question = "Install and fetch?" if lacking and to_fetch else "Install?" if lacking else "Fetch it?"
-        plan = models.plan(cached) if to_fetch else lacking
-        if not front.confirm(question, yes=call.values["yes"], command=f"model {call.source}", plan=plan):
-            return False
-    if lacking:
-        _say(front, lambda: models.install(cached, to_fetch=to_fetch))
-    if path is not None or to_fetch:
-        _say(front, lambda: models.get(cached, path, progress=front.progress, dimensions=wanted.dimensions))
-    return True
 
 
 def drop(front: Front, call: Call) -> None:
@@ -340,7 +347,7 @@ def remove(front: Front, call: Call) -> None:
     if cached is None:
         raise WrongUsage(f"{name} is not a model that was fetched here: remove its folder yourself.")
     models.check_removable(cached)
-    if not yes and (store := front.store_if_any) is not None and models.is_used(store, cached.entry):
+    if not yes and (store := front.store_if_any) is not None and store.stats()["model"] == cached.entry.name:
         raise InputError(
             f"The store searches with {cached.entry.name}. Change it first: {front.command('model use static')}; "
             "or add --yes, and it will be searched by words alone."
@@ -404,15 +411,10 @@ def distribute(front: Front, call: Call) -> None:
     front.say(f"spread {count_of(len(made), 'table')} by space" if made else "All tables are spread already.")
 
 
-@contextmanager
-def _opened(front: Front) -> Iterator[Team]:
+def _opened(front: Front) -> closing[Team]:
     from jupyter_memory.storage.databases import open_team
 
-    opened = open_team(store_at(store_path(front.settings)), busy_seconds=front.settings.busy_seconds)
-    try:
-        yield opened
-    finally:
-        opened.close()
+    return closing(open_team(store_at(store_path(front.settings)), busy_seconds=front.settings.busy_seconds))
 
 
 def _of(space: str | None) -> str:
@@ -429,11 +431,9 @@ def in_terminal(front: Front, call: Call) -> None:
     What any program adds, changes, renames or deletes there is remembered within seconds. One process at a time does so
     for a store; another one waits for it. With `--off` the folders are no longer watched.
     """
-    if call.values["off"]:
-        _unwatch(front, call)
+    if (folders := _watched(front, call)) is None:
         return
-    _begin(front, call)
-    if not (folders := _watched(front.store)):
+    if not folders:
         raise WrongUsage("Name a folder to watch: jupyter-memory watch ~/notebooks")
     front.note(f"watching {count_of(len(folders), 'folder')}; Ctrl-C ends it")
     try:
@@ -462,16 +462,13 @@ def in_notebook(front: Front, call: Call) -> None:
         %memory watch
         %memory watch --off ~/notebooks
     """
-    if call.values["off"]:
-        _unwatch(front, call)
+    if (folders := _watched(front, call)) is None:
         return
-    _begin(front, call)
     store = front.store
     thread = _threads.get(store.path)
     if call.words and (thread is None or not thread.runs):
         thread = _threads[store.path] = WatchThread(FolderWatch(lambda: front.store, ignore=front.settings.ignore))
         atexit.register(thread.close)
-    folders = _watched(store)
     if not folders:
         front.say("No folder is watched. `%memory watch ~/notebooks` indexes one and keeps it up to date.")
         return
@@ -486,22 +483,19 @@ def in_notebook(front: Front, call: Call) -> None:
     front.say("\n".join([*folders, state]))
 
 
-def _begin(front: Front, call: Call) -> None:
+# The folders that are watched after those of a call were added; None after they were taken off.
+def _watched(front: Front, call: Call) -> list[str] | None:
+    if call.values["off"]:
+        if not call.words:
+            raise WrongUsage("Name the folder that is no longer to be watched: watch --off ~/notebooks")
+        for path in call.words:
+            front.store.watch(path, False)
+        front.say(f"no longer watched: {', '.join(call.words)}; what was indexed stays")
+        return None
     for path in call.words:
         if not Path(path).expanduser().is_dir():
             raise InputError(f"{path} is no folder. A folder can be watched; a single file can be indexed.")
     for path in call.words:
         front.say(messages.indexed(front.store_to_fill.index(path, progress=front.progress)))
         front.store_to_fill.watch(path)
-
-
-def _unwatch(front: Front, call: Call) -> None:
-    if not call.words:
-        raise WrongUsage("Name the folder that is no longer to be watched: watch --off ~/notebooks")
-    for path in call.words:
-        front.store.watch(path, False)
-    front.say(f"no longer watched: {', '.join(call.words)}; what was indexed stays")
-
-
-def _watched(store: MemoryStore) -> list[str]:
-    return [folder.path for folder in store.folders() if folder.watched]
+    return [folder.path for folder in front.store.folders() if folder.watched]

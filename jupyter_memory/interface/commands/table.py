@@ -4,117 +4,79 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jupyter_memory.interface.commands import fixes, history, memories, store
-from jupyter_memory.interface.commands.command import Argument, Command, F, Front, Side, offered
-from jupyter_memory.interface.options import (
-    ADD,
-    BROWSE,
-    CONTEXT,
-    COPY,
-    DIMS,
-    EVERY_REASON,
-    FORGET,
-    FROM,
-    HISTORY,
-    IN_SPACE,
-    JSON,
-    LIMIT,
-    MODEL,
-    OFF,
-    OPEN,
-    OVERWRITE,
-    PROFILE,
-    REMOVE,
-    RETRY,
-    SEARCH,
-    TOML,
-    UPDATE,
-    WHOLE_JSON,
-    yes,
-)
+from jupyter_memory.interface import options
+from jupyter_memory.interface.commands import history, memories, store
+from jupyter_memory.interface.commands.command import Argument, Command, F, Front
 
-_RANKS = "Name a rank of the last results, or an id: %memory {} 1"
+_RANK = "Name a rank of the last results, or an id: %memory {} 1"
 _MODELS = ("nomic", "static", "minilm")
 _NAME = Argument("NAME")
 _PICK, _PICKS = Argument("RANK|ID"), Argument("RANK|ID", many=True)
-_MAYBE_NAME = Argument("NAME", required=False)
+_MAYBE_NAME, _MAYBE_FILE = Argument("NAME", required=False), Argument("FILE|-", required=False)
+_MAYBE_PATHS = Argument("PATH", many=True, required=False)
 
 COMMANDS: tuple[Command[Front], ...] = (
-    Command("status", store.status, terminal_options=(JSON,)),
-    Command("add", memories.add, (Argument("TEXT|-", kind="text"),), ADD, offered="terminal"),
+    Command("status", store.status, terminal_options=(options.JSON,)),
+    Command("add", memories.add, (Argument("TEXT|-", kind="text"),), options.ADD, offered="terminal"),
     Command(
         "index",
         memories.index,
         (Argument("PATH", many=True),),
-        (RETRY,),
+        (options.RETRY,),
         values="path",
         missing="Name a folder or a file: %memory index ~/notebooks",
     ),
-    Command("update", memories.update, options=(RETRY,)),
-    Command(
-        "watch",
-        store.in_terminal,
-        (Argument("PATH", many=True, required=False),),
-        (OFF,),
-        values="path",
-        offered="terminal",
-    ),
-    Command(
-        "watch",
-        store.in_notebook,
-        (Argument("PATH", many=True, required=False),),
-        (OFF,),
-        values="path",
-        offered="notebook",
-    ),
+    Command("update", memories.update, options=(options.RETRY,)),
+    Command("watch", store.in_terminal, (_MAYBE_PATHS,), (options.OFF,), values="path", offered="terminal"),
+    Command("watch", store.in_notebook, (_MAYBE_PATHS,), (options.OFF,), values="path", offered="notebook"),
     Command(
         "search",
         memories.search,
         (Argument("QUERY", kind="query"),),
-        (*SEARCH, CONTEXT, WHOLE_JSON, OPEN),
+        (*options.SEARCH, options.CONTEXT, options.WHOLE_JSON, options.OPEN),
         offered="terminal",
     ),
-    Command("fix", fixes.fix, (Argument("FILE|-", required=False),), (LIMIT, JSON), offered="terminal"),
-    Command("list", memories.list_, options=BROWSE, terminal_options=(WHOLE_JSON,)),
+    Command("fix", history.fix, (_MAYBE_FILE,), (options.LIMIT, options.JSON), offered="terminal"),
+    Command("list", memories.list_, options=options.BROWSE, terminal_options=(options.WHOLE_JSON,)),
     Command(
         "explain",
         memories.explain,
         (Argument("QUERY"), _PICK),
-        (EVERY_REASON,),
+        (options.EVERY_REASON,),
         missing='Name a query, and a rank of the last search or an id: %memory explain "prices" 1',
         notebook_words="RANK | QUERY ID",
-        terminal_options=(PROFILE, JSON),
+        terminal_options=(options.PROFILE, options.JSON),
         terminal_help="Show why a memory ranks where it does for a query, or why it is not found.",
     ),
-    Command("open", memories.open_, (_PICKS,), values="id", missing=_RANKS.format("open")),
-    Command("text", memories.text, (_PICKS,), values="id", missing=_RANKS.format("text")),
+    Command("open", memories.open_, (_PICKS,), values="id", missing=_RANK.format("open")),
+    Command("text", memories.text, (_PICKS,), values="id", missing=_RANK.format("text")),
     Command(
         "tag",
         memories.tag,
         (_PICKS, Argument("TAG")),
-        (REMOVE,),
+        (options.REMOVE,),
         values="id",
         missing="Name the hits, and then the tag: %memory tag 3 decision",
     ),
-    Command("good", memories.good, (_PICKS,), values="id", missing=_RANKS.format("good")),
-    Command("bad", memories.bad, (_PICKS,), values="id", missing=_RANKS.format("bad")),
+    Command("good", memories.good, (_PICKS,), values="id", missing=_RANK.format("good")),
+    Command("bad", memories.bad, (_PICKS,), values="id", missing=_RANK.format("bad")),
     Command(
         "related",
         memories.related,
         (_PICK,),
-        (LIMIT,),
+        (options.LIMIT,),
         values="id",
-        missing=_RANKS.format("related"),
+        missing=_RANK.format("related"),
         terminal_help="Show the memories most like one, by its words and its meaning.",
     ),
     Command("context", memories.context, (Argument("TOKENS", required=False),), offered="notebook"),
-    Command("pin", memories.pin, (_PICKS,), values="id", missing=_RANKS.format("pin")),
-    Command("unpin", memories.unpin, (_PICKS,), values="id", missing=_RANKS.format("unpin")),
+    Command("pin", memories.pin, (_PICKS,), values="id", missing=_RANK.format("pin")),
+    Command("unpin", memories.unpin, (_PICKS,), values="id", missing=_RANK.format("unpin")),
     Command(
         "forget",
         memories.forget,
         (Argument("ID", many=True, required=False),),
-        FORGET,
+        options.FORGET,
         values="id",
         destroys=True,
         terminal_help="Remove memories for good: by id, --source, filters or --everything; files stay as they are.",
@@ -127,7 +89,12 @@ COMMANDS: tuple[Command[Front], ...] = (
         below=(
             Command("list", store.list_profiles, offered="terminal"),
             Command(
-                "show", store.show, (_NAME,), values="profile", notebook_words="[NAME]", terminal_options=(JSON, TOML)
+                "show",
+                store.show,
+                (_NAME,),
+                values="profile",
+                notebook_words="[NAME]",
+                terminal_options=(options.JSON, options.TOML),
             ),
             Command(
                 "save",
@@ -145,14 +112,14 @@ COMMANDS: tuple[Command[Front], ...] = (
     Command(
         "model",
         store.model,
-        options=MODEL,
+        options=options.MODEL,
         below=(
-            Command("list", store.list_models, options=(JSON,)),
+            Command("list", store.list_models, options=(options.JSON,)),
             Command(
                 "use",
                 store.use,
                 (_NAME,),
-                (FROM, DIMS, yes("do not ask before the model is fetched")),
+                (options.FROM, options.DIMS, options.yes("do not ask before the model is fetched")),
                 values=_MODELS,
                 missing="Name the model: %memory model use nomic",
             ),
@@ -161,7 +128,7 @@ COMMANDS: tuple[Command[Front], ...] = (
                 "remove",
                 store.remove,
                 (_NAME,),
-                (yes("do not ask, not even when the store searches with it"),),
+                (options.yes("do not ask, not even when the store searches with it"),),
                 values=_MODELS,
                 missing="Name the model: %memory model remove nomic",
                 destroys=True,
@@ -173,13 +140,16 @@ COMMANDS: tuple[Command[Front], ...] = (
     Command(
         "history",
         history.history,
-        options=HISTORY,
+        options=options.HISTORY,
         below=(
             Command("on", history.on, offered="notebook"),
             Command("off", history.off, offered="notebook"),
             Command("status", history.status),
             Command(
-                "clear", history.clear, options=(yes("do not ask before the history is forgotten"),), destroys=True
+                "clear",
+                history.clear,
+                options=(options.yes("do not ask before the history is forgotten"),),
+                destroys=True,
             ),
             Command("import", history.import_, (Argument("PATH", required=False),), values="path"),
         ),
@@ -210,7 +180,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         "import",
         store.import_,
         (Argument("FOLDER"),),
-        (UPDATE,),
+        (options.UPDATE,),
         values="path",
         missing="Name the folder that `export` wrote: %memory import ~/memory-export",
     ),
@@ -218,7 +188,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         "copy",
         store.copy,
         (Argument("FROM"), Argument("TO")),
-        COPY,
+        options.COPY,
         values="path",
         missing="Name both stores: %memory copy ~/memory.sqlite postgresql://HOST/DATABASE",
     ),
@@ -226,15 +196,15 @@ COMMANDS: tuple[Command[Front], ...] = (
         "team",
         store.team,
         below=(
-            Command("grant", store.grant, (Argument("RIGHT"), Argument("ROLE", many=True)), (IN_SPACE,)),
-            Command("revoke", store.revoke, (Argument("ROLE"),), (IN_SPACE,)),
+            Command("grant", store.grant, (Argument("RIGHT"), Argument("ROLE", many=True)), (options.IN_SPACE,)),
+            Command("revoke", store.revoke, (Argument("ROLE"),), (options.IN_SPACE,)),
             Command("list", store.list_team),
             Command("distribute", store.distribute),
         ),
         offered="terminal",
         missing=store.TEAM_USAGE,
     ),
-    Command("restore", store.restore, (Argument("PATH"),), (OVERWRITE,), offered="terminal", destroys=True),
+    Command("restore", store.restore, (Argument("PATH"),), (options.OVERWRITE,), offered="terminal", destroys=True),
 )
 
 
@@ -257,8 +227,3 @@ def grouped(commands: Mapping[str, Command[F]]) -> dict[str, list[Command[F]]]:
     groups = {title: [commands[name] for name in names if name in commands] for title, names in _GROUPS.items()}
     groups[""] = [command for name, command in commands.items() if name in rest]
     return {title: of_it for title, of_it in groups.items() if of_it}
-
-
-def commands_of(side: Side) -> dict[str, Command[Front]]:
-    """Return the commands of a notebook or a terminal by name."""
-    return offered(COMMANDS, side)
