@@ -20,7 +20,7 @@ from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.storage.sql import Cache
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.unicode import storable
-from jupyter_memory.types import Candidate, Filters, Memory, Query, ScoredChunk
+from jupyter_memory.types import Candidate, Filters, Query, ScoredChunk
 from jupyter_memory.types.chunk_tokens import ChunkTokens
 from jupyter_memory.types.protocols import Vectors
 
@@ -39,75 +39,53 @@ class VectorQuery:
     threshold: float | None
 
 
-@dataclass(eq=False, repr=False)
-class Retrieval:
-    """The keyword and the vector retriever of a search, and the memories and cosines read while they looked.
+def retrieve(
+    query: Query,
+    filters: Filters,
+    snapshot: Snapshot,
+    columns: Mapping[str, float],
+    vector_query: VectorQuery | None,
+    wanted: int,
+    exclude: int | None,
+    lap: Callable[[str], None],
+) -> dict[str, Sequence[ScoredChunk]]:
+    """Return up to ``wanted`` memories that each retriever finds, best first; ``lap`` hears when one is done.
 
-    The search by meaning of a large store begins at once, in its own thread. Each retriever is asked for ``count``
-    memories, of which ``depth`` may become candidates. ``exclude`` is the key of a memory that is left out.
+    Of a query that names a time, the best of that time are found as well as the best of all. ``exclude`` is the key of
+    a memory that is left out.
     """
+    retrieved = dict[str, Sequence[ScoredChunk]]()
+    count = wanted + (exclude is not None)
+    of_time = [] if query.time_filters is None else [filters & query.time_filters]
+    for name in RETRIEVERS:
+        for place, searched in enumerate([filters, *of_time]):
+            found: Sequence[ScoredChunk] = ()
+            if name == "keyword":
+                found = parser.keyword_matches(snapshot, query.terms, columns, searched, count)
+            elif vector_query is not None:
+                # Of the time that a query names everything may be meant: "what did we do yesterday".
+                threshold = None if place else vector_query.threshold
+                found = snapshot.vector_matches(vector_query.model, vector_query.vector, searched, count, threshold)
+            if exclude is not None:
+                found = [one for one in found if one.memory != exclude][:wanted]
+            if place:
+                both = {one.memory: one for one in (*retrieved[name], *found)}
+                found = sorted(both.values(), key=attrgetter("score"), reverse=True)
+            retrieved[name] = found
+        lap(name)
+    return retrieved
 
-    snapshot: Snapshot
-    filters: Filters
-    columns: Mapping[str, float]
-    vector_query: VectorQuery | None
-    count: int
-    depth: int
-    exclude: int | None = None
 
-    def __post_init__(self) -> None:
-        self._wanted = self.count + (self.exclude is not None)
-        self._memories: dict[int, Memory] = {}
-        self._cosines: dict[int, float] = {}
-        self._by_keyword: list[int] = []
-        self._pending: Callable[[], Sequence[ScoredChunk]] | None = None
-        if (asked := self.vector_query) is not None and self.snapshot.is_large(asked.model):
-            self._pending = self.snapshot.in_background(lambda other: self._by_meaning(other, asked, self.filters))
-
-    def retrieve(self, query: Query, lap: Callable[[str], None]) -> dict[str, Sequence[ScoredChunk]]:
-        """Return what each retriever finds, best first; ``lap`` hears when one is done.
-
-        Of a query that names a time, the best of that time are found as well as the best of all.
-        """
-        asked, retrieved = self.vector_query, dict[str, Sequence[ScoredChunk]]()
-        of_time = [] if query.time_filters is None else [self.filters & query.time_filters]
-        for name in RETRIEVERS:
-            for place, filters in enumerate([self.filters, *of_time]):
-                found: Sequence[ScoredChunk] = ()
-                if name == "keyword":
-                    found = parser.keyword_matches(self.snapshot, query.terms, self.columns, filters, self._wanted)
-                    self._by_keyword += map(attrgetter("memory"), found[: self.depth])
-                elif asked is not None and self._pending is not None and filters == self.filters:
-                    # Read while the search in the background goes on.
-                    self._memories.update(self.snapshot.memories(self._by_keyword))
-                    self._cosines.update(self.snapshot.cosines(asked.model, asked.vector, self._by_keyword))
-                    found = self._pending()
-                elif asked is not None:
-                    found = self._by_meaning(self.snapshot, asked, filters)
-                if self.exclude is not None:
-                    found = [one for one in found if one.memory != self.exclude][: self._wanted - 1]
-                if place:
-                    both = {one.memory: one for one in (*retrieved[name], *found)}
-                    found = sorted(both.values(), key=attrgetter("score"), reverse=True)
-                retrieved[name] = found
-            lap(name)
-        return retrieved
-
-    def candidates(self, retrieved: Retrieved) -> list[Candidate]:
-        """Return the memories that were found, with the cosine of each that has a vector."""
-        # The keyword retriever's chunk represents a memory that both found: its snippet shows the words.
-        chunks = {one.memory: one.chunk for name in ("vector", "keyword") for one in retrieved[name]}
-        cosines = self._cosines | {one.memory: one.score for one in retrieved["vector"]}
-        if self.vector_query is not None:
-            unknown = [key for key in chunks if key not in cosines and key not in self._memories]
-            cosines |= self.snapshot.cosines(self.vector_query.model, self.vector_query.vector, unknown)
-        memories = self._memories | self.snapshot.memories([key for key in chunks if key not in self._memories])
-        return [Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items()]
-
-    def _by_meaning(self, snapshot: Snapshot, asked: VectorQuery, filters: Filters) -> Sequence[ScoredChunk]:
-        # Of the time that a query names everything may be meant: "what did we do yesterday".
-        threshold = asked.threshold if filters == self.filters else None
-        return snapshot.vector_matches(asked.model, asked.vector, filters, self._wanted, threshold)
+def candidates(retrieved: Retrieved, snapshot: Snapshot, vector_query: VectorQuery | None) -> list[Candidate]:
+    """Return the memories that were found, with the cosine of each that has a vector."""
+    # The keyword retriever's chunk represents a memory that both found: its snippet shows the words.
+    chunks = {one.memory: one.chunk for name in ("vector", "keyword") for one in retrieved[name]}
+    cosines = {one.memory: one.score for one in retrieved["vector"]}
+    if vector_query is not None:
+        unknown = [key for key in chunks if key not in cosines]
+        cosines |= snapshot.cosines(vector_query.model, vector_query.vector, unknown)
+    memories = snapshot.memories(list(chunks))
+    return [Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items()]
 
 
 Floats = NDArray[np.float32]

@@ -12,11 +12,12 @@ from time import perf_counter
 from jupyter_memory.search.context import (
     RETRIEVERS,
     CandidatePool,
-    Retrieval,
     Retrieved,
     Samples,
     SearchContext,
     VectorQuery,
+    candidates,
+    retrieve,
 )
 from jupyter_memory.search.fusion import Column, Fused, Ranked, Table, best_first, copies_of
 from jupyter_memory.search.profiles.profile import Profile
@@ -111,11 +112,9 @@ def search(
         of_kind = query.filters & Filters(kind=(profile.apart,))
         if snapshot.exists(of_kind):
             searched = [query.filters & Filters(not_kind=(profile.apart,)), of_kind]
-    retrievals, parts = [], []
-    for filters in searched:
-        retrieval = Retrieval(snapshot, filters, columns, vector_query, count=count, depth=depth, exclude=exclude)
-        retrievals.append(retrieval)
-        parts.append(retrieval.retrieve(query, clock.lap))
+    parts = [
+        retrieve(query, filters, snapshot, columns, vector_query, count, exclude, clock.lap) for filters in searched
+    ]
     guarded = False
     if profile.small_corpus:
         # More was fetched than the profile ranks, only to see how many memories match.
@@ -129,7 +128,7 @@ def search(
         retrieved = {
             name: sorted(chain(*(part[name] for part in parts)), key=lambda one: -one.score) for name in RETRIEVERS
         }
-    found = retrievals[0].candidates(retrieved)
+    found = candidates(retrieved, snapshot, vector_query)
     if exclude is not None and (copies := copies_of(exclude, found, snapshot)):
         found = [one for one in found if one.key not in copies]
         retrieved = {name: [one for one in ones if one.memory not in copies] for name, ones in retrieved.items()}

@@ -301,9 +301,6 @@ class VectorIndex(Protocol):
     def count(self, session: Any, model: Model, /) -> int:
         """Return how many chunks have a vector of a model."""
 
-    def is_large(self, session: Any, model: Model, /) -> bool:
-        """Return whether a search takes long enough to be worth a thread of its own."""
-
     def bytes_each(self, model: Model, /) -> int:
         """Return how many bytes the store has of each vector."""
 
@@ -386,9 +383,6 @@ class Engine(Protocol):
 
     def refused(self, spaces: Sequence[str], /) -> list[str]:
         """Return those of these spaces into which the person who opened the store may not write."""
-
-    def in_background(self, session: Any, work: Callable[[Any], Result], /) -> Callable[[], Result]:
-        """Begin ``work`` in another thread over the same state, and return what waits for its result."""
 
     def sample(self, session: Any, count: int, within: Filters, /) -> list[int]:
         """Return the ids of up to ``count`` chunks of what matches filters, evenly from the first to the last."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Any, TypeVar
@@ -58,12 +58,6 @@ class Snapshot:
     def version(self) -> str:
         """Return what differs between any two states of the store's chunks and their index."""
         return self._engine.keywords.version(self._session)
-
-    def in_background(self, work: Callable[[Snapshot], Result], /) -> Callable[[], Result]:
-        """Begin ``work`` in another thread over the same state, and return what waits for its result."""
-        return self._engine.in_background(
-            self._session, lambda session: work(Snapshot(self._engine, session, self.within))
-        )
 
     # -- memories ------------------------------------------------------------------------------------------------------
 
@@ -168,10 +162,6 @@ class Snapshot:
     def model(self, fingerprint: str, /) -> Model | None:
         """Return the model of this fingerprint, None where the store holds no vectors of it."""
         return models.known(self._session, fingerprint)
-
-    def is_large(self, model: Model, /) -> bool:
-        """Return whether a vector search takes long enough to be worth a thread of its own."""
-        return self._engine.vectors.is_large(self._session, model)
 
     def vector_matches(
         self, model: Model, vector: Vectors, filters: Filters, count: int, threshold: float | None, /

@@ -131,10 +131,6 @@ class PostgresStorage:
         with self.database.read() as session:
             return [str(space) for (space,) in session.rows(_REFUSED, wanted=list(spaces))]
 
-    def in_background(self, session: Session, work: Callable[[Session], Result], /) -> Callable[[], Result]:
-        # The server reads in its own process, so nothing is gained by a second connection here.
-        return lambda: work(session)
-
     def sample(self, session: Session, count: int, within: Filters, /) -> list[int]:
         total = self.keywords.corpus(session, within).chunks
         places = (

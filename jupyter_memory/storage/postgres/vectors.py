@@ -197,9 +197,6 @@ class VectorIndex:
                 chunks=list(chunks),
             )
 
-    def is_large(self, session: Session, model: Model) -> bool:
-        return False
-
     def bytes_each(self, model: Model) -> int:
         return 4 * model.dimensions
 

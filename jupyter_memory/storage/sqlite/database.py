@@ -7,14 +7,12 @@ import random
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import starmap
 from json import JSONDecodeError
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TypeVar
 
 import apsw
 
@@ -32,7 +30,7 @@ from jupyter_memory.storage.sql import Lock, UnreadableRow
 from jupyter_memory.storage.sqlite import scrubbing
 from jupyter_memory.storage.sqlite.copies import Migration, migrate, migrations, sweep
 from jupyter_memory.storage.sqlite.file import StoreFile, leave_log, version_of
-from jupyter_memory.storage.sqlite.session import Session, version
+from jupyter_memory.storage.sqlite.session import Session
 
 # SQLite's errors as ours, which say what happened and what to do, and contain nothing that a user wrote.
 #
@@ -313,7 +311,6 @@ class Database:
         self._file = StoreFile(path, vfs, (self.steps[0].version, self.steps[-1].version))
         self.notices = self._file.notices
         self.diagnosis = _Diagnosis(path, self._refuse_replaced)
-        self.background = BackgroundReader(self)
         self._closed = False
         self._begin()
 
@@ -487,7 +484,6 @@ class Database:
 
     def close(self) -> None:
         """Close every connection; calling it again does nothing. What other threads are doing is undone."""
-        self.background.close()
         self._leave_parent()
         overwritten = not self._closed and self.replaced
         try:
@@ -542,50 +538,3 @@ def _undo(connection: apsw.Connection) -> None:
     with suppress(apsw.ConnectionClosedError):
         if connection.in_transaction:
             connection.execute("rollback")
-
-
-# A background thread that reads the same state of the store while a search reads something else.
-
-Result = TypeVar("Result")
-
-
-class BackgroundReader:
-    """Reads part of what a search needs in another thread, while the search reads the rest."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._process = 0
-        self._threads: ThreadPoolExecutor | None = None
-
-    def begin(self, connection: Session, work: Callable[[Session], Result]) -> Callable[[], Result]:
-        """Begin ``work``, and return what waits for its result.
-
-        The other thread's snapshot may be of another state if somebody wrote in between, or the thread may be busy with
-        another search: then the caller's connection does the work.
-        """
-        state = version(connection)
-
-        # A forked child has no threads.
-        if self._threads is None or self._process != os.getpid():
-            self._threads, self._process = ThreadPoolExecutor(1, "jupyter-memory-read"), os.getpid()
-        begun = self._threads.submit(self._read, state, work)
-
-        def result() -> Result:
-            if begun.cancel():
-                return work(connection)
-            found = begun.result()
-            return work(connection) if found is None else found[0]
-
-        return result
-
-    def close(self) -> None:
-        if self._threads is not None:
-            self._threads.shutdown(wait=False, cancel_futures=True)
-            self._threads = None
-
-    def _read(self, state: str, work: Callable[[Session], Result]) -> tuple[Result] | None:
-        try:
-            with self._database.read() as connection:
-                return (work(connection),) if version(connection) == state else None
-        except StoreError:
-            return None  # the caller meets the same error and reports it

@@ -182,9 +182,6 @@ class SqliteStorage:
     def refused(self, spaces: Sequence[str], /) -> list[str]:
         return []
 
-    def in_background(self, session: Session, work: Callable[[Session], Result], /) -> Callable[[], Result]:
-        return self.database.background.begin(session, work)
-
     def sample(self, session: Session, count: int, within: Filters, /) -> list[int]:
         if within:
             return memories.evenly(memories.chunks_where(session, within), count)

@@ -302,9 +302,6 @@ class VectorIndex:
     def bytes_each(self, model: Model) -> int:
         return 4 * model.dimensions + BITS // 8
 
-    def is_large(self, connection: Session, model: Model) -> bool:
-        return self._codes(connection, model).ids.size > EXACT
-
     def search(
         self,
         connection: Session,

@@ -47,15 +47,6 @@ def test_versions(filled):
     assert versions[0] == versions[1] and len(set(versions)) == 4
 
 
-def test_reading_in_the_background(filled):
-    """Another thread reads the same state, also when somebody writes before; its errors come with its result."""
-    with filled.snapshot() as snapshot:
-        result = snapshot.in_background(lambda other: (other.version, other.count(EVERYTHING)))
-        assert result() == (snapshot.version, 3)
-        with pytest.raises(UnknownMemory):
-            snapshot.in_background(lambda other: other.key_of("none"))()
-
-
 def test_an_empty_store(storage):
     """An empty store has nothing of anything."""
     with storage.snapshot() as snapshot:
@@ -309,7 +300,7 @@ def test_models(embedded):
         model = snapshot.active_model()
         assert (model.name, model.dimensions, model.fingerprint) == (embedder.name, 16, embedder.fingerprint)
         assert snapshot.model(embedder.fingerprint) == model and snapshot.models() == [model]
-        assert snapshot.model("unknown") is snapshot.calibration(model) is None and not snapshot.is_large(model)
+        assert snapshot.model("unknown") is snapshot.calibration(model) is None
 
 
 def test_vector_matches(embedded):
@@ -397,14 +388,13 @@ def test_words_are_counted_in_the_part(shops):
 
 
 def test_matches_and_the_sample_are_of_the_part(shops):
-    """Both retrievers, the sample that candidates are compared with, and another thread see the part alone."""
+    """Both retrievers, and the sample that candidates are compared with, see the part alone."""
     part, memories = shops
     keys = {part.key_of(memory.id) for memory in memories.values() if memory.space == "shops"}
     found = part.keyword_matches(Terms(words=("prices", "orders")), WEIGHTS, EVERYTHING, 50)
     near = part.vector_matches(part.active_model(), vector_of(RATE), EVERYTHING, 50, None)
     assert {one.memory for one in found} <= keys == {one.memory for one in near}
     assert sorted(part.sample(50)) == sorted(part.chunks_of(sorted(keys)))
-    assert part.in_background(lambda snapshot: snapshot.count(EVERYTHING))() == 2
 
 
 def test_a_part_that_is_all_costs_nothing(filled):

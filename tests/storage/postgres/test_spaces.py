@@ -142,8 +142,6 @@ READS = {
     "folders": lambda s: [[replace(one, indexed_at=None) for one in s.folders(space)] for space in "ab"],
     "has_query_vectors": lambda s: s.has_query_vectors(),
     "highlights": lambda s: s.highlights(ASKED, WEIGHTS, {1: "the rate in zanzibar"}),
-    "in_background": lambda s: s.in_background(lambda other: other.count(ALL))(),
-    "is_large": lambda s: s.is_large(model(s)),
     "key_of": lambda s: [s.key_of(one.id) == key for key, one in s.memories(s.keys(ALL)).items()],
     "keys": lambda s: (texts_of(s, s.keys(ALL)), s.keys(B)),
     "keyword_matches": lambda s: [round(one.score, 9) for one in s.keyword_matches(ASKED, WEIGHTS, ALL, 50)],
