@@ -20,16 +20,14 @@ __getattr__, __dir__, __all__ = exports(
     {
         "base": "TokenEmbedder",
         "download.cache": "CachedModel",
-        "download.errors": "disk_explained",
         "download.fetch": "check_allowed fetch take",
-        "download.hub": "address",
+        "download.hub": "address disk_explained",
         "download.wheel": "DOWNLOAD missing",
-        "lifecycle": "computing",
+        "mlx_process": "computing",
         "mlx_runtime": "batches",
         "nomic_minilm": "MiniLmEmbedder NomicEmbedder",
         "registry": "MINILM STATIC ModelEntry",
-        "static": "StaticEmbedder arithmetic runs_mlx",
-        "token_table": "MEAN Pooling",
+        "static": "MEAN Pooling StaticEmbedder arithmetic runs_mlx",
         "tokenizer": "Tokens WordPiece chunk_tokens starts token_vectors tokens unknown",
     },
 )
@@ -123,28 +121,17 @@ def _open_static(name: str, dimensions: int | None, models: Path | None) -> Embe
     return StaticEmbedder() if dimensions is None else StaticEmbedder(dimensions)
 
 
-def _open_nomic(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    folder = _found("nomic", models)
-    from jupyter_memory.embedders.nomic_minilm import NomicEmbedder
-
-    return NomicEmbedder(folder, dimensions or NOMIC.default)
-
-
-def _open_minilm(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    folder = _found("minilm", models)
-    from jupyter_memory.embedders.nomic_minilm import MiniLmEmbedder
-
-    return MiniLmEmbedder(folder)
-
-
-def _found(name: str, models: Path | None) -> Path:
+def _open_fetched(name: str, dimensions: int | None, models: Path | None) -> Embedder:
     cached = _cached(name, models)
-    if cached.found is None:
+    folder = cached.found
+    if folder is None:
         raise EmbedderUnavailable(
             f"The weights of {name} are not on this machine. To fetch them ({size(cached.entry.download)}), type "
             f"%memory model use {name}, or in a terminal jupyter-memory model use {name}."
         )
-    return cached.found
+    from jupyter_memory.embedders.nomic_minilm import MiniLmEmbedder, NomicEmbedder
+
+    return MiniLmEmbedder(folder) if name == "minilm" else NomicEmbedder(folder, dimensions or NOMIC.default)
 
 
 def _open_mlx(name: str, dimensions: int | None, models: Path | None) -> Embedder:
@@ -186,6 +173,6 @@ def _cached(name: str, models: Path | None) -> CachedModel:
 
 _MAKERS: dict[str, Callable[[str, int | None, Path | None], Embedder]] = {
     "static": _open_static,
-    "nomic": _open_nomic,
-    "minilm": _open_minilm,
+    "nomic": _open_fetched,
+    "minilm": _open_fetched,
 }

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from jupyter_memory.embedders.base import readable
 from jupyter_memory.embedders.bert import Bert, BertShape, NomicShape
 from jupyter_memory.embedders.download import cache
-from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
-from jupyter_memory.embedders.mlx import mx, nn, on_cpu
+from jupyter_memory.embedders.mlx_process import computing, in_mlx_thread
+from jupyter_memory.embedders.mlx_runtime import mx, nn, on_cpu, read_tensors
 from jupyter_memory.embedders.registry import NOMIC
 from jupyter_memory.embedders.tokenizer import UNKNOWN, WordPiece
 from jupyter_memory.errors import EmbedderUnavailable
@@ -28,14 +28,6 @@ from jupyter_memory.errors import EmbedderUnavailable
 _TYPES = {mx.float16: "F16", mx.float32: "F32", mx.int32: "I32", mx.int64: "I64", mx.uint32: "U32", mx.bool_: "BOOL"}
 # Tensors that a message names before it counts the rest.
 _SHOWN = 4
-
-
-@in_mlx_thread
-def read_tensors(file: Path) -> dict[str, mx.array]:
-    """Return the tensors of a file by name; MLX reads each when it is first used, which must be in its thread."""
-    tensors = mx.load(str(file))
-    assert isinstance(tensors, dict), "a safetensors file holds tensors by name"
-    return tensors
 
 
 def check_length(file: Path) -> None:
@@ -80,21 +72,19 @@ def write_half(source: Path, file: Path, moved: Callable[[int], object]) -> None
         opened.write(len(header).to_bytes(8, "little") + header)
         for name in list(tensors):
             # Taken out, so that one tensor at a time is in memory.
-            values = np.ascontiguousarray(_in_half(tensors.pop(name), name, source))
+            values = _in_half(tensors.pop(name))
+            if values.dtype == np.float16 and not np.isfinite(values).all():
+                raise EmbedderUnavailable(
+                    f"The weights in {source} cannot be kept in half precision: {name} has values above 65,504."
+                )
             opened.write(values.data)
             moved(values.nbytes)
 
 
 @in_mlx_thread
-def _in_half(value: mx.array, name: str, source: Path) -> NDArray[Any]:
-    if not mx.issubdtype(value.dtype, mx.floating):
-        return np.asarray(value)
-    half = value.astype(mx.float16)
-    if not mx.all(mx.isfinite(half)).item():
-        raise EmbedderUnavailable(
-            f"The weights in {source} cannot be kept in half precision: {name} has values above 65,504."
-        )
-    return np.asarray(half)
+def _in_half(value: mx.array) -> NDArray[Any]:
+    is_floating = mx.issubdtype(value.dtype, mx.floating)
+    return np.ascontiguousarray(value.astype(mx.float16) if is_floating else value)
 
 
 def some(names: Iterable[str]) -> str:
@@ -136,7 +126,7 @@ def fill(model: nn.Module, weights: Mapping[str, mx.array], config: Mapping[str,
     """
     expected = dict(nn.utils.tree_flatten(model.parameters()))
     quantised = {name.removesuffix(".scales") for name in weights if name.endswith(".scales")}
-    how = config.get("quantization")
+    how: Any = config.get("quantization")
     if quantised and how is None:
         raise EmbedderUnavailable(f"The weights in {folder} are quantised, and config.json does not say how.")
     for layer in quantised:
@@ -157,7 +147,12 @@ def fill(model: nn.Module, weights: Mapping[str, mx.array], config: Mapping[str,
         )
 
     if on_cpu():
-        weights = {name: value.astype(mx.float32) for name, value in _dequantised(weights, how or {}).items()}
+        plain = {name: value for name, value in weights.items() if not name.endswith((".scales", ".biases"))}
+        for layer in quantised:
+            weight, scales, biases = (weights[f"{layer}.{part}"] for part in ("weight", "scales", "biases"))
+            sizes = {"group_size": how["group_size"], "bits": how["bits"]}
+            plain[f"{layer}.weight"] = mx.dequantize(weight, scales, biases, **sizes)
+        weights = {name: value.astype(mx.float32) for name, value in plain.items()}
     else:
         floating = {name for name, value in weights.items() if mx.issubdtype(value.dtype, mx.floating)}
         weights = {name: value.astype(mx.float16) if name in floating else value for name, value in weights.items()}
@@ -173,14 +168,6 @@ def fill(model: nn.Module, weights: Mapping[str, mx.array], config: Mapping[str,
             f"The weights in {folder} are damaged: {some(broken)} has values that are not numbers. Fetch them again."
         )
     mx.clear_cache()
-
-
-def _dequantised(weights: Mapping[str, mx.array], how: Mapping[str, Any]) -> dict[str, mx.array]:
-    plain = {name: value for name, value in weights.items() if not name.endswith((".scales", ".biases"))}
-    for layer in [name.removesuffix(".scales") for name in weights if name.endswith(".scales")]:
-        weight, scales, biases = (weights[f"{layer}.{part}"] for part in ("weight", "scales", "biases"))
-        plain[f"{layer}.weight"] = mx.dequantize(weight, scales, biases, group_size=how["group_size"], bits=how["bits"])
-    return plain
 
 
 # Texts to the token ids of a model, with the vocabulary in its folder, which must be that of an uncased BERT.
@@ -203,7 +190,7 @@ _UNCASED: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class BertTokenizer:
-    """Marks the beginning and the end of each text; a text is cut to ``most`` tokens, those two included."""
+    """Marks the beginning and the end of each text, which is cut to ``most`` tokens, those two included."""
 
     pieces: WordPiece
     begin: int
@@ -211,7 +198,6 @@ class BertTokenizer:
     most: int
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the token ids of each text."""
         found = self.pieces.tokens([readable(text[: _CHARACTERS * self.most]) for text in texts])
         starts = found.ends - found.counts
         lasts = [min(end, start + self.most - 2) for start, end in zip(starts, found.ends, strict=True)]
@@ -371,11 +357,7 @@ _STACKED = re.compile(r"\.Wqkv\.")
 
 @in_mlx_thread
 def read_folder(folder: Path, family: Family = _NOMIC) -> tuple[Bert, BertTokenizer]:
-    """Return the model of a folder that holds ``config.json`` and ``*.safetensors``, with its tokenizer, loaded again.
-
-    Raises:
-        EmbedderUnavailable: a file is missing, damaged or of another model; the tensors are named.
-    """
+    """Return the model of a folder that holds ``config.json`` and ``*.safetensors``, with its tokenizer."""
     config = read_config(folder, family)
     shape = shape_in(config, family)
     if shape.width % (family.parts * shape.heads):

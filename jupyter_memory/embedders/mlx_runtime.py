@@ -1,21 +1,54 @@
-"""Batches of texts of similar lengths, and vectors made shorter."""
+"""MLX on top of a fast BLAS: batches of texts of similar lengths, vectors made shorter, a table of token vectors."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from threading import local
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jupyter_memory.embedders.base import NO_DIRECTION
-from jupyter_memory.embedders.lifecycle import in_mlx_thread
-from jupyter_memory.embedders.mlx import BLAS, mx, on_cpu
+from jupyter_memory.embedders.mlx_process import fast_blas, in_mlx_thread
 from jupyter_memory.errors import EmbedderError, InputError
 from jupyter_memory.types.protocols import Vectors
+
+# Loaded before MLX. Other modules import ``mx`` and ``nn`` from here, and decorate what computes with `in_mlx_thread`.
+BLAS = fast_blas()
+# Batches run side by side, each on its own stream, only where MLX walks their graph breadth first. A graph wider than
+# this limit is walked depth first, one stream after the other; a long text's graph is wider than the default of 20.
+if sys.platform == "linux":
+    os.environ.setdefault("MLX_BFS_MAX_WIDTH", "400")
+
+import mlx.core as mx  # noqa: E402
+
+__all__ = ["mx", "nn", "on_cpu"]  # noqa: F822
+
+Done = TypeVar("Done")
+Floats = NDArray[np.float32]
+Ids = NDArray[np.integer]
+
+
+def __getattr__(name: str) -> Any:
+    # The static model has no layers, so it does not import them.
+    if name == "nn":
+        import mlx.nn
+
+        return mlx.nn
+    raise AttributeError(name)
+
+
+def on_cpu() -> bool:
+    """Return whether MLX computes on the CPU."""
+    return bool(mx.default_device() == mx.Device(mx.cpu))
+
 
 # The share of a batch that may be padding.
 _MOST_PADDING = 0.12
@@ -160,25 +193,11 @@ _SMALLEST_SQUARE = 1e-30
 
 
 def shorten(vectors: mx.array, dimensions: int) -> mx.array:
-    """Return the first ``dimensions`` values of each row, with length 1 (float32).
-
-    Raises:
-        InputError: the rows are shorter than ``dimensions``.
-        EmbedderError: a row has no direction: zero, NaN or infinite.
-    """
-    return normalise(truncate(vectors, dimensions))
-
-
-def truncate(vectors: mx.array, dimensions: int) -> mx.array:
-    """Return the first ``dimensions`` values of each row; their length is no longer 1.
-
-    Raises:
-        InputError: the rows are shorter than ``dimensions``.
-    """
+    """Return the first ``dimensions`` values of each row, with length 1 (float32)."""
     width = vectors.shape[-1]
     if not 1 <= dimensions <= width:
         raise InputError(f"Vectors of {width} dimensions cannot be cut to {dimensions}. Ask for fewer.")
-    return vectors[..., :dimensions]
+    return normalise(vectors[..., :dimensions])
 
 
 def normalise(vectors: mx.array) -> mx.array:
@@ -195,3 +214,52 @@ def normalise(vectors: mx.array) -> mx.array:
     if not mx.all(sound).item():
         raise EmbedderError(NO_DIRECTION)
     return vectors / mx.sqrt(squares)
+
+
+@in_mlx_thread
+def read_tensors(file: Path) -> dict[str, mx.array]:
+    """Return the tensors of a file by name; MLX reads each when it is first used, which must be in its thread."""
+    tensors = mx.load(str(file))
+    assert isinstance(tensors, dict), "a safetensors file holds tensors by name"
+    return tensors
+
+
+class MlxTable:
+    """Token vectors as an MLX array; see ``TokenTable``."""
+
+    def __init__(self, file: Path) -> None:
+        self._table = _load(file)
+
+    @property
+    def rows(self) -> int:
+        return int(self._table.shape[0])
+
+    @property
+    def width(self) -> int:
+        return int(self._table.shape[1])
+
+    @in_mlx_thread
+    def run(self, work: Callable[[], Done], /) -> Done:
+        return work()
+
+    def total(self, ids: Ids, /) -> Floats:
+        return np.asarray(mx.sum(self._table[mx.array(ids)], axis=0, keepdims=True))
+
+    def product(self, often: Floats, ids: Ids, /) -> Floats:
+        # One thread: the matrices are small, and several would wait for each other.
+        with BLAS.threads(1):
+            return np.asarray(mx.array(often) @ self._table[mx.array(ids)])
+
+    def means(self, sums: Floats, counts: Floats, dimensions: int, /) -> Vectors:
+        vectors: Vectors = np.asarray(shorten(mx.array(sums) / mx.array(counts), dimensions))
+        return vectors
+
+
+@in_mlx_thread
+def _load(file: Path) -> mx.array:
+    [table] = read_tensors(file).values()
+    table = table.astype(mx.float32)
+    # MLX is lazy, and another thread cannot finish what this one has begun.
+    mx.eval(table)
+    mx.clear_cache()
+    return table

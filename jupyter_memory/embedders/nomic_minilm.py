@@ -6,20 +6,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
-from jupyter_memory.embedders.bert_weights import (
-    BertTokenizer,
-    open_minilm,
-    open_nomic,
-    revision,
-    width_of,
+from jupyter_memory.embedders.bert import Bert
+from jupyter_memory.embedders.bert_weights import BertTokenizer, open_minilm, open_nomic, revision, width_of
+from jupyter_memory.embedders.mlx_process import clear_cache, computing
+from jupyter_memory.embedders.mlx_runtime import (
+    Compute,
+    Finish,
+    batches,
+    in_batches,
+    mx,
+    normalise,
+    on_cpu,
+    shorten,
+    slots,
 )
-from jupyter_memory.embedders.lifecycle import clear_cache, computing
-from jupyter_memory.embedders.mlx import mx, on_cpu
-from jupyter_memory.embedders.mlx_runtime import Compute, Finish, batches, in_batches, normalise, shorten, slots
 from jupyter_memory.errors import InputError
 from jupyter_memory.types.protocols import Vectors
 
@@ -27,16 +30,8 @@ from jupyter_memory.types.protocols import Vectors
 _BLOCK = 1_024
 
 
-class Transformer(Protocol):
-    """A model: int ids and a float32 mask, both ``(batch, tokens)``, to ``(batch, tokens, width)``."""
-
-    def __call__(self, ids: mx.array, mask: mx.array | None = None) -> mx.array: ...
-
-    def __hash__(self) -> int: ...
-
-
 def embed(
-    opened: Callable[[], tuple[Transformer, BertTokenizer]], texts: Sequence[str], dimensions: int, finish: Finish
+    opened: Callable[[], tuple[Bert, BertTokenizer]], texts: Sequence[str], dimensions: int, finish: Finish
 ) -> Vectors:
     """Return float32 ``(len(texts), dimensions)``, which ``finish`` makes of the means over the tokens of each text.
 
@@ -56,12 +51,12 @@ def embed(
 
 
 @computing.kept
-def _compiled(model: Transformer) -> Compute:
+def _compiled(model: Bert) -> Compute:
     compiled: Compute = mx.compile(lambda ids, mask: _means(model, ids, mask))
     return compiled
 
 
-def _means(model: Transformer, ids: mx.array, mask: mx.array | None) -> mx.array:
+def _means(model: Bert, ids: mx.array, mask: mx.array | None) -> mx.array:
     hidden = model(ids, mask).astype(mx.float32)
     if mask is None:
         return mx.mean(hidden, axis=1)
@@ -84,9 +79,6 @@ class NomicEmbedder:
 
     ``layer_norm`` before the cut to ``dimensions`` is the model card's recipe; without it the values are cut unchanged.
     The first text loads the files, once for all embedders of a process.
-
-    Raises:
-        InputError: the model cannot be cut to these dimensions.
     """
 
     path: Path
@@ -133,9 +125,6 @@ class MiniLmEmbedder:
     """Embeds text with the model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``.
 
     The first text loads the files, once for all embedders of a process.
-
-    Raises:
-        EmbedderUnavailable: config.json is missing, or of another model.
     """
 
     path: Path

@@ -26,11 +26,6 @@ class Block:
 
 
 def _nested(found: Iterable[tuple[int, int, str]], length: int) -> list[Block]:
-    """Return blocks that each end where the next of the same or a higher level begins: ``(start, level, name)`` each.
-
-    >>> [(one.name, one.end) for one in _nested([(0, 1, "Prices"), (9, 2, "Cleaning"), (20, 1, "Tariffs")], 30)]
-    [('Prices', 20), ('Cleaning', 20), ('Tariffs', 30)]
-    """
     opened: list[tuple[int, int, str]] = []
     closed = []
     for one in found:
@@ -125,11 +120,7 @@ _COMMENTS = ("#", "//", "--", "/*", "*", "%", "@", "'''", '"""', "[[")
 
 
 def code_blocks(lang: str, text: str) -> list[Block]:
-    """Return the blocks of a source in one of the known languages, none for another language.
-
-    >>> [(one.level, one.name) for one in code_blocks("go", "func (s *Store) Add() {\\n}\\ntype Store struct {")]
-    [(1, 'Add'), (1, 'Store')]
-    """
+    """Return the blocks of a source in one of the known languages, none for another language."""
     pattern = _BEGINNINGS.get(lang)
     if pattern is None:
         return []
@@ -245,11 +236,7 @@ _DOCUMENTS = {
 
 
 def sections(lang: str, text: str) -> list[Block]:
-    """Return the sections of a document, none for another language.
-
-    >>> [(one.level, one.name) for one in sections("org", "* Prices\\n** TODO Net of tax :work:\\n")]
-    [(1, 'Prices'), (2, 'Net of tax')]
-    """
+    """Return the sections of a document, none for another language."""
     if lang not in _DOCUMENTS:
         return []
     found = []

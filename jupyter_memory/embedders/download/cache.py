@@ -48,7 +48,6 @@ class Manifest:
     files: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:
-        """Write it into a folder."""
         (folder / FILE_NAME).write_text(json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -211,12 +210,7 @@ class CachedModel:
         shutil.rmtree(self._old, ignore_errors=True)
 
     def remove(self) -> int:
-        """Remove the model and any part of a download; return how many bytes became free.
-
-        Raises:
-            FetchError: another process is fetching it.
-            OSError: it cannot be removed.
-        """
+        """Remove the model and any part of a download; return how many bytes became free."""
         with self.locked():
             freed = self.bytes
             for folder in (self.folder, self.parts):
