@@ -25,7 +25,7 @@ __getattr__, __dir__, __all__ = exports(
         "download.wheel": "DOWNLOAD missing",
         "mlx_process": "computing",
         "mlx_runtime": "batches",
-        "nomic_minilm": "MiniLmEmbedder NomicEmbedder",
+        "bert_models": "MiniLmEmbedder NomicEmbedder",
         "registry": "MINILM STATIC ModelEntry",
         "static": "MEAN Pooling StaticEmbedder arithmetic runs_mlx",
         "tokenizer": "Tokens WordPiece chunk_tokens starts token_vectors tokens unknown",
@@ -129,7 +129,7 @@ def _open_fetched(name: str, dimensions: int | None, models: Path | None) -> Emb
             f"The weights of {name} are not on this machine. To fetch them ({size(cached.entry.download)}), type "
             f"%memory model use {name}, or in a terminal jupyter-memory model use {name}."
         )
-    from jupyter_memory.embedders.nomic_minilm import MiniLmEmbedder, NomicEmbedder
+    from jupyter_memory.embedders.bert_models import MiniLmEmbedder, NomicEmbedder
 
     return MiniLmEmbedder(folder) if name == "minilm" else NomicEmbedder(folder, dimensions or NOMIC.default)
 

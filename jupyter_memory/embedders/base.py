@@ -27,15 +27,13 @@ class TokenEmbedder(Protocol):
 
     def embed_tokens(self, found: Tokens, /) -> Vectors:
         """Return float32 ``(len(found.ends), dimensions)``, each row of length 1."""
-        ...
 
 
 @runtime_checkable
 class QuickEmbedder(Protocol):
-    """An embedder that declares how its questions should be treated.
+    """An embedder that may be ``quick``: it computes a question's vector faster than a store reads a kept one.
 
-    Where ``quick`` is true, it computes a question's vector faster than a store reads a kept one, so none is kept. An
-    embedder without the attribute counts as slow.
+    Then none is kept. An embedder without the attribute counts as slow.
     """
 
     @property

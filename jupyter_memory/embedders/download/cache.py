@@ -105,7 +105,6 @@ class CachedModel:
 
     @property
     def folder(self) -> Path:
-        """Return where the model is put when it is fetched."""
         return self.models / self.entry.name
 
     @property
@@ -131,7 +130,6 @@ class CachedModel:
 
     @property
     def is_here(self) -> bool:
-        """Return whether the whole model is there."""
         return self.found is not None
 
     @property

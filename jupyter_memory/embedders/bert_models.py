@@ -1,4 +1,4 @@
-"""The folders of nomic and MiniLM: settings, names of tensors, vocabulary, quantised weights."""
+"""nomic and MiniLM: their folders, with settings, names of tensors and vocabulary, and texts to vectors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,11 @@ from jupyter_memory.embedders.base import readable
 from jupyter_memory.embedders.bert import Bert, BertShape, NomicShape
 from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.mlx_process import computing, in_mlx_thread
-from jupyter_memory.embedders.mlx_runtime import mx, nn, on_cpu, read_tensors
+from jupyter_memory.embedders.mlx_runtime import Finish, Tokenise, embedded, mx, nn, on_cpu, read_tensors, shorten
 from jupyter_memory.embedders.registry import NOMIC
 from jupyter_memory.embedders.tokenizer import UNKNOWN, WordPiece
-from jupyter_memory.errors import EmbedderUnavailable
+from jupyter_memory.errors import EmbedderUnavailable, InputError
+from jupyter_memory.types.protocols import Vectors
 
 # Safetensors files: read, checked for their length, and written in half precision one tensor at a time.
 
@@ -188,26 +189,11 @@ _UNCASED: dict[str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class BertTokenizer:
-    """Marks the beginning and the end of each text, which is cut to ``most`` tokens, those two included."""
+def read_tokenizer(folder: Path, known: int, most: int) -> Tokenise:
+    """Return the tokenizer of a model whose weights know so many tokens and which reads ``most`` of a text.
 
-    pieces: WordPiece
-    begin: int
-    end: int
-    most: int
-
-    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        found = self.pieces.tokens([readable(text[: _CHARACTERS * self.most]) for text in texts])
-        starts = found.ends - found.counts
-        lasts = [min(end, start + self.most - 2) for start, end in zip(starts, found.ends, strict=True)]
-        return [
-            [self.begin, *found.ids[start:last].tolist(), self.end] for start, last in zip(starts, lasts, strict=True)
-        ]
-
-
-def read_tokenizer(folder: Path, known: int, most: int) -> BertTokenizer:
-    """Return the tokenizer of a model whose weights know so many tokens and which reads ``most`` of a text."""
+    It marks the beginning and the end of each text; these two are among the ``most``.
+    """
     file = folder / "tokenizer.json"
     try:
         said = json.loads(file.read_text(encoding="utf-8"))
@@ -227,7 +213,15 @@ def read_tokenizer(folder: Path, known: int, most: int) -> BertTokenizer:
         raise EmbedderUnavailable(
             f"{file} is not this model's: it knows {len(vocabulary):,} tokens, the weights {known:,}."
         )
-    return BertTokenizer(WordPiece(list(vocabulary)), vocabulary[_BEGIN], vocabulary[_END], most)
+    pieces, begin, end = WordPiece(list(vocabulary)), vocabulary[_BEGIN], vocabulary[_END]
+
+    def token_ids(texts: Sequence[str]) -> list[list[int]]:
+        found = pieces.tokens([readable(text[: _CHARACTERS * most]) for text in texts])
+        starts = found.ends - found.counts
+        lasts = [min(stop, start + most - 2) for start, stop in zip(starts, found.ends, strict=True)]
+        return [[begin, *found.ids[start:last].tolist(), end] for start, last in zip(starts, lasts, strict=True)]
+
+    return token_ids
 
 
 def _vocabulary(said: Any) -> dict[str, int]:
@@ -356,7 +350,7 @@ _STACKED = re.compile(r"\.Wqkv\.")
 
 
 @in_mlx_thread
-def read_folder(folder: Path, family: Family = _NOMIC) -> tuple[Bert, BertTokenizer]:
+def read_folder(folder: Path, family: Family = _NOMIC) -> tuple[Bert, Tokenise]:
     """Return the model of a folder that holds ``config.json`` and ``*.safetensors``, with its tokenizer."""
     config = read_config(folder, family)
     shape = shape_in(config, family)
@@ -424,3 +418,126 @@ def renamed(tensors: Mapping[str, mx.array], family: Family = _NOMIC) -> dict[st
         else:
             renamed[name] = value
     return renamed
+
+
+# Texts to vectors.
+
+
+def embed(
+    opened: Callable[[], tuple[Bert, Tokenise]], texts: Sequence[str], dimensions: int, finish: Finish
+) -> Vectors:
+    """Return float32 ``(len(texts), dimensions)``, which ``finish`` makes of the means over the tokens of each text.
+
+    ``opened`` returns the model, loaded when the first text needs it.
+    """
+    with computing:
+        model, tokenise = opened()
+        compute = partial(_means, model) if on_cpu() else _compiled(model)
+        return embedded(texts, dimensions, tokenise, compute, finish)
+
+
+@computing.kept
+def _compiled(model: Bert) -> Any:
+    return mx.compile(lambda ids, mask: _means(model, ids, mask))
+
+
+def _means(model: Bert, ids: mx.array, mask: mx.array | None) -> mx.array:
+    hidden = model(ids, mask).astype(mx.float32)
+    if mask is None:
+        return mx.mean(hidden, axis=1)
+    mask = mask[:, :, None]
+    return mx.sum(hidden * mask, axis=1) / mx.sum(mask, axis=1)
+
+
+DIMENSIONS = (768, 512, 256, 128, 64)
+QUERY_PREFIX = "search_query: "
+DOCUMENT_PREFIX = "search_document: "
+THRESHOLD = 0.3
+
+# Counts up when the text that an embedder receives is composed in another way.
+_RECIPE = "ctx1"
+
+
+@dataclass(frozen=True)
+class NomicEmbedder:
+    """Embeds text with the nomic-bert model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``.
+
+    ``layer_norm`` before the cut to ``dimensions`` is the model card's recipe; without it the values are cut unchanged.
+    The first text loads the files, once for all embedders of a process.
+    """
+
+    path: Path
+    dimensions: int = 256
+    layer_norm: bool = True
+
+    def __post_init__(self) -> None:
+        if self.dimensions not in DIMENSIONS:
+            raise InputError(
+                f"The nomic model has {', '.join(map(str, DIMENSIONS))} dimensions, not {self.dimensions}."
+            )
+        object.__setattr__(self, "path", Path(self.path))
+
+    @property
+    def name(self) -> str:
+        return "nomic"
+
+    @property
+    def threshold(self) -> float:
+        return THRESHOLD
+
+    @cached_property
+    def fingerprint(self) -> str:
+        pooling = "mean-ln" if self.layer_norm else "mean"
+        weights = revision(self.path)
+        return f"nomic-bert-{weights}/d{self.dimensions}/search_query+search_document/{pooling}/{_RECIPE}"
+
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        return self._embed(DOCUMENT_PREFIX, texts)
+
+    def embed_query(self, text: str, /) -> Vectors:
+        vector: Vectors = self._embed(QUERY_PREFIX, [text])[0]
+        return vector
+
+    def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
+        def finish(means: mx.array) -> mx.array:
+            return shorten(mx.fast.layer_norm(means, None, None, 1e-5) if self.layer_norm else means, self.dimensions)
+
+        return embed(lambda: open_nomic(self.path), [prefix + text for text in texts], self.dimensions, finish)
+
+
+@dataclass(frozen=True)
+class MiniLmEmbedder:
+    """Embeds text with the model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``.
+
+    The first text loads the files, once for all embedders of a process.
+    """
+
+    path: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path))
+
+    @property
+    def name(self) -> str:
+        return "minilm"
+
+    @cached_property
+    def dimensions(self) -> int:
+        return width_of(self.path, "minilm")
+
+    @property
+    def threshold(self) -> float:
+        return THRESHOLD
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return f"minilm-{revision(self.path)}/d{self.dimensions}/mean/{_RECIPE}"
+
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        return embed(
+            lambda: open_minilm(self.path), texts, self.dimensions, partial(shorten, dimensions=self.dimensions)
+        )
+
+    def embed_query(self, text: str, /) -> Vectors:
+        vector: Vectors = self.embed_documents([text])[0]
+        return vector
