@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from jupyter_memory.embedders.base import readable
 from jupyter_memory.embedders.bert import Bert, BertShape, NomicShape
 from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.mlx_process import computing, in_mlx_thread
-from jupyter_memory.embedders.mlx_runtime import Finish, Tokenise, embedded, mx, nn, on_cpu, read_tensors, shorten
+from jupyter_memory.embedders.mlx_runtime import Tokenise, embedded, mx, nn, on_cpu, read_tensors, shorten
 from jupyter_memory.embedders.registry import NOMIC
 from jupyter_memory.embedders.tokenizer import UNKNOWN, WordPiece
 from jupyter_memory.errors import EmbedderUnavailable, InputError
@@ -422,38 +422,6 @@ def renamed(tensors: Mapping[str, mx.array], family: Family = _NOMIC) -> dict[st
 
 # Texts to vectors.
 
-
-def embed(
-    opened: Callable[[], tuple[Bert, Tokenise]], texts: Sequence[str], dimensions: int, finish: Finish
-) -> Vectors:
-    """Return float32 ``(len(texts), dimensions)``, which ``finish`` makes of the means over the tokens of each text.
-
-    ``opened`` returns the model, loaded when the first text needs it.
-    """
-    with computing:
-        model, tokenise = opened()
-        compute = partial(_means, model) if on_cpu() else _compiled(model)
-        return embedded(texts, dimensions, tokenise, compute, finish)
-
-
-@computing.kept
-def _compiled(model: Bert) -> Any:
-    return mx.compile(lambda ids, mask: _means(model, ids, mask))
-
-
-def _means(model: Bert, ids: mx.array, mask: mx.array | None) -> mx.array:
-    hidden = model(ids, mask).astype(mx.float32)
-    if mask is None:
-        return mx.mean(hidden, axis=1)
-    mask = mask[:, :, None]
-    return mx.sum(hidden * mask, axis=1) / mx.sum(mask, axis=1)
-
-
-DIMENSIONS = (768, 512, 256, 128, 64)
-QUERY_PREFIX = "search_query: "
-DOCUMENT_PREFIX = "search_document: "
-THRESHOLD = 0.3
-
 # Counts up when the text that an embedder receives is composed in another way.
 _RECIPE = "ctx1"
 
@@ -469,21 +437,14 @@ class NomicEmbedder:
     path: Path
     dimensions: int = 256
     layer_norm: bool = True
+    name: ClassVar[str] = "nomic"
+    threshold: ClassVar[float] = 0.3
 
     def __post_init__(self) -> None:
-        if self.dimensions not in DIMENSIONS:
-            raise InputError(
-                f"The nomic model has {', '.join(map(str, DIMENSIONS))} dimensions, not {self.dimensions}."
-            )
+        if self.dimensions not in NOMIC.dimensions:
+            allowed = ", ".join(map(str, NOMIC.dimensions))
+            raise InputError(f"The nomic model has {allowed} dimensions, not {self.dimensions}.")
         object.__setattr__(self, "path", Path(self.path))
-
-    @property
-    def name(self) -> str:
-        return "nomic"
-
-    @property
-    def threshold(self) -> float:
-        return THRESHOLD
 
     @cached_property
     def fingerprint(self) -> str:
@@ -492,17 +453,15 @@ class NomicEmbedder:
         return f"nomic-bert-{weights}/d{self.dimensions}/search_query+search_document/{pooling}/{_RECIPE}"
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        return self._embed(DOCUMENT_PREFIX, texts)
+        return self._embed("search_document: ", texts)
 
     def embed_query(self, text: str, /) -> Vectors:
-        vector: Vectors = self._embed(QUERY_PREFIX, [text])[0]
+        vector: Vectors = self._embed("search_query: ", [text])[0]
         return vector
 
     def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
-        def finish(means: mx.array) -> mx.array:
-            return shorten(mx.fast.layer_norm(means, None, None, 1e-5) if self.layer_norm else means, self.dimensions)
-
-        return embed(lambda: open_nomic(self.path), [prefix + text for text in texts], self.dimensions, finish)
+        prefixed = [prefix + text for text in texts]
+        return _embed(open_nomic, self.path, prefixed, self.dimensions, layer_norm=self.layer_norm)
 
 
 @dataclass(frozen=True)
@@ -513,31 +472,52 @@ class MiniLmEmbedder:
     """
 
     path: Path
+    name: ClassVar[str] = "minilm"
+    threshold: ClassVar[float] = 0.3
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path))
 
-    @property
-    def name(self) -> str:
-        return "minilm"
-
     @cached_property
     def dimensions(self) -> int:
         return width_of(self.path, "minilm")
-
-    @property
-    def threshold(self) -> float:
-        return THRESHOLD
 
     @cached_property
     def fingerprint(self) -> str:
         return f"minilm-{revision(self.path)}/d{self.dimensions}/mean/{_RECIPE}"
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        return embed(
-            lambda: open_minilm(self.path), texts, self.dimensions, partial(shorten, dimensions=self.dimensions)
-        )
+        return _embed(open_minilm, self.path, texts, self.dimensions)
 
     def embed_query(self, text: str, /) -> Vectors:
         vector: Vectors = self.embed_documents([text])[0]
         return vector
+
+
+def _embed(
+    opened: Callable[[Path], tuple[Bert, Tokenise]],
+    folder: Path,
+    texts: Sequence[str],
+    dimensions: int,
+    layer_norm: bool = False,
+) -> Vectors:
+    def finish(means: mx.array) -> mx.array:
+        return shorten(mx.fast.layer_norm(means, None, None, 1e-5) if layer_norm else means, dimensions)
+
+    with computing:
+        model, tokenise = opened(folder)
+        compute = partial(_means, model) if on_cpu() else _compiled(model)
+        return embedded(texts, dimensions, tokenise, compute, finish)
+
+
+@computing.kept
+def _compiled(model: Bert) -> Any:
+    return mx.compile(lambda ids, mask: _means(model, ids, mask))
+
+
+def _means(model: Bert, ids: mx.array, mask: mx.array | None) -> mx.array:
+    hidden = model(ids, mask).astype(mx.float32)
+    if mask is None:
+        return mx.mean(hidden, axis=1)
+    mask = mask[:, :, None]
+    return mx.sum(hidden * mask, axis=1) / mx.sum(mask, axis=1)

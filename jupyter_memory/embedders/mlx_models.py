@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from tokenizers import Tokenizer
 
@@ -392,6 +392,8 @@ class MlxEmbedder:
     name: str
     path: Path
     dimensions: int = 0
+    # How alike two unrelated texts look is every model's own, and nobody has measured it.
+    threshold: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path))
@@ -406,11 +408,6 @@ class MlxEmbedder:
     @cached_property
     def recipe(self) -> Recipe:
         return read_recipe(self.path)
-
-    @property
-    def threshold(self) -> float:
-        """Return 0: how alike two unrelated texts look is every model's own, and nobody has measured it."""
-        return 0.0
 
     @cached_property
     def fingerprint(self) -> str:

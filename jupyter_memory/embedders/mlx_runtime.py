@@ -77,9 +77,6 @@ def batches(lengths: Sequence[int], budget: int) -> Iterator[Batch]:
 
     A batch has a power of two of rows and a length of `shape_of`, so that few shapes occur and compiled graphs
     are used again; it has at most ``budget`` slots, or one row.
-
-    >>> [(batch.rows, batch.tokens) for batch in batches([12, 40, 11, 12], budget=64)]
-    [((1,), 40), ((0, 3), 12), ((2,), 11)]
     """
     order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
     start = 0

@@ -130,11 +130,7 @@ MODELS = {entry.name: entry for entry in (STATIC, NOMIC, MINILM)}
 
 
 def parted(name: str) -> tuple[str, int | None]:
-    """Return a model's name and the dimensions written behind it, None where there are none.
-
-    >>> parted("nomic-512"), parted("static")
-    (('nomic', 512), ('static', None))
-    """
+    """Return a model's name and the dimensions written behind it, None where there are none."""
     base, _, size = name.rpartition("-")
     entry = MODELS.get(base)
     if entry is not None and size.isdecimal() and int(size) in entry.dimensions and size == str(int(size)):

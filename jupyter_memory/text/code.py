@@ -258,11 +258,7 @@ def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 def features(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """Return what some nodes do, one phrase each, whatever their variables are called.
-
-    >>> sorted(features(own_nodes(ast.parse("frame = left.merge(right, on='id')").body[0])))
-    ['arg merge:Name', 'attr merge', 'call merge', 'kw on', "kw on='id'"]
-    """
+    """Return what some nodes do, one phrase each, whatever their variables are called."""
     return frozenset(phrase for node in nodes for phrase in _phrases(node))
 
 

@@ -85,11 +85,7 @@ _KINDS = bytes(
 
 
 def parts(identifier: str) -> list[str]:
-    """Return the parts of an identifier, lower-cased.
-
-    >>> parts("FileSyncService"), parts("HTTPServer2"), parts("df.groupby")
-    (['file', 'sync', 'service'], ['http', 'server', '2'], ['df', 'groupby'])
-    """
+    """Return the parts of an identifier, lower-cased."""
     if identifier.isascii():
         words = identifier.replace("_", " ").replace(".", " ").split()
         if identifier.islower() and all(map(str.isalpha, words)):
@@ -120,9 +116,6 @@ def ident_column(text: str) -> str:
     The full-text index takes a camel-case name for one word, so its parts are added. It splits other names at
     underscores and dots, so they are added in one piece. Words with ligatures or raised digits are added in plain
     characters.
-
-    >>> ident_column("FileSyncService(df.groupby)")
-    'FileSyncService file sync service df.groupby dfgroupby'
     """
     pattern = _ASCII_IDENTIFIER
     if not text.isascii():
@@ -288,9 +281,6 @@ def heading_path(headings: Sequence[str]) -> str:
     """Return the headings that lead down to a place, in at most 2,000 characters.
 
     Where they are longer, each is shortened; of very many, the first and the last five are left.
-
-    >>> heading_path(["Prices", "Cleaning"])
-    'Prices > Cleaning'
     """
     # Counted, not joined: a heading may be as long as its file, and stand above thousands of chunks.
     if sum(map(len, headings)) + len(_BELOW) * len(headings) <= _LONGEST_PATH:

@@ -141,12 +141,6 @@ def context(name: str, headings: Sequence[str], above: str = "", when: datetime 
 
     ``above`` is the Markdown just above it, of which the first 60 words are used, up to 1,000 characters. ``when`` is
     aware and shown in local time, or a day as ``day`` returns it.
-
-    >>> from datetime import UTC
-    >>> print(context("02_prices.ipynb", ["Prices", "Cleaning"], when=datetime(2026, 11, 21, 12, tzinfo=UTC)))
-    02_prices.ipynb
-    Prices > Cleaning
-    Saturday 21 November 2026
     """
     words = _plain_heading(above).split(" ", _WORDS_ABOVE)[:_WORDS_ABOVE] if above else ()
     told = words_within(" ".join(words), _LONGEST_ABOVE)
@@ -155,11 +149,7 @@ def context(name: str, headings: Sequence[str], above: str = "", when: datetime 
 
 
 def headings_above(prefix: str, title: str, kind: str) -> str:
-    """Return the headings of a chunk's prefix, without the last one if the memory's title ends with it.
-
-    >>> headings_above("prices.ipynb\\nPrices > Cleaning > Outliers", "prices.ipynb – Outliers", "cell")
-    'Prices > Cleaning'
-    """
+    """Return the headings of a chunk's prefix, without the last one if the memory's title ends with it."""
     name, *lines = prefix.split("\n")
     if kind == "file":
         return lines[0] if len(lines) > 1 else ""

@@ -60,9 +60,6 @@ def marked(text: str) -> str:
     """Return a text in which a mark stands for each character that nobody sees, or that would make the rest lie.
 
     Every text of a memory passes through here before it is shown to a person. A mark has nothing that HTML escapes.
-
-    >>> marked("\\x1b[2Jλ\\x9b = 0.3 \\u202e3.0")
-    '␛[2Jλ[U+009B] = 0.3 [U+202E]3.0'
     """
     return text if text.isprintable() else _UNSEEN.sub(_mark, text)
 
@@ -75,11 +72,7 @@ def _mark(found: re.Match[str]) -> str:
 
 
 def json_text(value: Any, *, indent: int | None = None, allow_nan: bool = True, compact: bool = False) -> str:
-    """Return a value as JSON that is safe to print: what ``marked`` marks is escaped, so it is read back unchanged.
-
-    >>> json_text({"λ": "0.3 \\u202e"})
-    '{"λ": "0.3 \\\\u202e"}'
-    """
+    """Return a value as JSON that is safe to print: what ``marked`` marks is escaped, so it is read back unchanged."""
     separators = (",", ":") if compact else None
     text = json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=allow_nan, separators=separators)
     # They can only be inside of strings: JSON itself is ASCII, with line breaks as its only controls.

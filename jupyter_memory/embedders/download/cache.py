@@ -165,12 +165,7 @@ class CachedModel:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Context manager: no other process changes the model meanwhile. It first repairs what a crash has left.
-
-        Raises:
-            FetchError: another process is changing it.
-            OSError: the folder cannot be made or written.
-        """
+        """Context manager: no other process changes the model meanwhile. It first repairs what a crash has left."""
         from filelock import FileLock, Timeout
 
         make_private(self.models)

@@ -77,12 +77,7 @@ def offline() -> bool:
 
 
 def describe(entry: ModelEntry, name: str) -> Remote:
-    """Return the hub's description of a file at the pinned revision.
-
-    Raises:
-        FetchError: the answer is not a hub's, or is about another revision.
-        HTTPError: the hub does not answer, or answers with an error.
-    """
+    """Return the hub's description of a file at the pinned revision."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
     url = hf_hub_url(entry.repository, name, revision=entry.revision, endpoint=endpoint())
