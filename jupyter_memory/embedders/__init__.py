@@ -107,7 +107,7 @@ def _by_name(name: str, dimensions: int | None, models: Path | None) -> Embedder
     base, written = parted(name)
     make = _open_mlx if base.startswith(MLX) else _MAKERS.get(base, _open_registered)
     try:
-        return make(name, written or dimensions, models)
+        return make(base, written or dimensions, models)
     except ImportError as missing:
         raise EmbedderUnavailable(
             f"The embedding model {name!r} cannot run here: {missing}. Keyword search works without it. "
