@@ -23,7 +23,7 @@ __getattr__, __dir__, __all__ = exports(
         "download.fetch": "check_allowed fetch take",
         "download.hub": "address disk_explained",
         "download.wheel": "DOWNLOAD missing",
-        "mlx_process": "computing",
+        "lifecycle": "computing",
         "mlx_runtime": "batches",
         "bert_models": "MiniLmEmbedder NomicEmbedder",
         "registry": "MINILM STATIC ModelEntry",

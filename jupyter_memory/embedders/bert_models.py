@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from jupyter_memory.embedders.base import readable
 from jupyter_memory.embedders.bert import Bert, BertShape, NomicShape
 from jupyter_memory.embedders.download import cache
-from jupyter_memory.embedders.mlx_process import computing, in_mlx_thread
-from jupyter_memory.embedders.mlx_runtime import Tokenise, embedded, mx, nn, on_cpu, read_tensors, shorten
+from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
+from jupyter_memory.embedders.mlx import mx, nn, on_cpu
+from jupyter_memory.embedders.mlx_runtime import Tokenise, embedded, read_tensors, shorten
 from jupyter_memory.embedders.registry import NOMIC
 from jupyter_memory.embedders.tokenizer import UNKNOWN, WordPiece
 from jupyter_memory.errors import EmbedderUnavailable, InputError

@@ -19,8 +19,9 @@ from jupyter_memory.embedders.base import readable
 from jupyter_memory.embedders.bert import Bert
 from jupyter_memory.embedders.bert_models import check_length, renamed, shape_in
 from jupyter_memory.embedders.download import cache
-from jupyter_memory.embedders.mlx_process import computing, in_mlx_thread
-from jupyter_memory.embedders.mlx_runtime import Compute, embedded, mx, nn, on_cpu, read_tensors, shorten
+from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
+from jupyter_memory.embedders.mlx import mx, nn, on_cpu
+from jupyter_memory.embedders.mlx_runtime import Compute, embedded, read_tensors, shorten
 from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.types.protocols import Vectors
 

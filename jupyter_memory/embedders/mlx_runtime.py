@@ -1,54 +1,28 @@
-"""MLX on top of a fast BLAS: batches of texts of similar lengths, vectors made shorter, a table of token vectors."""
+"""What runs on MLX: batches of texts of similar lengths, vectors made shorter, a table of token vectors."""
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from threading import local
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.embedders.base import NO_DIRECTION
-from jupyter_memory.embedders.mlx_process import clear_cache, fast_blas, in_mlx_thread
+from jupyter_memory.embedders.lifecycle import clear_cache, in_mlx_thread
+from jupyter_memory.embedders.mlx import BLAS, mx, on_cpu
 from jupyter_memory.errors import EmbedderError, InputError
 from jupyter_memory.types.protocols import Vectors
-
-# Loaded before MLX. Other modules import ``mx`` and ``nn`` from here, and decorate what computes with `in_mlx_thread`.
-BLAS = fast_blas()
-# Batches run side by side, each on its own stream, only where MLX walks their graph breadth first. A graph wider than
-# this limit is walked depth first, one stream after the other; a long text's graph is wider than the default of 20.
-if sys.platform == "linux":
-    os.environ.setdefault("MLX_BFS_MAX_WIDTH", "400")
-
-import mlx.core as mx  # noqa: E402
-
-__all__ = ["mx", "nn", "on_cpu"]  # noqa: F822
 
 Done = TypeVar("Done")
 Floats = NDArray[np.float32]
 Ids = NDArray[np.integer]
-
-
-def __getattr__(name: str) -> Any:
-    # The static model has no layers, so it does not import them.
-    if name == "nn":
-        import mlx.nn
-
-        return mlx.nn
-    raise AttributeError(name)
-
-
-def on_cpu() -> bool:
-    """Return whether MLX computes on the CPU."""
-    return bool(mx.default_device() == mx.Device(mx.cpu))
-
 
 # The share of a batch that may be padding.
 _MOST_PADDING = 0.12

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.embedders.base import NO_DIRECTION, readable
-from jupyter_memory.embedders.mlx_process import fast_blas, in_mlx_thread
+from jupyter_memory.embedders.lifecycle import in_mlx_thread
 from jupyter_memory.embedders.tokenizer import WEIGHTS, Tokens, bundled_file, half_precision, tokens, unknown
 from jupyter_memory.errors import EmbedderError, InputError
 from jupyter_memory.runtime import one_core
@@ -120,6 +120,8 @@ def arithmetic() -> str:
         return f"NumPy, since MLX {why}"
     if sys.platform != "linux":
         return "MLX"
+    from jupyter_memory.embedders.blas import fast_blas
+
     blas = fast_blas()
     return f"NumPy ({blas.notice})" if blas.notice else f"MLX with {blas.name}"
 
@@ -286,6 +288,8 @@ def _means(table: TokenTable, sums: Floats, counts: Floats, dimensions: int) -> 
 @cache
 def _model() -> TokenTable:
     file = bundled_file("weights")
+    from jupyter_memory.embedders.blas import fast_blas
+
     # With its own BLAS, MLX takes four times as long as NumPy.
     if has_mlx() and (sys.platform != "linux" or fast_blas().library is not None):
         # MLX has no wheels for Windows and Intel Macs.

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from jupyter_memory.config import JupyterMemory, load_config, models_folder, store_path
 from jupyter_memory.embedders import check_name
-from jupyter_memory.embedders.mlx_process import computing
+from jupyter_memory.embedders.lifecycle import computing
 from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.search.confidence import calibrate
 from jupyter_memory.search.engine import QueryVectors, SearchEngine

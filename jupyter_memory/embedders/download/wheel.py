@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZipFile
 
+from jupyter_memory.embedders.blas import fast_blas
 from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.download.cache import CachedModel, Manifest
 from jupyter_memory.embedders.download.hub import disk_explained
-from jupyter_memory.embedders.mlx_process import fast_blas
 from jupyter_memory.embedders.registry import ModelEntry, Wheel
 from jupyter_memory.embedders.static import has_mlx, is_installed, runs_mlx
 from jupyter_memory.errors import FetchError, InputError

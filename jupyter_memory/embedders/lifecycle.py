@@ -1,18 +1,13 @@
-"""What MLX needs of its process: a fast BLAS before it is imported, one thread, and models released when idle."""
+"""Models in memory: all of MLX in one thread, one computation at a time, released when idle."""
 
 from __future__ import annotations
 
 import atexit
-import ctypes
 import gc
 import os
-import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache, lru_cache, partial, wraps
-from pathlib import Path
+from collections.abc import Callable
+from functools import lru_cache, partial, wraps
 from queue import SimpleQueue
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -221,10 +216,10 @@ class Computing:
                     self._watch()
 
     def _release(self) -> None:
-        if not any(kept.cache_info().currsize for kept in self._caches):
+        if not any(cache.cache_info().currsize for cache in self._caches):
             return
-        for kept in self._caches:
-            kept.cache_clear()
+        for cache in self._caches:
+            cache.cache_clear()
         # A compiled graph and its model hold each other.
         gc.collect()
         clear_cache()
@@ -240,115 +235,3 @@ def clear_cache() -> None:
 
 
 computing = Computing()
-
-
-# MLX's wheels for Linux contain the reference BLAS: 6 GFLOP/s where OpenBLAS has 100 and more.
-
-_SLOW = "MLX multiplies matrices with its own slow BLAS here"
-
-
-@dataclass(frozen=True)
-class Blas:
-    """The library that multiplies matrices for MLX: its name, and a notice where it is slow."""
-
-    name: str
-    notice: str = ""
-    library: ctypes.CDLL | None = None
-
-    @contextmanager
-    def threads(self, count: int) -> Iterator[None]:
-        """Context manager: OpenBLAS uses ``count`` threads inside, and as many as before afterwards."""
-        if self.library is None:
-            yield
-            return
-        before = self.library.openblas_get_num_threads()
-        self.library.openblas_set_num_threads(count)
-        try:
-            yield
-        finally:
-            self.library.openblas_set_num_threads(before)
-
-
-@cache
-def fast_blas() -> Blas:
-    """Load OpenBLAS where MLX needs it, and return what MLX uses. It helps only before the first import of MLX.
-
-    Nothing is loaded on macOS, where MLX uses Apple's own.
-    """
-    if sys.platform != "linux":
-        return Blas("built in")
-    if "mlx.core" in sys.modules:
-        return Blas(
-            "reference", f"{_SLOW}: it was imported first. Restart Python, and search once before you import MLX."
-        )
-    problems = []
-    for name, path in _candidates():
-        try:
-            library = _load(path)
-        except OSError as error:
-            problems.append(f"{name}: {error}")
-        else:
-            return Blas(name, library=library)
-    tried = "; ".join(problems) or "no OpenBLAS found"
-    return Blas("reference", f"{_SLOW} ({tried}). Install a fast one: pip install cmeel-openblas, or your system's.")
-
-
-def _candidates() -> Iterator[tuple[str, str]]:
-    for file in _files_of("cmeel-openblas", "libopenblas.so.0"):
-        yield "cmeel-openblas", str(file)
-    from ctypes.util import find_library
-
-    if system := find_library("openblas"):
-        yield "system OpenBLAS", system
-
-
-def _load(path: str) -> ctypes.CDLL:
-    if _is_too_new(Path(path)):
-        raise OSError("it is built for processors with AVX-512, which this one does not have")
-    # Found before MLX's own: the functions of a global library win.
-    try:
-        library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
-    except OSError as error:
-        if "libgfortran" not in str(error):
-            raise
-        # A wheel's libraries carry a name of their own (``libgfortran-f7379c93.so.5.0.0``), and the system's
-        # is often not installed. The copy with the common name lives in memory only.
-        for helper in _files_of("mlx-cpu", "libquadmath"):
-            ctypes.CDLL(str(helper))
-        for file in _files_of("mlx-cpu", "libgfortran"):
-            own = file.name.encode() + b"\0"
-            content = file.read_bytes().replace(own, b"libgfortran.so.5\0".ljust(len(own), b"\0"))
-            memory = os.memfd_create("libgfortran.so.5")
-            try:
-                with open(memory, "wb", closefd=False) as copy:
-                    copy.write(content)
-                ctypes.CDLL(f"/proc/self/fd/{memory}")
-            finally:
-                os.close(memory)
-
-        library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
-    if not hasattr(library, "cblas_sgemm") or not hasattr(library, "openblas_set_num_threads"):
-        raise OSError(f"{path} has no cblas_sgemm")
-    return library
-
-
-def _is_too_new(file: Path) -> bool:
-    # Such a library loads without an error, and ends the process at its first product.
-    try:
-        processor = Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return False
-    if "flags" not in processor or "avx512vl" in processor or not file.is_file():
-        return False
-    content = file.read_bytes()
-    return b"SKYLAKEX" in content and b"DYNAMIC_ARCH" not in content
-
-
-def _files_of(distribution: str, start: str) -> list[Path]:
-    from importlib import metadata
-
-    try:
-        files = metadata.files(distribution) or []
-    except metadata.PackageNotFoundError:
-        return []
-    return [Path(str(file.locate())) for file in files if file.name.startswith(start)]
