@@ -288,15 +288,15 @@ def _means(table: TokenTable, sums: Floats, counts: Floats, dimensions: int) -> 
 @cache
 def _model() -> TokenTable:
     file = bundled_file("weights")
-    from jupyter_memory.embedders.blas import fast_blas
+    if has_mlx():
+        from jupyter_memory.embedders.blas import fast_blas
 
-    # With its own BLAS, MLX takes four times as long as NumPy.
-    if has_mlx() and (sys.platform != "linux" or fast_blas().library is not None):
-        # MLX has no wheels for Windows and Intel Macs.
-        with suppress(ImportError):
-            from jupyter_memory.embedders.mlx_runtime import MlxTable
+        # With its own BLAS, MLX takes four times as long as NumPy, and it has no wheels for Windows and Intel Macs.
+        if sys.platform != "linux" or fast_blas().library is not None:
+            with suppress(ImportError):
+                from jupyter_memory.embedders.mlx_runtime import MlxTable
 
-            return MlxTable(file)
+                return MlxTable(file)
     return NumpyTable(file)
 
 
