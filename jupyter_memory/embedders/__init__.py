@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,20 +104,22 @@ def _by_name(name: str, dimensions: int | None, models: Path | None) -> Embedder
         if dimensions is not None and dimensions not in MODELS[name].dimensions:
             name = "static"
     base, written = parted(name)
-    make = _open_mlx if base.startswith(MLX) else _MAKERS.get(base, _open_registered)
+    wanted = written or dimensions
     try:
-        return make(base, written or dimensions, models)
+        if base.startswith(MLX):
+            from jupyter_memory.embedders.mlx_models import open_mlx
+
+            return open_mlx(base, wanted)
+        if base == "static":
+            from jupyter_memory.embedders.static import StaticEmbedder
+
+            return StaticEmbedder() if wanted is None else StaticEmbedder(wanted)
+        return _open_fetched(base, wanted, models) if base in MODELS else _open_registered(base, wanted)
     except ImportError as missing:
         raise EmbedderUnavailable(
             f"The embedding model {name!r} cannot run here: {missing}. Keyword search works without it. "
             "The larger models need MLX, on Apple silicon or Linux: pip install 'jupyter-memory[hub]'"
         ) from missing
-
-
-def _open_static(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    from jupyter_memory.embedders.static import StaticEmbedder
-
-    return StaticEmbedder() if dimensions is None else StaticEmbedder(dimensions)
 
 
 def _open_fetched(name: str, dimensions: int | None, models: Path | None) -> Embedder:
@@ -134,13 +135,7 @@ def _open_fetched(name: str, dimensions: int | None, models: Path | None) -> Emb
     return MiniLmEmbedder(folder) if name == "minilm" else NomicEmbedder(folder, dimensions or NOMIC.default)
 
 
-def _open_mlx(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    from jupyter_memory.embedders.mlx_models import open_mlx
-
-    return open_mlx(name, dimensions)
-
-
-def _open_registered(name: str, dimensions: int | None, models: Path | None) -> Embedder:
+def _open_registered(name: str, dimensions: int | None) -> Embedder:
     point = registered()[name]
     package = point.dist.name if point.dist else point.module
     try:
@@ -169,10 +164,3 @@ def _cached(name: str, models: Path | None) -> CachedModel:
     from jupyter_memory.embedders.download.cache import CachedModel
 
     return CachedModel(models or models_folder(load_config(on_problem=lambda problem: None)), MODELS[name])
-
-
-_MAKERS: dict[str, Callable[[str, int | None, Path | None], Embedder]] = {
-    "static": _open_static,
-    "nomic": _open_fetched,
-    "minilm": _open_fetched,
-}

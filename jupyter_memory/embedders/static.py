@@ -80,7 +80,11 @@ def sum_tokens(table: TokenTable, ids: Ids, ends: NDArray[np.int64], pooling: Po
     sums = np.empty((len(ends), table.width), dtype=np.float32)
     counts = np.diff(ends, prepend=0)
     column = np.empty(table.rows, dtype=np.int64)
-    for first, last in _groups(ends):
+    first = 0
+    while first < len(ends):
+        before = ends[first - 1] if first else 0
+        last = int(np.searchsorted(ends, before + _GROUP_TOKENS, side="right"))
+        last = max(first + 1, min(last, first + _GROUP_ROWS))
         of_group = ids[ends[first] - counts[first] : ends[last - 1]]
         # Marked, not sorted as by `unique`, which takes longer than the product.
         there = np.zeros(table.rows, dtype=np.bool_)
@@ -97,17 +101,8 @@ def sum_tokens(table: TokenTable, ids: Ids, ends: NDArray[np.int64], pooling: Po
         if pooling.saturation:
             often /= 1 + often / np.maximum(often.sum(axis=1, keepdims=True) * np.float32(pooling.saturation), 1e-9)
         sums[first:last] = table.product(often, found)
-    return sums
-
-
-def _groups(ends: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    first = 0
-    while first < len(ends):
-        before = ends[first - 1] if first else 0
-        last = int(np.searchsorted(ends, before + _GROUP_TOKENS, side="right"))
-        last = max(first + 1, min(last, first + _GROUP_ROWS))
-        yield first, last
         first = last
+    return sums
 
 
 # Which arithmetic the static model uses: MLX where that is fast, else NumPy, with the same numbers up to rounding.

@@ -8,6 +8,7 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import accumulate, chain, pairwise
@@ -271,23 +272,17 @@ def bundled_file(which: str) -> Path:
     try:
         if hashlib.sha256(path.read_bytes()).hexdigest() == sha256:
             return path
-        problem = _cut_short(path) or "is not the expected one: its content differs (sha256)"
+        problem, size = "is not the expected one: its content differs (sha256)", path.stat().st_size
+        with suppress(ValueError, KeyError, TypeError):
+            begin, tensor = _header(path)
+            if size < (whole := begin + tensor["data_offsets"][1]):
+                problem = f"is cut short: it has {size:,} of {whole:,} bytes"
     except OSError as error:
         problem = "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
     raise EmbedderUnavailable(
         f"The static model's file {path.name} {problem}. Install it again with: "
         "pip install --force-reinstall --no-deps jupyter-memory"
     )
-
-
-def _cut_short(path: Path) -> str:
-    size = path.stat().st_size
-    try:
-        begin, tensor = _header(path)
-        whole = begin + tensor["data_offsets"][1]
-    except (ValueError, KeyError, TypeError):
-        return ""
-    return f"is cut short: it has {size:,} of {whole:,} bytes" if size < whole else ""
 
 
 def _header(path: Path) -> tuple[int, dict[str, list[int]]]:

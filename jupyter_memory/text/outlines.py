@@ -25,18 +25,6 @@ class Block:
     about: str = ""
 
 
-def _nested(found: Iterable[tuple[int, int, str]], length: int) -> list[Block]:
-    opened: list[tuple[int, int, str]] = []
-    closed = []
-    for one in found:
-        while opened and opened[-1][1] >= one[1]:
-            start, level, name = opened.pop()
-            closed.append(Block(start, one[0], level, name))
-        opened.append(one)
-    closed += [Block(start, length, level, name) for start, level, name in opened]
-    return sorted(closed, key=lambda block: (block.start, block.level))
-
-
 def around(blocks: Sequence[Block], places: Iterable[int]) -> Iterator[list[Block]]:
     """Yield for each place, in ascending order, the blocks around it, outermost first.
 
@@ -250,4 +238,13 @@ def sections(lang: str, text: str) -> list[Block]:
                 title, _, tags = title.rpartition(" ")
                 title = title if tags.startswith(":") else f"{title} {tags}"
         found.append((match.start(), level, title.strip()))
-    return _nested(found, len(text))
+    opened: list[tuple[int, int, str]] = []
+    closed = []
+    # Each ends where the next one of the same or a higher level begins.
+    for one in found:
+        while opened and opened[-1][1] >= one[1]:
+            start, level, name = opened.pop()
+            closed.append(Block(start, one[0], level, name))
+        opened.append(one)
+    closed += [Block(start, len(text), level, name) for start, level, name in opened]
+    return sorted(closed, key=lambda block: (block.start, block.level))

@@ -26,7 +26,7 @@ from jupyter_memory.embedders.registry import ModelEntry
 from jupyter_memory.errors import FetchError
 
 if TYPE_CHECKING:
-    import httpx2
+    pass
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 
@@ -143,8 +143,15 @@ def fits(remote: Remote, file: Path) -> bool:
 
 def _pull(remote: Remote, file: Path, moved: Callable[[int], object]) -> None:
     # If the answer does not continue the file, start the file again.
-    with file.open("ab") as opened, _answer(remote, opened.tell()) as answer:
-        have = opened.tell()
+    from huggingface_hub import get_session, hf_raise_for_status
+
+    headers, have = _headers(), _size(file)
+    if have:
+        headers["range"] = f"bytes={have}-"
+    asked = get_session().stream("GET", remote.url, headers=headers, timeout=_SECONDS, follow_redirects=True)
+    with file.open("ab") as opened, asked as answer:
+        if answer.status_code != 416:
+            hf_raise_for_status(answer)
         part = answer.headers.get("content-range", "")
         if have and not (answer.status_code == 206 and part.startswith(f"bytes {have}-")):
             # The server, or something in front of it, sends the whole file again.
@@ -163,20 +170,6 @@ def _pull(remote: Remote, file: Path, moved: Callable[[int], object]) -> None:
                 )
             opened.write(chunk)
             moved(len(chunk))
-
-
-@contextmanager
-def _answer(remote: Remote, have: int) -> Iterator[httpx2.Response]:
-    from huggingface_hub import get_session, hf_raise_for_status
-
-    headers = _headers()
-    if have:
-        headers["range"] = f"bytes={have}-"
-    asked = get_session().stream("GET", remote.url, headers=headers, timeout=_SECONDS, follow_redirects=True)
-    with asked as answer:
-        if answer.status_code != 416:
-            hf_raise_for_status(answer)
-        yield answer
 
 
 def _headers() -> dict[str, str]:
@@ -230,8 +223,23 @@ def explained(entry: ModelEntry, folder: str) -> Iterator[None]:
         raise FetchError(f"The connection to {address()} is lost: {broken}. {_AGAIN}") from broken
     except OSError as error:
         # The hub's own errors are OSErrors too.
-        if (said := _answered(error, entry)) is None:
+        from huggingface_hub.errors import HfHubHTTPError
+
+        if not isinstance(error, HfHubHTTPError):
             raise
+        status = error.response.status_code
+        where = f"{entry.repository} (revision {entry.revision[:12]}) at {address()}"
+        by_hand = _by_hand(entry)
+        if status in (401, 403):
+            said = f"The hub refuses access to {where}: HTTP {status}. Set HF_TOKEN if it asks for a login, {by_hand}"
+        elif status == 404:
+            said = f"The hub has no {where}: HTTP 404. Check HF_ENDPOINT if it is set, {by_hand}"
+        elif status == 429:
+            said = f"The hub has had too many requests from here: HTTP 429. Wait some minutes. {_AGAIN}"
+        elif status >= 500:
+            said = f"The hub at {address()} has a problem: HTTP {status}. Wait some minutes. {_AGAIN}"
+        else:
+            said = f"The hub answers for {where} with HTTP {status}. Check HF_ENDPOINT if it is set, {by_hand}"
         raise FetchError(said) from error
     except ImportError as missing:
         # A proxy of the kind socks5:// needs a package of its own.
@@ -240,33 +248,21 @@ def explained(entry: ModelEntry, folder: str) -> Iterator[None]:
         raise FetchError(_network(error, entry)) from error
 
 
-def _answered(error: OSError, entry: ModelEntry) -> str | None:
-    from huggingface_hub.errors import HfHubHTTPError
-
-    if not isinstance(error, HfHubHTTPError):
-        return None
-    status = error.response.status_code
-    where = f"{entry.repository} (revision {entry.revision[:12]}) at {address()}"
-    if status in (401, 403):
-        return (
-            f"The hub refuses access to {where}: HTTP {status}. Set HF_TOKEN if it asks for a login, {_by_hand(entry)}"
-        )
-    if status == 404:
-        return f"The hub has no {where}: HTTP 404. Check HF_ENDPOINT if it is set, {_by_hand(entry)}"
-    if status == 429:
-        return f"The hub has had too many requests from here: HTTP 429. Wait some minutes. {_AGAIN}"
-    if status >= 500:
-        return f"The hub at {address()} has a problem: HTTP {status}. Wait some minutes. {_AGAIN}"
-    return f"The hub answers for {where} with HTTP {status}. Check HF_ENDPOINT if it is set, {_by_hand(entry)}"
-
-
 def _network(error: Exception, entry: ModelEntry) -> str:
     import httpx2
 
-    host = urlsplit(endpoint()).hostname or address()
-    proxy, named_by = _proxy()
-    if proxy and isinstance(error, httpx2.ProxyError | httpx2.ConnectError | httpx2.TimeoutException):
-        return f"The proxy {proxy} does not let {host} through. Check {named_by} and NO_PROXY, {_by_hand(entry)}"
+    asked = urlsplit(endpoint())
+    host = asked.hostname or address()
+    proxies = getproxies()
+    kind = asked.scheme if proxies.get(asked.scheme) else "all"
+    proxy = proxies.get(kind)
+    is_before_it = isinstance(error, httpx2.ProxyError | httpx2.ConnectError | httpx2.TimeoutException)
+    if proxy and is_before_it and not proxy_bypass(asked.netloc):
+        taken = urlsplit(proxy if "//" in proxy else f"//{proxy}")
+        place = f"{taken.hostname}:{taken.port}" if taken.port else taken.hostname
+        return (
+            f"The proxy {place} does not let {host} through. Check {kind.upper()}_PROXY and NO_PROXY, {_by_hand(entry)}"
+        )
     causes: list[BaseException] = [error]
     while following := causes[-1].__cause__ or causes[-1].__context__:
         causes.append(following)
@@ -282,18 +278,6 @@ def _network(error: Exception, entry: ModelEntry) -> str:
     if isinstance(error, httpx2.ConnectError):
         return f"{host} cannot be reached: there is no network, or the host is down. Try later, {_by_hand(entry)}"
     return f"The answer of {host} cannot be read ({type(error).__name__}). {_AGAIN}"
-
-
-def _proxy() -> tuple[str, str]:
-    # Both are empty if there is no proxy.
-    asked = urlsplit(endpoint())
-    proxies = getproxies()
-    kind = asked.scheme if proxies.get(asked.scheme) else "all"
-    proxy = proxies.get(kind)
-    if not proxy or proxy_bypass(asked.netloc):
-        return "", ""
-    taken = urlsplit(proxy if "//" in proxy else f"//{proxy}")
-    return f"{taken.hostname}:{taken.port}" if taken.port else str(taken.hostname), f"{kind.upper()}_PROXY"
 
 
 def _by_hand(entry: ModelEntry) -> str:
