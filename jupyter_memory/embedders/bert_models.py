@@ -431,13 +431,11 @@ _RECIPE = "ctx1"
 class NomicEmbedder:
     """Embeds text with the nomic-bert model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``.
 
-    ``layer_norm`` before the cut to ``dimensions`` is the model card's recipe; without it the values are cut unchanged.
     The first text loads the files, once for all embedders of a process.
     """
 
     path: Path
     dimensions: int = 256
-    layer_norm: bool = True
     name: ClassVar[str] = "nomic"
     threshold: ClassVar[float] = 0.3
 
@@ -449,9 +447,7 @@ class NomicEmbedder:
 
     @cached_property
     def fingerprint(self) -> str:
-        pooling = "mean-ln" if self.layer_norm else "mean"
-        weights = revision(self.path)
-        return f"nomic-bert-{weights}/d{self.dimensions}/search_query+search_document/{pooling}/{_RECIPE}"
+        return f"nomic-bert-{revision(self.path)}/d{self.dimensions}/search_query+search_document/mean-ln/{_RECIPE}"
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
         return self._embed("search_document: ", texts)
@@ -462,7 +458,8 @@ class NomicEmbedder:
 
     def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
         prefixed = [prefix + text for text in texts]
-        return _embed(open_nomic, self.path, prefixed, self.dimensions, layer_norm=self.layer_norm)
+        # The model card normalises the mean before it is cut.
+        return _embed(open_nomic, self.path, prefixed, self.dimensions, layer_norm=True)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ _HIRAGANA = re.compile("[\u3041-\u309f]")
 
 
 def runs(text: str) -> list[str]:
-    """Return the stretches of a text in these scripts."""
+    """Return the stretches of a text in scripts that are written without spaces."""
     return _CJK.findall(text)
 
 
