@@ -97,9 +97,7 @@ NOMIC = ModelEntry(
         SourceFile("config.json", 2_538),
         SourceFile("tokenizer.json", 711_396),
         SourceFile(
-            "model.safetensors",
-            546_938_168,
-            "9e7d262b1fe5ea350782829496efa831901b77486bbde1cea54a4c822d010d5c",
+            "model.safetensors", 546_938_168, "9e7d262b1fe5ea350782829496efa831901b77486bbde1cea54a4c822d010d5c"
         ),
     ),
 )
