@@ -42,10 +42,7 @@ class BertShape:
 
 
 class Bert(nn.Module):  # type: ignore[misc]
-    """Token ids to token vectors.
-
-    On the CPU the most expensive functions come from `cpu_math`; on a GPU MLX's own kernels are faster.
-    """
+    """Token ids to token vectors."""
 
     def __init__(self, shape: NomicShape | BertShape) -> None:
         super().__init__()

@@ -63,11 +63,7 @@ def batches(lengths: Sequence[int], budget: int) -> Iterator[Batch]:
 
 
 def shape_of(length: int) -> int:
-    """Return the length to which a text is padded: at most an eighth more, with eight lengths to an octave.
-
-    >>> [shape_of(length) for length in (5, 17, 100, 129, 512)]
-    [5, 18, 104, 144, 512]
-    """
+    """Return the length to which a text is padded: at most an eighth more, with eight lengths to an octave."""
     step = max(1, (1 << (length.bit_length() - 1)) // 8)
     return -(-length // step) * step
 
@@ -153,18 +149,12 @@ def _padded(token_ids: Sequence[Sequence[int]], batch: Batch, padding: int) -> t
     return mx.array(ids), mx.array(mask)
 
 
-# Shorten vectors: the first values carry the most, and each vector gets length 1 again.
-
 # Below this the squares lose digits in float32, and the direction of a row is unreliable.
 _SMALLEST_SQUARE = 1e-30
 
 
 def shorten(vectors: mx.array, dimensions: int) -> mx.array:
-    """Return the first ``dimensions`` values of each row, with length 1 (float32).
-
-    Raises:
-        EmbedderError: a row has no direction: zero, NaN or infinite.
-    """
+    """Return the first ``dimensions`` values of each row, with length 1 (float32)."""
     width = vectors.shape[-1]
     if not 1 <= dimensions <= width:
         raise InputError(f"Vectors of {width} dimensions cannot be cut to {dimensions}. Ask for fewer.")

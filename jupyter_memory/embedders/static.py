@@ -201,9 +201,6 @@ class StaticEmbedder:
 
     >>> StaticEmbedder(128).embed_query("monthly sales in Zürich").shape
     (128,)
-
-    Raises:
-        InputError: the model cannot be cut to these dimensions.
     """
 
     dimensions: int = 256

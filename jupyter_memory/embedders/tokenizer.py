@@ -127,8 +127,6 @@ class WordPiece:
 
     >>> WordPiece(["[UNK]", "parse", "json", "##s", "."], part_camel=True).ids("parseJsons. Umsätze")
     [1, 2, 3, 4, 0]
-    >>> WordPiece(["[UNK]", "json", "##s"]).ids("JSONs")
-    [1, 2]
     """
 
     def __init__(self, vocabulary: Sequence[str], *, part_camel: bool = False) -> None:
@@ -262,11 +260,7 @@ WEIGHTS = _FILES["weights"][1][:8]
 
 @cache
 def bundled_file(which: str) -> Path:
-    """Return the path of ``"weights"`` or ``"vocabulary"``, its content checked.
-
-    Raises:
-        EmbedderUnavailable: the file is missing, or not the one that this version was made for.
-    """
+    """Return the path of ``"weights"`` or ``"vocabulary"``, its content checked."""
     name, sha256 = _FILES[which]
     path = _FOLDER / name
     try:

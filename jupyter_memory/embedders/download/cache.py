@@ -60,11 +60,9 @@ def read(folder: Path) -> Manifest | None:
 
 
 def identity(folder: Path) -> str:
-    """Return 12 digits for the weights of a folder as they were published, empty where there are no weights.
-
-    What was made of them here (half precision, one file of several) has the identity of what it was made of, as long as
-    nobody has changed it since.
-    """
+    """Return 12 digits for the weights of a folder as they were published, empty where there are no weights."""
+    # What was made of them here (half precision, one file of several) has the identity of what it was made of, as long
+    # as nobody has changed it since.
     here = weights_identity(folder)
     said = read(folder)
     return said.identity if said is not None and here and said.kept == here else here

@@ -53,10 +53,7 @@ def fetch(cached: CachedModel, *, progress: bool) -> Manifest:
 
 
 def check_allowed(entry: ModelEntry) -> None:
-    """Raise ``FetchError`` if fetching is forbidden, or useless here; call it before asking for consent.
-
-    It uses no network.
-    """
+    """Raise ``FetchError`` if fetching is forbidden or useless here; it uses no network, so call it before consent."""
     wheel.check_machine(entry)
     if entry.wheel is not None:
         return

@@ -98,13 +98,7 @@ def describe(entry: ModelEntry, name: str) -> Remote:
 
 
 def transfer(remote: Remote, file: Path, moved: Callable[[int], object]) -> None:
-    """Fetch the bytes of a file that are still missing. ``moved`` is called with the number that came, or was dropped.
-
-    Raises:
-        BrokenOff: several attempts in a row fetched nothing new.
-        HTTPError: the hub answers with an error.
-        OSError: the file cannot be written.
-    """
+    """Fetch the missing bytes of a file; ``moved`` is called with the number that came, or was dropped."""
     import httpx2
 
     failed, furthest, reason = 0, _size(file), ""
