@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,16 +19,14 @@ __getattr__, __dir__, __all__ = exports(
     {
         "base": "TokenEmbedder",
         "download.cache": "CachedModel",
-        "download.errors": "disk_explained",
         "download.fetch": "check_allowed fetch take",
-        "download.hub": "address",
+        "download.hub": "address disk_explained",
         "download.wheel": "DOWNLOAD missing",
         "lifecycle": "computing",
         "mlx_runtime": "batches",
-        "nomic_minilm": "MiniLmEmbedder NomicEmbedder",
+        "bert_models": "MiniLmEmbedder NomicEmbedder",
         "registry": "MINILM STATIC ModelEntry",
-        "static": "StaticEmbedder arithmetic runs_mlx",
-        "token_table": "MEAN Pooling",
+        "static": "MEAN Pooling StaticEmbedder arithmetic runs_mlx",
         "tokenizer": "Tokens WordPiece chunk_tokens starts token_vectors tokens unknown",
     },
 )
@@ -107,9 +104,17 @@ def _by_name(name: str, dimensions: int | None, models: Path | None) -> Embedder
         if dimensions is not None and dimensions not in MODELS[name].dimensions:
             name = "static"
     base, written = parted(name)
-    make = _open_mlx if base.startswith(MLX) else _MAKERS.get(base, _open_registered)
+    wanted = written or dimensions
     try:
-        return make(name, written or dimensions, models)
+        if base.startswith(MLX):
+            from jupyter_memory.embedders.mlx_models import open_mlx
+
+            return open_mlx(base, wanted)
+        if base == "static":
+            from jupyter_memory.embedders.static import StaticEmbedder
+
+            return StaticEmbedder() if wanted is None else StaticEmbedder(wanted)
+        return _open_fetched(base, wanted, models) if base in MODELS else _open_registered(base, wanted)
     except ImportError as missing:
         raise EmbedderUnavailable(
             f"The embedding model {name!r} cannot run here: {missing}. Keyword search works without it. "
@@ -117,43 +122,20 @@ def _by_name(name: str, dimensions: int | None, models: Path | None) -> Embedder
         ) from missing
 
 
-def _open_static(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    from jupyter_memory.embedders.static import StaticEmbedder
-
-    return StaticEmbedder() if dimensions is None else StaticEmbedder(dimensions)
-
-
-def _open_nomic(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    folder = _found("nomic", models)
-    from jupyter_memory.embedders.nomic_minilm import NomicEmbedder
-
-    return NomicEmbedder(folder, dimensions or NOMIC.default)
-
-
-def _open_minilm(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    folder = _found("minilm", models)
-    from jupyter_memory.embedders.nomic_minilm import MiniLmEmbedder
-
-    return MiniLmEmbedder(folder)
-
-
-def _found(name: str, models: Path | None) -> Path:
+def _open_fetched(name: str, dimensions: int | None, models: Path | None) -> Embedder:
     cached = _cached(name, models)
-    if cached.found is None:
+    folder = cached.found
+    if folder is None:
         raise EmbedderUnavailable(
             f"The weights of {name} are not on this machine. To fetch them ({size(cached.entry.download)}), type "
             f"%memory model use {name}, or in a terminal jupyter-memory model use {name}."
         )
-    return cached.found
+    from jupyter_memory.embedders.bert_models import MiniLmEmbedder, NomicEmbedder
+
+    return MiniLmEmbedder(folder) if name == "minilm" else NomicEmbedder(folder, dimensions or NOMIC.default)
 
 
-def _open_mlx(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    from jupyter_memory.embedders.mlx_models import open_mlx
-
-    return open_mlx(name, dimensions)
-
-
-def _open_registered(name: str, dimensions: int | None, models: Path | None) -> Embedder:
+def _open_registered(name: str, dimensions: int | None) -> Embedder:
     point = registered()[name]
     package = point.dist.name if point.dist else point.module
     try:
@@ -182,10 +164,3 @@ def _cached(name: str, models: Path | None) -> CachedModel:
     from jupyter_memory.embedders.download.cache import CachedModel
 
     return CachedModel(models or models_folder(load_config(on_problem=lambda problem: None)), MODELS[name])
-
-
-_MAKERS: dict[str, Callable[[str, int | None, Path | None], Embedder]] = {
-    "static": _open_static,
-    "nomic": _open_nomic,
-    "minilm": _open_minilm,
-}

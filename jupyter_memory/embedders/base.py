@@ -27,15 +27,13 @@ class TokenEmbedder(Protocol):
 
     def embed_tokens(self, found: Tokens, /) -> Vectors:
         """Return float32 ``(len(found.ends), dimensions)``, each row of length 1."""
-        ...
 
 
 @runtime_checkable
 class QuickEmbedder(Protocol):
-    """An embedder that declares how its questions should be treated.
+    """An embedder that may be ``quick``: it computes a question's vector faster than a store reads a kept one.
 
-    Where ``quick`` is true, it computes a question's vector faster than a store reads a kept one, so none is kept. An
-    embedder without the attribute counts as slow.
+    Then none is kept. An embedder without the attribute counts as slow.
     """
 
     @property
@@ -66,40 +64,24 @@ def readable(text: str) -> str:
 
 
 def documents(embedder: Embedder, texts: Sequence[str]) -> Vectors:
-    """Return float32 ``(len(texts), dimensions)``.
-
-    Raises:
-        EmbedderError: the embedder gives something else, or a vector that has no direction.
-    """
+    """Return float32 ``(len(texts), dimensions)``."""
     given = embedder.embed_documents(texts) if texts else np.empty((0, embedder.dimensions))
     return _checked(given, (len(texts), embedder.dimensions), embedder)
 
 
 def document(embedder: Embedder, text: str) -> Vectors:
-    """Return float32 ``(dimensions,)`` for a text as it would be stored.
-
-    Raises:
-        EmbedderError: the embedder gives something else, or a vector that has no direction.
-    """
+    """Return float32 ``(dimensions,)`` for a text as it would be stored."""
     vector: Vectors = documents(embedder, [text])[0]
     return vector
 
 
 def of_tokens(embedder: Embedder, given: TokenEmbedder, found: Tokens) -> Vectors:
-    """Return float32 ``(len(found.ends), dimensions)`` for the tokens of texts.
-
-    Raises:
-        EmbedderError: the embedder gives something else, or a vector that has no direction.
-    """
+    """Return float32 ``(len(found.ends), dimensions)`` for the tokens of texts."""
     return _checked(given.embed_tokens(found), (found.ends.size, embedder.dimensions), embedder)
 
 
 def question(embedder: Embedder, text: str) -> Vectors:
-    """Return float32 ``(dimensions,)``.
-
-    Raises:
-        EmbedderError: the embedder gives something else, or a vector that has no direction.
-    """
+    """Return float32 ``(dimensions,)``."""
     return _checked(embedder.embed_query(text), (embedder.dimensions,), embedder)
 
 

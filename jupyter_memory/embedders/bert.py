@@ -42,10 +42,7 @@ class BertShape:
 
 
 class Bert(nn.Module):  # type: ignore[misc]
-    """Token ids to token vectors.
-
-    On the CPU the most expensive functions come from `cpu_math`; on a GPU MLX's own kernels are faster.
-    """
+    """Token ids to token vectors."""
 
     def __init__(self, shape: NomicShape | BertShape) -> None:
         super().__init__()
@@ -141,16 +138,16 @@ class Attention(nn.Module):  # type: ignore[misc]
         if on_cpu():
             return self._on_cpu(hidden, mask)
         batch, tokens, width = hidden.shape
-
-        def by_head(projected: mx.array) -> mx.array:
-            return projected.reshape(batch, tokens, self.heads, -1).transpose(0, 2, 1, 3)
-
-        queries, keys, values = (by_head(project(hidden)) for project in (self.query, self.key, self.value))
+        queries, keys, values = (
+            project(hidden).reshape(batch, tokens, self.heads, -1).transpose(0, 2, 1, 3)
+            for project in (self.query, self.key, self.value)
+        )
         if self.base is not None:
             queries, keys = _turned(queries, self.base), _turned(keys, self.base)
-        joined: mx.array = self.out(
-            attend(queries, keys, values, mask).transpose(0, 2, 1, 3).reshape(batch, tokens, width)
-        )
+        allowed = None if mask is None else mask[:, None, None, :].astype(mx.bool_)
+        scale = queries.shape[-1] ** -0.5
+        found = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=allowed)
+        joined: mx.array = self.out(found.transpose(0, 2, 1, 3).reshape(batch, tokens, width))
         return joined
 
     def _on_cpu(self, hidden: mx.array, mask: mx.array | None = None) -> mx.array:
@@ -174,13 +171,6 @@ class Attention(nn.Module):  # type: ignore[misc]
             queries, keys = cpu_math.rotate(queries, self.base, scale), cpu_math.rotate(keys, self.base)
         joined: mx.array = self.out(cpu_math.attend(queries, keys, values, mask))
         return joined
-
-
-def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array | None) -> mx.array:
-    """Return ``softmax(queries @ keys.T / sqrt(width)) @ values``, all ``(batch, heads, tokens, width)``."""
-    scale = queries.shape[-1] ** -0.5
-    allowed = None if mask is None else mask[:, None, None, :].astype(mx.bool_)
-    return mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=allowed)
 
 
 def _turned(heads: mx.array, base: float) -> mx.array:

@@ -65,13 +65,12 @@ def fast_blas() -> Blas:
 def _candidates() -> Iterator[tuple[str, str]]:
     for file in _files_of("cmeel-openblas", "libopenblas.so.0"):
         yield "cmeel-openblas", str(file)
-    system = find_library("openblas")
-    if system:
+    if system := find_library("openblas"):
         yield "system OpenBLAS", system
 
 
 def _load(path: str) -> ctypes.CDLL:
-    if not _has_avx512() and _needs_avx512(Path(path)):
+    if _is_too_new(Path(path)):
         raise OSError("it is built for processors with AVX-512, which this one does not have")
     # Found before MLX's own: the functions of a global library win.
     try:
@@ -100,16 +99,13 @@ def _load(path: str) -> ctypes.CDLL:
     return library
 
 
-def _has_avx512() -> bool:
-    try:
-        return "flags" not in (known := Path("/proc/cpuinfo").read_text()) or "avx512vl" in known
-    except OSError:
-        return True
-
-
-def _needs_avx512(file: Path) -> bool:
+def _is_too_new(file: Path) -> bool:
     # Such a library loads without an error, and ends the process at its first product.
-    if not file.is_file():
+    try:
+        processor = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return False
+    if "flags" not in processor or "avx512vl" in processor or not file.is_file():
         return False
     content = file.read_bytes()
     return b"SKYLAKEX" in content and b"DYNAMIC_ARCH" not in content

@@ -3,7 +3,7 @@
 On Linux MLX computes ``exp`` one value at a time, about 27 ns each, and softmax, sigmoid and silu with it. Sums and
 products take 0.3 ns as long as their arrays stay in the cache. So powers of two are polynomials here, made in two ways:
 
-- `by_squares`, where MLX finds a compiler (g++) and makes a few loops over whole arrays of them;
+- as the 32nd power of a `root`, where MLX finds a compiler (g++) and makes a few loops over whole arrays of them;
 - `by_bits` everywhere else: each operation is a loop of its own, so arrays are worked through in slices that stay in
   the cache, one after the other.
 
@@ -19,8 +19,8 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +29,7 @@ from jupyter_memory.embedders.lifecycle import computing
 from jupyter_memory.embedders.mlx import mx
 
 LOG2_E = math.log2(math.e)
-# For smaller values `by_squares` returns the power of this one; above 25 it returns too little, yet more than 2**25.
+# For smaller values `root` returns the power of this one; above 25 it returns too little, yet more than 2**25.
 SMALLEST = -40.0
 
 # 2**x for x in -0.5..0.5 to 4e-6 of its value, and 2**(x / 32) for x in -40..25 to 1.2e-8 of it: the least-squares fits
@@ -59,22 +59,23 @@ def swiglu(gate: mx.array, up: mx.array) -> mx.array:
     """Return ``silu(gate) * up`` for ``(batch, tokens, width)``."""
     if compiles():
         return fused(_gated)(fused(_root_of_gate)(gate, mx.array(SMALLEST)), gate, up)
-    shape = gate.shape
-    gate, up = gate.reshape(-1, shape[-1]), up.reshape(-1, shape[-1])
-    step = max(1, _SLICE // shape[-1])
-    pieces = ((gate[start : start + step], up[start : start + step]) for start in range(0, gate.shape[0], step))
-    return mx.concatenate(in_turn(pieces, _swiglu)).reshape(shape)
+    return _in_slices(_swiglu, gate, up)
 
 
 def gelu(x: mx.array) -> mx.array:
     """Return ``x * Phi(x)`` to 3e-6."""
-    if compiles():
-        # One loop, so the array need not stay in the cache.
-        return fused(_gelu)(x, mx.array(_WIDEST))
-    flat = x.reshape(-1, x.shape[-1])
-    step = max(1, _SLICE // x.shape[-1])
-    pieces = ((flat[start : start + step], mx.array(_WIDEST)) for start in range(0, flat.shape[0], step))
-    return mx.concatenate(in_turn(pieces, _gelu)).reshape(x.shape)
+    widest = mx.array(_WIDEST)
+    # Compiled it is one loop, so the array need not stay in the cache.
+    return fused(_gelu)(x, widest) if compiles() else _in_slices(lambda some: _gelu(some, widest), x)
+
+
+def _in_slices(compute: Callable[..., mx.array], *arrays: mx.array) -> mx.array:
+    shape = arrays[0].shape
+    rows = [array.reshape(-1, shape[-1]) for array in arrays]
+    step = max(1, _SLICE // shape[-1])
+    starts = range(0, rows[0].shape[0], step)
+    pieces = (tuple(array[start : start + step] for array in rows) for start in starts)
+    return mx.concatenate(in_turn(pieces, compute)).reshape(shape)
 
 
 def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array | None) -> mx.array:
@@ -152,18 +153,14 @@ def _turned(x: mx.array, other: mx.array, cosines: mx.array, sines: mx.array) ->
     return x * cosines + other * sines
 
 
-def _computed_angles(
-    heads: int, size: int, batch: int, tokens: int, base: float, scale: float
-) -> tuple[mx.array, mx.array]:
+# Megabytes for long texts, which go when the model goes.
+@partial(computing.kept, most=4)
+def _angles(heads: int, size: int, batch: int, tokens: int, base: float, scale: float) -> tuple[mx.array, mx.array]:
     angles = base ** (-np.arange(size // 2)[:, None] / (size // 2)) * np.arange(tokens)
     cosines, sines = scale * np.cos(angles), scale * np.sin(angles)
     of_head = np.concatenate([cosines, cosines]), np.concatenate([-sines, sines])
     found = [mx.array(np.tile(one.astype(np.float32)[:, None], (heads, 1, batch, 1))) for one in of_head]
     return found[0], found[1]
-
-
-# Megabytes for long texts, which go when the model goes.
-_angles = computing.kept(_computed_angles, most=4)
 
 
 def in_turn(
@@ -179,13 +176,10 @@ def in_turn(
 
 def exp2(x: mx.array) -> mx.array:
     """Return 2**x to 1e-5 of its value for float32 ``x`` from -40 to 25; below, a value of at most 2**-40."""
-    return by_squares(x) if compiles() else by_bits(x)
-
-
-def by_squares(x: mx.array) -> mx.array:
-    """Return ``exp2`` as the 32nd power of a polynomial: two loops once compiled, without a look at the bits."""
-    # The bound is an argument: with a constant, the compiler would prepare a path for values at the bound, and
-    # then compute one value at a time.
+    if not compiles():
+        return by_bits(x)
+    # Two loops, without a look at the bits. The bound is an argument: with a constant, the compiler would prepare a
+    # path for values at the bound, and then compute one value at a time.
     return fused(squared)(fused(root)(x, mx.array(SMALLEST)))
 
 
@@ -208,17 +202,12 @@ def by_bits(x: mx.array) -> mx.array:
     """Return 2**x to 3e-7 of its value for float32 ``x`` below 127; where that would be less than 2**-126, 2**-126."""
     x = mx.maximum(x, -_NORMAL)
     rounded = x + _ROUNDING
-    power = polynomial(x - (rounded - _ROUNDING), _SHORT)
+    rest = x - (rounded - _ROUNDING)
+    power = rest * _SHORT[-1] + _SHORT[-2]
+    for coefficient in _SHORT[-3::-1]:
+        power = power * rest + coefficient
     # Adding to the exponent's bits multiplies by a power of two.
     return (power.view(mx.int32) + (rounded.view(mx.int32) << 23)).view(mx.float32)
-
-
-def polynomial(x: mx.array, coefficients: Sequence[float]) -> mx.array:
-    """Return the sum of ``coefficients[i] * x**i``, of at least two."""
-    found = x * coefficients[-1] + coefficients[-2]
-    for coefficient in coefficients[-3::-1]:
-        found = found * x + coefficient
-    return found
 
 
 def fused(function: Callable[..., mx.array]) -> Callable[..., mx.array]:

@@ -142,8 +142,6 @@ def in_mlx_thread(function: Callable[Given, Done]) -> Callable[Given, Done]:
     return handed_over
 
 
-# How long models stay in memory: the first text loads them, and they are released after some idle minutes.
-
 Read = TypeVar("Read")
 
 

@@ -4,25 +4,176 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NoReturn
 
-import numpy as np
 from tokenizers import Tokenizer
 
+from jupyter_memory.embedders import cpu_math
 from jupyter_memory.embedders.base import readable
-from jupyter_memory.embedders.bert_weights import check_length, read_tensors
+from jupyter_memory.embedders.bert import Bert
+from jupyter_memory.embedders.bert_models import check_length, renamed, shape_in
 from jupyter_memory.embedders.download import cache
-from jupyter_memory.embedders.lifecycle import clear_cache, computing, in_mlx_thread
-from jupyter_memory.embedders.mlx import mx, nn
-from jupyter_memory.embedders.mlx_recipe import DENSE_INSIDE, UNREADABLE, Recipe, first_line, read_recipe
-from jupyter_memory.embedders.mlx_runtime import batches, in_batches, shorten, slots
+from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
+from jupyter_memory.embedders.mlx import mx, nn, on_cpu
+from jupyter_memory.embedders.mlx_runtime import Compute, embedded, read_tensors, shorten
 from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.types.protocols import Vectors
+
+# Read how a model makes one vector of a text from its sentence-transformers files: pooling, prefixes, sizes.
+
+# The errors of reading files that mlx-embeddings does not check.
+UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RuntimeError, OSError)
+# A chunk has a few hundred tokens, and attention needs memory for the square of their number.
+MOST_TOKENS = 2_048
+
+# The keys of a Pooling module, in the order in which sentence-transformers joins their results.
+_MODES = {
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_max_tokens": "max",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt",
+    "pooling_mode_weightedmean_tokens": "weighted",
+    "pooling_mode_lasttoken": "last",
+}
+_SHORT = {"mean_sqrt_len_tokens": "mean_sqrt", "weightedmean": "weighted", "lasttoken": "last"}
+# The pooling of models without a Pooling module; sentence-transformers takes the mean by default.
+_USUAL = {"qwen3": "last"}
+# Dense layers that are part of the architecture.
+DENSE_INSIDE = ("gemma3_text",)
+_DOCUMENT = ("document", "passage", "corpus")
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What happens to a text before and after the transformer.
+
+    ``pooling`` names what is joined to one vector, ``dense`` the folders of the layers after it; ``width`` is the
+    vector's size then, and ``sizes`` are those that it may be cut to: None where the model does not say, () for any.
+    """
+
+    kind: str
+    pooling: tuple[str, ...]
+    dense: tuple[str, ...]
+    query_prefix: str
+    document_prefix: str
+    max_tokens: int
+    lower: bool
+    padding: int
+    width: int
+    sizes: tuple[int, ...] | None
+
+
+def read_recipe(folder: Path) -> Recipe:
+    """Return the recipe of a model's folder; no weights are read."""
+    config = _json(folder / "config.json", needed=True)
+    sentence = _json(folder / "sentence_bert_config.json")
+    tokenizer = _json(folder / "tokenizer_config.json")
+    kind = str(config.get("model_type", "")).replace("-", "_")
+    padding = int(config.get("pad_token_id") or 0)
+    pooling, dense, width = _modules(folder, config, kind)
+
+    prefixes = _json(folder / "config_sentence_transformers.json")
+    prompts = prefixes.get("prompts") or {}
+    usual = prompts.get(prefixes.get("default_prompt_name"), "")
+    document = next((prompts[name] for name in _DOCUMENT if name in prompts), usual)
+
+    positions = config.get("max_position_embeddings")
+    if isinstance(positions, int) and kind == "xlm_roberta":
+        # RoBERTa's positions begin after the padding's.
+        positions -= 1 + padding
+    lengths = (sentence.get("max_seq_length"), tokenizer.get("model_max_length"))
+    known = [length for length in lengths if isinstance(length, int) and length > 0]
+    if isinstance(positions, int):
+        known.append(positions)
+
+    listed = config.get("matryoshka_dimensions")
+    any_size = () if config.get("is_matryoshka") else None
+    return Recipe(
+        kind=kind,
+        pooling=pooling,
+        dense=dense,
+        query_prefix=str(prompts.get("query", usual) or ""),
+        document_prefix=str(document or ""),
+        max_tokens=min([MOST_TOKENS, *known]),
+        lower=bool(sentence.get("do_lower_case")),
+        padding=padding,
+        width=width,
+        sizes=tuple(int(size) for size in listed) if listed else any_size,
+    )
+
+
+def first_line(error: BaseException) -> str:
+    """Return what an error says first, without its full stop."""
+    said = str(error).strip().splitlines()
+    return said[0].rstrip(".") if said else type(error).__name__
+
+
+def _modules(folder: Path, config: Mapping[str, Any], kind: str) -> tuple[tuple[str, ...], tuple[str, ...], int]:
+    try:
+        width = int(config["hidden_size"])
+    except (KeyError, TypeError, ValueError):
+        _refuse(folder, "its config.json has no hidden_size")
+    modes: tuple[str, ...] = ()
+    dense: list[str] = []
+    normal = False
+    for module in _json(folder / "modules.json", is_list=True):
+        name, path = str(module.get("type", "")).rpartition(".")[2], str(module.get("path", ""))
+        if normal and name in ("Pooling", "Dense"):
+            _refuse(folder, f"its modules.json has {name} after Normalize")
+        if name == "Pooling":
+            modes = _modes(folder, _json(folder / path / "config.json", needed=True))
+            width *= len(modes)
+        elif name == "Dense":
+            dense.append(path)
+            width = int(_json(folder / path / "config.json", needed=True).get("out_features", width))
+        elif name == "Normalize":
+            normal = True
+        elif name not in ("Transformer", "Dropout"):
+            _refuse(folder, f"its modules.json asks for {name or 'a module without a name'}")
+    return modes or (_USUAL.get(kind, "mean"),), tuple(dense), width
+
+
+def _modes(folder: Path, config: Mapping[str, Any]) -> tuple[str, ...]:
+    named = config.get("pooling_mode")
+    if named:
+        given = [named] if isinstance(named, str) else list(named)
+        found = tuple(_SHORT.get(mode, mode) for mode in given)
+    else:
+        found = tuple(mode for key, mode in _MODES.items() if config.get(key))
+    if not found or set(found) - set(_MODES.values()):
+        _refuse(folder, f"its pooling is {', '.join(found) or 'not said'}")
+    if not config.get("include_prompt", True):
+        _refuse(folder, "its pooling leaves out the prompt")
+    return found
+
+
+def _json(file: Path, *, needed: bool = False, is_list: bool = False) -> Any:
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as missing:
+        if needed:
+            raise EmbedderUnavailable(
+                f"There is no model in {file.parent}: {file.name} is missing. Fetch it again."
+            ) from missing
+        return [] if is_list else {}
+    except ValueError as broken:
+        raise EmbedderUnavailable(f"{file} cannot be read: {broken}. Fetch it again.") from broken
+    if is_list and not (isinstance(content, list) and all(isinstance(one, dict) for one in content)):
+        raise EmbedderUnavailable(f"{file} is not a list of modules. Fetch it again.")
+    if not is_list and not isinstance(content, dict):
+        raise EmbedderUnavailable(f"{file} must contain a JSON object. Fetch it again.")
+    return content
+
+
+def _refuse(folder: Path, why: str) -> NoReturn:
+    raise EmbedderUnavailable(f"The model in {folder} cannot run here: {why}. Take another model.")
+
 
 # Make one vector from the vectors of a text's tokens: pooling as in sentence-transformers, then dense layers.
 
@@ -38,11 +189,7 @@ def pool(hidden: mx.array, mask: mx.array, modes: Sequence[str]) -> mx.array:
 
 
 def dense_layer(folder: Path) -> Callable[[mx.array], mx.array]:
-    """Return the layer of a Dense module.
-
-    Raises:
-        EmbedderUnavailable: its files are missing or damaged.
-    """
+    """Return the layer of a Dense module."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         weights = read_tensors(folder / "model.safetensors")
@@ -59,24 +206,8 @@ def dense_layer(folder: Path) -> Callable[[mx.array], mx.array]:
     return lambda vectors: activation(layer(vectors))
 
 
-def _cls(hidden: mx.array, mask: mx.array) -> mx.array:
-    return hidden[:, 0]
-
-
-def _max(hidden: mx.array, mask: mx.array) -> mx.array:
-    return mx.max(mx.where(mask > 0, hidden, -float("inf")), axis=1)
-
-
 def _mean(hidden: mx.array, mask: mx.array) -> mx.array:
     return mx.sum(hidden * mask, axis=1) / mx.sum(mask, axis=1)
-
-
-def _mean_sqrt(hidden: mx.array, mask: mx.array) -> mx.array:
-    return mx.sum(hidden * mask, axis=1) / mx.sqrt(mx.sum(mask, axis=1))
-
-
-def _weighted(hidden: mx.array, mask: mx.array) -> mx.array:
-    return _mean(hidden, mask * mx.arange(1, hidden.shape[1] + 1)[None, :, None])
 
 
 def _last(hidden: mx.array, mask: mx.array) -> mx.array:
@@ -85,11 +216,11 @@ def _last(hidden: mx.array, mask: mx.array) -> mx.array:
 
 
 _POOLS: dict[str, Callable[[mx.array, mx.array], mx.array]] = {
-    "cls": _cls,
-    "max": _max,
+    "cls": lambda hidden, mask: hidden[:, 0],
+    "max": lambda hidden, mask: mx.max(mx.where(mask > 0, hidden, -float("inf")), axis=1),
     "mean": _mean,
-    "mean_sqrt": _mean_sqrt,
-    "weighted": _weighted,
+    "mean_sqrt": lambda hidden, mask: mx.sum(hidden * mask, axis=1) / mx.sqrt(mx.sum(mask, axis=1)),
+    "weighted": lambda hidden, mask: _mean(hidden, mask * mx.arange(1, hidden.shape[1] + 1)[None, :, None]),
     "last": _last,
 }
 _ACTIVATIONS: dict[str, Callable[[mx.array], mx.array]] = {
@@ -99,48 +230,129 @@ _ACTIVATIONS: dict[str, Callable[[mx.array], mx.array]] = {
     "Sigmoid": mx.sigmoid,
 }
 
+# The architectures that can run a model: those of mlx-embeddings, and our nomic-bert, which it lacks.
+
+# Models of images, and of a vector for every token.
+_NO_TEXT = ("base", "colidefics3", "colqwen2_5", "lfm2", "llama_nemotron_vl", "qwen3_vl", "siglip")
+
+
+def load(folder: Path, recipe: Recipe) -> Any:
+    """Return the model of a folder, ready to compute."""
+    # mlx-embeddings comes with an extra.
+    from mlx_embeddings import models, utils
+
+    known = sorted(module.name for module in pkgutil.iter_modules(models.__path__) if module.name not in _NO_TEXT)
+    if recipe.kind not in (*known, "nomic_bert"):
+        raise EmbedderUnavailable(
+            f"The model in {folder} is of the type {recipe.kind!r}, and mlx-embeddings runs {', '.join(known)}."
+        )
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        rope = config.get("rope_parameters") or {}
+        bases = {kind: one["rope_theta"] for kind, one in rope.items() if isinstance(one, dict) and "rope_theta" in one}
+        found = {"rope_theta": rope.get("rope_theta")}
+        if "full_attention" in bases:
+            found |= {"rope_theta": bases["full_attention"], "global_rope_theta": bases["full_attention"]}
+        if "sliding_attention" in bases:
+            found |= dict.fromkeys(("rope_local_base_freq", "local_rope_theta"), bases["sliding_attention"])
+        words = {name: value for name, value in found.items() if value is not None and name not in config}
+
+        model = utils.load_model(folder, model_config=words, get_model_classes=_classes, path_to_repo=str(folder))
+    except UNREADABLE as broken:
+        raise EmbedderUnavailable(
+            f"mlx-embeddings cannot load the model in {folder}: {first_line(broken)}. Fetch it again."
+        ) from broken
+    if on_cpu():
+        # Half precision is computed twenty times slower there.
+        model.set_dtype(mx.float32)
+        for _, module in model.named_modules():
+            # A module is a dictionary of its parts. This one is BERT's; the others compute it within a function.
+            if isinstance(module.get("intermediate_act_fn"), nn.GELU):
+                module.intermediate_act_fn = cpu_math.gelu
+        mx.eval(model.parameters())
+    mx.clear_cache()
+    return model
+
+
+class _Arguments:
+    @staticmethod
+    def from_dict(config: Mapping[str, Any]) -> Any:
+        return shape_in(config)
+
+
+class _PluggedNomicBert(Bert):
+    # Takes weights of every naming, and returns what the models of mlx-embeddings return.
+
+    def sanitize(self, weights: Mapping[str, mx.array]) -> dict[str, mx.array]:
+        ours = renamed(weights)
+        if any(name.endswith(".scales") for name in ours):
+            return ours
+        return {name: value.astype(mx.float32) for name, value in ours.items()} if on_cpu() else ours
+
+    def __call__(self, input_ids: mx.array, attention_mask: mx.array | None = None) -> Any:
+        from mlx_embeddings.models.base import BaseModelOutput, mean_pooling, normalize_embeddings
+
+        hidden = super().__call__(input_ids, attention_mask)
+        mask = mx.ones(input_ids.shape) if attention_mask is None else attention_mask
+        return BaseModelOutput(last_hidden_state=hidden, text_embeds=normalize_embeddings(mean_pooling(hidden, mask)))
+
+
+def _classes(config: Mapping[str, Any]) -> tuple[Any, ...]:
+    # Ours for nomic-bert, its own for everything else.
+    if config.get("model_type") == "nomic_bert":
+        model, *others = _PluggedNomicBert, _Arguments, None, None
+    else:
+        from mlx_embeddings import utils
+
+        model, *others = utils._get_classes(dict(config))
+    kind = str(config["model_type"]).replace("-", "_")
+    if kind in DENSE_INSIDE:
+        return (model, *others)
+
+    class WithoutDense(model):  # type: ignore[misc,valid-type]
+        # The dense layers of other folders are applied after the pooling.
+
+        def sanitize(self, weights: dict[str, mx.array]) -> dict[str, mx.array]:
+            own = {name: value for name, value in weights.items() if not name.partition("_")[0].isdecimal()}
+            sane: dict[str, mx.array] = super().sanitize(own)
+            return sane
+
+    return (WithoutDense, *others)
+
+
 # Open a model's folder with mlx-embeddings, once for all embedders of a process.
 
 # Few tokens are longer than this many characters, and the tokenizer needs about 100 bytes for each.
 _MAX_CHARACTERS = 81_920
 
 
-@dataclass(frozen=True)
-class Opened:
-    """A model that is ready: its tokenizer, and token ids to vectors.
-
-    ``vectors`` takes int ids and a float32 mask, both ``(rows, tokens)``, the mask None where nothing is padding, and
-    returns float32 ``(rows, width)``, not yet cut or of length 1.
-    """
-
-    tokenizer: Tokenizer
-    vectors: Callable[[mx.array, mx.array | None], mx.array]
-
-
 # One model, as it may take gigabytes.
 @computing.kept
 @in_mlx_thread
-def open_mlx_folder(folder: Path, recipe: Recipe) -> Opened:
-    """Return the model of a folder.
-
-    Raises:
-        EmbedderUnavailable: a file is missing or damaged, or mlx-embeddings cannot run such a model.
-    """
+def open_mlx_folder(folder: Path, recipe: Recipe) -> tuple[Tokenizer, Compute]:
+    """Return the tokenizer of a folder, and its model, which returns vectors that are not yet cut or of length 1."""
     for file in folder.glob("**/*.safetensors"):
         check_length(file)
-    # Imported late: mlx-embeddings comes with an extra.
-    from jupyter_memory.embedders import mlx_architectures
-
-    model = mlx_architectures.load(folder, recipe)
+    model = load(folder, recipe)
     dense = [] if recipe.kind in DENSE_INSIDE else [dense_layer(folder / name) for name in recipe.dense]
     vectors = partial(_vectors, model=model, dense=dense, recipe=recipe)
-    return Opened(_tokenizer(folder, recipe.max_tokens), vectors)
 
+    file = folder / "tokenizer.json"
+    try:
+        if file.is_file():
+            tokenizer = Tokenizer.from_file(str(file))
+        else:
+            from transformers import AutoTokenizer
 
-def tokenise(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
-    """Return the token ids of each text, its beginning and end marked where the tokenizer does so."""
-    encodings = tokenizer.encode_batch_fast([readable(text[:_MAX_CHARACTERS]) for text in texts])
-    return [encoding.ids for encoding in encodings]
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True).backend_tokenizer
+    # The tokenizers raise no more specific error.
+    except Exception as broken:
+        raise EmbedderUnavailable(
+            f"The tokenizer in {folder} cannot be read: {first_line(broken)}. Fetch it again."
+        ) from broken
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(recipe.max_tokens)
+    return tokenizer, vectors
 
 
 def _vectors(ids: mx.array, mask: mx.array | None, *, model: Any, dense: Sequence[Any], recipe: Recipe) -> mx.array:
@@ -162,25 +374,6 @@ def _vectors(ids: mx.array, mask: mx.array | None, *, model: Any, dense: Sequenc
     return vectors
 
 
-def _tokenizer(folder: Path, max_tokens: int) -> Tokenizer:
-    file = folder / "tokenizer.json"
-    try:
-        if file.is_file():
-            tokenizer = Tokenizer.from_file(str(file))
-        else:
-            from transformers import AutoTokenizer
-
-            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True).backend_tokenizer
-    # The tokenizers raise no more specific error.
-    except Exception as broken:
-        raise EmbedderUnavailable(
-            f"The tokenizer in {folder} cannot be read: {first_line(broken)}. Fetch it again."
-        ) from broken
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(max_tokens)
-    return tokenizer
-
-
 PREFIX = "mlx:"
 
 # Files that decide a vector, besides the weights.
@@ -188,7 +381,6 @@ _RECIPE_FILES = ("*.json", "*/config.json", "vocab.txt", "*.model")
 _OWN = ("manifest.json",)
 # Counts up when the text that an embedder receives is composed in another way.
 _RECIPE = "ctx1"
-_BLOCK = 1_024
 
 
 @dataclass(frozen=True)
@@ -196,38 +388,30 @@ class MlxEmbedder:
     """Embeds text with the model of a folder, which looks as in its repository; mlx-embeddings computes it.
 
     The first text loads the files, once for all embedders of a process.
-
-    Raises:
-        EmbedderUnavailable: a file is missing, or requires something that is not supported here.
-        InputError: the model cannot be cut to these dimensions.
     """
 
     name: str
     path: Path
     dimensions: int = 0
+    # How alike two unrelated texts look is every model's own, and nobody has measured it.
+    threshold: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path))
         object.__setattr__(self, "dimensions", self.dimensions or self.recipe.width)
-        _check_size(self.name, self.dimensions, self.recipe)
+        width, sizes = self.recipe.width, self.recipe.sizes
+        is_cut = sizes is not None and 1 <= self.dimensions < width and (not sizes or self.dimensions in sizes)
+        if self.dimensions != width and not is_cut:
+            known = ", ".join(map(str, sorted({width, *(sizes or ())}, reverse=True)))
+            fewer = " or fewer" if sizes == () else ""
+            raise InputError(f"The model {self.name!r} has {known}{fewer} dimensions, not {self.dimensions}.")
 
     @cached_property
     def recipe(self) -> Recipe:
-        """Return what the model's files say of pooling, prefixes and sizes."""
         return read_recipe(self.path)
-
-    @property
-    def threshold(self) -> float:
-        """Return 0: how alike two unrelated texts look is every model's own, and nobody has measured it."""
-        return 0.0
 
     @cached_property
     def fingerprint(self) -> str:
-        """Return what decides a vector: model, weights, dimensions, and every file that says how texts are treated.
-
-        Raises:
-            EmbedderUnavailable: there are no weights.
-        """
         weights = cache.weights_identity(self.path)
         if not weights:
             raise EmbedderUnavailable(f"There are no weights in {self.path}: model.safetensors is missing.")
@@ -241,50 +425,31 @@ class MlxEmbedder:
         return f"mlx-{self.recipe.kind}-{weights}/d{self.dimensions}/{pooling}/{digest.hexdigest()[:12]}/{_RECIPE}"
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        """Return float32 ``(len(texts), dimensions)``, each row of length 1; of a long text the beginning counts.
-
-        Raises:
-            EmbedderUnavailable: the model's files are missing, damaged or of a kind that mlx-embeddings cannot run.
-            EmbedderError: a vector has no direction.
-        """
         return self._embed(self.recipe.document_prefix, texts)
 
     def embed_query(self, text: str, /) -> Vectors:
-        """Return float32 ``(dimensions,)`` of length 1.
-
-        Raises:
-            EmbedderUnavailable: the model's files are missing, damaged or of a kind that mlx-embeddings cannot run.
-            EmbedderError: the vector has no direction.
-        """
         vector: Vectors = self._embed(self.recipe.query_prefix, [text])[0]
         return vector
 
     def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
-        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         with computing:
-            opened = open_mlx_folder(self.path, self.recipe)
-            for start in range(0, len(texts), _BLOCK):
-                some = [prefix + text for text in texts[start : start + _BLOCK]]
-                some = [text.lower() for text in some] if self.recipe.lower else some
+            tokenizer, compute = open_mlx_folder(self.path, self.recipe)
+
+            def tokenise(texts: Sequence[str]) -> list[list[int]]:
+                whole = [prefix + text for text in texts]
+                whole = [text.lower() for text in whole] if self.recipe.lower else whole
+                encoded = tokenizer.encode_batch_fast([readable(text[:_MAX_CHARACTERS]) for text in whole])
                 # A tokenizer that marks neither beginning nor end returns no tokens for an empty text.
-                token_ids = [ids or [self.recipe.padding] for ids in tokenise(opened.tokenizer, some)]
-                grouped = batches([len(ids) for ids in token_ids], slots())
-                finish = partial(shorten, dimensions=self.dimensions)
-                for batch, found in in_batches(opened.vectors, token_ids, grouped, finish, self.recipe.padding):
-                    vectors[[start + row for row in batch.rows]] = found
-            clear_cache()
-        return vectors
+                return [encoding.ids or [self.recipe.padding] for encoding in encoded]
+
+            finish = partial(shorten, dimensions=self.dimensions)
+            return embedded(texts, self.dimensions, tokenise, compute, finish, self.recipe.padding)
 
 
 def open_mlx(name: str, dimensions: int | None = None) -> MlxEmbedder:
     """Return the embedder of ``"mlx:FOLDER"``, or of ``"mlx:owner/repository"`` if that has been fetched.
 
     Nothing is fetched: a repository must be in the hub's cache on this machine.
-
-    Raises:
-        EmbedderUnavailable: mlx-embeddings is not installed, or the model is not here.
-        UnknownEmbedder: the name is empty.
-        InputError: the model cannot be cut to these dimensions.
     """
     given = name.removeprefix(PREFIX).strip()
     if not given:
@@ -293,33 +458,21 @@ def open_mlx(name: str, dimensions: int | None = None) -> MlxEmbedder:
         raise EmbedderUnavailable(
             f"The model {name!r} needs mlx-embeddings. Install it with: pip install 'jupyter-memory[models]'"
         )
-
     folder = Path(given).expanduser()
     if folder.is_dir():
         folder = folder.resolve()
         return MlxEmbedder(f"{PREFIX}{folder}", folder, dimensions or 0)
-    return MlxEmbedder(f"{PREFIX}{given}", _cached(given), dimensions or 0)
 
-
-def _cached(repository: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
     try:
-        return Path(snapshot_download(repository, local_files_only=True))
+        cached = Path(snapshot_download(given, local_files_only=True))
     except (LocalEntryNotFoundError, HFValidationError) as missing:
         raise EmbedderUnavailable(
-            f"{PREFIX}{repository} is not on this machine: there is no folder of this name, and the hub's cache does "
+            f"{PREFIX}{given} is not on this machine: there is no folder of this name, and the hub's cache does "
             "not hold it. Nothing is fetched for you, as nobody here knows its size and its licence. Look at "
-            f"https://huggingface.co/{repository}, fetch it yourself with: hf download {repository}, and type the same "
+            f"https://huggingface.co/{given}, fetch it yourself with: hf download {given}, and type the same "
             "again."
         ) from missing
-
-
-def _check_size(name: str, dimensions: int, recipe: Recipe) -> None:
-    if dimensions == recipe.width:
-        return
-    if not 1 <= dimensions < recipe.width or recipe.sizes is None or (recipe.sizes and dimensions not in recipe.sizes):
-        sizes = sorted({recipe.width, *(recipe.sizes or ())}, reverse=True)
-        known = f"{', '.join(map(str, sizes))}" + (" or fewer" if recipe.sizes == () else "")
-        raise InputError(f"The model {name!r} has {known} dimensions, not {dimensions}.")
+    return MlxEmbedder(f"{PREFIX}{given}", cached, dimensions or 0)

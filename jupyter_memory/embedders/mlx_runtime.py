@@ -1,21 +1,28 @@
-"""Batches of texts of similar lengths, and vectors made shorter."""
+"""What runs on MLX: batches of texts of similar lengths, vectors made shorter, a table of token vectors."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from threading import local
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jupyter_memory.embedders.base import NO_DIRECTION
-from jupyter_memory.embedders.lifecycle import in_mlx_thread
+from jupyter_memory.embedders.lifecycle import clear_cache, in_mlx_thread
 from jupyter_memory.embedders.mlx import BLAS, mx, on_cpu
 from jupyter_memory.errors import EmbedderError, InputError
 from jupyter_memory.types.protocols import Vectors
+
+Done = TypeVar("Done")
+Floats = NDArray[np.float32]
+Ids = NDArray[np.integer]
 
 # The share of a batch that may be padding.
 _MOST_PADDING = 0.12
@@ -23,9 +30,12 @@ _MOST_PADDING = 0.12
 # token needs about 20 kB of intermediate values.
 _SLOTS_CPU = 512
 _SLOTS_GPU = 8_192
+# Texts tokenised at once.
+_BLOCK = 1_024
 
 Compute = Callable[[mx.array, mx.array | None], mx.array]
 Finish = Callable[[mx.array], mx.array]
+Tokenise = Callable[[Sequence[str]], list[list[int]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +51,6 @@ def batches(lengths: Sequence[int], budget: int) -> Iterator[Batch]:
 
     A batch has a power of two of rows and a length of `shape_of`, so that few shapes occur and compiled graphs
     are used again; it has at most ``budget`` slots, or one row.
-
-    >>> [(batch.rows, batch.tokens) for batch in batches([12, 40, 11, 12], budget=64)]
-    [((1,), 40), ((0, 3), 12), ((2,), 11)]
     """
     order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
     start = 0
@@ -56,38 +63,31 @@ def batches(lengths: Sequence[int], budget: int) -> Iterator[Batch]:
 
 
 def shape_of(length: int) -> int:
-    """Return the length to which a text is padded: at most an eighth more, with eight lengths to an octave.
-
-    >>> [shape_of(length) for length in (5, 17, 100, 129, 512)]
-    [5, 18, 104, 144, 512]
-    """
+    """Return the length to which a text is padded: at most an eighth more, with eight lengths to an octave."""
     step = max(1, (1 << (length.bit_length() - 1)) // 8)
     return -(-length // step) * step
 
 
-def slots() -> int:
-    """Return how many tokens, padding included, a batch should have here."""
-    return _SLOTS_CPU if on_cpu() else _SLOTS_GPU
+def embedded(
+    texts: Sequence[str], dimensions: int, tokenise: Tokenise, compute: Compute, finish: Finish, padding: int = 0
+) -> Vectors:
+    """Return float32 ``(len(texts), dimensions)``: ``finish`` of what ``compute`` makes of ids and mask of each batch.
 
-
-def in_batches(
-    compute: Compute,
-    token_ids: Sequence[Sequence[int]],
-    batches: Iterable[Batch],
-    finish: Finish,
-    padding: int = 0,
-) -> Iterator[tuple[Batch, Vectors]]:
-    """Yield each batch with its vectors: ``finish`` of what ``compute`` makes of ids and mask, both ``(rows, tokens)``.
-
-    Ids behind the end of a text are ``padding``; the mask, float32, is 1 for tokens and 0 for padding, and None on the
-    CPU where nothing is. ``compute`` only describes a graph, so that batches run side by side; ``finish`` may wait for
-    values.
+    Both are ``(rows, tokens)``. Ids behind the end of a text are ``padding``; the mask, float32, is 1 for tokens and 0
+    for padding, and None on the CPU where nothing is. ``compute`` only describes a graph, so that batches run side by
+    side; ``finish`` may wait for values.
     """
-    turn, most = (_side_by_side, _cores()) if on_cpu() else (_one_by_one, 1)
-    batches = iter(batches)
-    # Between two turns others may compute, and whoever waits may be interrupted.
-    while some := list(islice(batches, most)):
-        yield from zip(some, turn(compute, token_ids, some, finish, padding), strict=True)
+    vectors = np.empty((len(texts), dimensions), dtype=np.float32)
+    turn, most, budget = (_side_by_side, _cores(), _SLOTS_CPU) if on_cpu() else (_one_by_one, 1, _SLOTS_GPU)
+    for start in range(0, len(texts), _BLOCK):
+        token_ids = tokenise(texts[start : start + _BLOCK])
+        rest = batches([len(ids) for ids in token_ids], budget)
+        # Between two turns others may compute, and whoever waits may be interrupted.
+        while some := list(islice(rest, most)):
+            for batch, found in zip(some, turn(compute, token_ids, some, finish, padding), strict=True):
+                vectors[[start + row for row in batch.rows]] = found
+    clear_cache()
+    return vectors
 
 
 @in_mlx_thread
@@ -126,22 +126,18 @@ def _fitting(lengths: Sequence[int], tokens: int) -> int:
     return len(lengths)
 
 
-class _Streams(local):
-    def __init__(self) -> None:
-        self.streams: list[mx.Stream] = []
-
-
-_MINE = _Streams()
+_MINE = local()
 
 
 @contextmanager
 def _streams(count: int) -> Iterator[list[mx.Stream]]:
     # Streams that each compute on a thread of their own, and share the threads of OpenBLAS.
     cores = _cores()
-    if len(_MINE.streams) < cores:
-        _MINE.streams = [mx.new_stream(mx.cpu) for _ in range(cores)]
+    streams = getattr(_MINE, "streams", [])
+    if len(streams) < cores:
+        streams = _MINE.streams = [mx.new_stream(mx.cpu) for _ in range(cores)]
     with BLAS.threads(cores // count):
-        yield _MINE.streams[:count]
+        yield streams[:count]
 
 
 def _padded(token_ids: Sequence[Sequence[int]], batch: Batch, padding: int) -> tuple[mx.array, mx.array]:
@@ -153,45 +149,69 @@ def _padded(token_ids: Sequence[Sequence[int]], batch: Batch, padding: int) -> t
     return mx.array(ids), mx.array(mask)
 
 
-# Shorten vectors: the first values carry the most, and each vector gets length 1 again.
-
 # Below this the squares lose digits in float32, and the direction of a row is unreliable.
 _SMALLEST_SQUARE = 1e-30
 
 
 def shorten(vectors: mx.array, dimensions: int) -> mx.array:
-    """Return the first ``dimensions`` values of each row, with length 1 (float32).
-
-    Raises:
-        InputError: the rows are shorter than ``dimensions``.
-        EmbedderError: a row has no direction: zero, NaN or infinite.
-    """
-    return normalise(truncate(vectors, dimensions))
-
-
-def truncate(vectors: mx.array, dimensions: int) -> mx.array:
-    """Return the first ``dimensions`` values of each row; their length is no longer 1.
-
-    Raises:
-        InputError: the rows are shorter than ``dimensions``.
-    """
+    """Return the first ``dimensions`` values of each row, with length 1 (float32)."""
     width = vectors.shape[-1]
     if not 1 <= dimensions <= width:
         raise InputError(f"Vectors of {width} dimensions cannot be cut to {dimensions}. Ask for fewer.")
-    return vectors[..., :dimensions]
-
-
-def normalise(vectors: mx.array) -> mx.array:
-    """Return each row divided by its length, in float32.
-
-    Raises:
-        EmbedderError: a row has no direction: zero, NaN or infinite.
-    """
     # In float32, as half precision overflows at the square of 256.
-    vectors = vectors.astype(mx.float32)
+    vectors = vectors[..., :dimensions].astype(mx.float32)
     squares = mx.sum(mx.square(vectors), axis=-1, keepdims=True)
     # NaN fails these comparisons.
     sound = (squares >= _SMALLEST_SQUARE) & (squares < float("inf"))
     if not mx.all(sound).item():
         raise EmbedderError(NO_DIRECTION)
     return vectors / mx.sqrt(squares)
+
+
+@in_mlx_thread
+def read_tensors(file: Path) -> dict[str, mx.array]:
+    """Return the tensors of a file by name; MLX reads each when it is first used, which must be in its thread."""
+    tensors = mx.load(str(file))
+    assert isinstance(tensors, dict), "a safetensors file holds tensors by name"
+    return tensors
+
+
+class MlxTable:
+    """Token vectors as an MLX array; see ``TokenTable``."""
+
+    def __init__(self, file: Path) -> None:
+        self._table = _load(file)
+
+    @property
+    def rows(self) -> int:
+        return int(self._table.shape[0])
+
+    @property
+    def width(self) -> int:
+        return int(self._table.shape[1])
+
+    @in_mlx_thread
+    def run(self, work: Callable[[], Done], /) -> Done:
+        return work()
+
+    def total(self, ids: Ids, /) -> Floats:
+        return np.asarray(mx.sum(self._table[mx.array(ids)], axis=0, keepdims=True))
+
+    def product(self, often: Floats, ids: Ids, /) -> Floats:
+        # One thread: the matrices are small, and several would wait for each other.
+        with BLAS.threads(1):
+            return np.asarray(mx.array(often) @ self._table[mx.array(ids)])
+
+    def means(self, sums: Floats, counts: Floats, dimensions: int, /) -> Vectors:
+        vectors: Vectors = np.asarray(shorten(mx.array(sums) / mx.array(counts), dimensions))
+        return vectors
+
+
+@in_mlx_thread
+def _load(file: Path) -> mx.array:
+    [table] = read_tensors(file).values()
+    table = table.astype(mx.float32)
+    # MLX is lazy, and another thread cannot finish what this one has begun.
+    mx.eval(table)
+    mx.clear_cache()
+    return table

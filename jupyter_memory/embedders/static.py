@@ -5,48 +5,107 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from platform import machine
-from typing import ClassVar
+from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jupyter_memory.embedders.base import NO_DIRECTION, readable
 from jupyter_memory.embedders.lifecycle import in_mlx_thread
-from jupyter_memory.embedders.token_table import Done, Floats, Ids, Pooling, TokenTable, sum_tokens
 from jupyter_memory.embedders.tokenizer import WEIGHTS, Tokens, bundled_file, half_precision, tokens, unknown
 from jupyter_memory.errors import EmbedderError, InputError
 from jupyter_memory.runtime import one_core
 from jupyter_memory.text.identifiers import without_cjk
 from jupyter_memory.types.protocols import Vectors
 
+Floats = NDArray[np.float32]
+Ids = NDArray[np.integer]
+Done = TypeVar("Done")
+
+# The most texts and tokens that are counted together: larger groups have few tokens in common.
+_GROUP_ROWS = 32
+_GROUP_TOKENS = 8_192
+
+
+class TokenTable(Protocol):
+    """Token vectors, ``rows`` of length ``width``, and the arithmetic for them."""
+
+    @property
+    def rows(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+
+    def run(self, work: Callable[[], Done], /) -> Done:
+        """Return what ``work`` returns in the thread that may compute."""
+
+    def total(self, ids: Ids, /) -> Floats:
+        """Return the sum of the rows of a few tokens, ``(1, width)``."""
+
+    def product(self, often: Floats, ids: Ids, /) -> Floats:
+        """Return ``(texts, width)``: how often each text has each of these tokens, times their rows."""
+
+    def means(self, sums: Floats, counts: Floats, dimensions: int, /) -> Vectors:
+        """Return the sums divided by the counts, ``(texts, 1)``, cut to these dimensions, with length 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pooling:
+    """How the tokens of a text are weighed in their sum; as it is made, all alike.
+
+    ``saturation`` is the share of a text at which a token counts half: the brackets and the ``self`` of a function do
+    not drown its names. With a ``lead``, the first token of a text counts double, and the excess falls to a third in so
+    many tokens: a title, a signature or the claim of an abstract says more than what follows.
+    """
+
+    saturation: float = 0.0
+    lead: float = 0.0
+
+
+MEAN = Pooling()
+
+
+def sum_tokens(table: TokenTable, ids: Ids, ends: NDArray[np.int64], pooling: Pooling = MEAN) -> Floats:
+    """Return float32 ``(len(ends), width)``: the weighted sum of the rows of ``table`` that each text names.
+
+    Text ``i`` names ``ids[ends[i - 1]:ends[i]]``. Words come back, within a text and from text to text, so a group of
+    texts is a matrix of how often each has each token, times the vectors of these tokens: half the time of gathering
+    a vector for every token.
+    """
+    sums = np.empty((len(ends), table.width), dtype=np.float32)
+    counts = np.diff(ends, prepend=0)
+    column = np.empty(table.rows, dtype=np.int64)
+    first = 0
+    while first < len(ends):
+        before = ends[first - 1] if first else 0
+        last = int(np.searchsorted(ends, before + _GROUP_TOKENS, side="right"))
+        last = max(first + 1, min(last, first + _GROUP_ROWS))
+        of_group = ids[ends[first] - counts[first] : ends[last - 1]]
+        # Marked, not sorted as by `unique`, which takes longer than the product.
+        there = np.zeros(table.rows, dtype=np.bool_)
+        there[of_group] = True
+        found = np.flatnonzero(there)
+        column[found] = np.arange(found.size)
+        rows = np.repeat(np.arange(last - first) * found.size, counts[first:last])
+        leading = None
+        if pooling.lead:
+            longest = 1 + np.exp(-np.arange(counts[first:last].max(initial=0)) / pooling.lead)
+            leading = np.concatenate([longest[:count] for count in counts[first:last]])
+        times = np.bincount(rows + column[of_group], leading, (last - first) * found.size)
+        often = times.reshape(last - first, found.size).astype(np.float32)
+        if pooling.saturation:
+            often /= 1 + often / np.maximum(often.sum(axis=1, keepdims=True) * np.float32(pooling.saturation), 1e-9)
+        sums[first:last] = table.product(often, found)
+        first = last
+    return sums
+
+
 # Which arithmetic the static model uses: MLX where that is fast, else NumPy, with the same numbers up to rounding.
-
-
-def load_table(file: Path) -> TokenTable:
-    """Return the table of a checked safetensors file in float32."""
-    if not _mlx_is_fast():
-        return NumpyTable(file)
-    try:
-        from jupyter_memory.embedders.mlx_table import MlxTable
-    except ImportError:
-        # MLX has no wheels for Windows and Intel Macs.
-        return NumpyTable(file)
-    return MlxTable(file)
-
-
-def _mlx_is_fast() -> bool:
-    # With its own it takes four times as long as NumPy.
-    if not has_mlx():
-        return False
-    if sys.platform != "linux":
-        return True
-    from jupyter_memory.embedders.blas import fast_blas
-
-    return fast_blas().library is not None
 
 
 def arithmetic() -> str:
@@ -142,9 +201,6 @@ class StaticEmbedder:
 
     >>> StaticEmbedder(128).embed_query("monthly sales in Zürich").shape
     (128,)
-
-    Raises:
-        InputError: the model cannot be cut to these dimensions.
     """
 
     dimensions: int = 256
@@ -159,20 +215,13 @@ class StaticEmbedder:
 
     @property
     def fingerprint(self) -> str:
-        """Return what decides a vector: model, weights, dimensions, pooling, recipe of the text."""
         return f"static-wordpiece-{WEIGHTS}/d{self.dimensions}/pooled-{_POOLING.saturation}-{_POOLING.lead}/{_RECIPE}"
 
     @property
     def threshold(self) -> float:
-        """Return the cosine below which a hit is noise."""
         return THRESHOLDS[self.dimensions]
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        """Return float32 ``(len(texts), dimensions)``, each row of length 1; even an empty text has one.
-
-        Raises:
-            EmbedderUnavailable: the model's files are missing or damaged.
-        """
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for start in range(0, len(texts), _BLOCK):
             block = texts[start : start + _BLOCK]
@@ -181,27 +230,21 @@ class StaticEmbedder:
             sums = np.zeros((len(block), table.width), dtype=np.float32)
             counts = np.zeros((len(block), 1), dtype=np.float32)
             for owners, pieces in _calls(block):
-                found = _whole(owners, tokens(pieces))
+                found = tokens(pieces)
+                found = Tokens(found.ids, found.ends[np.flatnonzero(np.diff(owners, append=-1))])
                 # What `unique` does, which imports a module at its first call: a fork may come between.
                 there = np.flatnonzero(np.bincount(owners))
                 sums[there] += table.run(partial(sum_tokens, table, found.ids, found.ends, _POOLING))
                 counts[there] += found.counts[:, None]
-            means = partial(_means, table, *(sums, counts), unknown(), self.dimensions)
-
-            vectors[start : start + len(block)] = table.run(means)
+            vectors[start : start + len(block)] = table.run(partial(_means, table, sums, counts, self.dimensions))
         return vectors
 
     def embed_tokens(self, found: Tokens, /) -> Vectors:
-        """Return what ``embed_documents`` does, for the tokens of texts.
-
-        Raises:
-            EmbedderUnavailable: the model's files are missing or damaged.
-        """
         table = _model()
 
         def means() -> Vectors:
             sums = sum_tokens(table, found.ids, found.ends, _POOLING)
-            return _means(table, sums, found.counts[:, None].astype(np.float32), unknown(), self.dimensions)
+            return _means(table, sums, found.counts[:, None].astype(np.float32), self.dimensions)
 
         return table.run(means)
 
@@ -215,30 +258,19 @@ class StaticEmbedder:
         return not words or bool((ids != unknown()).any())
 
     def embed_query(self, text: str, /) -> Vectors:
-        """Return float32 ``(dimensions,)`` of length 1.
-
-        Raises:
-            EmbedderUnavailable: the model's files are missing or damaged.
-        """
         few = len(text) <= _PIECE
         vectors = self.embed_tokens(tokens([readable(text)])) if few else self.embed_documents([text])
         vector: Vectors = vectors[0]
         return vector
 
 
-def _means(table: TokenTable, sums: Floats, counts: Floats, nothing: int, dimensions: int) -> Vectors:
-    return table.means(*_spoken(table, sums, counts, nothing), dimensions)
-
-
-def _spoken(table: TokenTable, sums: Floats, counts: Floats, nothing: int) -> tuple[Floats, Floats]:
+def _means(table: TokenTable, sums: Floats, counts: Floats, dimensions: int) -> Vectors:
+    # A text without words is one unknown token.
     empty = counts[:, 0] == 0
-    if not empty.any():
-        return sums, counts
-    return np.where(empty[:, None], table.total(np.array([nothing])), sums), np.maximum(counts, 1)
-
-
-def _whole(owners: Sequence[int], pieces: Tokens) -> Tokens:
-    return Tokens(pieces.ids, pieces.ends[np.flatnonzero(np.diff(owners, append=-1))])
+    if empty.any():
+        sums = np.where(empty[:, None], table.total(np.array([unknown()])), sums)
+        counts = np.maximum(counts, 1)
+    return table.means(sums, counts, dimensions)
 
 
 # In the thread that forks wait for: a child would wait for ever for a module that its parent was importing. The inner
@@ -247,7 +279,17 @@ def _whole(owners: Sequence[int], pieces: Tokens) -> Tokens:
 @in_mlx_thread
 @cache
 def _model() -> TokenTable:
-    return load_table(bundled_file("weights"))
+    file = bundled_file("weights")
+    if has_mlx():
+        from jupyter_memory.embedders.blas import fast_blas
+
+        # With its own BLAS, MLX takes four times as long as NumPy, and it has no wheels for Windows and Intel Macs.
+        if sys.platform != "linux" or fast_blas().library is not None:
+            with suppress(ImportError):
+                from jupyter_memory.embedders.mlx_runtime import MlxTable
+
+                return MlxTable(file)
+    return NumpyTable(file)
 
 
 def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:

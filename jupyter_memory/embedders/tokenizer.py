@@ -7,7 +7,8 @@ import json
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import accumulate, chain, pairwise
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.errors import EmbedderUnavailable
+from jupyter_memory.text.identifiers import Kept
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types.chunk_tokens import FEW, ChunkTokens
 
@@ -27,21 +29,11 @@ from jupyter_memory.types.chunk_tokens import FEW, ChunkTokens
 
 
 def _bounds(ranges: str) -> tuple[int, ...]:
-    """Return where ranges in hexadecimal begin and end, in turns.
-
-    >>> _bounds("9-b 20")
-    (9, 12, 32, 33)
-    """
     found = (one.partition("-") for one in ranges.split())
     return tuple(chain.from_iterable((int(first, 16), int(last or first, 16) + 1) for first, _, last in found))
 
 
 def _is_within(bounds: Sequence[int], character: str) -> bool:
-    """Return whether a character lies in one of these ranges.
-
-    >>> [_is_within(_REMOVED, one) for one in "\u0301e"], [_is_within(_PUNCTUATION, one) for one in "$€"]
-    ([True, False], [True, False])
-    """
     return bisect_right(bounds, ord(character)) % 2 == 1
 
 
@@ -135,8 +127,6 @@ class WordPiece:
 
     >>> WordPiece(["[UNK]", "parse", "json", "##s", "."], part_camel=True).ids("parseJsons. Umsätze")
     [1, 2, 3, 4, 0]
-    >>> WordPiece(["[UNK]", "json", "##s"]).ids("JSONs")
-    [1, 2]
     """
 
     def __init__(self, vocabulary: Sequence[str], *, part_camel: bool = False) -> None:
@@ -145,9 +135,9 @@ class WordPiece:
         self._longest = max(map(len, vocabulary))
         self._vocabulary = vocabulary
         self._part_camel = part_camel
-        self._pieces = _Known(self._of_piece)
-        self._words = _Known(self._of_word)
-        self._word_starts = _Known(self._starts_in_word)
+        self._pieces = Kept(self._of_piece, _MOST, _KEPT)
+        self._words = Kept(self._of_word, _MOST, _KEPT)
+        self._word_starts = Kept(self._starts_in_word, _MOST, _KEPT)
 
     def ids(self, text: str) -> list[int]:
         """Return the tokens of a text, without any that mark its beginning and end."""
@@ -216,22 +206,6 @@ class WordPiece:
         return accumulate([self._lengths[number] for number in ids[:-1]], initial=0) if ids else ()
 
 
-class _Known(dict[str, bytes]):
-    # When full, it begins anew.
-
-    def __init__(self, look_up: Callable[[str], bytes]) -> None:
-        super().__init__()
-        self._look_up = look_up
-
-    def __missing__(self, string: str) -> bytes:
-        found = self._look_up(string)
-        if len(string) <= _KEPT:
-            if len(self) >= _MOST:
-                self.clear()
-            self[string] = found
-        return found
-
-
 def _bytes(numbers: Iterable[int]) -> bytes:
     return array("i", numbers).tobytes()
 
@@ -286,33 +260,23 @@ WEIGHTS = _FILES["weights"][1][:8]
 
 @cache
 def bundled_file(which: str) -> Path:
-    """Return the path of ``"weights"`` or ``"vocabulary"``, its content checked.
-
-    Raises:
-        EmbedderUnavailable: the file is missing, or not the one that this version was made for.
-    """
+    """Return the path of ``"weights"`` or ``"vocabulary"``, its content checked."""
     name, sha256 = _FILES[which]
     path = _FOLDER / name
     try:
         if hashlib.sha256(path.read_bytes()).hexdigest() == sha256:
             return path
-        problem = _cut_short(path) or "is not the expected one: its content differs (sha256)"
+        problem, size = "is not the expected one: its content differs (sha256)", path.stat().st_size
+        with suppress(ValueError, KeyError, TypeError):
+            begin, tensor = _header(path)
+            if size < (whole := begin + tensor["data_offsets"][1]):
+                problem = f"is cut short: it has {size:,} of {whole:,} bytes"
     except OSError as error:
         problem = "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
     raise EmbedderUnavailable(
         f"The static model's file {path.name} {problem}. Install it again with: "
         "pip install --force-reinstall --no-deps jupyter-memory"
     )
-
-
-def _cut_short(path: Path) -> str:
-    size = path.stat().st_size
-    try:
-        begin, tensor = _header(path)
-        whole = begin + tensor["data_offsets"][1]
-    except (ValueError, KeyError, TypeError):
-        return ""
-    return f"is cut short: it has {size:,} of {whole:,} bytes" if size < whole else ""
 
 
 def _header(path: Path) -> tuple[int, dict[str, list[int]]]:
@@ -334,11 +298,7 @@ def half_precision(path: Path) -> NDArray[np.float16]:
 
 @cache
 def bundled_tokenizer() -> WordPiece:
-    """Return the static model's tokenizer; chunks are counted in its tokens whatever the embedding model.
-
-    Raises:
-        EmbedderUnavailable: the vocabulary is missing or damaged.
-    """
+    """Return the static model's tokenizer; chunks are counted in its tokens whatever the embedding model."""
     return WordPiece(_vocabulary(), part_camel=True)
 
 
@@ -353,20 +313,12 @@ def _vocabulary() -> list[str]:
 
 
 def tokens(texts: Iterable[str]) -> Tokens:
-    """Return the tokens of texts; one without words has none.
-
-    Raises:
-        EmbedderUnavailable: the vocabulary is missing or damaged.
-    """
+    """Return the tokens of texts; one without words has none."""
     return bundled_tokenizer().tokens(texts)
 
 
 def starts(text: str) -> NDArray[np.int64]:
-    """Return the offset at which each token of a text begins.
-
-    Raises:
-        EmbedderUnavailable: the vocabulary is missing or damaged.
-    """
+    """Return the offset at which each token of a text begins."""
     return bundled_tokenizer().starts(text)
 
 
@@ -377,11 +329,7 @@ _TOKEN, _PLACE = 16, 24
 
 
 def chunk_tokens(chunks: Iterable[tuple[str, str]]) -> tuple[Tokens, list[ChunkTokens]]:
-    """Return the tokens of chunks and what a store keeps of them, given the head and the text of each.
-
-    Raises:
-        EmbedderUnavailable: the vocabulary is missing or damaged.
-    """
+    """Return the tokens of chunks and what a store keeps of them, given the head and the text of each."""
     parts = tokens(map(storable, chain.from_iterable(chunks)))
     # A head ends where a line ends, and so does a token.
     whole = Tokens(parts.ids, parts.ends[1::2])
@@ -474,9 +422,5 @@ class TokenVectors:
 
 @cache
 def token_vectors() -> TokenVectors:
-    """Return the vectors of all tokens; rows are read from the disk as they are asked for.
-
-    Raises:
-        EmbedderUnavailable: the model's file is missing.
-    """
+    """Return the vectors of all tokens; rows are read from the disk as they are asked for."""
     return TokenVectors(half_precision(bundled_file("weights")))

@@ -135,7 +135,7 @@ def drop(store: MemoryStore, name: str | None) -> str:
 
 def remove(cached: CachedModel) -> str:
     """Remove a model's files and say how much space is free again; the caller has asked for consent."""
-    from jupyter_memory.embedders.download.errors import disk_explained
+    from jupyter_memory.embedders.download.hub import disk_explained
 
     with disk_explained(str(cached.models)):
         return f"{cached.entry.name} is removed: {size(cached.remove())} are free again."

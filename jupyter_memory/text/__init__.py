@@ -10,8 +10,8 @@ __getattr__, __dir__, __all__ = exports(
             "definitions_and_places features is_code kernel_language known_language language look origins "
             "own_nodes statement_at syntax_tree words_of"
         ),
-        "date_phrases": "named_at",
-        "dates": "CARDINAL ORDINAL Named Period age cardinal ordinal to_utc unit_of wall_clock whole zone_of",
+        "date_phrases": "Named named_at unit_of",
+        "dates": "CARDINAL ORDINAL Period age cardinal ordinal to_utc wall_clock whole zone_of",
         "display": (
             "Entry Paint WholeText coloured columns count_of fit fit_end has_colours html listing "
             "percent preview size unpainted visible width"

@@ -7,10 +7,10 @@ import builtins
 import re
 import symtable
 import warnings
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from jupyter_memory.text.markdown import source_of
 
@@ -78,13 +78,7 @@ def kernel_language(name: str) -> str:
 
 
 def cell_language(kernel: str, source: str) -> str:
-    """Return the language of a code cell: that of its magic, such as `%%bash`, else that of its kernel.
-
-    >>> cell_language("python", "%%time\\n%%bash\\nls"), cell_language("python", "%%script /bin/sh\\nls")
-    ('bash', 'bash')
-    >>> cell_language("python", "%%timeit\\nsum(rates)")
-    'python'
-    """
+    """Return the language of a code cell: that of its magic, such as `%%bash`, else that of its kernel."""
     for line in source.splitlines():
         if not line.strip():
             continue
@@ -119,6 +113,9 @@ _COMMAND = re.compile(r"^([ \t]*+)(?:[%!?][^\n]*|[\w.]++\?{1,2}[ \t]*+)$", re.MU
 _COMMAND_TAKEN = re.compile(r"^([ \t]*+\w[\w., \t]*+=)[ \t]*+[%!][^\n]*$", re.MULTILINE)
 
 
+Tree = TypeVar("Tree")
+
+
 class Definitions(NamedTuple):
     """The names that a source defines, each once, in their order, separated by blanks.
 
@@ -140,7 +137,11 @@ class Place(NamedTuple):
 
 
 def definitions(kind: str, lang: str, text: str) -> Definitions | None:
-    """Return what the source of a memory defines, nothing where Python cannot read it; None if it is not in Python."""
+    """Return what the source of a memory defines, nothing where Python cannot read it; None if it is not in Python.
+
+    >>> definitions("cell", "python", "RATE = 0.3\\nclass Meter:\\n    def read(self): ...")
+    Definitions(defined='Meter', assigned='RATE', nested='read')
+    """
     read = definitions_and_places(kind, lang, text)
     return None if read is None else read[0]
 
@@ -149,7 +150,10 @@ def definitions_and_places(kind: str, lang: str, text: str) -> tuple[Definitions
     """Return what the source of a memory defines, and where; None if it is not in Python."""
     if lang.lower() != PYTHON:
         return None
-    table = _table_of(source_of(text) if kind == "cell" else text)
+    source = source_of(text) if kind == "cell" else text
+    if len(source) > LONGEST or not _DEFINING.search(source):
+        return Definitions(), []
+    table = _read(source, lambda plain: symtable.symtable(plain, _NAMED, "exec"))
     if table is None:
         return Definitions(), []
     places = []
@@ -159,62 +163,22 @@ def definitions_and_places(kind: str, lang: str, text: str) -> tuple[Definitions
     return _definitions(table), places
 
 
-def definitions_of(source: str) -> Definitions:
-    """Return what a source defines, nothing where Python cannot read it.
-
-    >>> definitions_of("RATE = 0.3\\nclass Meter:\\n    def read(self): ...")
-    Definitions(defined='Meter', assigned='RATE', nested='read')
-    """
-    table = _table_of(source)
-    return Definitions() if table is None else _definitions(table)
-
-
-def _table_of(source: str) -> symtable.SymbolTable | None:
-    if len(source) > LONGEST or not _DEFINING.search(source):
-        return None
-    table = _table(source)
-    if table is None:
-        plain = _without_commands(source)
-        table = _table(plain) if plain != source else None
-    return table
-
-
-def _without_commands(source: str) -> str:
-    """Return a source with as many lines, and ``pass`` or 0 for what only IPython understands.
-
-    >>> _without_commands("%matplotlib inline\\nfiles = !ls")
-    'pass\\nfiles = 0'
-    """
-    return _COMMAND_TAKEN.sub(r"\1 0", _COMMAND.sub(r"\1pass", source))
-
-
-def _table(source: str) -> symtable.SymbolTable | None:
-    _ignore_warnings()
-    try:
-        return symtable.symtable(source, _NAMED, "exec")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        # Not Python, a null character or half a surrogate pair, nested too deeply, nested far too deeply.
-        return None
-
-
 def syntax_tree(source: str) -> ast.Module | None:
     """Return a source as Python reads it, the commands of IPython left out; None where it cannot, or that is long."""
-    if len(source) > LONGEST:
-        return None
-    _ignore_warnings()
-    for text in dict.fromkeys((source, _without_commands(source))):
-        try:
-            return ast.parse(text, _NAMED)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue  # As above.
-    return None
+    return None if len(source) > LONGEST else _read(source, lambda text: ast.parse(text, _NAMED))
 
 
-def _ignore_warnings() -> None:
+def _read(source: str, read: Callable[[str], Tree]) -> Tree | None:
     # The filter stays, since putting back those of before is not safe among threads. It concerns these sources only.
     ours = ("ignore", None, Warning, re.compile(re.escape(_NAMED)), 0)
     if warnings.filters[:1] != [ours]:
         warnings.filterwarnings("ignore", module=re.escape(_NAMED))
+    try:
+        return read(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        # Not Python, a null character or half a surrogate pair, nested too deeply, nested far too deeply.
+        plain = _COMMAND_TAKEN.sub(r"\1 0", _COMMAND.sub(r"\1pass", source))
+    return _read(plain, read) if plain != source else None
 
 
 def _definitions(table: symtable.SymbolTable) -> Definitions:
@@ -294,11 +258,7 @@ def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 def features(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """Return what some nodes do, one phrase each, whatever their variables are called.
-
-    >>> sorted(features(own_nodes(ast.parse("frame = left.merge(right, on='id')").body[0])))
-    ['arg merge:Name', 'attr merge', 'call merge', 'kw on', "kw on='id'"]
-    """
+    """Return what some nodes do, one phrase each, whatever their variables are called."""
     return frozenset(phrase for node in nodes for phrase in _phrases(node))
 
 
@@ -357,11 +317,7 @@ def _read_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
 
 
 def changed_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
-    """Return the names that some nodes define, import, delete or change a part of.
-
-    >>> sorted(changed_names(ast.walk(ast.parse("import os; frame['a'] = 1; del rows; x.y[0] = 2"))))
-    ['frame', 'os', 'rows', 'x']
-    """
+    """Return the names that some nodes define, import, delete or change a part of."""
     names = set()
     for node in nodes:
         if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
@@ -454,11 +410,7 @@ _ANY = re.compile("|".join((*_CALLS, *_SCALES, *_SWITCHES, "overlaying", "projec
 
 
 def look(source: str) -> list[str]:
-    """Return what the plots of a source in Python look like, each thing once.
-
-    >>> look("ax.plot(x)\\nax.twinx().plot(y)\\nax.set_yscale('log')")
-    ['logarithmic scale', 'two y axes']
-    """
+    """Return what the plots of a source in Python look like, each thing once."""
     tree = syntax_tree(source) if _ANY.search(source) else None
     nodes = ast.walk(tree) if tree is not None else ()
     return sorted(set(chain.from_iterable(map(_seen, nodes))))

@@ -9,31 +9,78 @@ from datetime import datetime, time, timedelta
 from functools import cache
 from itertools import pairwise
 
-from jupyter_memory.text.dates import (
-    CARDINAL,
-    COUNT,
-    DATE,
-    DAY,
-    DAY_NAMES,
-    DAYS,
-    FISCAL_SURE,
-    LAST,
-    MONTH,
-    MONTHS,
-    ORDINAL,
-    UNIT,
-    WHICH,
-    YEAR,
-    Named,
-    Period,
-    Reader,
-    cardinal,
-    naming,
-    ordinal,
-    shifted,
-    unit_of,
-    whole,
-)
+from jupyter_memory.text.dates import CARDINAL, ORDINAL, Period, cardinal, ordinal, shifted, whole
+
+_MONTH_WORDS = "january february march april may june july august september october november december"
+_MONTH_NAMES = _MONTH_WORDS.split()
+DAY_NAMES = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, start=1)}
+MONTHS |= {name[:3]: number for name, number in MONTHS.items()} | {"sept": 9}
+DAYS = {name: number for number, name in enumerate(DAY_NAMES)} | {
+    short: number for number, shorts in enumerate(("mon", "tue tues", "wed", "thu thur thurs", "fri"))
+    for short in shorts.split()
+}  # fmt: skip
+MONTH = rf"(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})\b\.?"
+DAY = rf"(?:{'|'.join(sorted(DAYS, key=len, reverse=True))})\b"
+YEAR = r"(?:19[7-9]\d|20\d\d)(?![\d:]|[.,]\d)"
+DATE = rf"(?:(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?(?![\w%:]|[.,]\d)|{ORDINAL})"
+UNIT = r"(?:day|week|month|quarter|year)"
+_FEW = r"(?:a )?(?:couple(?: of)?|few|several)"
+COUNT = rf"(?:{_FEW}|{CARDINAL})"
+LAST = r"(?:last|past|previous|prior)"
+WHICH = rf"(?:(?:the |this )?{LAST}|this)"
+# Fiscal years begin in other months than January too, so a reading by the calendar is a guess.
+FISCAL_SURE = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A time that is named at ``text[start:end]``, in local wall-clock time.
+
+    ``target`` is the moment meant in the middle of the ``period``; ``unit`` (day, week, month, year) how exactly it is
+    meant. ``early`` and ``late`` are by how much the ends may be off. ``alone`` says that the words are a time even
+    without a preposition before them, ``yearless`` that the year was chosen, ``counted`` that a noun after it would
+    change what it means ("last month number"), ``recurring`` that the words may mean every one ("demand in winter").
+    ``of`` returns the period in another year if it is not at the same date, as for Easter.
+    """
+
+    start: int
+    end: int
+    period: Period
+    target: datetime
+    unit: str
+    sure: float
+    alone: bool = True
+    yearless: bool = False
+    counted: bool = False
+    recurring: bool = False
+    of: Callable[[int], Period] | None = None
+    early: timedelta = timedelta(0)
+    late: timedelta = timedelta(0)
+
+    def years_later(self, years: int) -> Named:
+        """Return the same time of another year."""
+        if self.of is not None:
+            start, end = self.of(self.period.start.year + years)
+            return replace(self, period=Period(start, end), target=start + (end - start) / 2)
+        start, end = (shifted(moment, years, "year") for moment in self.period)
+        return replace(self, period=Period(start, end), target=shifted(self.target, years, "year"))
+
+
+Reader = Callable[[re.Match[str], datetime], Named | None]
+
+
+def _naming(match: re.Match[str], period: Period, unit: str, sure: float, **more: object) -> Named:
+    """Return the time that a match names; ``more`` are the other fields of ``Named``."""
+    middle = period.start + (period.end - period.start) / 2
+    return Named(match.start(), match.end(), period, target=middle, unit=unit, sure=sure, **more)  # type: ignore[arg-type]
+
+
+def unit_of(length: timedelta) -> str:
+    """Return how exactly a stretch of this length names a time: day, week, month or year."""
+    limits = ((2, "day"), (10, "week"), (45, "month"))
+    return next((unit for days, unit in limits if length <= timedelta(days=days)), "year")
+
 
 _READERS: list[tuple[str, Reader]] = []
 
@@ -69,16 +116,16 @@ def _is_word(word: str) -> bool:
 
 @_reads(r"(?P<y>\d{4})(?P<s>[-/])(?P<m>\d\d)(?P=s)(?P<d>\d\d)(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z| UTC)?)?")
 def _iso(match: re.Match[str], local: datetime) -> Named | None:
-    return naming(match, _day(int(match["y"]), int(match["m"]), int(match["d"])), "day", 0.98)
+    return _naming(match, _day(int(match["y"]), int(match["m"]), int(match["d"])), "day", 0.98)
 
 
 @_reads(r"(\d{1,2})([/.])(\d{1,2})\2(\d{4})")
 def _slashes(match: re.Match[str], local: datetime) -> Named | None:
     first, second, year = int(match[1]), int(match[3]), int(match[4])
     if match[2] == "." or first > 12:  # with dots, the day comes first
-        return naming(match, _day(year, second, first), "day", 0.9)
+        return _naming(match, _day(year, second, first), "day", 0.9)
     # The American order, where the other reading is a date too.
-    return naming(match, _day(year, first, second), "day", 0.9 if second > 12 or first == second else 0.4)
+    return _naming(match, _day(year, first, second), "day", 0.9 if second > 12 or first == second else 0.4)
 
 
 @_reads(
@@ -89,7 +136,7 @@ def _month_and_day(match: re.Match[str], local: datetime) -> Named | None:
     month, date = _month(match["m"]), match["d"]
     day = int(date) if date.isdigit() else ordinal(date) or 0
     if match["y"]:
-        return naming(match, _day(int(match["y"]), month, day), "day", 0.95)
+        return _naming(match, _day(int(match["y"]), month, day), "day", 0.95)
     alone = not _is_word(match["m"]) or not date.isdigit()
     return _yearless(match, lambda year: _day(year, month, day), local, "day", 0.9, alone=alone)
 
@@ -97,7 +144,7 @@ def _month_and_day(match: re.Match[str], local: datetime) -> Named | None:
 @_reads(rf"(?P<m>{MONTH}),? (?:of )?(?P<y>{YEAR})")
 def _month_and_year(match: re.Match[str], local: datetime) -> Named | None:
     period = whole("month", datetime(int(match["y"]), _month(match["m"]), 1))  # noqa: DTZ001
-    return naming(match, period, "month", 0.9)
+    return _naming(match, period, "month", 0.9)
 
 
 @_reads(rf"(?:(?P<which>{WHICH}) )?(?P<m>{MONTH})")
@@ -117,17 +164,17 @@ def _year(match: re.Match[str], local: datetime) -> Named | None:
     year = int(match[0])
     if not 2000 <= year <= local.year:
         return None
-    return naming(match, whole("year", datetime(year, 1, 1)), "year", 0.7, alone=False)  # noqa: DTZ001
+    return _naming(match, whole("year", datetime(year, 1, 1)), "year", 0.7, alone=False)  # noqa: DTZ001
 
 
 @_reads(r"(\d{4})-(0[1-9]|1[0-2])(?!\d)")
 def _year_and_month(match: re.Match[str], local: datetime) -> Named | None:
-    return naming(match, whole("month", datetime(int(match[1]), int(match[2]), 1)), "month", 0.85, alone=False)  # noqa: DTZ001
+    return _naming(match, whole("month", datetime(int(match[1]), int(match[2]), 1)), "month", 0.85, alone=False)  # noqa: DTZ001
 
 
 @_reads(r"(\d{4})-?W(\d\d)(?!\d)")
 def _iso_week(match: re.Match[str], local: datetime) -> Named | None:
-    return naming(match, whole("week", datetime.fromisocalendar(int(match[1]), int(match[2]), 1)), "week", 0.95)
+    return _naming(match, whole("week", datetime.fromisocalendar(int(match[1]), int(match[2]), 1)), "week", 0.95)
 
 
 @_reads(
@@ -140,14 +187,14 @@ def _quarter(match: re.Match[str], local: datetime) -> Named | None:
     if quarter > 4:
         return None
     if year:
-        return naming(match, _part_of_year(int(year), f"q{quarter}"), "year", 0.9)
+        return _naming(match, _part_of_year(int(year), f"q{quarter}"), "year", 0.9)
     return _yearless(match, lambda year: _part_of_year(year, f"q{quarter}"), local, "year", 0.75, alone=False)
 
 
 # Without a year, H1 is a heading or a hypothesis.
 @_reads(rf"h(?P<a>[12])[ /-]+(?:of )?(?P<y>{YEAR})|(?P<z>20\d\d)[ /-]?h(?P<b>[12])\b")
 def _half(match: re.Match[str], local: datetime) -> Named | None:
-    return naming(match, _part_of_year(int(match["y"] or match["z"]), f"h{match['a'] or match['b']}"), "year", 0.9)
+    return _naming(match, _part_of_year(int(match["y"] or match["z"]), f"h{match['a'] or match['b']}"), "year", 0.9)
 
 
 @_reads(
@@ -160,7 +207,7 @@ def _fiscal(match: re.Match[str], local: datetime) -> Named | None:
     part = (match["before"] or match["after"] or match["q"] or "").lower()
     short, long = match["yy"], match["y"] or match["z"] or match["w"]
     if short or long:
-        return naming(match, _part_of_year(int(long or f"20{short}"), part), "year", FISCAL_SURE)
+        return _naming(match, _part_of_year(int(long or f"20{short}"), part), "year", FISCAL_SURE)
     return _yearless(match, lambda year: _part_of_year(year, part), local, "year", FISCAL_SURE)
 
 
@@ -183,7 +230,7 @@ _FUZZY = {"couple": (2, 3), "few": (2, 5), "several": (3, 8)}
 def _today(match: re.Match[str], local: datetime) -> Named | None:
     words = " ".join(match[0].lower().split())
     days = {"yesterday": 1, "the day before yesterday": 2, "day before yesterday": 2}.get(words, 0)
-    return naming(match, whole("day", local - timedelta(days=days)), "day", 0.95)
+    return _naming(match, whole("day", local - timedelta(days=days)), "day", 0.95)
 
 
 @_reads(
@@ -200,7 +247,7 @@ def _part_of_day(match: re.Match[str], local: datetime) -> Named | None:
     begin, end = _PARTS[word]
     period = Period(midnight + timedelta(hours=begin), midnight + timedelta(hours=end))
     # "friday night lights"
-    return naming(match, period, "day", 0.85, alone=which not in DAYS, early=_SOFT, late=_SOFT)
+    return _naming(match, period, "day", 0.85, alone=which not in DAYS, early=_SOFT, late=_SOFT)
 
 
 @_reads(r"earlier (?:(?:this |in the )(?P<period>morning|week|month|quarter|year))", r"earlier (?P<period>today)")
@@ -208,17 +255,17 @@ def _earlier(match: re.Match[str], local: datetime) -> Named | None:
     today = whole("day", local)
     if (unit := match["period"].lower()) in ("week", "month", "quarter", "year"):
         begun = whole(unit, local).start
-        return naming(match, Period(begun, max(today.start, begun + timedelta(days=1))), _EXACTNESS[unit], 0.75)
+        return _naming(match, Period(begun, max(today.start, begun + timedelta(days=1))), _EXACTNESS[unit], 0.75)
     latest = local if unit == "today" else min(local, today.start + timedelta(hours=13))
     # Just after midnight a minute is left.
     until = max(min(latest, local - _SOFT), today.start + timedelta(minutes=1))
-    return naming(match, Period(today.start, until), "day", 0.8)
+    return _naming(match, Period(today.start, until), "day", 0.8)
 
 
 @_reads(r"later (?P<period>today|this (?:week|month|quarter|year))\b")
 def _later(match: re.Match[str], local: datetime) -> Named | None:
     unit = match["period"].lower().replace("today", "day").removeprefix("this ")
-    return naming(match, Period(local, whole(unit, local).end), _EXACTNESS.get(unit, "day"), 0.7)
+    return _naming(match, Period(local, whole(unit, local).end), _EXACTNESS.get(unit, "day"), 0.7)
 
 
 @_reads(rf"(?P<count>{COUNT}) (?P<unit>minute|hour|day|week|month|quarter|year)s? (?:ago|back|earlier)\b")
@@ -227,10 +274,10 @@ def _ago(match: re.Match[str], local: datetime) -> Named | None:
     if unit in ("hour", "minute"):
         then = local - timedelta(**{unit + "s": low})
         slack = timedelta(**{unit + "s": max(1, high - low)})
-        return naming(match, Period(then - slack, then + slack), "day", 0.8)
+        return _naming(match, Period(then - slack, then + slack), "day", 0.8)
     first, last = (whole(unit, shifted(local, -count, unit)) for count in (high, low))
     sure = 0.65 if high > low else {"day": 0.95, "week": 0.8, "month": 0.85}.get(unit, 0.75)
-    named = naming(match, Period(first.start, last.end), _EXACTNESS.get(unit, "day"), sure)
+    named = _naming(match, Period(first.start, last.end), _EXACTNESS.get(unit, "day"), sure)
     if unit == "day" and low == high > 1:
         # Someone who counts 24 hours a day gets one day less than someone who looks at the calendar.
         named = replace(named, early=timedelta(days=1))
@@ -241,7 +288,7 @@ def _ago(match: re.Match[str], local: datetime) -> Named | None:
 def _ago_today(match: re.Match[str], local: datetime) -> Named | None:
     day = local - timedelta(days=match["day"].lower() == "yesterday")
     day = shifted(day, -_counted(match["count"])[0], match["unit"].lower())
-    return naming(match, whole("day", day), "day", 0.95)
+    return _naming(match, whole("day", day), "day", 0.95)
 
 
 @_reads(
@@ -256,7 +303,7 @@ def _back_then(match: re.Match[str], local: datetime) -> Named | None:
     soft = _SOFT if unit == "night" else timedelta(0)
     sure = 0.65 if high > low else 0.9
     exactly = unit_of(period.end - period.start) if high > low else _EXACTNESS.get(unit, "day")
-    return naming(match, period, exactly, sure, counted=True, early=soft, late=soft)
+    return _naming(match, period, exactly, sure, counted=True, early=soft, late=soft)
 
 
 def _back(unit: str, count: int, local: datetime) -> Period:
@@ -280,16 +327,16 @@ def _the_other(match: re.Match[str], local: datetime) -> Named | None:
     if unit in ("week", "weekend", "month"):
         unit = unit.removesuffix("end")
         period = Period(whole(unit, shifted(local, -3, unit)).start, whole(unit, local).start)
-        return naming(match, period, unit_of(period.end - period.start), 0.5, counted=True)
+        return _naming(match, period, unit_of(period.end - period.start), 0.5, counted=True)
     week = timedelta(days=7)
-    return naming(match, Period(today - week, today), "week", 0.6, counted=True, early=week)
+    return _naming(match, Period(today - week, today), "week", 0.6, counted=True, early=week)
 
 
 @_reads(r"(?P<half>half a year ago)|(?:a|one) fortnight (?:ago|back)\b")
 def _half_or_fortnight_ago(match: re.Match[str], local: datetime) -> Named | None:
     unit, count, sure = ("month", 6, 0.65) if match["half"] else ("week", 2, 0.8)
     then = shifted(local, -count, unit)
-    return replace(naming(match, whole(unit, then), unit, sure), target=then)
+    return replace(_naming(match, whole(unit, then), unit, sure), target=then)
 
 
 @_reads(
@@ -300,12 +347,12 @@ def _rolling(match: re.Match[str], local: datetime) -> Named | None:
     unit = match["unit"].lower()
     count = _counted(match["count"])[1] if match["count"] else 1
     if unit == "hour":
-        return naming(match, Period(local - timedelta(hours=count), local), "day", 0.85, counted=True)
+        return _naming(match, Period(local - timedelta(hours=count), local), "day", 0.85, counted=True)
     if unit == "fortnight":
         unit, count = "week", 2 * count
     since = whole("day", shifted(local, -count, unit)).start
     length = count * {"day": 1, "week": 7, "month": 30, "quarter": 90, "year": 365}[unit]
-    return naming(match, Period(since, local), unit_of(timedelta(days=length)), 0.85, counted=True)
+    return _naming(match, Period(since, local), unit_of(timedelta(days=length)), 0.85, counted=True)
 
 
 @_reads(
@@ -317,7 +364,7 @@ def _calendar_unit(match: re.Match[str], local: datetime) -> Named | None:
     back = 0 if match["which"].lower() == "this" else -1
     sure = FISCAL_SURE if match["fiscal"] else 0.9
     exactly = _EXACTNESS.get(unit, "day")
-    named = naming(match, whole(unit, shifted(local, back, unit)), exactly, sure, counted=True)
+    named = _naming(match, whole(unit, shifted(local, back, unit)), exactly, sure, counted=True)
     # Few people call yesterday "last day", but many write "the last day of the month".
     return None if unit == "day" else named
 
@@ -326,10 +373,10 @@ def _calendar_unit(match: re.Match[str], local: datetime) -> Named | None:
 def _weekday(match: re.Match[str], local: datetime) -> Named | None:
     which, wanted = (match["which"] or "").lower(), DAYS[match["day"].lower()]
     if which == "this":
-        return naming(match, whole("day", _latest(wanted, local)), "day", 0.8)
+        return _naming(match, whole("day", _latest(wanted, local)), "day", 0.8)
     # "last Monday" on a Monday is a week ago, "on Monday" may be today.
     day = _latest(wanted, local - timedelta(days=1) if which else local)
-    return naming(match, whole("day", day), "day", 0.9 if which else 0.85, alone=bool(which))
+    return _naming(match, whole("day", day), "day", 0.9 if which else 0.85, alone=bool(which))
 
 
 @_reads(r"(?P<which>this past|this|the|last|past|previous) weekend\b")
@@ -337,7 +384,7 @@ def _weekend(match: re.Match[str], local: datetime) -> Named | None:
     last = match["which"].lower() not in ("this", "the")
     # "Over the weekend" may be the one that has begun.
     period = _back("weekend", 1, local if last else local + timedelta(days=2))
-    return naming(match, period, "day", 0.8, alone=match["which"] != "the")
+    return _naming(match, period, "day", 0.8, alone=match["which"] != "the")
 
 
 def _latest(weekday: int, local: datetime) -> datetime:
@@ -447,7 +494,7 @@ def _yearless(
             continue
         if this and period.start.year < local.year and shifted(period.end, 1, "quarter") < local:
             return None
-        return naming(match, period, unit, sure, **{"yearless": True, **more})
+        return _naming(match, period, unit, sure, **{"yearless": True, **more})
     return None
 
 
@@ -456,7 +503,7 @@ def _season(match: re.Match[str], local: datetime) -> Named | None:
     season, which = match["s"].lower(), (match["which"] or "").lower()
     of = _of_season(season)
     if match["y"]:
-        return naming(match, of(int(match["y"])), "year", 0.6)
+        return _naming(match, of(int(match["y"])), "year", 0.6)
     if which not in ("", "the"):
         return _yearless(match, of, local, "year", 0.7, which=which, counted=True)
     if not which and season in _AMBIGUOUS:
@@ -479,7 +526,7 @@ def _holiday(match: re.Match[str], local: datetime) -> Named | None:
     holiday, which = _HOLIDAYS[_name(match["h"])], match["which"] or ""
     named: Named | None
     if match["y"]:
-        named = naming(match, holiday.of(int(match["y"])), "day", 0.9)
+        named = _naming(match, holiday.of(int(match["y"])), "day", 0.9)
     elif which:
         named = _yearless(match, holiday.of, local, "day", 0.85, which=which, counted=True)
     else:
@@ -574,7 +621,7 @@ def _beside(match: re.Match[str], local: datetime) -> Named | None:
     if unit == "week" and not match["count"] and sign < 0:
         # A week may begin on Monday, or be the seven days before.
         period = Period(period.start, other.period.start)
-    named = naming(match, period, unit_of(period.end - period.start), min(0.8, other.sure))
+    named = _naming(match, period, unit_of(period.end - period.start), min(0.8, other.sure))
     return replace(named, end=other.end, yearless=other.yearless)
 
 
@@ -584,7 +631,7 @@ def _weekday_of(match: re.Match[str], local: datetime) -> Named | None:
     if other is None or other.period.end - other.period.start != timedelta(days=7) or other.unit != "week":
         return None
     day = _latest(DAYS[match["day"].lower()], other.period.end - _A_DAY)
-    return replace(naming(match, whole("day", day), "day", other.sure), end=other.end, yearless=other.yearless)
+    return replace(_naming(match, whole("day", day), "day", other.sure), end=other.end, yearless=other.yearless)
 
 
 @_reads(*_BEFORE_A_TIME)
@@ -597,7 +644,7 @@ def _part(match: re.Match[str], local: datetime) -> Named | None:
         return None
     unit = present[0].lower()
     wholes = (whole(unit, shifted(local, -back, unit)) for back in (0, 1))
-    parts = (_part_of(match, naming(present, one, unit, 0.6, recurring=True)) for one in wholes)
+    parts = (_part_of(match, _naming(present, one, unit, 0.6, recurring=True)) for one in wholes)
     return next((part for part in parts if part is not None and part.period.start <= local), None)
 
 
@@ -627,7 +674,7 @@ def _part_of(match: re.Match[str], other: Named) -> Named | None:
         if length <= timedelta(days=7) or not 1 <= number <= len(pieces):
             return None
         period = pieces[number - 1]
-    named = naming(match, period, unit_of(period.end - period.start), min(0.75, other.sure), early=early, late=late)
+    named = _naming(match, period, unit_of(period.end - period.start), min(0.75, other.sure), early=early, late=late)
     # "Early spring" needs a preposition as spring does; "early in spring" and "the week of Easter" do not.
     alone = not other.recurring or other.unit == "day" or " in " in match[0].lower()
     return replace(named, end=other.end, yearless=other.yearless, recurring=other.recurring, alone=alone)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import isnan
-from typing import Any, Protocol, Self
+from typing import IO, Any, Self
 from unicodedata import combining, east_asian_width
 
 from jupyter_memory.text.code import is_code
@@ -18,20 +18,12 @@ _BREAKS = dict.fromkeys(map(ord, "\t\n\r\x85\u2028\u2029"), " ")
 
 
 def visible(text: str) -> str:
-    """Return a text on one line, with marks for the characters that control a terminal or turn the text around.
-
-    >>> visible("\\x1b[2JZürich\\a\\nλ")
-    '␛[2JZürich␇ λ'
-    """
+    """Return a text on one line, with marks for the characters that control a terminal or turn the text around."""
     return text if text.isprintable() else marked(text.translate(_BREAKS))
 
 
 def html(text: str) -> str:
-    """Return a text as HTML, with marks as in ``visible``; its lines stay.
-
-    >>> html("a < b \\u202e")
-    'a &lt; b [U+202E]'
-    """
+    """Return a text as HTML, with marks as in ``visible``; its lines stay."""
     return escape(marked(text))
 
 
@@ -41,11 +33,7 @@ def width(text: str) -> int:
 
 
 def fit(text: str, cells: int) -> str:
-    """Return a text on one line, cut to so many cells with an ellipsis.
-
-    >>> fit("Monthly sales in Zürich", 14)
-    'Monthly sales…'
-    """
+    """Return a text on one line, cut to so many cells with an ellipsis."""
     # The text may be a book: its beginning is enough to fill a line, even if it has many blanks.
     line = " ".join(visible(text[: 20 * cells]).split())
     if len(text) <= 20 * cells and width(line) <= cells:
@@ -63,11 +51,7 @@ def percent(share: float) -> str:
 
 
 def fit_end(text: str, cells: int) -> str:
-    """Return a text cut at its beginning, for paths, whose end says more.
-
-    >>> fit_end("/home/ada/reports/prices.ipynb", 16)
-    '…ts/prices.ipynb'
-    """
+    """Return a text cut at its beginning, for paths, whose end says more."""
     text = visible(text)
     return text if width(text) <= cells else "…" + _beginning(text[::-1], cells - 1)[::-1]
 
@@ -81,27 +65,19 @@ def _beginning(line: str, cells: int) -> str:
     return line
 
 
-def pad(text: str, cells: int) -> str:
-    """Return a text filled with spaces to so many cells."""
-    return text + " " * max(0, cells - width(text))
-
-
 def columns(rows: Sequence[Sequence[str]], indent: str = "") -> str:
     """Return rows of text as aligned columns; the last column is not padded."""
     if not rows:
         return ""
     rows = [[visible(cell) for cell in row] for row in rows]
     widths = [max(width(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-    padded = [[*map(pad, row[:-1], widths), row[-1]] for row in rows]
+    widths.append(0)
+    padded = [[cell + " " * (most - width(cell)) for cell, most in zip(row, widths, strict=True)] for row in rows]
     return "\n".join((indent + "  ".join(row)).rstrip() for row in padded)
 
 
 def size(count: int) -> str:
-    """Return a number of bytes as people say it.
-
-    >>> size(2_500_000)
-    '2.5 MB'
-    """
+    """Return a number of bytes as people say it."""
     # A megabyte has a million bytes, as in the settings, in the panel and in file managers.
     amount, unit = float(count), "bytes"
     for larger in ("kB", "MB", "GB", "TB"):
@@ -130,15 +106,7 @@ FOUND = "1;31"
 BY_WORDS, BY_MEANING = "32", "36"
 
 
-class Stream(Protocol):
-    """Where text is written."""
-
-    def isatty(self) -> bool:
-        """Return whether a person sees it in a terminal."""
-        ...
-
-
-def has_colours(stream: Stream | None, environment: Mapping[str, str]) -> bool:
+def has_colours(stream: IO[str] | None, environment: Mapping[str, str]) -> bool:
     """Return whether colours are shown on a stream: on a terminal that can, unless NO_COLOR is set (no-color.org).
 
     A program whose standard output is closed has no stream.
@@ -148,11 +116,7 @@ def has_colours(stream: Stream | None, environment: Mapping[str, str]) -> bool:
 
 
 def coloured(text: str, colour: str) -> str:
-    """Return a text in a colour.
-
-    >>> coloured("λ", BOLD)
-    '\\x1b[1mλ\\x1b[0m'
-    """
+    """Return a text in a colour."""
     return f"\x1b[{colour}m{text}\x1b[0m" if text and colour else text
 
 
@@ -199,11 +163,6 @@ def listing(entries: Sequence[Entry], cells: int, paint: Paint = unpainted) -> s
 
 
 def _fit_title(title: str, cells: int) -> str:
-    """Return a title that fits; of ``notebook – heading`` the heading is kept, since many share the notebook.
-
-    >>> _fit_title("price_hourly.ipynb – What is a normal price?", 33), _fit_title("jupyter/docs/user/rtc.md", 16)
-    ('price_… – What is a normal price?', '…ocs/user/rtc.md')
-    """
     notebook, sign, heading = title.partition(" – ")
     if len(title) >= _LONG or "\n" in title or width(title) <= cells:
         return fit(title, cells)
@@ -215,11 +174,6 @@ def _fit_title(title: str, cells: int) -> str:
 
 
 def _wrapped(text: str, spans: Sequence[Span], cells: int, most: int, paint: Paint = unpainted) -> Iterator[str]:
-    """Yield a text in at most so many lines of so many cells, the places ``spans`` in colour; ``…`` ends a cut one.
-
-    >>> list(_wrapped("the price of a spike in 東京都", [], 12, 3)), list(_wrapped("net of tax", [], 6, 1))
-    (['the price of', 'a spike in', '東京都'], ['net o…'])
-    """
     shown, moved, at = "", [], 0
     for start, end in spans:
         shown += visible(text[at:start])

@@ -76,11 +76,7 @@ class Frame:
 
     @property
     def module(self) -> str:
-        """Return the module, without the place where its package is installed.
-
-        >>> Frame("/home/ida/.venv/lib/python3.11/site-packages/pandas/core/frame.py").module
-        'pandas.core.frame'
-        """
+        """Return the module, without the place where its package is installed."""
         parts = [part for place in (_INSTALLED, _STANDARD) if (part := place.split(self.file)[-1]) != self.file]
         path = min(parts, key=len) if parts else re.split(r"[/\\]", self.file)[-1] if ":" in self.file else self.file
         path = re.sub(r"\.(?:py|pyx|pxd|pxi)$|[<>]", "", path.removeprefix("<frozen "))
@@ -186,18 +182,16 @@ def _frames(lines: Sequence[str]) -> tuple[list[Frame], int]:
 
 def _shown(lines: Sequence[str]) -> tuple[str, str, int]:
     source = number = ""
+    end = len(lines)
     for place, line in enumerate(lines):
         if arrow := _ARROW.match(line):
             source, number = (arrow["source"] or "").strip(), arrow["line"]
         elif line.strip() and not _NUMBERED.match(line) and not line.startswith(" "):
-            return _known(source), number, place
+            end = place
+            break
         elif line.startswith("  ") and not source and not number and not _NUMBERED.match(line):
             source = "" if _CARETS.match(line) else line.strip()
-    return _known(source), number, len(lines)
-
-
-def _known(source: str) -> str:
-    return "" if source.startswith(_NO_SOURCE) else source
+    return "" if source.startswith(_NO_SOURCE) else source, number, end
 
 
 # The rest of a long message is a listing or advice.
@@ -230,12 +224,7 @@ class Signature:
 
 
 def signature(name: str, message: str, raised: Raised | None, words: Words) -> Signature:
-    """Return the signature of an error; ``words`` are those of the code that failed.
-
-    >>> own = Words(frozenset({"city"}), frozenset())
-    >>> sorted(signature("KeyError", "column 'city' not in 3 of 'DataFrame'", None, own).named)
-    ['DataFrame']
-    """
+    """Return the signature of an error; ``words`` are those of the code that failed."""
     # What a group itself says is seldom more than their number.
     inner = raised.inner if raised else ()
     told = [_told(message), *(f"{one.name.rpartition('.')[2]} {_told(one.message)}" for one in inner)]
@@ -252,11 +241,7 @@ def signature(name: str, message: str, raised: Raised | None, words: Words) -> S
 
 
 def message_words(message: str) -> frozenset[str]:
-    """Return the words of a message in lower case, without numbers, paths and what stands in quotes.
-
-    >>> sorted(message_words("could not convert string to float: '12,500' in /data/a.csv at 3"))
-    ['at', 'convert', 'could', 'float', 'in', 'not', 'string', 'to']
-    """
+    """Return the words of a message in lower case, without numbers, paths and what stands in quotes."""
     for pattern in (_QUOTED, _PATH, _NUMBER):
         message = pattern.sub(" ", message)
     return frozenset(_WORD.findall(message.lower()))
@@ -272,11 +257,7 @@ def fixed(words: Set[str], other: Set[str], own: Set[str]) -> frozenset[str]:
 
 
 def quoted(message: str) -> list[str]:
-    """Return what a message quotes.
-
-    >>> quoted("could not convert string to float: '12,500'")
-    ['12,500']
-    """
+    """Return what a message quotes."""
     return [text for one in _QUOTED.finditer(_told(message)) if (text := next(filter(None, one.groups()), ""))]
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from unicodedata import is_normalized, normalize
 
 from jupyter_memory.text.paths import pure
@@ -13,6 +13,8 @@ from jupyter_memory.text.paths import pure
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+Value = TypeVar("Value")
 
 # Kana, Han (with extensions), Hangul, Thai.
 _CJK = re.compile(
@@ -27,20 +29,12 @@ _HIRAGANA = re.compile("[\u3041-\u309f]")
 
 
 def runs(text: str) -> list[str]:
-    """Return the stretches of a text in these scripts.
-
-    >>> runs("東京都 tower 塔")
-    ['東京都', '塔']
-    """
+    """Return the stretches of a text in scripts that are written without spaces."""
     return _CJK.findall(text)
 
 
 def bigrams(text: str) -> list[str]:
-    """Return overlapping pairs of the CJK runs of a text; a run of one character stands alone.
-
-    >>> bigrams("東京都 tower 塔")
-    ['東京', '京都', '塔']
-    """
+    """Return overlapping pairs of the CJK runs of a text; a run of one character stands alone."""
     found: list[str] = []
     for run in runs(text):
         found += [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
@@ -60,11 +54,7 @@ def telling_bigrams(text: str) -> list[str]:
 
 
 def without_cjk(text: str) -> str:
-    """Return a text with a space for every run of a script written without spaces.
-
-    >>> without_cjk("pandasの使い方")
-    'pandas '
-    """
+    """Return a text with a space for every run of a script written without spaces."""
     return _CJK.sub(" ", text)
 
 
@@ -95,11 +85,7 @@ _KINDS = bytes(
 
 
 def parts(identifier: str) -> list[str]:
-    """Return the parts of an identifier, lower-cased.
-
-    >>> parts("FileSyncService"), parts("HTTPServer2"), parts("df.groupby")
-    (['file', 'sync', 'service'], ['http', 'server', '2'], ['df', 'groupby'])
-    """
+    """Return the parts of an identifier, lower-cased."""
     if identifier.isascii():
         words = identifier.replace("_", " ").replace(".", " ").split()
         if identifier.islower() and all(map(str.isalpha, words)):
@@ -117,11 +103,7 @@ def is_compound(word: str) -> bool:
 
 
 def plainer(text: str) -> list[str]:
-    """Return the words of a text that are written with ligatures, raised digits and the like, in plain characters.
-
-    >>> plainer("the ﬁle in m² of Zürich")
-    ['file', 'm2']
-    """
+    """Return the words of a text that are written with ligatures, raised digits and the like, in plain characters."""
     if is_normalized("NFKC", text):
         return []
     words = (word for word in _WORD.findall(text) if not word.isascii() and len(word) <= _LONGEST)
@@ -134,9 +116,6 @@ def ident_column(text: str) -> str:
     The full-text index takes a camel-case name for one word, so its parts are added. It splits other names at
     underscores and dots, so they are added in one piece. Words with ligatures or raised digits are added in plain
     characters.
-
-    >>> ident_column("FileSyncService(df.groupby)")
-    'FileSyncService file sync service df.groupby dfgroupby'
     """
     pattern = _ASCII_IDENTIFIER
     if not text.isascii():
@@ -157,18 +136,20 @@ def _column_of(text: str, names: Iterable[str]) -> str:
     return " ".join(found)
 
 
-class _Spelled(dict[str, tuple[str, ...]]):
-    # The words of one person recur in cell after cell.
-    def __missing__(self, word: str) -> tuple[str, ...]:
-        spelled = _spelled(word)
-        if len(self) >= _MOST_SPELLED:
-            self.clear()
-        if len(word) <= _LONGEST:
-            self[word] = spelled
-        return spelled
+class Kept(dict[str, Value]):
+    """What a function returned for words, since those of one person recur; when full, it begins anew."""
 
+    def __init__(self, look_up: Callable[[str], Value], most: int, longest: int) -> None:
+        super().__init__()
+        self._look_up, self._most, self._longest = look_up, most, longest
 
-_SPELLED = _Spelled()
+    def __missing__(self, word: str) -> Value:
+        found = self._look_up(word)
+        if len(word) <= self._longest:
+            if len(self) >= self._most:
+                self.clear()
+            self[word] = found
+        return found
 
 
 def _spelled(word: str) -> tuple[str, ...]:
@@ -183,6 +164,9 @@ def _spelled(word: str) -> tuple[str, ...]:
     if alone == word:
         return _taken_apart(word)
     return tuple(chain.from_iterable((name, *_taken_apart(name)) for name in IDENTIFIER.findall(alone)))
+
+
+_SPELLED = Kept(_spelled, _MOST_SPELLED, _LONGEST)
 
 
 def _taken_apart(name: str) -> tuple[str, ...]:
@@ -275,20 +259,12 @@ CUT = "…"
 
 
 def short(name: str) -> str:
-    """Return a name of at most 200 characters; an ellipsis marks that its end is left out.
-
-    >>> short("Prices"), len(short("Prices " * 1_000)), short("Prices " * 1_000)[-8:]
-    ('Prices', 200, 'ces Pri…')
-    """
+    """Return a name of at most 200 characters; an ellipsis marks that its end is left out."""
     return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + CUT
 
 
 def short_path(path: str) -> str:
-    """Return the end of a file's path: the folders around a file say less than its name.
-
-    >>> short_path("2026/" * 100 + "prices.ipynb")[:9], short_path("2026/prices.ipynb")
-    ('…6/2026/2', '2026/prices.ipynb')
-    """
+    """Return the end of a file's path: the folders around a file say less than its name."""
     return path if len(path) <= LONGEST_NAME else CUT + path[1 - LONGEST_NAME :]
 
 
@@ -305,9 +281,6 @@ def heading_path(headings: Sequence[str]) -> str:
     """Return the headings that lead down to a place, in at most 2,000 characters.
 
     Where they are longer, each is shortened; of very many, the first and the last five are left.
-
-    >>> heading_path(["Prices", "Cleaning"])
-    'Prices > Cleaning'
     """
     # Counted, not joined: a heading may be as long as its file, and stand above thousands of chunks.
     if sum(map(len, headings)) + len(_BELOW) * len(headings) <= _LONGEST_PATH:
@@ -318,9 +291,5 @@ def heading_path(headings: Sequence[str]) -> str:
 
 
 def words_within(text: str, length: int) -> str:
-    """Return the words at the beginning of a text that fit into a length; none is cut in two.
-
-    >>> words_within("net of tax", 8), words_within("net of tax", 10)
-    ('net of …', 'net of tax')
-    """
+    """Return the words at the beginning of a text that fit into a length; none is cut in two."""
     return text if len(text) <= length else f"{text[:length].rpartition(' ')[0]} {CUT}".strip()

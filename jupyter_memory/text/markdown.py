@@ -45,11 +45,6 @@ def front_matter(text: str) -> str:
 
 
 def _plain_heading(markdown: str) -> str:
-    """Return a piece of Markdown as its reader sees it: links by their text, no tags, no emphasis.
-
-    >>> _plain_heading('## 2. **Clean** the `price_eur` [table](data.md) <a id="x"></a> ##')
-    '## 2. Clean the price_eur table'
-    """
     if _MARK.search(markdown):
         markdown = _MARKUP.sub("", _HEADING_LINK.sub(r"\1", markdown))
     return " ".join(markdown.split())
@@ -146,12 +141,6 @@ def context(name: str, headings: Sequence[str], above: str = "", when: datetime 
 
     ``above`` is the Markdown just above it, of which the first 60 words are used, up to 1,000 characters. ``when`` is
     aware and shown in local time, or a day as ``day`` returns it.
-
-    >>> from datetime import UTC
-    >>> print(context("02_prices.ipynb", ["Prices", "Cleaning"], when=datetime(2026, 11, 21, 12, tzinfo=UTC)))
-    02_prices.ipynb
-    Prices > Cleaning
-    Saturday 21 November 2026
     """
     words = _plain_heading(above).split(" ", _WORDS_ABOVE)[:_WORDS_ABOVE] if above else ()
     told = words_within(" ".join(words), _LONGEST_ABOVE)
@@ -160,11 +149,7 @@ def context(name: str, headings: Sequence[str], above: str = "", when: datetime 
 
 
 def headings_above(prefix: str, title: str, kind: str) -> str:
-    """Return the headings of a chunk's prefix, without the last one if the memory's title ends with it.
-
-    >>> headings_above("prices.ipynb\\nPrices > Cleaning > Outliers", "prices.ipynb – Outliers", "cell")
-    'Prices > Cleaning'
-    """
+    """Return the headings of a chunk's prefix, without the last one if the memory's title ends with it."""
     name, *lines = prefix.split("\n")
     if kind == "file":
         return lines[0] if len(lines) > 1 else ""
@@ -176,11 +161,7 @@ def headings_above(prefix: str, title: str, kind: str) -> str:
 
 
 def heading_of(prefix: str, title: str, kind: str) -> str:
-    """Return the heading that a chunk is under, or the title of a note; nothing where there is none.
-
-    >>> heading_of("prices.ipynb\\nPrices > Outliers\\nMonday 1 June 2026", "prices.ipynb – Outliers", "cell")
-    'Outliers'
-    """
+    """Return the heading that a chunk is under, or the title of a note; nothing where there is none."""
     if kind == "note":
         return title
     name, *lines = prefix.split("\n")
@@ -191,11 +172,7 @@ def heading_of(prefix: str, title: str, kind: str) -> str:
 
 
 def words_above(prefix: str, title: str, kind: str) -> str:
-    """Return the words of the Markdown just above a cell, as its prefix has them; nothing where there are none.
-
-    >>> words_above("prices.ipynb\\nOutliers\\nDrop them.\\nMonday 1 June 2026", "prices.ipynb – Outliers", "cell")
-    'Drop them.'
-    """
+    """Return the words of the Markdown just above a cell, as its prefix has them; nothing where there are none."""
     name, *lines = prefix.split("\n")
     # Only a title that the document gave tells whether the second line has headings; the day comes last.
     if kind != "cell" or not (title == name or heading_of(prefix, title, kind)):
@@ -248,20 +225,12 @@ def with_outputs(source: str, outputs: str) -> str:
 
 
 def source_of(text: str) -> str:
-    """Return the source of a cell by its text.
-
-    >>> source_of(with_outputs("1 + 1", "2"))
-    '1 + 1'
-    """
+    """Return the source of a cell by its text."""
     return text.split(_OUTPUTS, 1)[0]
 
 
 def outputs_of(text: str) -> str:
-    """Return the outputs of a cell by its text; nothing where there are none.
-
-    >>> outputs_of(with_outputs("1 + 1", "2"))
-    '2'
-    """
+    """Return the outputs of a cell by its text; nothing where there are none."""
     return text.partition(_OUTPUTS)[2]
 
 
@@ -318,22 +287,14 @@ def plain(text: str, spans: Sequence[_Span] = ()) -> tuple[str, tuple[_Span, ...
 
 
 def first_words(text: str, *, markdown: bool = True) -> str:
-    """Return the beginning of a text, as the title of one that has none.
-
-    >>> first_words("\\n# Rates\\nof *March*"), first_words("Prices are net of tax. " * 4)
-    ('Rates', 'Prices are net of tax. Prices are net of tax. Prices are …')
-    """
+    """Return the beginning of a text, as the title of one that has none."""
     lines = text[: 20 * _FIRST_WORDS].split("\n")
     said = (" ".join((plain(line)[0] if markdown else line).split()) for line in lines)
     return words_within(next(filter(None, said), ""), _FIRST_WORDS)
 
 
 def is_markdown(kind: str, lang: str) -> bool:
-    """Return whether a memory of this kind and language is written in Markdown; notes may be.
-
-    >>> is_markdown("cell", "markdown"), is_markdown("note", ""), is_markdown("file", "text")
-    (True, True, False)
-    """
+    """Return whether a memory of this kind and language is written in Markdown; notes may be."""
     return lang.lower() in ("markdown", "md") or (kind == "note" and not lang)
 
 

@@ -98,21 +98,21 @@ def _read_period(text: str, now: datetime) -> Period:
     if match := _EITHER_ORDER.match(phrase):
         first, second = int(match[1]), int(match[2])
         if first <= 12 and second <= 12 and first != second:
-            told = "is one day in Europe and another in America. Write it as 2025-03-31."
-            raise QueryError(f"{text!r} {told}", unquoted=f"This {told}")
+            raise _refused(text, "is one day in Europe and another in America. Write it as 2025-03-31.")
     if _FISCAL.search(phrase):
         told = "begins in a month that each organisation chooses. Write calendar dates, such as 2025-07 or Q3 2025."
-        raise QueryError(f"{text!r} {told}", unquoted=f"This {told}")
+        raise _refused(text, told)
     try:
         period = _iso(phrase) or _phrase(phrase, now)
     except (ValueError, OverflowError):
         period = None
     if period is None or not 1000 <= period.start.year <= 9998:
-        raise QueryError(
-            f"{text!r} is not a time that can be read. {_FORMS}",
-            unquoted=f"This is not a time that can be read. {_FORMS}",
-        )
+        raise _refused(text, f"is not a time that can be read. {_FORMS}")
     return period
+
+
+def _refused(text: str, why: str) -> QueryError:
+    return QueryError(f"{text!r} {why}", unquoted=f"This {why}")
 
 
 def _iso(phrase: str) -> Period | None:

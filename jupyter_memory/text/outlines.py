@@ -25,23 +25,6 @@ class Block:
     about: str = ""
 
 
-def _nested(found: Iterable[tuple[int, int, str]], length: int) -> list[Block]:
-    """Return blocks that each end where the next of the same or a higher level begins: ``(start, level, name)`` each.
-
-    >>> [(one.name, one.end) for one in _nested([(0, 1, "Prices"), (9, 2, "Cleaning"), (20, 1, "Tariffs")], 30)]
-    [('Prices', 20), ('Cleaning', 20), ('Tariffs', 30)]
-    """
-    opened: list[tuple[int, int, str]] = []
-    closed = []
-    for one in found:
-        while opened and opened[-1][1] >= one[1]:
-            start, level, name = opened.pop()
-            closed.append(Block(start, one[0], level, name))
-        opened.append(one)
-    closed += [Block(start, length, level, name) for start, level, name in opened]
-    return sorted(closed, key=lambda block: (block.start, block.level))
-
-
 def around(blocks: Sequence[Block], places: Iterable[int]) -> Iterator[list[Block]]:
     """Yield for each place, in ascending order, the blocks around it, outermost first.
 
@@ -125,11 +108,7 @@ _COMMENTS = ("#", "//", "--", "/*", "*", "%", "@", "'''", '"""', "[[")
 
 
 def code_blocks(lang: str, text: str) -> list[Block]:
-    """Return the blocks of a source in one of the known languages, none for another language.
-
-    >>> [(one.level, one.name) for one in code_blocks("go", "func (s *Store) Add() {\\n}\\ntype Store struct {")]
-    [(1, 'Add'), (1, 'Store')]
-    """
+    """Return the blocks of a source in one of the known languages, none for another language."""
     pattern = _BEGINNINGS.get(lang)
     if pattern is None:
         return []
@@ -245,11 +224,7 @@ _DOCUMENTS = {
 
 
 def sections(lang: str, text: str) -> list[Block]:
-    """Return the sections of a document, none for another language.
-
-    >>> [(one.level, one.name) for one in sections("org", "* Prices\\n** TODO Net of tax :work:\\n")]
-    [(1, 'Prices'), (2, 'Net of tax')]
-    """
+    """Return the sections of a document, none for another language."""
     if lang not in _DOCUMENTS:
         return []
     found = []
@@ -263,4 +238,13 @@ def sections(lang: str, text: str) -> list[Block]:
                 title, _, tags = title.rpartition(" ")
                 title = title if tags.startswith(":") else f"{title} {tags}"
         found.append((match.start(), level, title.strip()))
-    return _nested(found, len(text))
+    opened: list[tuple[int, int, str]] = []
+    closed = []
+    # Each ends where the next one of the same or a higher level begins.
+    for one in found:
+        while opened and opened[-1][1] >= one[1]:
+            start, level, name = opened.pop()
+            closed.append(Block(start, one[0], level, name))
+        opened.append(one)
+    closed += [Block(start, len(text), level, name) for start, level, name in opened]
+    return sorted(closed, key=lambda block: (block.start, block.level))

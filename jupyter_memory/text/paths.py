@@ -62,9 +62,6 @@ def normal(path: str | Path) -> Path:
 
     On systems that take ``NOTES`` for ``notes``, and two forms of ``ü`` for one, it is written as the disk has it.
     On other systems another form of ``ü`` is tried if nothing has the name as it was typed.
-
-    Raises:
-        InputError: as ``plain``.
     """
     found = plain_path(path)
     if sys.platform in ("darwin", "win32"):
@@ -86,13 +83,7 @@ def normal(path: str | Path) -> Path:
 
 
 def is_at_or_below(path: str, folder: str) -> bool:
-    r"""Return whether a path is that of a folder, or lies in it, going by their names.
-
-    >>> is_at_or_below("/notes/week", "/notes"), is_at_or_below("/notes2", "/notes")
-    (True, False)
-    >>> is_at_or_below(r"C:\notes\week", r"C:\notes"), is_at_or_below(r"D:\notes", "C:\\")
-    (True, False)
-    """
+    """Return whether a path is that of a folder, or lies in it, going by their names."""
     return path == folder or path.startswith(inside(folder))
 
 
@@ -123,11 +114,7 @@ def inside(folder: str) -> str:
 
 
 def is_from_root(path: str) -> bool:
-    r"""Return whether a source is a path from the root, on any system.
-
-    >>> is_from_root("/notes"), is_from_root(r"C:\notes"), is_from_root("notes"), is_from_root("https://x")
-    (True, True, False, False)
-    """
+    """Return whether a source is a path from the root, on any system."""
     return path.startswith("/") or bool(_WINDOWS.match(path))
 
 
@@ -140,9 +127,6 @@ def make_private(folder: Path) -> None:
     """Make a folder with those above it that are missing, each for its owner alone.
 
     ``mkdir(mode=0o700, parents=True)`` would give that mode to the last folder only.
-
-    Raises:
-        OSError: one of them cannot be made.
     """
     if not folder.is_dir():
         make_private(folder.parent)
@@ -189,9 +173,6 @@ def path_forms(path: str) -> list[str]:
     """Return a path with letters such as ü in either form: as one character, or as u and dots; each name on its own.
 
     Both look the same, and a zip file from a Mac has the other one. If many names differ, all have the same form.
-
-    >>> [len(one) for one in path_forms("notes/größe.md")]
-    [14, 15]
     """
     if path.isascii():
         return [path]
@@ -256,11 +237,7 @@ StorePath: TypeAlias = Path | DatabaseAddress
 
 
 def is_address(written: str | Path) -> bool:
-    """Return whether a URL or settings of libpq were written where a store is named; a file may not be called so.
-
-    >>> is_address("postgresql://host/team"), is_address("notes/a.sqlite"), is_address("C://notes/a.sqlite")
-    (True, False, False)
-    """
+    """Return whether a URL or settings of libpq were written where a store is named; a file may not be called so."""
     plain = str(written).lstrip()
     return _URL.match(plain) is not None or _SETTINGS.search(plain) is not None
 
@@ -308,11 +285,7 @@ def database_address(written: str | Path) -> DatabaseAddress:
 
 
 def store_at(written: str | Path | DatabaseAddress) -> StorePath:
-    """Return where a store is that was named by a path or a URL; a path is one from the root.
-
-    Raises:
-        InputError: the path is empty or cannot be understood, or the URL is none of a database that can hold a store.
-    """
+    """Return where a store is that was named by a path or a URL; a path is one from the root."""
     if isinstance(written, DatabaseAddress):
         return written
     return database_address(written) if is_address(written) else absolute(written)

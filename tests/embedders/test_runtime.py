@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
 
@@ -51,11 +52,8 @@ def run(code, *arguments):
 
 
 def in_threads(work, count=4):
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(300)
+    with ThreadPoolExecutor(count) as threads:
+        list(threads.map(work, range(count)))
 
 
 # A fast BLAS under MLX, in interpreters of their own: what is loaded cannot be taken back.

@@ -176,7 +176,7 @@ def test_whatever_is_accepted_has_no_user_with_a_password(rest):
 def test_a_path_is_a_path(tmp_path, monkeypatch):
     """A path stays one, with a colon in it too; a URL that Path() has damaged is no file."""
     monkeypatch.chdir(tmp_path)
-    for name in ("a:b.sqlite", "./host=a/b.sqlite", "ghost=a.sqlite", Path("notes/a.sqlite")):
+    for name in ("a:b.sqlite", "C://b.sqlite", "./host=a/b.sqlite", "ghost=a.sqlite", Path("notes/a.sqlite")):
         assert store_at(name) == tmp_path / name
     with pytest.raises(InputError, match="as a string"):
         store_at(Path("postgresql://host/team"))

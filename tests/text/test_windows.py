@@ -18,7 +18,7 @@ from contract import add, everything, read_file, seen
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.storage import open_storage
-from jupyter_memory.text import is_at_or_below
+from jupyter_memory.text import is_at_or_below, is_from_root
 from jupyter_memory.types import Draft, Filters
 
 HOME = PureWindowsPath(r"C:\Users\Ada Müller")
@@ -43,6 +43,7 @@ def test_what_lies_in_a_folder(storage, folder) -> None:
     within, beside = folder / "week" / "λ.ipynb", PureWindowsPath(f"{folder}2") / "a.md"
     assert is_at_or_below(str(within), str(folder)) is within.is_relative_to(folder) is True
     assert is_at_or_below(str(folder), str(folder))
+    assert is_from_root(str(within)) and not is_from_root("week") and not is_from_root("https://week")
     if folder.name:
         assert is_at_or_below(str(beside), str(folder)) is beside.is_relative_to(folder) is False
     other = PureWindowsPath(r"E:\a.md") if folder.name == "" else beside

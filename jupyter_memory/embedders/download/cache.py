@@ -48,7 +48,6 @@ class Manifest:
     files: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:
-        """Write it into a folder."""
         (folder / FILE_NAME).write_text(json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -61,11 +60,9 @@ def read(folder: Path) -> Manifest | None:
 
 
 def identity(folder: Path) -> str:
-    """Return 12 digits for the weights of a folder as they were published, empty where there are no weights.
-
-    What was made of them here (half precision, one file of several) has the identity of what it was made of, as long as
-    nobody has changed it since.
-    """
+    """Return 12 digits for the weights of a folder as they were published, empty where there are no weights."""
+    # What was made of them here (half precision, one file of several) has the identity of what it was made of, as long
+    # as nobody has changed it since.
     here = weights_identity(folder)
     said = read(folder)
     return said.identity if said is not None and here and said.kept == here else here
@@ -106,7 +103,6 @@ class CachedModel:
 
     @property
     def folder(self) -> Path:
-        """Return where the model is put when it is fetched."""
         return self.models / self.entry.name
 
     @property
@@ -132,7 +128,6 @@ class CachedModel:
 
     @property
     def is_here(self) -> bool:
-        """Return whether the whole model is there."""
         return self.found is not None
 
     @property
@@ -168,12 +163,7 @@ class CachedModel:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Context manager: no other process changes the model meanwhile. It first repairs what a crash has left.
-
-        Raises:
-            FetchError: another process is changing it.
-            OSError: the folder cannot be made or written.
-        """
+        """Context manager: no other process changes the model meanwhile. It first repairs what a crash has left."""
         from filelock import FileLock, Timeout
 
         make_private(self.models)
@@ -211,12 +201,7 @@ class CachedModel:
         shutil.rmtree(self._old, ignore_errors=True)
 
     def remove(self) -> int:
-        """Remove the model and any part of a download; return how many bytes became free.
-
-        Raises:
-            FetchError: another process is fetching it.
-            OSError: it cannot be removed.
-        """
+        """Remove the model and any part of a download; return how many bytes became free."""
         with self.locked():
             freed = self.bytes
             for folder in (self.folder, self.parts):

