@@ -117,7 +117,7 @@ class KeywordIndex:
 
 
 def _match(text: str, columns: Collection[str], *, begins: bool = False) -> str:
-    """Return the FTS5 expression for words side by side, quoted, so that nothing in them is FTS5 syntax."""
+    # Quoted, so that nothing in it is FTS5 syntax.
     quoted = text.replace('"', '""')
     return f'{{{" ".join(columns)}}} : "{quoted}"{"*" * begins}'
 
@@ -137,7 +137,6 @@ def begun(session: Session, terms: Terms) -> Terms:
 
 
 def _vocabulary(session: Session, begin: str = "") -> Iterator[str]:
-    """Yield the words of the index from one on, in their order."""
     return (term for term, _ in _frequencies(session, begin))
 
 
@@ -164,7 +163,7 @@ class _Scoring:
         self._read: dict[str, Postings] = {}
 
     def scored(self, terms: Terms) -> ScoredChunks:
-        """Return the sums; the forms of a word are one, and other spellings and compounds count less."""
+        # The forms of a word are one; other spellings and compounds count less.
         sums = []
         for less, others in ((_RESPELLED, terms.respelled), (_COMPOUND, terms.compounded)):
             if others:
@@ -184,22 +183,20 @@ class _Scoring:
         return _added([*sums, _added(rest)]) if sums else _added(rest)
 
     def _without_common(self, words: Sequence[str]) -> Sequence[str]:
-        """Leave out words that more than half of the chunks hold: BM25 gives them no weight."""
+        # BM25 gives no weight to words that more than half of the chunks hold.
         total = self._lengths.ids.size
         if total < _SMALL or len(words) < 2:
             return words
         of_word = {word: stems(word) for word in words}
-        often = {word for word, [*of_it] in of_word.items() if len(of_it) == 1 and self._most(of_it[0]) * 2 > total}
+        often = {
+            word
+            for word, of_it in of_word.items()
+            if len(of_it) == 1 and self._postings(of_it[0]).most(self._columns) * 2 > total
+        }
         return [word for word in words if word not in often] or words
 
-    def _most(self, stem: str) -> int:
-        return self._postings(stem).most(self._columns)
-
     def _as_one(self, forms: Sequence[str]) -> ScoredChunks:
-        """Return the scores of words that count as one word; its idf is that of holding any of them.
-
-        By itself, FTS5 would take the rarest form of a word for the most telling.
-        """
+        # The idf is that of holding any of them: else the rarest form of a word would count most.
         found = [one for form in forms if (one := self._of(form, self._columns)).chunks.size]
         if len(found) < 2:
             return _added(found)
@@ -232,7 +229,7 @@ class _Scoring:
 
 
 def _added(scored: Sequence[ScoredChunks]) -> ScoredChunks:
-    """Return the sums of scores, by ascending chunk."""
+    # By ascending chunk.
     sums = np.zeros(max((int(one.chunks.max(initial=-1)) + 1 for one in scored), default=0))
     matched = np.zeros(sums.size, np.bool_)
     for one in scored:

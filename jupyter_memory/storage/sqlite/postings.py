@@ -284,7 +284,7 @@ def _merge(
     new: _Batch = _EMPTY,
     lengths: Mapping[int, int] = MappingProxyType({}),
 ) -> None:
-    """Write one segment in place of some of a block, and of new postings."""
+    # One segment takes the place of some of a block, and of new postings.
     of, of_pages = session.dialect.among("id", "segments"), session.dialect.among("segment", "segments")
     held = session.rows(f"select chunks, lengths from word_segments where {of}", segments=list(segments))
     pages = session.rows(f"select terms, counts, kinds, body from word_pages where {of_pages}", segments=list(segments))
@@ -338,7 +338,7 @@ def _joined(batches: Sequence[_Batch]) -> _Batch:
 
 
 def _encoded(batch: _Batch) -> Iterator[_Page]:
-    """Yield the pages of postings, by word and within it by place; words without a posting are left out."""
+    # By word, and within it by place; words without a posting are left out.
     order = sorted(range(len(batch.terms)), key=batch.terms.__getitem__)
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
