@@ -409,14 +409,6 @@ class Labelled(Protocol):
 
 
 @runtime_checkable
-class Described(Labelled, Protocol):
-    """A signal that also says what it measures, in a sentence."""
-
-    @property
-    def description(self) -> str: ...
-
-
-@runtime_checkable
 class Reasoned(Labelled, Protocol):
     """A signal that can say what in a candidate it judged by, such as "its definition of `Client`".
 

@@ -78,14 +78,9 @@ class Pooled:
     everyone: Mapping[int, Hit]
 
     @property
-    def hybrid(self) -> bool:
-        """Return whether meaning was searched, and not words alone."""
-        return self.scored.hybrid
-
-    @property
     def terms(self) -> tuple[Term, ...]:
         """Return the terms that count in this search."""
-        return self.profile.terms_for(self.hybrid)
+        return self.profile.terms_for(self.scored.hybrid)
 
     def speaks(self, term: Term) -> bool:
         """Return whether a term has anything to say of any candidate, whatever its weight."""

@@ -341,19 +341,13 @@ def is_phrase(quoted: str) -> bool:
 
 
 def _apart(terms: Terms) -> tuple[list[re.Pattern[str]], Terms]:
+    # Patterns that find the quoted names as they are written, in any case, with any white space for their blanks.
     names = [phrase for phrase in terms.phrases if _JOINED.search(phrase)]
     if not names:
         return [], terms
-    others = replace(terms, phrases=tuple(phrase for phrase in terms.phrases if phrase not in names))
-    return [_pattern(name) for name in names], others
-
-
-def _pattern(name: str) -> re.Pattern[str]:
-    """Return what finds a name as it is written, in any case, and with any white space for its blanks.
-
-    >>> [bool(_pattern("df.groupby").search(text)) for text in ("DF.groupby(λ)", "df_groupby", "pdf.groupby")]
-    [True, False, False]
-    """
-    words = r"\s+".join(map(re.escape, name.split()))
-    before, after = (r"(?<!\w)" if name[0].isalnum() else ""), (r"(?!\w)" if name[-1].isalnum() else "")
-    return re.compile(before + words + after, re.IGNORECASE)
+    patterns = []
+    for name in names:
+        words = r"\s+".join(map(re.escape, name.split()))
+        before, after = (r"(?<!\w)" if name[0].isalnum() else ""), (r"(?!\w)" if name[-1].isalnum() else "")
+        patterns.append(re.compile(before + words + after, re.IGNORECASE))
+    return patterns, replace(terms, phrases=tuple(phrase for phrase in terms.phrases if phrase not in names))

@@ -196,11 +196,7 @@ class OwnWords:
 
 
 def _plain(text: str) -> str:
-    """Return a text as the index compares it: in lower case, without accents.
-
-    >>> _plain("Größe, préparé")
-    'große, prepare'
-    """
+    # As the index compares it: in lower case, without accents.
     text = text.lower()
     if text.isascii():
         return text
@@ -208,11 +204,7 @@ def _plain(text: str) -> str:
 
 
 def _root(stem: str) -> str:
-    """Return what each form of a word begins with, plain: the stemmer writes "entries" and "entry" as "entri".
-
-    >>> _root("entri"), _root("price"), _root("fi")
-    ('entr', 'pric', 'fi')
-    """
+    # What each form of a word begins with: the stemmer writes "entries" and "entry" as "entri".
     stem = _plain(stem)
     return stem[:-1] if len(stem) > 3 and stem[-1] in "eiy" else stem
 
