@@ -171,8 +171,9 @@ def verdict(strength: float) -> Verdict:
 def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     """Return the strength of each of these candidates, 0 to 1; their evidence must have the signal ``max_sim``."""
     query, words = context.query, context.asked_words
-    # A model gives punctuation a vector as well, but nobody asked for anything.
-    if not any((query.terms.words, query.terms.phrases, query.terms.ident)) and _is_wordless(query.text):
+    # A model gives punctuation a vector as well, but nobody asked for anything; a picture says something.
+    says = any(one.isalnum() or not (one.isascii() or category(one)[0] in "PZ") for one in query.text)
+    if query.text and not (says or query.terms.words or query.terms.phrases or query.terms.ident):
         return [0.0] * len(ranked)
     if not ranked:
         return []
@@ -215,11 +216,7 @@ def _bounded(margin: float) -> float:
 
 
 def strength_of(hits: Sequence[float]) -> float:
-    """Return the strength of an answer from those of its hits, the best first: how likely one of the first answers.
-
-    >>> strength_of([0.2, 0.9, 0.1, 0.99]), strength_of([])
-    (0.9, 0.0)
-    """
+    """Return the strength of an answer from those of its hits, the best first: how likely one of the first answers."""
     return max(hits[:_FIRST], default=0.0)
 
 
@@ -227,11 +224,6 @@ def missed(words: Sequence[AskedWord]) -> Iterator[AskedWord]:
     """Yield the words that carry much of a query and that nothing in the store holds."""
     whole = sum(word.weight for word in words)
     yield from (word for word in words if word.missing and word.weight >= _MUCH * whole)
-
-
-def _is_wordless(text: str) -> bool:
-    # A picture says something.
-    return bool(text) and not any(one.isalnum() or not (one.isascii() or category(one)[0] in "PZ") for one in text)
 
 
 # Calibration: how far meaning can be trusted in one store with one model, measured without judgements.

@@ -183,11 +183,11 @@ def score(parts: Parts, weights: Weights) -> float:
     ) / (weights.message + weights.named + weights.frames + weights.code + weights.origins)
 
 
-def _agreement(parts: Parts) -> float:
-    # From 0 to 1, how sure it is that two errors are the same, whatever the code. "No module named" says little, and
-    # much with the same name behind it; a long message says all by itself, and so does a place in the library that
-    # raises both. A message that is nothing but a name, as a KeyError's, says only that Python raised both, if no
-    # library did.
+def agreement(parts: Parts) -> float:
+    """Return from 0 to 1 how sure it is that two errors are the same, whatever the code."""
+    # "No module named" says little, and much with the same name behind it; a long message says all by itself, and so
+    # does a place in the library that raises both. A message that is nothing but a name, as a KeyError's, says only
+    # that Python raised both, if no library did.
     named = parts.named
     if named is None:
         named = float(parts.words > 0 or parts.frames is None)
@@ -283,5 +283,5 @@ class KnownErrors:
 
 
 def _alike(compared: Iterable[tuple[Parts, Run]], weights: Weights) -> list[tuple[float, Run]]:
-    alike = [(score(parts, weights), run) for parts, run in compared if _agreement(parts) >= weights.least]
+    alike = [(score(parts, weights), run) for parts, run in compared if agreement(parts) >= weights.least]
     return sorted(alike, key=lambda one: (one[0], one[1].started), reverse=True)

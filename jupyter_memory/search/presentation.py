@@ -63,7 +63,7 @@ def snippet(
             blank = True
         place[mark] = length
         at = mark
-    return _cut(*(" ".join(text.split()), [(place[a], place[b]) for a, b in spans if place[b] > place[a]]), width)
+    return _cut(" ".join(text.split()), [(place[a], place[b]) for a, b in spans if place[b] > place[a]], width)
 
 
 def _cut(

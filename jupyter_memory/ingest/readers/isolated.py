@@ -71,7 +71,10 @@ def _answer_to(asked: Mapping[str, Any]) -> dict[str, Any]:
         parser = getattr(import_module(module), function)
         if "picture" in asked:
             return {"drawn": b64encode(parser(asked["picture"])).decode()}
-        return _packed(parser(Path(asked["path"])))
+        # JSON values, in text that can be stored.
+        document: Document = parser(Path(asked["path"]))
+        written = document.written and document.written.isoformat()
+        return {name: _storable(value) for name, value in (asdict(document) | {"written": written}).items()}
     except ImportError as error:
         return {"wrong": f"What reads a {asked['what']} cannot be loaded ({error.name or type(error).__name__})."}
     except InputError as error:
@@ -92,24 +95,12 @@ def _damaged(what: str, error: Exception) -> str:
     return f"The file is damaged, or it is no {what} ({type(error).__name__})."
 
 
-def _packed(document: Document) -> dict[str, Any]:
-    # As JSON values, in text that can be stored.
-    written = document.written and document.written.isoformat()
-    return {name: _storable(value) for name, value in (asdict(document) | {"written": written}).items()}
-
-
 def _storable(value: Any) -> Any:
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, Mapping):
         return {name: _storable(inner) for name, inner in value.items()}
     return [_storable(inner) for inner in value] if isinstance(value, list | tuple) else value
-
-
-def _unpacked(given: Mapping[str, Any]) -> Document:
-    parts = tuple(Part(**{**part, "headings": tuple(part["headings"])}) for part in given["parts"])
-    written = given["written"] and datetime.fromisoformat(given["written"])
-    return Document(**{**given, "parts": parts, "tags": tuple(given["tags"]), "written": written})
 
 
 # A parser of a large format may need all memory, never end, or crash on a file that somebody broke or made for that. It
@@ -181,7 +172,10 @@ class Isolation:
             InputError: it is something else or damaged, or it takes too long or too much memory to read.
             OSError: it cannot be read.
         """
-        return _unpacked(self._asked(parser, what, {"path": str(path), "seconds": self._seconds}))
+        given = self._asked(parser, what, {"path": str(path), "seconds": self._seconds})
+        parts = tuple(Part(**{**part, "headings": tuple(part["headings"])}) for part in given["parts"])
+        written = given["written"] and datetime.fromisoformat(given["written"])
+        return Document(**{**given, "parts": parts, "tags": tuple(given["tags"]), "written": written})
 
     def draw(self, parser: str, what: str, picture: str, seconds: float) -> bytes:
         """Return what a parser returns there for a picture.
@@ -307,11 +301,7 @@ def can_draw() -> bool:
 
 
 def is_svg(picture: bytes) -> bool:
-    """Return whether a picture begins as one in SVG does.
-
-    >>> is_svg(b'<?xml version="1.0"?><svg/>'), is_svg(b"GIF89a")
-    (True, False)
-    """
+    """Return whether a picture begins as one in SVG does."""
     return _START.match(picture) is not None
 
 

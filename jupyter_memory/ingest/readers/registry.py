@@ -264,11 +264,7 @@ def version_mark(path: Path | str) -> str:
 
 
 def install(extra: str) -> str:
-    """Return what to type to install an extra.
-
-    >>> install("documents")
-    "pip install 'jupyter-memory[documents]'"
-    """
+    """Return what to type to install an extra."""
     return f"pip install 'jupyter-memory[{extra}]'"
 
 

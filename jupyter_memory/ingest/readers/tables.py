@@ -109,11 +109,7 @@ def type_of(cell: str) -> str:
 
 
 def type_of_all(types: Iterable[str]) -> str:
-    """Return the type of a column by the types of its cells.
-
-    >>> type_of_all(["integer", "empty", "number"]), type_of_all(["date", "text"]), type_of_all(["empty"])
-    ('number', 'text', 'empty')
-    """
+    """Return the type of a column by the types of its cells."""
     found = set(types) - {EMPTY}
     if not found:
         return EMPTY

@@ -135,11 +135,6 @@ class LiterateReader:
         return _described(_literate_document(text, path.name, usual, self.hide, bare=False), text)
 
 
-def _is_notebook(text: str) -> bool:
-    # Its front matter says that a kernel runs its code.
-    return bool(_KERNEL.search(front_matter(text)))
-
-
 def _literate_document(
     text: str, title: str, usual: str, hide: Callable[[str], str] | None, *, bare: bool = True
 ) -> Document:
@@ -329,7 +324,8 @@ class MarkdownReader:
         text = read_text(path)
         if not text.strip():
             return Document((), "markdown")
-        if _is_notebook(text):
+        # Its front matter says that a kernel runs its code.
+        if _KERNEL.search(front_matter(text)):
             return _described(_literate_document(text, path.name, PYTHON, self.hide), text)
         found = _described(Document((Part(_read_as_text(text)),), "markdown"), text)
         body = text[len(front_matter(text)) :]

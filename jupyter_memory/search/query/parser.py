@@ -268,9 +268,6 @@ def content_words(text: str, *, alone: bool = True) -> list[str]:
     """Return the words outside quotes that say something, as they are written, without ``'s``.
 
     Stop words and single characters say nothing, unless the words are ``alone`` and there are no others.
-
-    >>> content_words('how does the "left join" work in FileSyncService'), content_words("to be")
-    (['work', 'FileSyncService'], ['to', 'be'])
     """
     words = [word for word in _WORD.findall(without_cjk(_PHRASE.sub(" ", text))) if len(word) <= _MAX_WORD]
     telling = [word for word in words if _tells(word)]

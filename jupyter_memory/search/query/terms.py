@@ -384,21 +384,13 @@ _BEGINNING = 4
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a query, names with dots in one piece, as Python compares names.
-
-    >>> words_of("how does httpx.Client send?")
-    ['how', 'does', 'httpx.Client', 'send']
-    """
+    """Return the words of a query, names with dots in one piece, as Python compares names."""
     return _WORD.findall(normalize("NFKC", text))
 
 
 @lru_cache(_MOST_PATHS)
 def names_in(source: str) -> tuple[str, str, str]:
-    """Return the names of a file: of the folder above its folder, of its folder, and its own without the ending.
-
-    >>> names_in("/src/httpx/_transports/default.py"), names_in("notes.md")
-    (('httpx', '_transports', 'default'), ('', '', 'notes'))
-    """
+    """Return the names of a file: of the folder above its folder, of its folder, and its own without the ending."""
     *_, above, folder, name = ["", "", *source.replace(os.sep, "/").rsplit("/", 3)]
     return above, folder, name.rpartition(".")[0] or name
 
