@@ -138,12 +138,10 @@ class DelimitedReader:
             raise InputError("A field of the file is too long for a table; perhaps a quote is not closed.") from None
         if not rows:
             raise InputError(f"The file has no row that can be read, so it is no {self.format}.")
-        rows, header = without_preamble(rows), None
-        if not begun.cut_short:
-            header = header_of(rows[: _ROWS + 1])
-        width = len(rows[0])
-        types = types_of(rows[1 : _ROWS + 1] if header else rows[:_ROWS], width)
-        count = len(rows) - (header is not None)
+        cells = without_preamble(rows)
+        width, header = len(cells[0]), None if begun.cut_short else header_of(cells[: _ROWS + 1])
+        types = types_of(cells[1 : _ROWS + 1] if header else cells[:_ROWS], width)
+        count = len(cells) - (header is not None)
         if not begun.whole:
             count = max(count, round(count * begun.characters / (sum(map(len, lines)) or 1)))
         table = Table(
