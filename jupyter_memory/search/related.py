@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import exp, log1p
 
@@ -107,7 +106,20 @@ def only_alike(result: Result) -> Result:
     if len(asked.words) + len(asked.ident) < _FEWEST:
         return replace(result, ranked=[], duplicates={})
     judged = result.ranked[:_JUDGED]
-    likely = list(zip(_likenesses(judged), judged, strict=True))
+    # How likely each is about the same, 0 to 1, from shares of the best score: its own, the mean of those that follow
+    # the first ones (near 1 where nothing stands out), and those of the other first candidates of its section.
+    best = max((one.score for one in judged), default=0.0)
+    shares = [max(0.0, one.score) / best if best > 0 else 0.0 for one in judged]
+    followers = shares[_USUAL]
+    usual = sum(followers) / len(followers) if followers else 0.0
+    # The title of a cell names the headings above it.
+    sections = [(one.candidate.memory.source, one.candidate.memory.title) for one in judged]
+    first = list(zip(sections, shares, strict=True))[:_FIRST]
+    likely: list[tuple[float, Ranked]] = []
+    for place, (found, section, share) in enumerate(zip(judged, sections, shares, strict=True)):
+        beside = sum(other**_POWER for at, (of, other) in enumerate(first) if at != place and of == section)
+        logit = INTERCEPT + SHARE * share + USUAL * usual + BESIDE * beside
+        likely.append((1 / (1 + exp(-max(-30.0, min(30.0, logit)))), found))
     # Sorting is stable, so of equals the better score stays first.
     likely = sorted((pair for pair in likely if pair[0] >= ALIKE_FROM), key=lambda pair: -pair[0])
     few = [found for _, found in likely]
@@ -116,21 +128,3 @@ def only_alike(result: Result) -> Result:
     kept = [found for found, strength in believed if strength >= _STRENGTH_FROM]
     ranked = [found._replace(rank=rank) for rank, found in enumerate(kept, start=1)]
     return replace(result, ranked=ranked, duplicates={})
-
-
-def _likenesses(ranked: Sequence[Ranked]) -> list[float]:
-    # How likely each is about the same, 0 to 1, from shares of the best score: its own, the mean of those that follow
-    # the first ones (near 1 where nothing stands out), and those of the other first candidates of its section.
-    best = max((one.score for one in ranked), default=0.0)
-    shares = [max(0.0, one.score) / best if best > 0 else 0.0 for one in ranked]
-    followers = shares[_USUAL]
-    usual = sum(followers) / len(followers) if followers else 0.0
-    # The title of a cell names the headings above it.
-    sections = [(one.candidate.memory.source, one.candidate.memory.title) for one in ranked]
-    first = list(zip(sections, shares, strict=True))[:_FIRST]
-    found = []
-    for place, (section, share) in enumerate(zip(sections, shares, strict=True)):
-        beside = sum(other**_POWER for at, (of, other) in enumerate(first) if at != place and of == section)
-        logit = INTERCEPT + SHARE * share + USUAL * usual + BESIDE * beside
-        found.append(1 / (1 + exp(-max(-30.0, min(30.0, logit)))))
-    return found
