@@ -45,11 +45,11 @@ _draft: Callable[..., Draft] = Draft
 def with_chunks(drafts: Sequence[Draft], places: Sequence[Sequence[Place]] = ()) -> list[Draft]:
     """Return the drafts with ``chunks`` filled where empty: exact stretches of the text, each of at most 448 tokens.
 
-    Tokens are the bundled static model's. A text of up to 448 tokens is one chunk. A longer one is cut at natural
-    places into neighbours that share up to 224 tokens; every character that is not blank is in some chunk. A blank text
-    has no chunks. ``line`` counts from 1 in the file, or in the text of what has no place in a file. The chunks of
-    Markdown and reStructuredText files have their heading path in ``context``, and those of code the names of the
-    class and function around them; other chunks have the draft's context. ``places`` are the definitions in each draft.
+    Tokens are the bundled static model's. A longer text is cut at natural places into neighbours that share up to 224
+    tokens; every character that is not blank is in some chunk. ``line`` counts from 1 in the file, or in the text of
+    what has no place in a file. The chunks of Markdown and reStructuredText files have their heading path in
+    ``context``, and those of code the names of the class and function around them; other chunks have the draft's
+    context. ``places`` are the definitions in each draft.
 
     Raises:
         EmbedderUnavailable: the vocabulary is missing or damaged.
@@ -133,8 +133,14 @@ def split(
     # The tokenizer refuses lone surrogates.
     begins = starts(encodable(text)).tolist()
     places = (re.compile(_PLACES[lang]), *_ANYWHERE) if lang in _PLACES else _ANYWHERE
+    parts, begin, end = list[tuple[int, int]](), 0, 0
+    for start, stop in stretches(lang, blocks, len(text)):
+        if end > begin and bisect_left(begins, stop) - bisect_left(begins, begin) > _SMALL:
+            parts.append((begin, end))
+            begin = start
+        end = stop
     done = 0
-    for first, last in _joined(stretches(lang, blocks, len(text)), begins):
+    for first, last in [*parts, (begin, end)]:
         for begin, end in _cut(text, first, last, begins, capacity - _SLACK, overlap, places):
             match = _BLANK.match(text, begin, end)
             word = match.end() if match else begin
@@ -143,16 +149,6 @@ def split(
             if start < end and end > done:
                 done = end
                 yield start, end
-
-
-def _joined(parts: Sequence[tuple[int, int]], begins: Sequence[int]) -> Iterator[tuple[int, int]]:
-    begin = end = 0
-    for start, stop in parts:
-        if end > begin and bisect_left(begins, stop) - bisect_left(begins, begin) > _SMALL:
-            yield begin, end
-            begin = start
-        end = stop
-    yield begin, end
 
 
 def _cut(

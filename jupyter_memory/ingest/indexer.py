@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -37,18 +37,6 @@ _LATEST = 2**63 - 1
 Progress = Callable[[Sequence[Path]], Iterable[Path]]
 
 
-@dataclass(slots=True)
-class _Counts:
-    files: int = 0
-    memories: int = 0
-    unchanged: int = 0
-    redacted: int = 0
-    moved: int = 0
-    looked_at: int = 0
-    failed_before: int = 0
-    failed: list[tuple[str, str]] = field(default_factory=list)
-
-
 def index(
     root: Path,
     catalog: Catalog,
@@ -63,12 +51,11 @@ def index(
 ) -> IndexReport:
     """Index a file or a folder: new and changed files are read, deleted ones forgotten, the others left alone.
 
-    Files are written in batches, and never in part: after an interruption the store holds every file as it was or as it
-    is, and the next run continues from there. What is known of a file stays if the file cannot be read, or if its drive
-    is not connected. A known file was moved, also from another folder, if it is gone and a new file has its
-    content, or most of it. ``tell`` receives how many files are done and how many there are; ``named_from`` is the
-    folder from which a single file is named, its own if left out. A file that could not be read before, and has not
-    changed since, is read and reported again with ``retry`` only.
+    Files are written in batches, and never in part: after an interruption, the next run continues. What is known of a
+    file stays if the file cannot be read, or if its drive is not connected. A known file was moved, also from another
+    folder, if it is gone and a new file has its content, or most of it. ``tell`` receives how many files are done and
+    how many there are; ``named_from`` is the folder from which a single file is named, its own if left out. A file that
+    could not be read before, and has not changed since, is read and reported again with ``retry`` only.
 
     Raises:
         InputError: there is nothing at ``root``, or it is no file of a known kind.
@@ -89,106 +76,118 @@ def index(
     seen = walk(root, ignore=ignore, max_bytes=max_bytes)
     known = use_known_names(seen, known, catalog.files_under)
     missing = MissingFiles(seen, known, catalog)
-    counts = _Counts(failed=list(_unreachable(missing)))
-    for place, why in seen.failed:
-        _refuse(place, why, known.get(place), catalog, counts, retry)
+    run = _Indexing(catalog, named_from or root, redacting, retry)
+    run.refuse_all(seen, missing, known)
     for before, after in missing.displaced():
         catalog.rename(before, after)
         # Its titles are still those of its earlier name, so it is read whatever it holds.
         known.pop(after, None)
-        counts.moved += 1
+        run.moved += 1
     catalog.expect(_likely_changed(seen.files, known), named_from or root, redacting)
     report(0, len(seen.files))
-    batch: list[tuple[FileState, list[Draft]]] = []
-    waiting = 0
-    for path in progress(seen.files) if progress is not None else seen.files:
-        read = _read(path, named_from or root, known.get(str(path)), catalog, counts, redacting, retry)
-        counts.looked_at += 1
-        if read is not None:
-            batch.append(read)
-            waiting += max(1, len(read[1]))
-            if (old := missing.moved_to(*read)) is not None:
-                catalog.rename(old, read[0].path)
-                counts.moved += 1
-        if waiting >= _BATCH:
-            _write(catalog, batch, counts)
-            waiting = 0
-        report(counts.looked_at, len(seen.files))
-    _write(catalog, batch, counts)
-    report(counts.looked_at, len(seen.files))
+    for done, path in enumerate(progress(seen.files) if progress is not None else seen.files, start=1):
+        read = run.read(path, known.get(str(path)))
+        if read is not None and (old := missing.moved_to(*read)) is not None:
+            catalog.rename(old, read[0].path)
+            run.moved += 1
+        run.write(at_least=_BATCH)
+        report(done, len(seen.files))
+    run.write()
+    report(len(seen.files), len(seen.files))
     if missing.paths:
         catalog.forget_files(list(missing.paths))
-    return _report(counts, len(missing.paths), seen, perf_counter() - begun)
+    return run.report(len(missing.paths), seen, perf_counter() - begun)
 
 
-def _unreachable(missing: MissingFiles) -> Iterator[tuple[str, str]]:
-    for place, files in missing.unreachable.items():
-        them = "an indexed file" if files == 1 else f"{files:,} indexed files"
-        yield (
-            place,
-            f"{them} cannot be reached here and {'is' if files == 1 else 'are'} kept. Connect the drive or share; "
-            f"if it no longer exists: forget --source '{place}'",
+@dataclass(slots=True)
+class _Indexing:
+    catalog: Catalog
+    root: Path
+    redacting: bool
+    retry: bool
+    files: int = 0
+    memories: int = 0
+    unchanged: int = 0
+    redacted: int = 0
+    moved: int = 0
+    failed_before: int = 0
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    _batch: list[tuple[FileState, list[Draft]]] = field(default_factory=list)
+    _waiting: int = 0
+
+    def read(self, path: Path, known: FileState | None) -> tuple[FileState, list[Draft]] | None:
+        try:
+            status = path.stat()
+            modified = min(status.st_mtime_ns, _LATEST)
+            same = known is not None and (known.mtime_ns, known.size) == (modified, status.st_size)
+            complete = known is None or not known.is_incomplete
+            again = self.retry and known is not None and known.is_unread
+            if known is not None and same and complete and not again and _is_of_present_reader(known):
+                self.unchanged += not known.is_unread
+                self.failed_before += known.is_unread
+                return None
+            state = FileState(str(path), modified, status.st_size, digest(path))
+            if known is not None and known.content_hash == state.content_hash and complete:
+                self.catalog.touch(state)
+                self.unchanged += 1
+                return None
+            drafts = self.catalog.read(path, self.root, self.redacting)
+        except OSError as error:
+            self._refuse(str(path), error.strerror or type(error).__name__, known)
+            return None
+        except InputError as error:
+            self.failed.append((str(path), str(error)))
+            # Noted as unread: until it changes, the next run just counts it.
+            self.catalog.touch(FileState(str(path), modified, status.st_size, UNREAD + version_mark(path)))
+            return None
+        except (ValueError, OverflowError):
+            self.failed.append((str(path), "its date is beyond any calendar; `touch` it"))
+            return None
+        self.redacted += sum(int(draft.metadata.get("redacted", 0)) for draft in drafts)
+        self._batch.append((state, drafts))
+        self._waiting += max(1, len(drafts))
+        return state, drafts
+
+    def refuse_all(self, seen: Walk, missing: MissingFiles, known: Mapping[str, FileState]) -> None:
+        for place, files in missing.unreachable.items():
+            them, are = ("an indexed file", "is") if files == 1 else (f"{files:,} indexed files", "are")
+            why = f"{them} cannot be reached here and {are} kept. Connect the drive or share; if it no longer exists: "
+            self.failed.append((place, f"{why}forget --source '{place}'"))
+        for place, why in seen.failed:
+            self._refuse(place, why, known.get(place))
+
+    def _refuse(self, path: str, why: str, known: FileState | None) -> None:
+        # It is tried again each time, and reported the first time or with ``retry``. A folder is reported each time:
+        # what is below it may have changed.
+        if known is not None and known.content_hash == REFUSED and not self.retry:
+            self.failed_before += 1
+            return
+        self.failed.append((path, why))
+        if not os.path.isdir(path):  # noqa: PTH112  Path raises OSError for a name that is too long
+            self.catalog.touch(FileState(path, -1, 0, REFUSED))
+
+    def write(self, at_least: int = 1) -> None:
+        # Even a very long notebook is written at once: a file is stored as a whole or not at all.
+        if self._waiting >= at_least:
+            self.memories += self.catalog.replace_files(self._batch)
+            self.files += len(self._batch)
+            self._batch.clear()
+            self._waiting = 0
+
+    def report(self, forgotten: int, seen: Walk, seconds: float) -> IndexReport:
+        return IndexReport(
+            files=self.files,
+            cells=self.memories,
+            unchanged=self.unchanged,
+            forgotten=forgotten,
+            moved=self.moved,
+            redacted=self.redacted,
+            skipped=tuple(seen.skipped),
+            failed=tuple(self.failed),
+            seconds=seconds,
+            failed_before=self.failed_before,
+            left_out=dict(sorted(seen.left_out.items(), key=lambda one: (-one[1], one[0]))),
         )
-
-
-def _report(counts: _Counts, forgotten: int, seen: Walk, seconds: float) -> IndexReport:
-    return IndexReport(
-        files=counts.files,
-        cells=counts.memories,
-        unchanged=counts.unchanged,
-        forgotten=forgotten,
-        moved=counts.moved,
-        redacted=counts.redacted,
-        skipped=tuple(seen.skipped),
-        failed=tuple(counts.failed),
-        seconds=seconds,
-        failed_before=counts.failed_before,
-        left_out=dict(sorted(seen.left_out.items(), key=lambda one: (-one[1], one[0]))),
-    )
-
-
-def _read(
-    path: Path, root: Path, known: FileState | None, catalog: Catalog, counts: _Counts, redacting: bool, retry: bool
-) -> tuple[FileState, list[Draft]] | None:
-    try:
-        status = path.stat()
-        modified = min(status.st_mtime_ns, _LATEST)
-        same = known is not None and (known.mtime_ns, known.size) == (modified, status.st_size)
-        complete = known is None or not known.is_incomplete
-        if known is not None and same and complete and not (retry and known.is_unread) and _is_of_present_reader(known):
-            counts.unchanged += not known.is_unread
-            counts.failed_before += known.is_unread
-            return None
-        state = FileState(str(path), modified, status.st_size, digest(path))
-        if known is not None and known.content_hash == state.content_hash and complete:
-            catalog.touch(state)
-            counts.unchanged += 1
-            return None
-        drafts = catalog.read(path, root, redacting)
-    except OSError as error:
-        _refuse(str(path), error.strerror or type(error).__name__, known, catalog, counts, retry)
-        return None
-    except InputError as error:
-        counts.failed.append((str(path), str(error)))
-        # Noted as unread: until it changes, the next run just counts it.
-        catalog.touch(FileState(str(path), modified, status.st_size, UNREAD + version_mark(path)))
-        return None
-    except (ValueError, OverflowError):
-        counts.failed.append((str(path), "its date is beyond any calendar; `touch` it"))
-        return None
-    counts.redacted += sum(int(draft.metadata.get("redacted", 0)) for draft in drafts)
-    return state, drafts
-
-
-def _refuse(path: str, why: str, known: FileState | None, catalog: Catalog, counts: _Counts, retry: bool) -> None:
-    # It is tried again each time, and reported the first time or with ``retry``. A folder is reported each time: what
-    # is below it may have changed.
-    if known is not None and known.content_hash == REFUSED and not retry:
-        counts.failed_before += 1
-        return
-    counts.failed.append((path, why))
-    if not os.path.isdir(path):  # noqa: PTH112  Path raises OSError for a name that is too long
-        catalog.touch(FileState(path, -1, 0, REFUSED))
 
 
 def _is_of_present_reader(known: FileState) -> bool:
@@ -206,15 +205,6 @@ def _likely_changed(paths: Iterable[Path], known: Mapping[str, FileState]) -> li
             if before is None or not is_same or before.is_incomplete or not _is_of_present_reader(before):
                 found.append(path)
     return found
-
-
-def _write(catalog: Catalog, batch: list[tuple[FileState, list[Draft]]], counts: _Counts) -> None:
-    # Even a very long notebook is written at once: a file is stored as a whole or not at all.
-    if not batch:
-        return
-    counts.memories += catalog.replace_files(batch)
-    counts.files += len(batch)
-    batch.clear()
 
 
 def changed(root: Path, catalog: Catalog, *, ignore: Sequence[str] = (), max_bytes: int) -> int:

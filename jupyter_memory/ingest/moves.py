@@ -105,19 +105,16 @@ class _SimilarFiles:
 
     def __init__(self, held: Iterable[tuple[str, Iterable[tuple[str, str]]]]) -> None:
         # The paths of some files, each with the location and the text of its memories.
-        self._files = {path: _traits(of_it) for path, of_it in held}
+        self.files = {path: _traits(of_it) for path, of_it in held}
         self._by_id: dict[str, list[str]] = defaultdict(list)
         self._by_line: dict[str, list[str]] = defaultdict(list)
         self._by_name: dict[str, list[str]] = defaultdict(list)
-        for path, traits in self._files.items():
+        for path, traits in self.files.items():
             self._by_name[PurePath(path).name].append(path)
             for id_ in traits.cells:
                 self._by_id[id_].append(path)
             for line in traits.lines:
                 self._by_line[line].append(path)
-
-    def leave_out(self, path: str) -> None:
-        self._files.pop(path, None)
 
     def most_similar(self, path: str, drafts: Iterable[Draft]) -> str | None:
         # Of equal ones the one with the same name.
@@ -130,7 +127,7 @@ class _SimilarFiles:
         share = {
             old: found
             for old in sorted(near)
-            if old in self._files and _is_notebook(old) == is_notebook and (found := self._share(self._files[old], new))
+            if old in self.files and _is_notebook(old) == is_notebook and (found := self._share(self.files[old], new))
         }
         return max(share, key=lambda old: (share[old], PurePath(old).name == name), default=None)
 
@@ -253,7 +250,7 @@ class MissingFiles:
             self.paths.pop(old, None)
             self._left.pop(old, None)
             if self._similar is not None:
-                self._similar.leave_out(old)
+                self._similar.files.pop(old, None)
         return old
 
     def _edited(self, new: FileState, drafts: Sequence[Draft]) -> str | None:

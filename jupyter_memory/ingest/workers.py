@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import pickle
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,12 +14,13 @@ from itertools import accumulate, islice, pairwise
 from operator import attrgetter
 from pathlib import Path
 from threading import Condition, Thread
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.ingest.preparation import prepare, read_file
+from jupyter_memory.ingest.readers.isolated import Child
 from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.text.code import Definitions
@@ -86,7 +86,7 @@ def prepare_files(paths: Sequence[Path], task: Task, embedder: Embedder | None) 
             drafts.append(None)
     ready = iter(prepare([one for of_file in drafts for one in of_file or ()], embedder))
     return [
-        None if of_file is None else (when, packed(list(islice(ready, len(of_file)))))
+        None if of_file is None else (when, _packed(list(islice(ready, len(of_file)))))
         for of_file, when in zip(drafts, stamps, strict=True)
     ]
 
@@ -113,8 +113,8 @@ def serve() -> None:
             results.flush()
 
 
-def packed(prepared: Sequence[Prepared]) -> Packed:
-    """Return prepared memories as tuples, strings and an array, which are pickled fast."""
+def _packed(prepared: Sequence[Prepared]) -> Packed:
+    # As tuples, strings and an array, which are pickled fast.
     drafts = [(*_DRAFT(one.draft), [_CHUNK(chunk) for chunk in one.draft.chunks]) for one in prepared]
     parts = [one.vectors for one in prepared if one.vectors is not None]
     return (
@@ -126,8 +126,7 @@ def packed(prepared: Sequence[Prepared]) -> Packed:
     )
 
 
-def unpacked(given: Packed) -> list[Prepared]:
-    """Return the prepared memories that were packed."""
+def _unpacked(given: Packed) -> list[Prepared]:
     drafts, vectors, packed_tokens, idents, definitions = given
     tokens = [ChunkTokens.from_bytes(data) for data in packed_tokens]
     ends = accumulate((len(draft[-1]) for draft in drafts), initial=0)
@@ -160,52 +159,22 @@ _ALONE = {"OPENBLAS_NUM_THREADS": "1"}
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from jupyter_memory.ingest.workers import serve; serve()"
 
 
-@dataclass(frozen=True, slots=True)
-class Worker:
-    """A process that prepares files, with the pipe for its requests and the one for its results."""
+def _worker(task: Task) -> Child:
+    worker = Child.start(_PROGRAM.format(path=sys.path), _ALONE, _PIPE)
+    if sys.platform == "linux":
+        import fcntl
 
-    process: subprocess.Popen[bytes]
-    requests: IO[bytes]
-    results: IO[bytes]
-
-    @classmethod
-    def start(cls, task: Task) -> Self:
-        """Start a process for the files of a task."""
-        process = subprocess.Popen(  # noqa: S603 - this very interpreter
-            [sys.executable, "-c", _PROGRAM.format(path=sys.path)],
-            bufsize=_PIPE,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, **_ALONE},
-            # Ctrl-C is meant for this process alone.
-            start_new_session=True,
-        )
-        assert process.stdin is not None and process.stdout is not None
-        worker = cls(process, process.stdin, process.stdout)
-        if sys.platform == "linux":
-            import fcntl
-
-            # More than a user may have of it is refused.
-            with suppress(OSError):
-                fcntl.fcntl(worker.results, fcntl.F_SETPIPE_SZ, _PIPE)
+        # More than a user may have of it is refused.
         with suppress(OSError):
-            worker.send(task)
-        return worker
+            fcntl.fcntl(worker.results, fcntl.F_SETPIPE_SZ, _PIPE)
+    with suppress(OSError):
+        _send(worker, task)
+    return worker
 
-    def send(self, request: object) -> None:
-        """Send the task or a portion of files."""
-        self.requests.write(pickle.dumps(request))
-        self.requests.flush()
 
-    def end(self) -> None:
-        """End the process, whatever it is doing."""
-        self.process.kill()
-        self.process.wait()
-        for pipe in (self.requests, self.results):
-            # What was not sent is of no use to anybody.
-            with suppress(OSError):
-                pipe.close()
+def _send(worker: Child, request: object) -> None:
+    worker.requests.write(pickle.dumps(request))
+    worker.requests.flush()
 
 
 class WorkerPool:
@@ -227,10 +196,10 @@ class WorkerPool:
         self._ready: dict[int, dict[Path, Result | None]] = {}
         self._ended = False
         self._running = 0
-        self._workers: list[Worker] = []
+        self._workers: list[Child] = []
         for _ in range(min(workers, len(self._portions))):
             with suppress(OSError):
-                self._workers.append(Worker.start(task))
+                self._workers.append(_worker(task))
         for worker in self._workers:
             self._running += 1
             Thread(target=self._feed, args=(worker,), name="jupyter-memory-worker", daemon=True).start()
@@ -256,7 +225,7 @@ class WorkerPool:
             self._news.wait_for(lambda: place in self._ready or not self._running)
             found = self._ready.get(place, {}).pop(path, None)
         # A file that was written since is not what was prepared.
-        return None if found is None or found[0] != stamp(path) else unpacked(found[1])
+        return None if found is None or found[0] != stamp(path) else _unpacked(found[1])
 
     def close(self) -> None:
         """End the workers, whatever they are doing."""
@@ -272,13 +241,13 @@ class WorkerPool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _feed(self, worker: Worker) -> None:
+    def _feed(self, worker: Child) -> None:
         under_way: list[int] = []
         try:
             while True:
                 while len(under_way) < 2 and (place := self._taken(wait=not under_way)) is not None:
                     under_way.append(place)
-                    worker.send(self._portions[place])
+                    _send(worker, self._portions[place])
                 if not under_way:
                     return
                 found = pickle.load(worker.results)  # noqa: S301 - from the process started here
@@ -316,11 +285,10 @@ def workers_for(paths: Sequence[Path]) -> int:
 
 
 def _read_of(path: Path) -> int:
-    readers = known_readers()
-    sampled = readers.sampled_of(path)
+    traits = known_readers().traits_of(path)
     with suppress(OSError):
         size = path.stat().st_size
-        return min(size, 2 * sampled) if sampled else min(size, _UNOPENED) if readers.is_unopened(path) else size
+        return min(size, 2 * traits.sampled or (_UNOPENED if traits.unopened else size))
     return 0
 
 

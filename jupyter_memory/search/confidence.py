@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from math import exp, log, sqrt
 from random import Random
-from typing import Literal, NamedTuple
+from typing import Literal
 from unicodedata import category, name, normalize
 
 import numpy as np
@@ -171,12 +171,15 @@ def verdict(strength: float) -> Verdict:
 def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     """Return the strength of each of these candidates, 0 to 1; their evidence must have the signal ``max_sim``."""
     query, words = context.query, context.asked_words
-    # A model gives punctuation a vector as well, but nobody asked for anything.
-    if not any((query.terms.words, query.terms.phrases, query.terms.ident)) and is_wordless(query.text):
+    # A model gives punctuation a vector as well, but nobody asked for anything; a picture says something.
+    says = any(one.isalnum() or not (one.isascii() or category(one)[0] in "PZ") for one in query.text)
+    if query.text and not (says or query.terms.words or query.terms.phrases or query.terms.ident):
         return [0.0] * len(ranked)
     if not ranked:
         return []
-    most = _BOUND if is_one_letter(query.text) else 1.0
+    letters = list(filter(str.isalnum, normalize("NFC", query.text)))
+    # Nearly any text has one Latin letter somewhere; a sign such as 税 is a word.
+    most = _BOUND if len(letters) == 1 and name(letters[0], "").startswith("LATIN") else 1.0
     passages = context.candidates.passages_of(one.candidate for one in ranked)
     whole, bounded = sum(word.weight for word in words), any(missed(words))
     missing = sum(word.weight for word in words if word.missing and word.is_name) / whole if whole else 0.0
@@ -213,11 +216,7 @@ def _bounded(margin: float) -> float:
 
 
 def strength_of(hits: Sequence[float]) -> float:
-    """Return the strength of an answer from those of its hits, the best first: how likely one of the first answers.
-
-    >>> strength_of([0.2, 0.9, 0.1, 0.99]), strength_of([])
-    (0.9, 0.0)
-    """
+    """Return the strength of an answer from those of its hits, the best first: how likely one of the first answers."""
     return max(hits[:_FIRST], default=0.0)
 
 
@@ -225,25 +224,6 @@ def missed(words: Sequence[AskedWord]) -> Iterator[AskedWord]:
     """Yield the words that carry much of a query and that nothing in the store holds."""
     whole = sum(word.weight for word in words)
     yield from (word for word in words if word.missing and word.weight >= _MUCH * whole)
-
-
-def is_wordless(text: str) -> bool:
-    """Return whether a text is punctuation and nothing else; a picture says something.
-
-    >>> is_wordless("?!"), is_wordless(""), is_wordless("λ?"), is_wordless("🙂")
-    (True, False, False, False)
-    """
-    return bool(text) and not any(one.isalnum() or not (one.isascii() or category(one)[0] in "PZ") for one in text)
-
-
-def is_one_letter(text: str) -> bool:
-    """Return whether a question is one Latin letter, which nearly any text has somewhere; a sign such as 税 is a word.
-
-    >>> is_one_letter("é"), is_one_letter("x?"), is_one_letter("税"), is_one_letter("R2")
-    (True, True, False, False)
-    """
-    letters = list(filter(str.isalnum, normalize("NFC", text)))
-    return len(letters) == 1 and name(letters[0], "").startswith("LATIN")
 
 
 # Calibration: how far meaning can be trusted in one store with one model, measured without judgements.
@@ -284,29 +264,19 @@ def calibrate(storage: Storage, embedder: Embedder) -> float | None:
             return None
         chunks = snapshot.sample(_SPARE * PASSAGES)
         Random(_SEED).shuffle(chunks)  # noqa: S311 - which passages are asked about is no secret
-        asked = pseudo_queries(_passages(snapshot, chunks), PASSAGES)
+        asked = _pseudo_queries(snapshot, chunks)
         if len(asked) < ENOUGH:
             return None
-        stems = snapshot.corpus.words
-        words = words_in_common([stems(one.question) for one in asked], [stems(one.answer) for one in asked])
+        questions, answers = zip(*asked, strict=True)
+        words = _words_in_common(*(list(map(snapshot.corpus.words, some)) for some in (questions, answers)))
     # Outside the snapshot: a model of many layers takes its time.
-    answers = base.documents(embedder, [one.answer for one in asked])
-    questions = np.stack([base.question(embedder, one.question) for one in asked])
-    value = calibration(words, questions @ answers.T)
+    documents = base.documents(embedder, answers)
+    cosines = np.stack([base.question(embedder, one) for one in questions]) @ documents.T
+    ratio = (1 - mean_reciprocal_rank(words) + _SLACK) / (1 - mean_reciprocal_rank(cosines) + _SLACK)
+    # 1 where meaning fails about as often as words do.
+    value = float(min(_MOST, max(_LEAST, ratio**_POWER)))
     storage.writer.keep_calibration(model, size, value)
     return value
-
-
-def calibration(words: NDArray[np.floating], meaning: NDArray[np.floating]) -> float:
-    """Return how much more meaning can be trusted than on average: 1 where it fails about as often as words do.
-
-    ``words`` is BM25 of each question (row) with each answer, ``(n, n)``, the right ones on the diagonal; ``meaning``
-    are the cosines of the same.
-    """
-    if len(words) < ENOUGH:
-        return 1.0
-    ratio = (1 - mean_reciprocal_rank(words) + _SLACK) / (1 - mean_reciprocal_rank(meaning) + _SLACK)
-    return float(min(_MOST, max(_LEAST, ratio**_POWER)))
 
 
 def mean_reciprocal_rank(scores: NDArray[np.floating]) -> float:
@@ -316,8 +286,8 @@ def mean_reciprocal_rank(scores: NDArray[np.floating]) -> float:
     return float((1 / ranks).mean())
 
 
-def words_in_common(questions: Sequence[Sequence[str]], answers: Sequence[Sequence[str]]) -> NDArray[np.float64]:
-    """Return BM25 (k1 = 1.2, b = 0.75, as FTS5) of each question with each answer, given as words, ``(n, n)``."""
+def _words_in_common(questions: Sequence[Sequence[str]], answers: Sequence[Sequence[str]]) -> NDArray[np.float64]:
+    # BM25 (k1 = 1.2, b = 0.75, as FTS5) of each question, a row, with each answer; the right ones are the diagonal.
     lengths = np.array([len(answer) for answer in answers], dtype=np.float64)
     norms = 1.2 * (0.25 + 0.75 * lengths / max(lengths.mean(), 1.0)) if lengths.size else lengths
     postings: dict[str, dict[int, int]] = {}
@@ -335,46 +305,26 @@ def words_in_common(questions: Sequence[Sequence[str]], answers: Sequence[Sequen
     return scores
 
 
-def _passages(snapshot: Snapshot, chunks: Sequence[int]) -> Iterator[EmbeddedParts]:
+def _pseudo_queries(snapshot: Snapshot, chunks: Sequence[int]) -> list[tuple[str, str]]:
+    # Each a question and what is left of its passage without it. A heading is asked at most once: any passage under it
+    # would be as good an answer as the one that counts as right.
+    found: list[tuple[str, str]] = []
+    headings: set[str] = set()
     for start in range(0, len(chunks), PASSAGES):
         some = chunks[start : start + PASSAGES]
         parts = snapshot.embedded_parts(some)
-        yield from (parts[chunk] for chunk in some if chunk in parts)
-
-
-class PseudoQuery(NamedTuple):
-    """A question whose answer is known: ``answer`` is what is left of a passage without ``question``."""
-
-    question: str
-    answer: str
-
-
-def pseudo_queries(passages: Iterable[EmbeddedParts], most: int) -> list[PseudoQuery]:
-    """Return up to ``most`` pseudo-queries, in the order of the passages.
-
-    A heading is asked at most once: any passage under it would be as good an answer as the one that counts as right.
-    """
-    found: list[PseudoQuery] = []
-    headings: set[str] = set()
-    for passage in passages:
-        if len(found) == most:
-            break
-        heading = heading_of(passage.context, passage.title, passage.kind)
-        one = pseudo_query(passage, "" if heading in headings else heading)
-        headings.add(heading)
-        if one:
-            found.append(one)
+        for passage in (parts[chunk] for chunk in some if chunk in parts):
+            heading = heading_of(passage.context, passage.title, passage.kind)
+            one = _pseudo_query(passage, "" if heading in headings else heading)
+            headings.add(heading)
+            if one:
+                found.append(one)
+            if len(found) == PASSAGES:
+                return found
     return found
 
 
-def pseudo_query(passage: EmbeddedParts, heading: str = "") -> PseudoQuery | None:
-    """Return a passage divided, None where it has too few words for that.
-
-    >>> code = "def mean(xs):\\n    '''Average of all prices.'''\\n    return sum(xs) / len(xs)"
-    >>> pseudo_query(EmbeddedParts("note", "", "", code))
-    PseudoQuery(question='Average of all prices.', answer='def mean(xs):\\n    \\n    return sum(xs) / len(xs)')
-    >>> pseudo_query(EmbeddedParts("note", "", "", "Prices."))
-    """
+def _pseudo_query(passage: EmbeddedParts, heading: str) -> tuple[str, str] | None:
     text, one = passage.text.strip(), None
     if found := _DOCSTRING.search(text):
         lines = (found[1] or found[2]).strip().splitlines() or [""]
@@ -390,7 +340,7 @@ def pseudo_query(passage: EmbeddedParts, heading: str = "") -> PseudoQuery | Non
     return _fair(sentences[place], " ".join(sentences[:place] + sentences[place + 1 :]))
 
 
-def _fair(question: str, answer: str) -> PseudoQuery | None:
+def _fair(question: str, answer: str) -> tuple[str, str] | None:
     if min(len(question.split()), len(answer.split())) < _FEWEST_WORDS:
         return None
-    return PseudoQuery(question[:_LONGEST_QUESTION], answer)
+    return question[:_LONGEST_QUESTION], answer

@@ -120,11 +120,7 @@ class Background:
         return cls(mean, deviation) if deviation > 1e-6 else None
 
     def margin(self, cosine: Values) -> Values:
-        """Return how many standard deviations a cosine lies above the mean.
-
-        >>> Background(0.1, 0.2).margin(0.7)
-        2.9999999999999996
-        """
+        """Return how many standard deviations a cosine lies above the mean."""
         return (cosine - self.mean) / self.deviation
 
 
@@ -195,35 +191,26 @@ class Samples:
         return found
 
     def hubness(self, snapshot: Snapshot, model: Model, chunks: Sequence[int]) -> dict[int, float]:
-        """Return the hubness of those of these chunks that have a vector, by chunk."""
+        """Return the mean cosine of chunks with the nearest of the sample that are of other memories, by chunk.
+
+        A hub is near to many texts, and so to any question as well (Radovanović et al., JMLR 2010). The idea is that of
+        cross-domain similarity local scaling (Conneau et al., ICLR 2018), with the sample for the neighbourhood. Chunks
+        without a vector are left out.
+        """
         sample = self.sample(snapshot, model)
         ids, memories, vectors = snapshot.vectors(model, chunks)
         if not ids.size or len(sample.vectors) < 2:
             return {}
-        return dict(zip(ids.tolist(), hubness(vectors, memories, sample.vectors, sample.owners).tolist(), strict=True))
-
-
-def hubness(vectors: Floats, memories: Keys, sample: Floats, owners: Keys) -> Floats:
-    """Return the mean cosine of each vector with the nearest of a sample that are of other memories, ``(n,)``.
-
-    A hub is near to many texts, and so to any question as well (Radovanović et al., JMLR 2010). The measure is the idea
-    of cross-domain similarity local scaling (Conneau et al., ICLR 2018), with the sample for the neighbourhood. Vectors
-    have length 1; ``memories`` and ``owners`` are the keys of the memories of each vector and of the sample.
-
-    >>> one, near, far = np.eye(3, dtype=np.float32)[0], [0.6, 0.8, 0], [0, 0, 1]
-    >>> hubness(np.array([one]), np.array([7]), np.array([one, near, far], np.float32), np.array([7, 8, 9])).round(2)
-    array([0.3], dtype=float32)
-    """
-    with one_core():
-        cosines: Floats = vectors @ sample.T
-    # A sample holds few chunks of the memories themselves.
-    own = np.flatnonzero(np.isin(owners, memories))
-    cosines[:, own] = np.where(memories[:, None] == owners[own], -np.inf, cosines[:, own])
-    cosines.partition(max(0, cosines.shape[1] - NEAREST), axis=1)
-    nearest = cosines[:, -NEAREST:]
-    others = np.isfinite(nearest)
-    means: Floats = np.where(others, nearest, 0).sum(axis=1) / np.maximum(others.sum(axis=1), 1)
-    return means.astype(np.float32, copy=False)
+        with one_core():
+            cosines: Floats = vectors @ sample.vectors.T
+        # A sample holds few chunks of the memories themselves.
+        own = np.flatnonzero(np.isin(sample.owners, memories))
+        cosines[:, own] = np.where(memories[:, None] == sample.owners[own], -np.inf, cosines[:, own])
+        cosines.partition(max(0, cosines.shape[1] - NEAREST), axis=1)
+        nearest = cosines[:, -NEAREST:]
+        others = np.isfinite(nearest)
+        means: Floats = np.where(others, nearest, 0).sum(axis=1) / np.maximum(others.sum(axis=1), 1)
+        return dict(zip(ids.tolist(), means.astype(np.float32, copy=False).tolist(), strict=True))
 
 
 class CandidatePool(tuple[Candidate, ...]):
@@ -384,14 +371,6 @@ class Labelled(Protocol):
 
     @property
     def label(self) -> str: ...
-
-
-@runtime_checkable
-class Described(Labelled, Protocol):
-    """A signal that also says what it measures, in a sentence."""
-
-    @property
-    def description(self) -> str: ...
 
 
 @runtime_checkable

@@ -15,15 +15,7 @@ from jupyter_memory.embedders import base as checked
 from jupyter_memory.errors import EmbedderError, InputError, StoreError
 from jupyter_memory.search.confidence import strength_of, strengths, verdict
 from jupyter_memory.search.context import Samples, VectorQuery
-from jupyter_memory.search.explanation import (
-    all_reasons,
-    judged_by,
-    labels,
-    ranks_without,
-    traced,
-    why_here,
-    why_not,
-)
+from jupyter_memory.search.explanation import all_reasons, judged_by, labels, ranks_without, traced, why_here, why_not
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.pipeline import Result, Scored, fuse, search
 from jupyter_memory.search.presentation import doubts, facets, hits, in_order, unranked
@@ -77,14 +69,9 @@ class Pooled:
     everyone: Mapping[int, Hit]
 
     @property
-    def hybrid(self) -> bool:
-        """Return whether meaning was searched, and not words alone."""
-        return self.scored.hybrid
-
-    @property
     def terms(self) -> tuple[Term, ...]:
         """Return the terms that count in this search."""
-        return self.profile.terms_for(self.hybrid)
+        return self.profile.terms_for(self.scored.hybrid)
 
     def speaks(self, term: Term) -> bool:
         """Return whether a term has anything to say of any candidate, whatever its weight."""

@@ -39,19 +39,13 @@ def why_not(
     if cosine is None:
         lines.append("By meaning: it has no vector from the current model, or the search used words only.")
     elif threshold is not None and cosine < threshold:
-        lines.append(f"By meaning: its cosine {_below(cosine, threshold)} is below the threshold {threshold:g}.")
+        # As many digits as it takes to read that it is below.
+        rounded = (f"{cosine:.{digits}f}" for digits in range(2, 9))
+        shown = next((text for text in rounded if float(text) < threshold), repr(cosine))
+        lines.append(f"By meaning: its cosine {shown} is below the threshold {threshold:g}.")
     else:
         lines.append(f"By meaning: its cosine is {cosine:.2f}, but {fetched} memories are closer.")
     return tuple(lines)
-
-
-def _below(number: float, bound: float) -> str:
-    """Return a number with as many digits as it takes to read that it is below a bound.
-
-    >>> _below(0.081, 0.22), _below(0.2196, 0.22)
-    ('0.08', '0.2196')
-    """
-    return next((text for digits in range(2, 9) if float(text := f"{number:.{digits}f}") < bound), repr(number))
 
 
 def _facets(filters: Filters, memory: Memory) -> str:
@@ -176,6 +170,7 @@ _ZERO = {
 # Signals of few values: many hits share the first place, so "ranked first" says nothing. A new one belongs here.
 _YES_OR_NO = frozenset(["tier", "severity", "domain", "time", "title", "history"])
 _VALUES = {"keyword": "BM25 {shown}", "vector": "cosine {shown}", "similarity": "cosine {shown}"}
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
@@ -256,7 +251,13 @@ def all_reasons(
         else:
             told.append(f"Nothing for {name} ({_value(name, seen.value)}).")
     if without and pool > 1:
-        told.append(_without(hit.rank, without))
+        moved = [term for term in without if without[term] != hit.rank]
+        first, *others = sorted(moved, key=lambda term: -abs(without[term] - hit.rank)) or [""]
+        if not first:
+            told.append(f"Without any one of these, its rank would still be {hit.rank}.")
+        else:
+            rest = "".join(f"; without {term}, {without[term]}" for term in others)
+            told.append(f"Without {first}, its rank would be {without[first]}{rest}.")
     return tuple(told)
 
 
@@ -277,39 +278,10 @@ def _place(name: str, seen: Evidence) -> str:
     first = seen.rank == 1 and name not in _YES_OR_NO and seen.contribution > 0
     if seen.rank is None or not (first or name in _RETRIEVER_LABELS):
         return name
-    return f"{name}, {_ordinal(seen.rank)}"
+    is_teen = seen.rank % 100 in (11, 12, 13)
+    return f"{name}, {seen.rank}{'th' if is_teen else _ENDINGS.get(seen.rank % 10, 'th')}"
 
 
 def _value(name: str, value: float) -> str:
-    """Return a signal's raw value, in as many digits as mean something.
-
-    >>> _value("keyword", 4.3812), _value("mine", 0.1234)
-    ('BM25 4.38', 'value 0.12')
-    """
     shown = f"{value:.{2 if abs(value) < 1 else 3}g}"
     return _VALUES.get(name, "value {shown}").format(shown=shown)
-
-
-def _without(rank: int, without: Mapping[str, int]) -> str:
-    """Return the rank without the points of each term that changes it, the largest difference first.
-
-    >>> _without(1, {"keyword": 3, "tier": 1, "vector": 7})
-    'Without vector, its rank would be 7; without keyword, 3.'
-    >>> _without(2, {"keyword": 2, "tier": 2})
-    'Without any one of these, its rank would still be 2.'
-    """
-    moved = sorted((term for term in without if without[term] != rank), key=lambda term: -abs(without[term] - rank))
-    if not moved:
-        return f"Without any one of these, its rank would still be {rank}."
-    others = "".join(f"; without {term}, {without[term]}" for term in moved[1:])
-    return f"Without {moved[0]}, its rank would be {without[moved[0]]}{others}."
-
-
-def _ordinal(number: int) -> str:
-    """Return a place as people say it.
-
-    >>> [_ordinal(number) for number in (1, 2, 3, 4, 11, 22, 112)]
-    ['1st', '2nd', '3rd', '4th', '11th', '22nd', '112th']
-    """
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number % 100 not in (11, 12, 13) else "th"
-    return f"{number}{ending}"

@@ -50,11 +50,8 @@ class _Trees:
         return self._read[source]
 
 
-def failure(run: Run, before: Sequence[Run], trees: _Trees) -> _Failure:
-    """Return a failed run as it is compared; ``before`` are the earlier runs of its session, in their order.
-
-    Without an error, only its code is compared.
-    """
+def _failure(run: Run, before: Sequence[Run], trees: _Trees) -> _Failure:
+    # `before` are the earlier runs of its session, in their order. Without an error, only its code is compared.
     error = run.error or RunError("", "")
     raised = read_traceback(error.traceback) if error.traceback else None
     modules = [module for one in before[-EARLIER:] if (module := trees.of(one.source)) is not None]
@@ -173,32 +170,6 @@ _TELLING = 8
 _HALF, _IN_PART = 0.6, 0.75
 
 
-class _FailureSimilarity:
-    def __init__(self, failures: Sequence[_Failure]) -> None:
-        self._words = _rarity(one.signature.words for one in failures)
-        self._named = _rarity(one.signature.named for one in failures)
-        self._frames = _rarity(one.signature.frames for one in failures)
-        self._code = _rarity(one.code for one in failures)
-        self._origins = _rarity(one.origins for one in failures)
-
-    def parts(self, new: _Failure, old: _Failure) -> Parts:
-        """Return how alike a new failure and an older one are in each part."""
-        mine, its = new.signature, old.signature
-        own = new.own | old.own
-        words = fixed(mine.words, its.words, own)
-        same = mine.name == its.name
-        message = _overlap(words, fixed(its.words, mine.words, own), self._words, nothing=1.0) if same else 0.0
-        return Parts(
-            message=message,
-            named=_shared(mine.named, its.named, self._named),
-            frames=_shared(frozenset(mine.frames), frozenset(its.frames), self._frames),
-            raised=float(bool(mine.frames) and mine.frames[:1] == its.frames[:1]),
-            code=_overlap(new.code, old.code, self._code),
-            origins=_overlap(new.origins, old.origins, self._origins),
-            words=len(words),
-        )
-
-
 def score(parts: Parts, weights: Weights) -> float:
     """Return how likely it is that two failures have one cause, as a share of the most that can agree."""
     # Errors that Python itself raises have no frames of a library: that both have none says something.
@@ -213,12 +184,10 @@ def score(parts: Parts, weights: Weights) -> float:
 
 
 def agreement(parts: Parts) -> float:
-    """Return from 0 to 1 how sure it is that two errors are the same, whatever the code.
-
-    "No module named" says little, and much with the same name behind it; a long message says all by itself, and so
-    does a place in the library that raises both. A message that is nothing but a name, as a KeyError's, says only that
-    Python raised both, if no library did.
-    """
+    """Return from 0 to 1 how sure it is that two errors are the same, whatever the code."""
+    # "No module named" says little, and much with the same name behind it; a long message says all by itself, and so
+    # does a place in the library that raises both. A message that is nothing but a name, as a KeyError's, says only
+    # that Python raised both, if no library did.
     named = parts.named
     if named is None:
         named = float(parts.words > 0 or parts.frames is None)
@@ -259,15 +228,32 @@ class KnownErrors:
         self._by_name: dict[str, list[_Failure]] = {}
         for run in failed:
             if run.error is not None:
-                one = failure(run, around(run)[0], self._trees)
+                one = _failure(run, around(run)[0], self._trees)
                 self._by_name.setdefault(one.signature.name, []).append(one)
 
     def compared(self, run: Run, before: Sequence[Run]) -> list[tuple[Parts, Run]]:
         """Return the earlier failed runs with an error of the same type, and how alike each is in its parts."""
-        new = failure(run, before, self._trees)
-        known = self._by_name.get(new.signature.name, [])
-        similarity = _FailureSimilarity(known)
-        return [(similarity.parts(new, old), old.run) for old in known]
+        new = _failure(run, before, self._trees)
+        known, mine = self._by_name.get(new.signature.name, []), new.signature
+        of_words = _rarity(one.signature.words for one in known)
+        of_names = _rarity(one.signature.named for one in known)
+        of_frames = _rarity(one.signature.frames for one in known)
+        of_code, of_origins = _rarity(one.code for one in known), _rarity(one.origins for one in known)
+        found = []
+        for old in known:
+            its, own = old.signature, new.own | old.own
+            words = fixed(mine.words, its.words, own)
+            parts = Parts(
+                message=_overlap(words, fixed(its.words, mine.words, own), of_words, nothing=1.0),
+                named=_shared(mine.named, its.named, of_names),
+                frames=_shared(frozenset(mine.frames), frozenset(its.frames), of_frames),
+                raised=float(bool(mine.frames) and mine.frames[:1] == its.frames[:1]),
+                code=_overlap(new.code, old.code, of_code),
+                origins=_overlap(new.origins, old.origins, of_origins),
+                words=len(words),
+            )
+            found.append((parts, old.run))
+        return found
 
     def fixes(self, run: Run, before: Sequence[Run], limit: int = 3) -> list[Fix]:
         """Return what mended the errors most like that of a run, the best first; nothing if none is alike."""

@@ -13,7 +13,6 @@ from pathlib import PurePath
 from typing import NamedTuple, Protocol
 
 from jupyter_memory.search.context import CandidatePool
-from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.text.markdown import source_of
 from jupyter_memory.types import Candidate, Evidence, Memory, Query, Ranking
 from jupyter_memory.types.protocols import Term, WeightedTerm
@@ -228,23 +227,25 @@ class DeduplicateFiles:
         shared = Counter(stems.values())
         kept: dict[str, list[tuple[Candidate, Shingles]]] = defaultdict(list)
         duplicates = dict(fused.duplicates)
-        for one in sorted(best, key=lambda one: is_copy(one.memory.source)):
+        for one in sorted(best, key=lambda one: _is_copy(one.memory.source)):
             name = stems[one.memory.source]
             if shared[name] > 1:
-                said = shingles(one.memory.text)
-                same = next(
-                    (
-                        other
-                        for other, its in kept[name]
-                        if other.memory.source != one.memory.source and are_alike(said, its, self.share)
-                    ),
-                    None,
-                )
-                if same is None:
-                    kept[name].append((one, said))
+                words = one.memory.text[:_LONGEST].casefold().split()
+                said = frozenset(pairwise(words) if len(words) > 1 else zip(words, strict=True))
+                for other, its in kept[name]:
+                    if other.memory.source != one.memory.source and self._are_alike(said, its):
+                        duplicates[one.key] = other.key
+                        break
                 else:
-                    duplicates[one.key] = same.key
+                    kept[name].append((one, said))
         return replace(fused, duplicates=duplicates) if len(duplicates) > len(fused.duplicates) else fused
+
+    def _are_alike(self, one: Shingles, other: Shingles) -> bool:
+        fewer, more = sorted((len(one), len(other)))
+        if not fewer or fewer < self.share * more:
+            return False
+        shared = len(one & other)
+        return shared >= self.share * (fewer + more - shared)
 
     def __str__(self) -> str:
         return "only the best of duplicates in copied notebooks and files is kept, the original before its copies"
@@ -319,12 +320,6 @@ def normalised(text: str) -> str:
     return " ".join(text.casefold().split()).rstrip(".!?,;: …")
 
 
-def copies_of(key: int, candidates: Iterable[Candidate], snapshot: Snapshot) -> set[int]:
-    """Return the keys of the candidates that say just what a memory says."""
-    said = normalised(snapshot.texts([key])[key])
-    return {one.key for one in candidates if normalised(one.memory.text) == said}
-
-
 def stem(source: str) -> str:
     """Return the name of a file without its folder, its suffix and what a copy or another version adds to it.
 
@@ -343,39 +338,10 @@ def stem(source: str) -> str:
     return original[:-_LONGEST_NAME] + _VERSION.sub("", original[-_LONGEST_NAME:]) or name
 
 
-def is_copy(source: str) -> bool:
-    """Return whether the name of a file says that it is a copy of another; a later version is none.
-
-    >>> [is_copy(name) for name in ("λ-Copy1.ipynb", "Copy of λ.ipynb", "λ (2).md", "λ_v3.ipynb", "copy.py")]
-    [True, True, True, False, False]
-    """
+def _is_copy(source: str) -> bool:
+    # A later version is none.
     name = PurePath(source).stem.casefold()
     return _COPY_OF.match(name) is not None or _COPY.search(name[-_LONGEST_NAME:]) is not None
-
-
-def shingles(text: str) -> Shingles:
-    """Return the pairs of neighbouring words of a text, whatever their case; of a single word that word.
-
-    >>> sorted(shingles("Fit the λ"))
-    [('fit', 'the'), ('the', 'λ')]
-    """
-    words = text[:_LONGEST].casefold().split()
-    return frozenset(pairwise(words)) if len(words) > 1 else frozenset((word,) for word in words)
-
-
-def are_alike(one: Shingles, other: Shingles, share: float) -> bool:
-    """Return whether two texts have this share of their shingles in common, by Jaccard; an empty one is like none.
-
-    >>> are_alike(shingles("a λ b"), shingles("A  λ b"), 0.9)
-    True
-    >>> are_alike(shingles("fit ridge"), shingles("fit lasso"), 0.5)
-    False
-    """
-    fewer, more = sorted((len(one), len(other)))
-    if not fewer or fewer < share * more:
-        return False
-    shared = len(one & other)
-    return shared >= share * (fewer + more - shared)
 
 
 def newer_first(memory: Memory) -> tuple[float, str, str, str]:

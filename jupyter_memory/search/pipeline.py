@@ -19,14 +19,13 @@ from jupyter_memory.search.context import (
     candidates,
     retrieve,
 )
-from jupyter_memory.search.fusion import Column, Fused, Ranked, Table, best_first, copies_of
+from jupyter_memory.search.fusion import Column, Fused, Ranked, Table, best_first, normalised
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.parser import missing_phrases
 from jupyter_memory.search.query.temporal import notice_of
 from jupyter_memory.search.query.terms import inflected, respelled
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.types import Filters, Query, Ranking
-from jupyter_memory.types.protocols import Term
 
 _NUMBER = re.compile(r"\d+")
 # Kernels have sessions too, but nobody counts these.
@@ -129,13 +128,15 @@ def search(
             name: sorted(chain(*(part[name] for part in parts)), key=lambda one: -one.score) for name in RETRIEVERS
         }
     found = candidates(retrieved, snapshot, vector_query)
-    if exclude is not None and (copies := copies_of(exclude, found, snapshot)):
+    if exclude is not None:
+        said = normalised(snapshot.texts([exclude])[exclude])
+        copies = {one.key for one in found if normalised(one.memory.text) == said}
         found = [one for one in found if one.key not in copies]
         retrieved = {name: [one for one in ones if one.memory not in copies] for name, ones in retrieved.items()}
-        said = (
+        are = (
             "1 memory with the same text is" if len(copies) == 1 else f"{len(copies):,} memories with the same text are"
         )
-        notices = (*notices, f"{said} not shown.")
+        notices = (*notices, f"{are} not shown.") if copies else notices
     context = SearchContext(query, CandidatePool(found, snapshot), retrieved, snapshot, samples, columns, vector_query)
     clock.lap("pool")
     rankings: dict[str, Ranking[int]] = {}
@@ -155,7 +156,22 @@ def fuse(scored: Scored, profile: Profile, notices: tuple[str, ...] = ()) -> Res
     fused = contributions(scored, profile)
     for process in profile.steps:
         fused = process(fused)
-    ranked = _in_order(fused, profile, profile.terms_for(scored.hybrid), scored)
+    rankings, order = scored.rankings, dict(scored.rankings)
+    # Signals that give a retriever's score to all candidates, and are shown under its name. Every signal is asked in
+    # every search: `isinstance` with a protocol takes a hundred times as long.
+    completing = {one.name: retriever for one in profile.signals if (retriever := getattr(one, "completes", None))}
+    order |= {name: rankings[retriever] for name, retriever in completing.items()}
+    for signal in profile.signals:
+        if getattr(signal, "lower_is_better", False):
+            order[signal.name] = Ranking({key: -value for key, value in rankings[signal.name].scores.items()})
+    reads = {term.name: term.reads or term.name for term in profile.terms_for(scored.hybrid)}
+    reads |= {one.name: one.name for one in profile.signals if one.name not in reads | completing}
+    columns = [
+        Column(name, rankings[of].scores, order[of], fused.contributions.get(name, {})) for name, of in reads.items()
+    ]
+    table, kept = Table(columns, rankings), fused.totals(reads)
+    best = best_first(fused.candidates, kept)
+    ranked = [Ranked(rank, one, kept[one.key], table) for rank, one in enumerate(best, start=1)]
     clock.lap("fuse")
     timings = {**scored.timings, "rank": scored.timings["rank"] + clock.laps["fuse"]}
     said, limit = [*notices], context.query.limit
@@ -177,25 +193,6 @@ def contributions(scored: Scored, profile: Profile) -> Fused:
     terms = profile.terms_for(scored.hybrid)
     of_terms = {term.name: term.contributions(scored.rankings[term.reads or term.name]) for term in terms}
     return Fused(scored.context.query, scored.context.candidates, of_terms)
-
-
-def _in_order(fused: Fused, profile: Profile, terms: Sequence[Term], scored: Scored) -> list[Ranked]:
-    rankings, order = scored.rankings, dict(scored.rankings)
-    # Signals that give a retriever's score to all candidates, and are shown under its name. Every signal is asked in
-    # every search: `isinstance` with a protocol takes a hundred times as long.
-    completing = {one.name: retriever for one in profile.signals if (retriever := getattr(one, "completes", None))}
-    order |= {name: rankings[retriever] for name, retriever in completing.items()}
-    for signal in profile.signals:
-        if getattr(signal, "lower_is_better", False):
-            order[signal.name] = Ranking({key: -value for key, value in rankings[signal.name].scores.items()})
-    reads = {term.name: term.reads or term.name for term in terms}
-    reads |= {one.name: one.name for one in profile.signals if one.name not in reads | completing}
-    columns = [
-        Column(name, rankings[of].scores, order[of], fused.contributions.get(name, {})) for name, of in reads.items()
-    ]
-    table, kept = Table(columns, rankings), fused.totals(reads)
-    best = best_first(fused.candidates, kept)
-    return [Ranked(rank, one, kept[one.key], table) for rank, one in enumerate(best, start=1)]
 
 
 @dataclass(slots=True)

@@ -47,10 +47,8 @@ def snippet(
     ``spans`` are ``[start, end)`` in code points of ``text``, in order; without any, the text is shown from its
     beginning. Prose is shown in one line, code in up to four of its own.
     """
-    return _lines(text, spans, width) if code else _line(text, spans, width)
-
-
-def _line(text: str, spans: Sequence[Span], width: int) -> tuple[str, tuple[Span, ...]]:
+    if code:
+        return _lines(text, spans, width)
     place = {}
     length = at = 0
     blank = True  # white space follows white space, or nothing
@@ -65,16 +63,13 @@ def _line(text: str, spans: Sequence[Span], width: int) -> tuple[str, tuple[Span
             blank = True
         place[mark] = length
         at = mark
-    return cut(*(" ".join(text.split()), [(place[a], place[b]) for a, b in spans if place[b] > place[a]]), width)
+    return _cut(" ".join(text.split()), [(place[a], place[b]) for a, b in spans if place[b] > place[a]], width)
 
 
-def cut(
+def _cut(
     text: str, spans: Sequence[Span], width: int, *, before: bool = False, after: bool = False
 ) -> tuple[str, tuple[Span, ...]]:
-    """Return the best stretch of one line, ``…`` where something is left out, and where its highlights are in it.
-
-    ``before`` and ``after`` tell that the line is not all there was.
-    """
+    # The best stretch of one line; `before` and `after` tell that the line is not all there was.
     start = _best_start(text, spans, width)
     stop = min(len(text), start + width)
     if start > 0 and text[start - 1] != " ":
@@ -101,11 +96,7 @@ def _with_literal(text: str, spans: Sequence[Span], literals: Sequence[str]) -> 
 
 
 def thickest(text: str, spans: Sequence[Span], width: int = WIDTH) -> Span:
-    """Return the first and the last of the highlights in the stretch of a text that a snippet shows, all without any.
-
-    >>> thickest("a λ b" + " ." * 99 + " mean λ", [(2, 3), (204, 208), (209, 210)])
-    (204, 210)
-    """
+    """Return where the first highlight that a snippet shows begins and the last one ends; without any, all the text."""
     start = _best_start(text, spans, width)
     inside = [(a, b) for a, b in spans if a >= start and b <= start + width]
     return (inside[0][0], inside[-1][1]) if inside else (0, len(text))
@@ -162,7 +153,7 @@ def _lines(text: str, spans: Sequence[Span], width: int) -> tuple[str, tuple[Spa
         return _joined(block, first, last, marks)
     line = lines[first]
     inside = [(a - line.begin, b - line.begin) for _, a, b in marks if line.begin <= a < line.end]
-    return cut(text[line.begin : line.end], inside, width, before=first > 0, after=last + 1 < len(lines))
+    return _cut(text[line.begin : line.end], inside, width, before=first > 0, after=last + 1 < len(lines))
 
 
 class _Line(NamedTuple):

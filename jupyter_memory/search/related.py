@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import exp, log1p
 
@@ -101,36 +100,26 @@ _USUAL = slice(5, 15)
 _POWER = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Likeness:
-    """What speaks for a candidate, in shares of the best score.
-
-    ``share`` is its own score, and ``usual`` the mean of those that follow the first ones: near 1 where nothing stands
-    out. ``beside`` is the evidence of the other first candidates of its section.
-    """
-
-    share: float
-    usual: float
-    beside: float = 0.0
-
-    @property
-    def value(self) -> float:
-        """Return how likely the candidate is about the same, 0 to 1.
-
-        >>> [round(Likeness(*values).value, 2) for values in ((1.0, 0.5), (1.0, 0.9), (0.8, 0.4, 1.2))]
-        [0.41, 0.03, 0.7]
-        """
-        logit = INTERCEPT + SHARE * self.share + USUAL * self.usual + BESIDE * self.beside
-        return 1 / (1 + exp(-max(-30.0, min(30.0, logit))))
-
-
 def only_alike(result: Result) -> Result:
     """Return a result with only the candidates that are likely about the same as its query, the likeliest first."""
     asked = result.query.terms
     if len(asked.words) + len(asked.ident) < _FEWEST:
         return replace(result, ranked=[], duplicates={})
     judged = result.ranked[:_JUDGED]
-    likely = [(one.value, found) for one, found in zip(_likenesses(judged), judged, strict=True)]
+    # How likely each is about the same, 0 to 1, from shares of the best score: its own, the mean of those that follow
+    # the first ones (near 1 where nothing stands out), and those of the other first candidates of its section.
+    best = max((one.score for one in judged), default=0.0)
+    shares = [max(0.0, one.score) / best if best > 0 else 0.0 for one in judged]
+    followers = shares[_USUAL]
+    usual = sum(followers) / len(followers) if followers else 0.0
+    # The title of a cell names the headings above it.
+    sections = [(one.candidate.memory.source, one.candidate.memory.title) for one in judged]
+    first = list(zip(sections, shares, strict=True))[:_FIRST]
+    likely: list[tuple[float, Ranked]] = []
+    for place, (found, section, share) in enumerate(zip(judged, sections, shares, strict=True)):
+        beside = sum(other**_POWER for at, (of, other) in enumerate(first) if at != place and of == section)
+        logit = INTERCEPT + SHARE * share + USUAL * usual + BESIDE * beside
+        likely.append((1 / (1 + exp(-max(-30.0, min(30.0, logit)))), found))
     # Sorting is stable, so of equals the better score stays first.
     likely = sorted((pair for pair in likely if pair[0] >= ALIKE_FROM), key=lambda pair: -pair[0])
     few = [found for _, found in likely]
@@ -139,23 +128,3 @@ def only_alike(result: Result) -> Result:
     kept = [found for found, strength in believed if strength >= _STRENGTH_FROM]
     ranked = [found._replace(rank=rank) for rank, found in enumerate(kept, start=1)]
     return replace(result, ranked=ranked, duplicates={})
-
-
-def _likenesses(ranked: Sequence[Ranked]) -> list[Likeness]:
-    best = max((one.score for one in ranked), default=0.0)
-    if best <= 0:
-        return [Likeness(0.0, 1.0)] * len(ranked)
-    shares = [max(0.0, one.score) / best for one in ranked]
-    followers = shares[_USUAL]
-    usual = sum(followers) / len(followers) if followers else 0.0
-    # The title of a cell names the headings above it.
-    sections = [(one.candidate.memory.source, one.candidate.memory.title) for one in ranked]
-    first = list(zip(sections, shares, strict=True))[:_FIRST]
-    return [
-        Likeness(
-            share=share,
-            usual=usual,
-            beside=sum(other**_POWER for at, (of, other) in enumerate(first) if at != place and of == section),
-        )
-        for place, (section, share) in enumerate(zip(sections, shares, strict=True))
-    ]

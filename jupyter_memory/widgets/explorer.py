@@ -132,7 +132,7 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     @property
     def _profile_code(self) -> ProfileCode:
         base = self.pooled.profile
-        alone = bool(base.keyword_only) and not self.pooled.hybrid
+        alone = bool(base.keyword_only) and not self.pooled.scored.hybrid
         return ProfileCode(base, self.weights, "keyword_only" if alone else "terms", self._written)
 
     def _move(self, _change: object = None) -> None:
@@ -167,7 +167,7 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
 
     @property
     def _sum(self) -> str:
-        return " + ".join(map(str, self.profile.terms_for(self.pooled.hybrid)))
+        return " + ".join(map(str, self.profile.terms_for(self.pooled.scored.hybrid)))
 
     def __repr__(self) -> str:
         return f"{self.frame!r}\nscore = {self._sum}"

@@ -29,13 +29,13 @@ DOCUMENTS = (".pdf", ".docx", ".pptx")
 def test_a_kind_is_documented_and_has_a_version(suffix):
     """Without a version, files would not be read anew after their reader has changed."""
     assert f"`{suffix}`" in (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
-    assert known_readers().version_of(f"a{suffix}") > 0
+    assert known_readers().traits_of(f"a{suffix}").version > 0
 
 
 def test_data_files_of_any_size_are_taken_and_none_is_read_whole():
     """Of a document, which is all text, and of workbooks that must be read whole, the setting `max_file_mb` decides."""
     known = known_readers()
-    bounded = {one for one in KINDS if known.sampled_of(Path(f"a{one}")) or known.is_unopened(Path(f"a{one}"))}
+    bounded = {one for one in KINDS if any(known.traits_of(f"a{one}")[1:])}
     assert bounded == set(KINDS) - {".xlsx", ".xlsm", ".xls", ".xlsb", ".ods", *DOCUMENTS}
 
 

@@ -10,8 +10,8 @@ from hashing import Hashing
 from judged import JUDGED, lines
 from results import titles
 
-from jupyter_memory import QueryError
-from jupyter_memory.search import PROFILES
+from jupyter_memory import JupyterMemory, QueryError
+from jupyter_memory.search import PROFILES, why_here
 from jupyter_memory.text import asked_in
 
 NOW = datetime(2026, 3, 6, 18, tzinfo=UTC)
@@ -124,6 +124,25 @@ def test_an_explanation_of_an_answer_long_ago(week_store):
     after = week_store.explain_in(answer, first)
     assert after.without == {} and len(after.details) == len(before.details) - 1
     assert after.reasons[:3] == before.reasons[:3] and after.hit == before.hit
+
+
+@pytest.mark.parametrize(("rank", "place"), [(2, "2nd"), (3, "3rd"), (11, "11th"), (22, "22nd"), (112, "112th")])
+def test_a_place_is_told_as_people_say_it(week_store, rank, place):
+    """The second, the eleventh and the hundred and twelfth, in English."""
+    hit = week_store.hits(QUERY, now=NOW).hits[0]
+    seen = replace(hit, signals={"keyword": replace(hit.signals["keyword"], rank=rank)})
+    assert f"(keyword, {place})." in why_here(seen, 200, 10, "auto")[-1]
+
+
+def test_a_cosine_reads_as_below_its_threshold(store):
+    """However near it is, the number that is shown is below the one beside it."""
+    memories = store(settings=JupyterMemory(threshold=0.01))
+    note = memories.add("The wind turbines were serviced in spring.")
+    threshold = memories.hits("electricity tariffs").hits[0].cosine + 0.0003
+    memories.close()
+    why = store(settings=JupyterMemory(threshold=threshold)).explain("electricity tariffs", note.id)
+    shown, bound = re.findall(r"\d\.\d+", why.reasons[-1])
+    assert float(shown) < float(bound)
 
 
 # -- filters that nothing in a store fits are told, with what is nearest -----------------------------------------------

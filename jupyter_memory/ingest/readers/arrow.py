@@ -23,11 +23,7 @@ _ONE_COLUMN = ipc.IpcReadOptions(included_fields=[0])
 
 
 def read(path: Path, /) -> Document:
-    """Return the columns of the table in a file, told apart by its first bytes.
-
-    Raises:
-        InputError: it is none of these formats, or it is encrypted.
-    """
+    """Return the columns of the table in a file, whose format its first bytes tell."""
     with path.open("rb") as opened:
         first = opened.read(6)
     if first.startswith(_ENCRYPTED):

@@ -59,12 +59,7 @@ class Sample:
 
 
 def sample(path: Path) -> Sample:
-    """Return the beginning of a text file.
-
-    Raises:
-        InputError: the file is binary.
-        OSError: the file cannot be read.
-    """
+    """Return the beginning of a text file; raises InputError if the file is binary."""
     with path.open("rb") as opened:
         # As large as it is now: a file that grows has no end.
         size = os.fstat(opened.fileno()).st_size
@@ -143,26 +138,21 @@ class DelimitedReader:
             raise InputError("A field of the file is too long for a table; perhaps a quote is not closed.") from None
         if not rows:
             raise InputError(f"The file has no row that can be read, so it is no {self.format}.")
-        return document([_table(rows, lines, begun)], self.format)
-
-
-def _table(rows: Sequence[Sequence[str]], lines: Sequence[str], begun: Sample) -> Table:
-    rows = without_preamble(rows)
-    width, header = len(rows[0]), None if begun.cut_short else header_of(rows[: _ROWS + 1])
-    types = types_of(rows[1 : _ROWS + 1] if header else rows[:_ROWS], width)
-    count = len(rows) - (header is not None)
-    estimated = not begun.whole
-    if estimated:
-        read = sum(map(len, lines)) or 1
-        count = max(count, round(count * begun.characters / read))
-    return Table(
-        columns=tuple(map(Column, (cell.strip() for cell in header), types)) if header else (),
-        rows=None if begun.cut_short else count,
-        estimated=estimated,
-        types=tuple(types) if not begun.cut_short else (),
-        width=width,
-        at_least=begun.cut_short,
-    )
+        cells = without_preamble(rows)
+        width, header = len(cells[0]), None if begun.cut_short else header_of(cells[: _ROWS + 1])
+        types = types_of(cells[1 : _ROWS + 1] if header else cells[:_ROWS], width)
+        count = len(cells) - (header is not None)
+        if not begun.whole:
+            count = max(count, round(count * begun.characters / (sum(map(len, lines)) or 1)))
+        table = Table(
+            columns=tuple(map(Column, (cell.strip() for cell in header), types)) if header else (),
+            rows=None if begun.cut_short else count,
+            estimated=not begun.whole,
+            types=() if begun.cut_short else tuple(types),
+            width=width,
+            at_least=begun.cut_short,
+        )
+        return document([table], self.format)
 
 
 def _fit(lines: Sequence[str], separator: str) -> tuple[bool, float, int]:
@@ -262,11 +252,7 @@ def _type(value: Any) -> str:
 
 
 def read_database(path: Path, /) -> Document:
-    """Return a part for each table and view of a SQLite or DuckDB file; nothing for a store of ours.
-
-    Raises:
-        InputError: the file is no such database, or it cannot be read.
-    """
+    """Return a part for each table and view of a SQLite or DuckDB file; nothing for a store of ours."""
     # Imported late: only the process that parses needs SQLite.
     from jupyter_memory.storage.databases import foreign_tables
 
@@ -292,11 +278,7 @@ _ARCHIVES = {
 
 
 def read_workbook(path: Path, /) -> Document:
-    """Return a part for each sheet that has cells.
-
-    Raises:
-        InputError: the file is no such workbook, or it is damaged or encrypted.
-    """
+    """Return a part for each sheet that has cells."""
     from python_calamine import CalamineWorkbook, PasswordError, SheetTypeEnum
 
     suffix = path.suffix.lower()

@@ -42,12 +42,8 @@ _NO_TITLE = re.compile(
 _TEMPLATES = (datetime(2013, 12, 23, 23, 15, tzinfo=UTC), datetime(2013, 1, 27, 9, 15, 58, tzinfo=UTC))
 
 
-def titled(stated: str, path: Path) -> str:
-    """Return a document's own title with the name of its file; nothing where it has none that says more.
-
-    >>> titled("Annual report", Path("ar_26.pdf")), titled("Microsoft Word - ar_26.docx", Path("ar_26.pdf"))
-    ('Annual report (ar_26.pdf)', '')
-    """
+def _titled(stated: str, path: Path) -> str:
+    # With the name of its file; nothing where it has none that says more.
     title = " ".join(stated.split())
     return f"{title} ({path.name})" if title and not _NO_TITLE.fullmatch(title) else ""
 
@@ -61,12 +57,7 @@ def dated(stated: object) -> datetime | None:
     return None if moment in _TEMPLATES else moment
 
 
-def limited(parts: Iterable[Part]) -> Iterator[Part]:
-    """Yield the parts of a document.
-
-    Raises:
-        InputError: they have more text than any document.
-    """
+def _limited(parts: Iterable[Part]) -> Iterator[Part]:
     size = 0
     for part in parts:
         size += len(part.text)
@@ -87,11 +78,7 @@ _FIRST = "00000101000000"
 
 
 def read_pdf(path: Path, /) -> Document:
-    """Return a part for each page that has text; a figure that was saved without any has none.
-
-    Raises:
-        InputError: the file is no PDF, or encrypted, or its pages are pictures of text.
-    """
+    """Return a part for each page that has text; a figure that was saved without any has none."""
     from pypdfium2 import PdfDocument, PdfiumError, raw
 
     with path.open("rb") as opened:
@@ -104,7 +91,7 @@ def read_pdf(path: Path, /) -> Document:
             raise InputError(_LOCKED) from None
         raise
     with closing(document):
-        parts = tuple(limited(_pages(document)))
+        parts = tuple(_limited(_pages(document)))
         for number in range(len(document) if not parts else 0):
             with closing(document[number]) as page:
                 if any(True for _ in page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)):
@@ -113,7 +100,7 @@ def read_pdf(path: Path, /) -> Document:
                     )
         stated = document.get_metadata_dict()
     written = dated(_moment(stated.get("ModDate", "")) or _moment(stated.get("CreationDate", "")))
-    return Document(parts, "pdf", titled(stated.get("Title", ""), path), written=written)
+    return Document(parts, "pdf", _titled(stated.get("Title", ""), path), written=written)
 
 
 def _pages(document: PdfDocument) -> Iterator[Part]:
@@ -125,11 +112,6 @@ def _pages(document: PdfDocument) -> Iterator[Part]:
 
 
 def _moment(stated: str) -> datetime | None:
-    """Return a date of the properties, None where it is none.
-
-    >>> _moment("D:20260302101500+01'00'")
-    datetime.datetime(2026, 3, 2, 9, 15, tzinfo=datetime.timezone.utc)
-    """
     found = _DATE.fullmatch(stated.strip())
     if found is None:
         return None
@@ -183,6 +165,11 @@ def archive(path: Path, main: str, what: str) -> Iterator[zipfile.ZipFile]:
         raise InputError(f"The file is damaged, so it is no {what} that can be read.") from None
 
 
+def _with_properties(parts: Iterable[Part], language: str, stated: Any, path: Path) -> Document:
+    written = dated(stated.modified or stated.created)
+    return Document(tuple(_limited(parts)), language, _titled(stated.title, path), written=written)
+
+
 # Reads a PowerPoint presentation with python-pptx, slide by slide, with its notes.
 
 # Groups within groups that are looked into.
@@ -190,22 +177,12 @@ _DEPTH = 10
 
 
 def read_slides(path: Path, /) -> Document:
-    """Return a part for each slide that has text.
-
-    Raises:
-        InputError: the file is no PowerPoint presentation, or it is damaged or encrypted.
-    """
+    """Return a part for each slide that has text."""
     import pptx
 
     with archive(path, "ppt/presentation.xml", "PowerPoint presentation"):
         presentation = pptx.Presentation(str(path))
-    stated = presentation.core_properties
-    return Document(
-        tuple(limited(_slides(presentation))),
-        "pptx",
-        titled(stated.title, path),
-        written=dated(stated.modified or stated.created),
-    )
+    return _with_properties(_slides(presentation), "pptx", presentation.core_properties, path)
 
 
 def _slides(presentation: Any) -> Iterator[Part]:
@@ -245,22 +222,12 @@ _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
 
 
 def read_word(path: Path, /) -> Document:
-    """Return a part for each section that has text, with the headings that lead down to it.
-
-    Raises:
-        InputError: the file is no Word document, or it is damaged or encrypted.
-    """
+    """Return a part for each section that has text, with the headings that lead down to it."""
     import docx
 
     with archive(path, "word/document.xml", "Word document"):
         document = docx.Document(str(path))
-    stated = document.core_properties
-    return Document(
-        tuple(limited(_sections(document))),
-        "docx",
-        titled(stated.title, path),
-        written=dated(stated.modified or stated.created),
-    )
+    return _with_properties(_sections(document), "docx", document.core_properties, path)
 
 
 def _sections(document: WordDocument) -> Iterator[Part]:

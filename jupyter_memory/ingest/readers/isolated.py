@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 from threading import Lock
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import Document, Part
@@ -71,7 +71,10 @@ def _answer_to(asked: Mapping[str, Any]) -> dict[str, Any]:
         parser = getattr(import_module(module), function)
         if "picture" in asked:
             return {"drawn": b64encode(parser(asked["picture"])).decode()}
-        return packed(parser(Path(asked["path"])))
+        # JSON values, in text that can be stored.
+        document: Document = parser(Path(asked["path"]))
+        written = document.written and document.written.isoformat()
+        return {name: _storable(value) for name, value in (asdict(document) | {"written": written}).items()}
     except ImportError as error:
         return {"wrong": f"What reads a {asked['what']} cannot be loaded ({error.name or type(error).__name__})."}
     except InputError as error:
@@ -92,25 +95,12 @@ def _damaged(what: str, error: Exception) -> str:
     return f"The file is damaged, or it is no {what} ({type(error).__name__})."
 
 
-def packed(document: Document) -> dict[str, Any]:
-    """Return a document as JSON values, in text that can be stored."""
-    written = document.written and document.written.isoformat()
-    return {name: _storable(value) for name, value in (asdict(document) | {"written": written}).items()}
-
-
 def _storable(value: Any) -> Any:
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, Mapping):
         return {name: _storable(inner) for name, inner in value.items()}
     return [_storable(inner) for inner in value] if isinstance(value, list | tuple) else value
-
-
-def unpacked(given: Mapping[str, Any]) -> Document:
-    """Return the document that was packed."""
-    parts = tuple(Part(**{**part, "headings": tuple(part["headings"])}) for part in given["parts"])
-    written = given["written"] and datetime.fromisoformat(given["written"])
-    return Document(**{**given, "parts": parts, "tags": tuple(given["tags"]), "written": written})
 
 
 # A parser of a large format may need all memory, never end, or crash on a file that somebody broke or made for that. It
@@ -130,17 +120,40 @@ _ENDED_IDLE = 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Child:
+class Child:
+    """A process of this interpreter, with the pipe for its requests and the one for its results."""
+
     process: subprocess.Popen[bytes]
     requests: IO[bytes]
     results: IO[bytes]
 
+    @classmethod
+    def start(cls, program: str, environment: Mapping[str, str], pipe: int = -1) -> Self:
+        """Start a process that runs a program; ``pipe`` is the size of the buffers here."""
+        import subprocess
+
+        process = subprocess.Popen(  # noqa: S603 - this very interpreter
+            [sys.executable, "-c", program],
+            bufsize=pipe,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **environment},
+            # Ctrl-C is meant for this process alone.
+            start_new_session=True,
+        )
+        assert process.stdin is not None and process.stdout is not None
+        return cls(process, process.stdin, process.stdout)
+
     def end(self) -> int:
+        """End the process, whatever it is doing; return its exit code."""
         self.process.kill()
+        code = self.process.wait()
         for pipe in (self.requests, self.results):
+            # What was not sent is useless now.
             with suppress(OSError):
                 pipe.close()
-        return self.process.wait()
+        return code
 
 
 class Isolation:
@@ -149,7 +162,7 @@ class Isolation:
     def __init__(self, seconds: float = SECONDS, memory: int = MEMORY) -> None:
         self._seconds, self._memory = seconds, memory
         self._lock = Lock()
-        self._child: _Child | None = None
+        self._child: Child | None = None
         self._owner = 0
 
     def read(self, parser: str, what: str, path: Path) -> Document:
@@ -159,7 +172,10 @@ class Isolation:
             InputError: it is something else or damaged, or it takes too long or too much memory to read.
             OSError: it cannot be read.
         """
-        return unpacked(self._asked(parser, what, {"path": str(path), "seconds": self._seconds}))
+        given = self._asked(parser, what, {"path": str(path), "seconds": self._seconds})
+        parts = tuple(Part(**{**part, "headings": tuple(part["headings"])}) for part in given["parts"])
+        written = given["written"] and datetime.fromisoformat(given["written"])
+        return Document(**{**given, "parts": parts, "tags": tuple(given["tags"]), "written": written})
 
     def draw(self, parser: str, what: str, picture: str, seconds: float) -> bytes:
         """Return what a parser returns there for a picture.
@@ -191,7 +207,8 @@ class Isolation:
             if self._child is None:
                 if not self._owner:
                     atexit.register(self._at_exit)
-                self._child, self._owner = _started(self._memory), os.getpid()
+                program = _PROGRAM.format(path=sys.path, memory=self._memory)
+                self._child, self._owner = Child.start(program, _ALONE), os.getpid()
             child = self._child
 
             try:
@@ -223,22 +240,6 @@ class Isolation:
     def _end(self) -> int:
         child, self._child = self._child, None
         return _ENDED_IDLE if child is None else child.end()
-
-
-def _started(memory: int) -> _Child:
-    import subprocess
-
-    process = subprocess.Popen(  # noqa: S603 - this very interpreter
-        [sys.executable, "-c", _PROGRAM.format(path=sys.path, memory=memory)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, **_ALONE},
-        # Ctrl-C is meant for this process alone.
-        start_new_session=True,
-    )
-    assert process.stdin is not None and process.stdout is not None
-    return _Child(process, process.stdin, process.stdout)
 
 
 ISOLATION = Isolation()
@@ -300,11 +301,7 @@ def can_draw() -> bool:
 
 
 def is_svg(picture: bytes) -> bool:
-    """Return whether a picture begins as one in SVG does.
-
-    >>> is_svg(b'<?xml version="1.0"?><svg/>'), is_svg(b"GIF89a")
-    (True, False)
-    """
+    """Return whether a picture begins as one in SVG does."""
     return _START.match(picture) is not None
 
 

@@ -48,11 +48,9 @@ def joined(value: Any) -> str:
         return "".join(line for line in value if isinstance(line, str))
 
 
-def outputs_text(outputs: Any, hide: Callable[[str], str] | None = None) -> str:
-    """Return the outputs of a cell as text: clipped, images as ``[image/png]``, progress bars in their last state.
-
-    ``hide`` takes secrets out of a text before it is clipped: nobody could recognise half a secret.
-    """
+def _outputs_text(outputs: Any, hide: Callable[[str], str] | None = None) -> str:
+    # Clipped, images as ``[image/png]``, progress bars in their last state. ``hide`` takes secrets out of a text before
+    # it is clipped: nobody could recognise half a secret.
     whole: list[str] = []
     room = _OUTPUTS
     for text in _texts(outputs if isinstance(outputs, list) else []):
@@ -272,19 +270,16 @@ class NotebookReader:
 
     def read(self, path: Path, /) -> Document:
         notebook, now = _load(path.read_bytes()), datetime.now(UTC)
-        has_ids, ids = _version(notebook) >= (4, 5), set[str]()
-
+        version, ids = _version(notebook), set[str]()
         # nbformat.reads would also validate, and log what it dislikes with the user's text.
-        major, _ = _version(notebook)
-        cells = notebook.get("cells") if major >= 4 else _upgraded(notebook, major)
-        if major > 4 or not isinstance(cells, list):
+        major, _ = version
+        raw = notebook.get("cells") if major >= 4 else _upgraded(notebook, major)
+        if major > 4 or not isinstance(raw, list):
             raise InputError(
                 f"The notebook's cells cannot be read (format {major}; formats up to 4 are known). "
                 "Save it in format 4 with Jupyter."
             )
-        raw, kernel = cells, _language(notebook)
-
-        parts = []
+        kernel, parts = _language(notebook), []
         known = [
             Cell(index, one["cell_type"] == "code", joined(one.get("source")))
             for index, one in enumerate(raw)
@@ -294,13 +289,13 @@ class NotebookReader:
             cell, stored = one.cell, raw[one.cell.index]
             location = stored.get("id")
             # The id in its notebook, if no cell before it has the same one.
-            if has_ids and isinstance(location, str) and _ID.fullmatch(location) and location not in ids:
+            if version >= (4, 5) and isinstance(location, str) and _ID.fullmatch(location) and location not in ids:
                 ids.add(location)
             else:
                 location = f"#{cell.index}"
             if one.is_wanted:
                 count = stored.get("execution_count")
-                outputs = clean(outputs_text(stored.get("outputs"), self.hide)) if cell.is_code else ""
+                outputs = clean(_outputs_text(stored.get("outputs"), self.hide)) if cell.is_code else ""
                 if _PLOT.search(outputs) and (seen := look(one.source)):
                     outputs = f"{outputs}\n[figure: {', '.join(seen)}]"
                 parts.append(

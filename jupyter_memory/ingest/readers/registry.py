@@ -74,14 +74,16 @@ BUILT_IN: tuple[Reader, ...] = (
 )
 
 
-class _Traits(NamedTuple):
+class Traits(NamedTuple):
+    """What a reader declares: its version, how many bytes at both ends it reads (0: all), whether files stay closed."""
+
     version: int = 0
     sampled: int = 0
     unopened: bool = False
 
 
-def _traits(reader: Reader) -> _Traits:
-    return _Traits(
+def _traits(reader: Reader) -> Traits:
+    return Traits(
         reader.version if isinstance(reader, Versioned) else 0,
         reader.sampled if isinstance(reader, Sampling) else 0,
         isinstance(reader, Unopened) and reader.unopened,
@@ -98,7 +100,7 @@ class Readers:
     by_suffix: Mapping[str, Reader]
     problems: tuple[tuple[str, str], ...] = ()
     extras: Mapping[str, str] = field(default_factory=dict)
-    _traits: Mapping[str, _Traits] = field(init=False, repr=False, compare=False)
+    _traits: Mapping[str, Traits] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Looked up for each file of a run, several times.
@@ -109,20 +111,9 @@ class Readers:
         """Return the endings of all files that are read, in lower case, our own first."""
         return tuple(self.by_suffix)
 
-    def version_of(self, path: Path | str) -> int:
-        """Return the version of the reader of a file, 0 where there is none or it declares none."""
-        return self._traits_of(path).version
-
-    def sampled_of(self, path: Path) -> int:
-        """Return how many bytes at both ends of a file its reader reads, 0 where it reads all of it."""
-        return self._traits_of(path).sampled
-
-    def is_unopened(self, path: Path) -> bool:
-        """Return whether a file must not be opened in this process."""
-        return self._traits_of(path).unopened
-
-    def _traits_of(self, path: Path | str) -> _Traits:
-        return self._traits.get(suffix_of(path), _Traits())
+    def traits_of(self, path: Path | str) -> Traits:
+        """Return what the reader of a file declares; nothing where there is none."""
+        return self._traits.get(suffix_of(path), Traits())
 
     def reader_of(self, path: Path) -> Reader:
         """Return the reader of a file.
@@ -251,10 +242,10 @@ def digest(path: Path) -> str:
     It is that of the content, or of what stands for it, with the version of the reader where that has one.
     """
     readers = known_readers()
-    if readers.is_unopened(path):
+    if readers.traits_of(path).unopened:
         status = path.stat()
         content = b"%d\0%d" % (status.st_size, status.st_mtime_ns)
-    elif sampled := readers.sampled_of(path):
+    elif sampled := readers.traits_of(path).sampled:
         with path.open("rb") as opened:
             size = opened.seek(0, os.SEEK_END)
             opened.seek(0)
@@ -268,16 +259,12 @@ def digest(path: Path) -> str:
 
 def version_mark(path: Path | str) -> str:
     """Return how the fingerprint of a file ends that the present version of its reader has read."""
-    version = known_readers().version_of(path)
+    version = known_readers().traits_of(path).version
     return f".{version}" if version else ""
 
 
 def install(extra: str) -> str:
-    """Return what to type to install an extra.
-
-    >>> install("documents")
-    "pip install 'jupyter-memory[documents]'"
-    """
+    """Return what to type to install an extra."""
     return f"pip install 'jupyter-memory[{extra}]'"
 
 

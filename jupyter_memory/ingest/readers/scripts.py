@@ -34,11 +34,6 @@ def cells_of(text: str, comment: str) -> Iterator[Cell] | None:
 
 
 def _percent_cells(text: str, comment: str) -> Iterator[Cell]:
-    """Yield the cells of a script that lines such as ``# %% Title`` divide.
-
-    >>> [(cell.is_code, cell.source, cell.line) for cell in _percent_cells("# %% [md]\\n# Tariffs\\n# %%\\n2", "#")]
-    [(False, 'Tariffs\\n', 2), (True, '2', 4)]
-    """
     marks = list(_mark(comment).finditer(text))
     index, line, counted = 0, 1, 0
     before = _without_header(text[: marks[0].start()] if marks else text, comment)
@@ -57,15 +52,8 @@ def _percent_cells(text: str, comment: str) -> Iterator[Cell]:
 
 
 def _light_cells(text: str, comment: str) -> Iterator[Cell]:
-    """Yield the cells of a script in the light format.
-
-    A paragraph of comments is prose, any other one code, with the indented lines that follow it. A line such as
-    ``# + Title`` begins a cell that goes on to ``# -``, blank lines included.
-
-    >>> text = "# Net\\n\\n1\\n\\n# +\\n2\\n\\n3\\n# -\\n"
-    >>> [(cell.is_code, cell.source, cell.line) for cell in _light_cells(text, "#")]
-    [(False, 'Net', 1), (True, '1', 3), (True, '2\\n\\n3', 6)]
-    """
+    # A paragraph of comments is prose, any other one code, with the indented lines that follow it. A line such as
+    # ``# + Title`` begins a cell that goes on to ``# -``, blank lines included.
     lines = _without_header(text, comment).split("\n")
     begins, ends = _light_marks(comment)
     index, at = 0, 0

@@ -37,11 +37,6 @@ _DEGREES = {"c": "°C", "f": "°F", "k": "K"}
 
 
 def _unit_in(name: str) -> str:
-    """Return the unit that a name states, nothing where it states none.
-
-    >>> _unit_in("price [EUR]"), _unit_in("temp_c"), _unit_in("speed (km/h)"), _unit_in("customer_id")
-    ('EUR', '°C', 'km/h', '')
-    """
     if found := _UNIT_BRACKETS.search(name):
         return found[1] if _UNIT.search(found[1]) and stated_unit(found[1]) else ""
     found = _LAST.search(name)
@@ -114,11 +109,7 @@ def type_of(cell: str) -> str:
 
 
 def type_of_all(types: Iterable[str]) -> str:
-    """Return the type of a column by the types of its cells.
-
-    >>> type_of_all(["integer", "empty", "number"]), type_of_all(["date", "text"]), type_of_all(["empty"])
-    ('number', 'text', 'empty')
-    """
+    """Return the type of a column by the types of its cells."""
     found = set(types) - {EMPTY}
     if not found:
         return EMPTY

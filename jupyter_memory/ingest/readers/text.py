@@ -52,11 +52,10 @@ def read_text(path: Path) -> str:
         InputError: the file is binary.
         OSError: the file cannot be read.
     """
-    return tidied(decoded(path.read_bytes()))
+    return _tidied(decoded(path.read_bytes()))
 
 
-def tidied(text: str) -> str:
-    """Return a text that can be stored, without the colours of a terminal and embedded pictures."""
+def _tidied(text: str) -> str:
     return without_data(uncoloured(clean(text)))
 
 
@@ -85,8 +84,8 @@ def decoded(data: bytes, charset: str = "") -> str:
 _TAGS = re.compile(r"^(?:tags|keywords)[ \t]*:[ \t]*(?P<line>[^\n]*)(?P<list>(?:\n[ \t]*-[ \t]+[^\n]*)*)", re.M | re.I)
 
 
-def described(document: Document, text: str) -> Document:
-    """Return a document with the tags and the date that the front matter of its text names."""
+def _described(document: Document, text: str) -> Document:
+    # With the tags and the date that the front matter of its text names.
     block = front_matter(text)
     words: list[str] = []
     if match := _TAGS.search(block):
@@ -133,21 +132,14 @@ class LiterateReader:
     def read(self, path: Path, /) -> Document:
         usual = "r" if path.suffix.lower() == ".rmd" else PYTHON
         text = read_text(path)
-        return described(literate_document(text, path.name, usual, self.hide, bare=False), text)
+        return _described(_literate_document(text, path.name, usual, self.hide, bare=False), text)
 
 
-def is_notebook(text: str) -> bool:
-    """Return whether the front matter of a Markdown file says that a kernel runs its code."""
-    return bool(_KERNEL.search(front_matter(text)))
-
-
-def literate_document(
+def _literate_document(
     text: str, title: str, usual: str, hide: Callable[[str], str] | None, *, bare: bool = True
 ) -> Document:
-    """Return the chunks of a document, or all of it where they are too many.
-
-    With ``bare``, a fence that names a language without braces is code too.
-    """
+    # All of it in one part where its chunks are too many. With `bare`, a fence that names a language without braces is
+    # code too.
     front = front_matter(text)
     named = _LANGUAGE.search(front) or _KERNEL_NAME.search(front)
     language = known_language(named[1].strip("\"'")) if named else ""
@@ -245,14 +237,9 @@ _BACKTICKS = re.compile(r"`+")
 _TAG = re.compile(r"(?<!\S)#(?=[\w/-]*[^\W\d_])([\w][\w/-]*)(?=[\s.,;:!?)]|$)")
 
 
-def read_as_text(markdown: str) -> str:
-    """Return Markdown with wiki links and callouts as their reader sees them, line by line; code stays as it is.
-
-    The target of a link stays beside its alias, so that both are found.
-
-    >>> read_as_text("> [!tip] Ask [[People/Zoë Müller|Zoë]] about ![[rates.png]]")
-    '> Ask Zoë (People/Zoë Müller) about rates.png'
-    """
+def _read_as_text(markdown: str) -> str:
+    # Wiki links and callouts as their reader sees them. The target of a link stays beside its alias, so that both are
+    # found; code stays as it is.
     if "[[" not in markdown and "[!" not in markdown:
         return markdown
     shown = []
@@ -260,31 +247,18 @@ def read_as_text(markdown: str) -> str:
         if is_prose and (callout := _CALLOUT.fullmatch(line)):
             line = callout[1] + (callout[3] or callout[2])
         if is_prose and "[[" in line:
-            pieces, done = [], 0
-            for start, end in _code_spans(line):
-                pieces += [_LINK.sub(_said, line[done:start]), line[start:end]]
-                done = end
-            line = "".join([*pieces, _LINK.sub(_said, line[done:])])
+            line = "".join(piece if is_code else _LINK.sub(_said, piece) for is_code, piece in _pieces(line))
         shown.append(line)
     return "\n".join(shown)
 
 
-def inline_tags(markdown: str) -> tuple[str, ...]:
-    """Return the tags among the words of Markdown, each once; not those in code.
-
-    >>> inline_tags("Fixed #12 for #team/prices, see [part](#intro) and `#define`")
-    ('team/prices',)
-    """
+def _inline_tags(markdown: str) -> tuple[str, ...]:
     if "#" not in markdown:
         return ()
     found: dict[str, None] = {}
     for is_prose, line in _lines(markdown):
         if is_prose and "#" in line:
-            pieces, done = [], 0
-            for start, end in _code_spans(line):
-                pieces.append(line[done:start])
-                done = end
-            prose = "".join([*pieces, line[done:]])
+            prose = "".join(piece for is_code, piece in _pieces(line) if not is_code)
             found.update(dict.fromkeys(tag.rstrip("/") for tag in _TAG.findall(prose)))
     return tuple(found)
 
@@ -304,13 +278,14 @@ def _lines(markdown: str) -> Iterator[tuple[bool, str]]:
             yield True, line
 
 
-def _code_spans(line: str) -> Iterator[tuple[int, int]]:
+def _pieces(line: str) -> Iterator[tuple[bool, str]]:
+    # Each with whether it is code between backticks.
     runs = [match.span() for match in _BACKTICKS.finditer(line)]
     # By length, the next one last. A regular expression would try every part of a long run.
     left: dict[int, list[int]] = {}
     for place in reversed(range(len(runs))):
         left.setdefault(runs[place][1] - runs[place][0], []).append(place)
-    place = 0
+    place = done = 0
     while place < len(runs):
         start, end = runs[place]
         alike = left[end - start]
@@ -318,8 +293,11 @@ def _code_spans(line: str) -> Iterator[tuple[int, int]]:
             alike.pop()
         if alike:
             place = alike.pop()
-            yield start, runs[place][1]
+            yield False, line[done:start]
+            done = runs[place][1]
+            yield True, line[start:done]
         place += 1
+    yield False, line[done:]
 
 
 def _said(link: re.Match[str]) -> str:
@@ -346,11 +324,12 @@ class MarkdownReader:
         text = read_text(path)
         if not text.strip():
             return Document((), "markdown")
-        if is_notebook(text):
-            return described(literate_document(text, path.name, PYTHON, self.hide), text)
-        found = described(Document((Part(read_as_text(text)),), "markdown"), text)
+        # Its front matter says that a kernel runs its code.
+        if _KERNEL.search(front_matter(text)):
+            return _described(_literate_document(text, path.name, PYTHON, self.hide), text)
+        found = _described(Document((Part(_read_as_text(text)),), "markdown"), text)
         body = text[len(front_matter(text)) :]
-        return replace(found, tags=tuple(dict.fromkeys((*found.tags, *inline_tags(body)))))
+        return replace(found, tags=tuple(dict.fromkeys((*found.tags, *_inline_tags(body)))))
 
 
 # What is not read: programs, styles, drawings, and what only guides through a site.
@@ -398,7 +377,7 @@ class HtmlReader:
         named = _CHARSET.search(data, 0, _CHARSET_WITHIN)
         charset = (named[1] or named[2]).decode("ascii", "replace") if named else ""
         page = _Page()
-        page.feed(_closed(tidied(decoded(data, charset))))
+        page.feed(_closed(_tidied(decoded(data, charset))))
         page.close()
         parts, seen = [], set[str]()
         for section in page.sections:

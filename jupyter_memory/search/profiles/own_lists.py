@@ -126,7 +126,7 @@ def rerank(
     sources: dict[str, set[str]] = defaultdict(set)
     for result in results:
         sources[normalised(result.memory.text)].add(result.memory.source)
-    named = (anchor or anchor_in)(query, moment) if query and boost > 0 else None
+    named = (anchor or _anchor_in)(query, moment) if query and boost > 0 else None
 
     def score(one: InList) -> float:
         memory = one.memory
@@ -141,12 +141,8 @@ def rerank(
     return _best_first([Scored(one.memory, score(one)) for one in results])
 
 
-def anchor_in(query: str, now: datetime) -> TimeAnchor | None:
-    """Return the time that a query names in plain English, the middle of a range; None where it names none.
-
-    >>> anchor_in("what did I do three weeks ago", datetime(2026, 3, 6, 18, 0, tzinfo=UTC)).tolerance
-    3.0
-    """
+def _anchor_in(query: str, now: datetime) -> TimeAnchor | None:
+    # In plain English; of a range, its middle.
     found = temporal_expression(query, now)
     if found is None or found.target is None or found.unit not in TOLERANCE_DAYS:
         return None

@@ -268,9 +268,6 @@ def content_words(text: str, *, alone: bool = True) -> list[str]:
     """Return the words outside quotes that say something, as they are written, without ``'s``.
 
     Stop words and single characters say nothing, unless the words are ``alone`` and there are no others.
-
-    >>> content_words('how does the "left join" work in FileSyncService'), content_words("to be")
-    (['work', 'FileSyncService'], ['to', 'be'])
     """
     words = [word for word in _WORD.findall(without_cjk(_PHRASE.sub(" ", text))) if len(word) <= _MAX_WORD]
     telling = [word for word in words if _tells(word)]
@@ -341,19 +338,13 @@ def is_phrase(quoted: str) -> bool:
 
 
 def _apart(terms: Terms) -> tuple[list[re.Pattern[str]], Terms]:
+    # Patterns that find the quoted names as they are written, in any case, with any white space for their blanks.
     names = [phrase for phrase in terms.phrases if _JOINED.search(phrase)]
     if not names:
         return [], terms
-    others = replace(terms, phrases=tuple(phrase for phrase in terms.phrases if phrase not in names))
-    return [_pattern(name) for name in names], others
-
-
-def _pattern(name: str) -> re.Pattern[str]:
-    """Return what finds a name as it is written, in any case, and with any white space for its blanks.
-
-    >>> [bool(_pattern("df.groupby").search(text)) for text in ("DF.groupby(λ)", "df_groupby", "pdf.groupby")]
-    [True, False, False]
-    """
-    words = r"\s+".join(map(re.escape, name.split()))
-    before, after = (r"(?<!\w)" if name[0].isalnum() else ""), (r"(?!\w)" if name[-1].isalnum() else "")
-    return re.compile(before + words + after, re.IGNORECASE)
+    patterns = []
+    for name in names:
+        words = r"\s+".join(map(re.escape, name.split()))
+        before, after = (r"(?<!\w)" if name[0].isalnum() else ""), (r"(?!\w)" if name[-1].isalnum() else "")
+        patterns.append(re.compile(before + words + after, re.IGNORECASE))
+    return patterns, replace(terms, phrases=tuple(phrase for phrase in terms.phrases if phrase not in names))

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from math import log1p, sqrt
-from typing import NamedTuple
 from unicodedata import normalize
 
 import numpy as np
@@ -50,12 +49,6 @@ CHECKED = 16
 _MOST_SPELLINGS = 3
 
 
-class _Spelling(NamedTuple):
-    stem: str
-    slips: int
-    chunks: int
-
-
 def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tuple[Query, tuple[str, ...]]:
     """Return the query with other spellings of the words that the store does not hold, and a sentence on each word.
 
@@ -70,10 +63,10 @@ def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tup
     stems_tried: dict[str, None] = {}
     notices = []
     for word in query.terms.words[:CHECKED]:
-        near = [] if word in fixed else nearest(word, snapshot, columns)
+        near = [] if word in fixed else _nearest(word, snapshot, columns)
         if near:
-            stems_tried.update(dict.fromkeys(one.stem for one in near))
-            listed = ", ".join(f"{one.stem}…" for one in near)
+            stems_tried.update(dict.fromkeys(near))
+            listed = ", ".join(f"{stem}…" for stem in near)
             notices.append(
                 f"No memory contains “{word}”, so the search also tried {listed}. "
                 "Put the word in quotes to search for it exactly."
@@ -90,14 +83,11 @@ def _as_they_are(query: Query) -> set[str]:
     return pieces
 
 
-def nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[_Spelling]:
-    """Return the nearest spellings of a word, those that most chunks hold first; all are as many slips away.
-
-    A slip is a letter too many, too few, another, or two that changed places (Damerau 1964). Names, numbers and short
-    words have no other spelling, and a word that the store holds needs none. A word of everyday language was meant as
-    it is, so that only its British or American form is looked for. Compared are words that begin with the same two
-    letters, or with these the other way round, or without the second; long ones with three.
-    """
+def _nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[str]:
+    # Those that most chunks hold first; all are as many slips away. A slip is a letter too many, too few, another, or
+    # two that changed places (Damerau 1964). Names, numbers and short words have no other spelling, and a word that
+    # the store holds needs none. Compared are words that begin with the same two letters, or with these the other way
+    # round, or without the second; long ones with three.
     if len(word) < _SHORTEST or not word.isalpha() or not word.isascii() or snapshot.corpus.holds_word(word, columns):
         return []
     stems = snapshot.corpus.words(word)
@@ -123,15 +113,16 @@ def nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[_Sp
     slips = cdist([stem, f"{stem}e"], terms, scorer=OSA.distance, score_cutoff=allowed, dtype=np.uint8).min(axis=0)
     near = sorted((int(slips[place]), terms[place]) for place in np.flatnonzero(slips <= allowed))
     root = stem.removesuffix("e")
+    # A word of everyday language was meant as it is, so that only its British or American form is looked for.
     meant = _is_everyday(word)
     if not meant and word.startswith(root) and _INFLECTION.fullmatch(word, len(root)):
         # Shorter ones are often abbreviations: "prces" is no form of "prc".
         meant = any(len(one) >= _SHORTEST_ROOT and _is_everyday(one) for one in (root, f"{root}e"))
     if meant:
         near = [(slip, term) for slip, term in near if _american(term) == _american(stem)]
-    found = [_Spelling(term, slip, snapshot.corpus.chunk_count(term, columns)) for slip, term in near[:_COUNTED]]
-    found = sorted((one for one in found if one.chunks), key=lambda one: (one.slips, -one.chunks, one.stem))
-    return [one for one in found if one.slips == found[0].slips][:_MOST_SPELLINGS]
+    counted = ((slip, -snapshot.corpus.chunk_count(term, columns), term) for slip, term in near[:_COUNTED])
+    found = sorted(one for one in counted if one[1])
+    return [term for slip, _, term in found if slip == found[0][0]][:_MOST_SPELLINGS]
 
 
 def _is_everyday(word: str) -> bool:
@@ -352,9 +343,9 @@ class _Held:
     def near(self, name: str) -> tuple[Row, ...]:
         # Near stems, or its parts with near ones among them.
         if not is_compound(name):
-            return tuple((one.stem,) for one in nearest(name.lower(), self.snapshot, self.columns))
+            return tuple((stem,) for stem in _nearest(name.lower(), self.snapshot, self.columns))
         whole = parts(name)
-        mended = [next((one.stem for one in nearest(part, self.snapshot, self.columns)), part) for part in whole]
+        mended = [next(iter(_nearest(part, self.snapshot, self.columns)), part) for part in whole]
         if mended == whole or not self.snapshot.corpus.holds_phrase(" ".join(mended), self.columns):
             return ()
         return (tuple(self.snapshot.corpus.words(" ".join(mended))),)
@@ -393,21 +384,13 @@ _BEGINNING = 4
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a query, names with dots in one piece, as Python compares names.
-
-    >>> words_of("how does httpx.Client send?")
-    ['how', 'does', 'httpx.Client', 'send']
-    """
+    """Return the words of a query, names with dots in one piece, as Python compares names."""
     return _WORD.findall(normalize("NFKC", text))
 
 
 @lru_cache(_MOST_PATHS)
 def names_in(source: str) -> tuple[str, str, str]:
-    """Return the names of a file: of the folder above its folder, of its folder, and its own without the ending.
-
-    >>> names_in("/src/httpx/_transports/default.py"), names_in("notes.md")
-    (('httpx', '_transports', 'default'), ('', '', 'notes'))
-    """
+    """Return the names of a file: of the folder above its folder, of its folder, and its own without the ending."""
     *_, above, folder, name = ["", "", *source.replace(os.sep, "/").rsplit("/", 3)]
     return above, folder, name.rpartition(".")[0] or name
 
@@ -485,11 +468,13 @@ class NameWords:
         return sqrt(named.bit_count() / len(self._words) * held / len(parts)) if named else 0.0
 
     def _words_meant(self, part: str) -> int:
+        # A part of a name means a word: its stem or plural, or one of them begins with the other.
         found = self._meant.get(part)
         if found is None:
             found = 0
             for bit, word, stem in self._of_letter.get(part[:1], ()):
-                if _is_near(word, stem, part):
+                goes_on = len(stem) >= _BEGINNING and part.startswith(stem)
+                if goes_on or part in (word, stem, f"{word}s") or (len(part) >= _BEGINNING and word.startswith(part)):
                     found |= bit
             self._meant[part] = found
         return found
@@ -498,14 +483,3 @@ class NameWords:
 @lru_cache(_MOST_NAMES)
 def _parts(name: str) -> tuple[str, ...]:
     return tuple(parts(name))
-
-
-def _is_near(word: str, stem: str, part: str) -> bool:
-    """Return whether a part of a name means a word: its stem or plural, or one of them begins with the other.
-
-    >>> _is_near("routing", "rout", "routes"), _is_near("connection", "connect", "conn"), _is_near("the", "the", "then")
-    (True, True, False)
-    """
-    if part in (word, stem, f"{word}s"):
-        return True
-    return (len(stem) >= _BEGINNING and part.startswith(stem)) or (len(part) >= _BEGINNING and word.startswith(part))

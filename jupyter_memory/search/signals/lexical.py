@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -16,7 +16,6 @@ import numpy as np
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.query.terms import idf, names_in, words_of
-from jupyter_memory.storage.base import Corpus
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.types import Candidate, Query
@@ -74,28 +73,27 @@ class TfIdf:
             return dict.fromkeys(context.candidates.keys, nan)
         texts = {key: corpus.words(str(passage)) for key, passage in context.candidates.passages.items()}
         sharing = {key: words for key, words in texts.items() if not held.isdisjoint(words)}
-        cosines = _cosines(asked, list(sharing.values()), corpus) if sharing else ()
-        return {**dict.fromkeys(texts, 0.0), **dict(zip(sharing, cosines, strict=True))}
-
-
-def _cosines(asked: Mapping[str, int], texts: Sequence[Sequence[str]], corpus: Corpus) -> list[float]:
-    numbers = {word: number for number, word in enumerate(dict.fromkeys(chain(asked, *texts)))}
-    counts = corpus.frequencies(numbers)
-    chunks = np.fromiter((counts[word] for word in numbers), np.float64, len(numbers))
-    # A text that is being typed in at this moment may hold words that the index does not have yet.
-    idf = np.where(chunks > 0, np.log((corpus.chunks + 1) / (chunks + 1)) + 1, 0.0)
-    wanted = np.zeros(len(numbers))
-    wanted[: len(asked)] = np.fromiter(asked.values(), np.float64, len(asked)) * idf[: len(asked)]
-    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    words = np.fromiter(map(numbers.__getitem__, chain.from_iterable(texts)), np.int64, int(lengths.sum()))
-    # Each word of a text once, with how often it is there.
-    places, often = np.unique(np.repeat(np.arange(len(texts)), lengths) * len(numbers) + words, return_counts=True)
-    text, word = np.divmod(places, len(numbers))
-    weights = often * idf[word]
-    shared = np.bincount(text, weights * wanted[word], minlength=len(texts))
-    norms = np.sqrt(np.bincount(text, weights * weights, minlength=len(texts)) * (wanted @ wanted))
-    cosines: list[float] = (shared / norms).tolist()
-    return cosines
+        found = dict.fromkeys(texts, 0.0)
+        if not sharing:
+            return found
+        numbers = {word: number for number, word in enumerate(dict.fromkeys(chain(asked, *sharing.values())))}
+        counts = corpus.frequencies(numbers)
+        chunks = np.fromiter((counts[word] for word in numbers), np.float64, len(numbers))
+        # A text that is being typed in at this moment may hold words that the index does not have yet.
+        idf = np.where(chunks > 0, np.log((corpus.chunks + 1) / (chunks + 1)) + 1, 0.0)
+        wanted = np.zeros(len(numbers))
+        wanted[: len(asked)] = np.fromiter(asked.values(), np.float64, len(asked)) * idf[: len(asked)]
+        lengths = np.fromiter(map(len, sharing.values()), np.int64, len(sharing))
+        every = chain.from_iterable(sharing.values())
+        places = np.fromiter(map(numbers.__getitem__, every), np.int64, int(lengths.sum()))
+        # Each word of a text once, with how often it is there.
+        rows = np.repeat(np.arange(len(sharing)), lengths) * len(numbers)
+        different, often = np.unique(rows + places, return_counts=True)
+        text, word = np.divmod(different, len(numbers))
+        weights = often * idf[word]
+        shared = np.bincount(text, weights * wanted[word], minlength=len(sharing))
+        norms = np.sqrt(np.bincount(text, weights * weights, minlength=len(sharing)) * (wanted @ wanted))
+        return found | dict(zip(sharing, (shared / norms).tolist(), strict=True))
 
 
 _EDGES = re.compile(r"^\W+|\W+$")
@@ -196,11 +194,7 @@ class OwnWords:
 
 
 def _plain(text: str) -> str:
-    """Return a text as the index compares it: in lower case, without accents.
-
-    >>> _plain("Größe, préparé")
-    'große, prepare'
-    """
+    # As the index compares it: in lower case, without accents.
     text = text.lower()
     if text.isascii():
         return text
@@ -208,11 +202,7 @@ def _plain(text: str) -> str:
 
 
 def _root(stem: str) -> str:
-    """Return what each form of a word begins with, plain: the stemmer writes "entries" and "entry" as "entri".
-
-    >>> _root("entri"), _root("price"), _root("fi")
-    ('entr', 'pric', 'fi')
-    """
+    # What each form of a word begins with: the stemmer writes "entries" and "entry" as "entri".
     stem = _plain(stem)
     return stem[:-1] if len(stem) > 3 and stem[-1] in "eiy" else stem
 

@@ -76,10 +76,7 @@ class Domain:
     name: str = "domain"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        return {
-            candidate.key: float(query.domain is not None and candidate.memory.domain == query.domain)
-            for candidate in context
-        }
+        return {one.key: float(query.domain is not None and one.memory.domain == query.domain) for one in context}
 
 
 @dataclass(frozen=True, slots=True)

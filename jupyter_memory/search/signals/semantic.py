@@ -112,18 +112,22 @@ class MaxSim:
         # Never negative, as in Lucene's BM25.
         counts = np.minimum(sample.token_counts[asked], sample.chunks).astype(np.float64)
         idf = np.log1p((sample.chunks - counts + 0.5) / (counts + 0.5))
-        matches = self.matches(
-            asked,
-            idf.astype(np.float32),
-            [context.tokens[one.chunk].different for one in chosen],
-            token_vectors(),
-            sample.typical_length,
-            _written_in(query, asked, chosen),
-        )
-        return {
-            one.key: of_the_whole(float(match), len(one.memory.text))
-            for one, match in zip(chosen, matches, strict=True)
-        }
+        met = None
+        known = {PYTHON, *(one.memory.lang.lower() for one in chosen)} - EVERYDAY
+        if named := known.intersection(query.terms.words):
+            written = [language(one.memory.lang, one.memory.text) for one in chosen]
+            met = np.zeros((len(chosen), len(asked)), dtype=bool)
+            for word in filter(lambda word: word.lower() in named, _WORD.findall(query.text)):
+                is_written = np.array([one == word.lower() for one in written], dtype=bool)
+                met |= is_written[:, None] & np.isin(asked, tokens([word]).ids)
+        texts = [context.tokens[one.chunk].different for one in chosen]
+        matches = self.matches(asked, idf.astype(np.float32), texts, token_vectors(), sample.typical_length, met)
+        found = {}
+        for one, match in zip(chosen, matches.tolist(), strict=True):
+            length = len(one.memory.text)
+            is_whole = length <= LONGEST or match == 0
+            found[one.key] = match if is_whole else UNSEEN + (match - UNSEEN) * (LONGEST / length) ** SHARE_POWER
+        return found
 
     @staticmethod
     def matches(
@@ -175,32 +179,6 @@ def _best_placed(context: SearchContext, depth: int = DEPTH, budget: int = BUDGE
     return high[: bisect_right(lengths, budget)]
 
 
-def of_the_whole(match: float, length: int) -> float:
-    """Return how well a memory meets the query whose best chunk meets it so well; ``length`` in characters.
-
-    >>> of_the_whole(0.9, 800), round(of_the_whole(0.9, 16 * LONGEST), 2), of_the_whole(0.0, 16 * LONGEST)
-    (0.9, 0.75, 0.0)
-    """
-    if length <= LONGEST or match == 0:
-        return match
-    share: float = (LONGEST / length) ** SHARE_POWER
-    return UNSEEN + (match - UNSEEN) * share
-
-
-def _written_in(query: Query, asked: Tokens, candidates: Sequence[Candidate]) -> NDArray[np.bool_] | None:
-    known = {PYTHON, *(one.memory.lang.lower() for one in candidates)} - EVERYDAY
-    named = known.intersection(query.terms.words)
-    if not named:
-        return None
-    written = [language(one.memory.lang, one.memory.text) for one in candidates]
-    found = np.zeros((len(candidates), len(asked)), dtype=bool)
-    for word in _WORD.findall(query.text):
-        if (name := word.lower()) in named:
-            tells = np.isin(asked, tokens([word]).ids)
-            found |= np.array([one == name for one in written], dtype=bool)[:, None] & tells
-    return found
-
-
 # The vector of a chunk is that of all it says: one line on the matter among twenty others hardly shows in it. A passage
 # is some 32 tokens of the chunk that was found. Its vector is the sum of its tokens' vectors in the bundled static
 # model, whichever model the store has, computed when it is needed from the tokens that are stored with the chunk.
@@ -229,9 +207,14 @@ class BestPassage:
         counts = np.fromiter(map(len, texts), np.int64, len(texts))
         table = token_vectors()
         asked = table.sums(context.query_tokens[None])[0]
-        sums, best = table.sums(in_blocks(np.concatenate(texts), counts)), np.zeros(len(counts), np.float32)
+        # The tokens by block, `(blocks, BLOCK)`: a text begins with a block, and -1 fills its last one.
+        ids, of_texts = np.concatenate(texts), -(-counts // BLOCK)
+        begins = BLOCK * (np.cumsum(of_texts) - of_texts)
+        filled = np.full(BLOCK * of_texts.sum(), -1, np.int64)
+        filled[np.arange(len(ids)) + np.repeat(begins - (np.cumsum(counts) - counts), counts)] = ids
+        sums, best = table.sums(filled.reshape(-1, BLOCK)), np.zeros(len(counts), np.float32)
         if (spoken := np.flatnonzero(counts)).size:
-            blocks = -(-counts[spoken] // BLOCK)
+            blocks = of_texts[spoken]
             firsts = np.cumsum(blocks) - blocks
             # The last block of a text belongs to the passage before it; only a text of one block has it for a passage.
             last = np.zeros(len(sums), bool)
@@ -246,16 +229,3 @@ class BestPassage:
             cosines[last & np.repeat(blocks > 1, blocks)] = -1
             best[spoken] = np.maximum.reduceat(cosines, firsts)
         return dict(zip([one.key for one in chosen], best.tolist(), strict=True))
-
-
-def in_blocks(ids: NDArray[np.integer], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the tokens of texts by block, ``(blocks, BLOCK)``: a text begins with a block, and -1 fills its last one.
-
-    >>> in_blocks(np.arange(20), np.array([17, 3]))[:, :4].tolist()
-    [[0, 1, 2, 3], [16, -1, -1, -1], [17, 18, 19, -1]]
-    """
-    blocks = -(-counts // BLOCK)
-    begins = BLOCK * (np.cumsum(blocks) - blocks)
-    filled = np.full(BLOCK * blocks.sum(), -1, np.int64)
-    filled[np.arange(len(ids)) + np.repeat(begins - (np.cumsum(counts) - counts), counts)] = ids
-    return filled.reshape(-1, BLOCK)
