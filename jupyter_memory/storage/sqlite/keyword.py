@@ -287,7 +287,8 @@ class Statistics:
         return [term for term in self._vocabulary.of(self._version, "", long) if term.endswith(letters)]
 
     def holds_word(self, word: str, columns: Collection[str], /) -> bool:
-        return all(self.chunk_count(stem, columns) for stem in stems(word))
+        found = postings.read(self._session, stems(word)).values()
+        return all([self._part_of(one).most(columns) for one in found])
 
     def holds_phrase(self, phrase: str, columns: Collection[str], /) -> bool:
         match = _match(phrase, columns)
@@ -296,7 +297,10 @@ class Statistics:
         )
 
     def chunk_count(self, stem: str, columns: Collection[str], /) -> int:
-        return postings.read(self._session, [stem])[stem].most(columns)
+        return self._part_of(postings.read(self._session, [stem])[stem]).most(columns)
+
+    def _part_of(self, found: Postings) -> Postings:
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,11 +321,6 @@ class _Part:
         shown = ("\n".join(columns) for _, _, *columns in memories.words_of(session, ids))
         return cls(len(ids), holds, frozenset(chain.from_iterable(map(stems, shown))))
 
-    def among(self, found: Postings) -> Postings:
-        inside = found.chunks < self.holds.size
-        inside[inside] = self.holds[found.chunks[inside]]
-        return Postings(found.chunks[inside], found.codes[inside], found.kinds)
-
 
 class _PartStatistics(Statistics):
     # Nothing that is counted depends on the words or memories of the rest. BM25 alone is that of the whole store.
@@ -332,7 +331,7 @@ class _PartStatistics(Statistics):
 
     def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
         found = postings.read(self._session, words)
-        return {word: self._part.among(one).chunks.size for word, one in found.items()}
+        return {word: self._part_of(one).chunks.size for word, one in found.items()}
 
     def beginning(self, letters: str, /) -> Sequence[str]:
         return self._held(super().beginning(letters))
@@ -347,8 +346,10 @@ class _PartStatistics(Statistics):
         held = f"select exists (select 1 from keyword where keyword match :match and {inside})"
         return bool(self._session.value(held, **parameters, match=_match(phrase, columns)))
 
-    def chunk_count(self, stem: str, columns: Collection[str], /) -> int:
-        return self._part.among(postings.read(self._session, [stem])[stem]).most(columns)
+    def _part_of(self, found: Postings) -> Postings:
+        inside = found.chunks < self._part.holds.size
+        inside[inside] = self._part.holds[found.chunks[inside]]
+        return Postings(found.chunks[inside], found.codes[inside], found.kinds)
 
     def _held(self, words: Sequence[str]) -> Sequence[str]:
         # Whoever asks for words by their letters counts those that are near: of a large part, thousands are not read.
