@@ -133,7 +133,7 @@ class Migration:
 def migrations() -> tuple[Migration, ...]:
     """Return the schema of the first release, and the migrations since then."""
     schema = files("jupyter_memory.storage.sqlite").joinpath("schema.sql").read_text(encoding="utf-8")
-    return (Migration(2000, schema),)
+    return (Migration(2001, schema),)
 
 
 def migrate(connection: apsw.Connection, path: Path, steps: Sequence[Migration]) -> Path | None:

@@ -351,7 +351,7 @@ def test_a_minor_step(path, database, remember):
     """A minor step keeps everything, and needs no copy; what it wrote is used by an earlier minor version as it is."""
     first = database()
     versions = [step.version for step in first.steps]
-    assert versions == sorted(set(versions)) and versions[0] == 2000 and first.version() == versions[-1]
+    assert versions == sorted(set(versions)) and versions[0] == 2001 and first.version() == versions[-1]
     assert first.connection.pragma("application_id") == int.from_bytes(b"JMem", "big")
     memory = remember(first, "The λ of Zürich")[0]
     first.close()
@@ -387,6 +387,7 @@ def test_a_copy_before_a_major_step(path, database, remember):
     [
         (3000, StoreTooNew, r"newer jupyter-memory \(store version 3\.0, this one reads 2\.x\).*pip"),
         (1010, StoreError, r"before 0\.1\.0 \(store version 1\.10\).*export FOLDER.*import FOLDER"),
+        (2000, StoreError, r"before 0\.1\.0 \(store version 2\.0\).*export FOLDER.*import FOLDER"),
     ],
 )
 def test_a_version_that_is_refused(path, database, version, error, message):
