@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, TypeVar
 
 from jupyter_memory.config import JupyterMemory, budget, load_config, store_path
 from jupyter_memory.embedders.tokenizer import chunk_tokens
-from jupyter_memory.errors import InputError, StoreError
+from jupyter_memory.errors import InputError, StoreDamaged, StoreError
 from jupyter_memory.ingest.redaction.redactor import redact
 from jupyter_memory.storage import databases
 from jupyter_memory.storage.databases import Storage
@@ -84,9 +85,12 @@ class Maintenance:
 
     def doctor(self) -> list[str]:
         """Check the store and return what is wrong, each with what to do; empty when all is well."""
-        _, notices = self._model.for_searching()
+        problems = list(self._storage.problems())
+        # Of a store whose models cannot be read the problems tell.
+        with suppress(StoreDamaged):
+            problems += self._model.for_searching()[1]
         # A store that outgrows its budget is sound.
-        return [*self._storage.problems(), *notices, *self._storage.notices]
+        return [*problems, *self._storage.notices]
 
     def reembed(self, embedder: str | Embedder | None = None, *, progress: bool = True, keep: bool = True) -> int:
         """Write a model's vectors for every chunk that lacks them, then search with that model.

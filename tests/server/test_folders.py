@@ -236,12 +236,13 @@ async def test_a_renamed_notebook_keeps_ids_tags_and_pins(ask, lab, watched, not
     assert watched.count() == 3
 
 
-async def test_a_folder_that_is_known_by_a_link(ask, lab, notebook, service, tmp_path):
+async def test_a_folder_that_is_known_by_a_link(ask, lab, notebook, over, service, tmp_path):
     """Lab names files by the folder that a link leads to: they keep the name by the link and their ids, found once."""
     link, store = tmp_path / "notes", service.provider.store(create=True)
     link.symlink_to(notebook.parent)
     store.index(link, progress=False)
     await ask("index", {"path": str(notebook.parent), "watch": True}, method="POST")
+    await over()
     await lab("PUT", "prices/ü.md", text("Snow in Malmö."))
     before = set(sources(store))
     await lab("PATCH", "prices/orders.ipynb", {"path": "prices/λ.ipynb"})
