@@ -7,7 +7,7 @@ __getattr__, __dir__, __all__ = exports(
     {
         "accessor": "local_chart",
         "fixes": "fixes_frame",
-        "frame": "insert_button open_link picture to_frame to_scan_frame with_marks",
-        "rows": "Place",
+        "frame": "to_frame to_scan_frame",
+        "html": "Place insert_button open_link picture with_marks",
     },
 )

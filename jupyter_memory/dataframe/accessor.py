@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pandas as pd
 
-from jupyter_memory.dataframe.frame import styled
-from jupyter_memory.dataframe.rows import Place, Search, recent_answer, recent_hits, search_of, searches_of
+from jupyter_memory.dataframe.frame import Search, recent_answer, recent_hits, search_of, searches_of, styled
+from jupyter_memory.dataframe.html import Place
 from jupyter_memory.errors import InputError, JupyterMemoryError, MissingExtra, UnknownMemory
 from jupyter_memory.text.display import WholeText
 from jupyter_memory.text.unicode import marked

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from jupyter_memory.dataframe.frame import insert_button
+from jupyter_memory.dataframe.html import insert_button
 from jupyter_memory.text.display import html
 from jupyter_memory.types import Fix
 

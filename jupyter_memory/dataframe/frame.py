@@ -1,10 +1,10 @@
-"""Hits and other results as DataFrames, and as HTML in the colours of the theme."""
+"""Hits and other results as DataFrames."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from html import escape
@@ -15,125 +15,133 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_string_dtype
 
-from jupyter_memory.dataframe.rows import KEY, Row, attrs_of, doubts, is_result, joined, searches_of, shown_rows
-from jupyter_memory.text.display import Paint, coloured, has_colours, html, listing, unpainted
+from jupyter_memory.dataframe.html import DOT, Place, Row, picture, table
+from jupyter_memory.text.dates import age
+from jupyter_memory.text.display import Paint, coloured, has_colours, html, listing, percent, unpainted
+from jupyter_memory.text.identifiers import without_file
+from jupyter_memory.text.markdown import is_markdown, plain
 from jupyter_memory.text.unicode import marked
-from jupyter_memory.types import Answer
+from jupyter_memory.types import Answer, Hit
+from jupyter_memory.types.search import UNANSWERED, doubt
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
-# Buttons and pictures are hidden elements, which the style sheet of the panel shows: nothing is seen where nothing
-# would happen. The element of a picture holds the memory's id and no byte of the picture, so a saved notebook has none.
-# The panel's `integrations/outputs.ts` knows them by their classes.
+# pandas drops the attrs where two different results become one. Here they are kept side by side, each with the memories
+# that it found, so that every row still knows its search.
+
+_KEY = "memsearch"
+# In the attrs of several results: the searches; in one of them: its memories with their scores.
+_SEVERAL, _FOUND = "results", "found"
+# Recent answers by the id of their query, with the evidence that a DataFrame has no columns for; the oldest goes first.
+_RECENT: dict[str, Answer] = {}
+_KEPT = 32
+
+Search = Mapping[str, Any]
 
 
-def insert_button(source: str, memory_id: str = "") -> str:
-    """Return a button that inserts code as a new cell below the one whose output it stands in, without running it.
-
-    ``memory_id`` names the memory of the code, whose use is then counted. Other front ends have `%memfix --insert 1`.
-    """
-    # A browser takes a line feed for a line feed in an attribute, but what cleans HTML may not.
-    value = escape(source).replace("\r\n", "\n").replace("\r", "\n").replace("\n", "&#10;")
-    counted = f' data-memory="{escape(memory_id)}"' if memory_id else ""
-    return (
-        f'<button type="button" class="jp-Memory-insertOutput" value="{value}"{counted} hidden>'
-        "Insert as a new cell</button>"
-    )
+def recent_answer(search: Search) -> Answer | None:
+    """Return the answer of a recent search, None if it is no longer kept."""
+    return _RECENT.get(search["query_id"])
 
 
-def picture(memory_id: str, title: str) -> str:
-    """Return the place of the first picture of a memory."""
-    named = f'data-memory="{escape(memory_id)}" title="{escape(title)}"'
-    return f'<span class="jp-Memory-outputPicture" {named} hidden></span>'
+def recent_hits(search: Search) -> Mapping[str, Hit]:
+    """Return the hits of a recent search by the ids of their memories, none if the answer is no longer kept."""
+    answer = recent_answer(search)
+    return {} if answer is None else {hit.memory.id: hit for hit in answer.hits}
 
 
-# A result as an HTML table has no script, no picture and no text but what it shows, so a saved notebook stays small.
-# Where nothing is trusted, and all styles are removed, it is still a table with links, whose code keeps its lines.
-
-# JupyterLab gives every column of a table the same width and sets it flush right: the class is named twice, to be
-# stronger than that. VS Code gives JupyterLab's names of colours those of a light page in every theme: text has the
-# colour of the page, and grounds are half transparent.
-_STYLE = """<style>
-.jp-MemoryResult.jp-MemoryResult { table-layout: auto; width: 100%; border-collapse: collapse; }
-.jp-MemoryResult.jp-MemoryResult :is(th, td) { text-align: left; vertical-align: top; padding: 4px 8px;
-  white-space: nowrap; background: none; font-variant-numeric: tabular-nums; }
-.jp-MemoryResult.jp-MemoryResult thead th { font-weight: 600; border-bottom: 1px solid #8888; }
-.jp-MemoryResult.jp-MemoryResult tbody tr { border-bottom: 1px solid #8883; }
-.jp-MemoryResult.jp-MemoryResult td.jp-mod-text { white-space: normal; min-width: 11em; overflow-wrap: anywhere; }
-.jp-MemoryResult.jp-MemoryResult td.jp-mod-snippet { width: 65%; min-width: 18em; }
-.jp-MemoryResult.jp-MemoryResult pre { margin: 0; padding: 0; background: none; font-size: 92%; text-align: left;
-  white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere;
-  font-family: var(--jp-code-font-family, monospace); }
-.jp-MemoryResult.jp-MemoryResult small { opacity: 0.75; }
-.jp-MemoryResult.jp-MemoryResult mark { color: inherit; background: #f5a62355; font-weight: 600; }
-.jp-MemoryResult-chip { padding: 0 4px; border: 1px solid #2da44e; border-radius: 2px; background: #2da44e26;
-  font-size: 77%; font-weight: 700; }
-.jp-MemoryResult-chip.jp-mod-vector { border-color: #2f81f7; background: #2f81f726; }
-</style>"""
-_WORDS = {"KW": ("jp-mod-keyword", "found by its words"), "SEM": ("jp-mod-vector", "found by its meaning")}
+def searches_of(frame: pd.DataFrame) -> list[Search]:
+    """Return the searches that the rows of a DataFrame come from; none where it is no result."""
+    known = frame.attrs.get(_KEY)
+    if not isinstance(known, dict):
+        return []
+    return list(known[_SEVERAL]) if _SEVERAL in known else [known]
 
 
-def table(rows: Sequence[Row], doubt: str, footer: str) -> str:
-    """Return a result as HTML; ``doubt`` is what is said above it, ``footer`` is HTML below it."""
-    above = f"<p><strong>{html(doubt)}</strong></p>" if doubt else ""
-    if not rows:
-        return f"{above}<p>{footer}</p>"
-    columns = [("badges", "found by"), ("strength", "strength"), ("age", "when")]
-    shown = {name: head for name, head in columns if any(_value(row, name) for row in rows)}
-    heads = "".join(f'<th scope="col">{head}</th>' for head in ("", "title", "snippet", *shown.values()))
-    body = ""
-    for row in rows:
-        said = with_marks(row.snippet, row.marks)
-        said = f"<pre>{said}</pre>" if "\n" in row.snippet else said
-        body += (
-            f'<tr><th scope="row">{html(row.rank)}</th><td class="jp-mod-text">{_title(row)}</td>'
-            f'<td class="jp-mod-text jp-mod-snippet">{said}</td>'
-            f"{''.join(f'<td>{_value(row, name)}</td>' for name in shown)}</tr>"
+def search_of(row: pd.Series[Any], searches: list[Search]) -> Search:
+    """Return the search that a row comes from; of several that found its memory, the one that gave it this score."""
+    memory_id, score = str(row["memory_id"]), _number(row.get("score"))
+    found = [one for one in searches if memory_id in one.get(_FOUND, (memory_id,))]
+    scored = [one for one in found if one.get(_FOUND, {}).get(memory_id) == score]
+    return (scored or found or searches)[0]
+
+
+def joined(frames: Iterable[object]) -> dict[Hashable | None, Any]:
+    """Return the attrs of results that were put together, none where none of these is a result."""
+    by_query: dict[str, dict[str, Any]] = {}
+    for frame in frames:
+        if isinstance(frame, pd.DataFrame) and "memory_id" in frame.columns:
+            for search in searches_of(frame):
+                one = by_query.setdefault(search["query_id"], {**search, _FOUND: {}})
+                scores = frame["score"] if "score" in frame.columns else [None] * len(frame)
+                found = zip(frame["memory_id"], scores, strict=True)
+                one[_FOUND] |= search.get(_FOUND) or {str(name): _number(score) for name, score in found}
+    if len(by_query) > 1:
+        return {_KEY: {_SEVERAL: list(by_query.values())}}
+    [one] = by_query.values() or [{}]
+    alone = {name: of for name, of in one.items() if name != _FOUND}
+    return {_KEY: alone} if alone else {}
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None or pd.isna(value) else float(value)
+
+
+_NEEDED = {"title", "snippet", "score", "memory_id"}
+
+
+def is_result(frame: pd.DataFrame) -> bool:
+    """Return whether a DataFrame has the columns of a whole result, each once."""
+    return set(frame.columns) >= _NEEDED and frame.columns.is_unique
+
+
+def shown_rows(frame: pd.DataFrame, now: datetime) -> list[Row]:
+    """Return the rows of a result that pandas is set to show, each as people see it."""
+    searches = searches_of(frame)
+    most = pd.get_option("display.max_rows") or len(frame)
+    shown = []
+    for label, row in frame.head(most).iterrows():
+        memory_id, search = str(row["memory_id"]), search_of(row, searches) if searches else None
+        hit = recent_hits(search).get(memory_id) if search else None
+        # With its lines and its marks while the answer is still kept.
+        snippet, marks = hit.plain_snippet() if hit is not None else (_cell_text(row, "snippet"), ())
+        if hit is None and is_markdown(_cell_text(row, "kind"), _cell_text(row, "lang")):
+            snippet, marks = plain(snippet)
+        source, tokens, tags = _cell_text(row, "source"), row.get("token_estimate"), row.get("tags")
+        strength, event_at = row.get("strength"), row.get("event_at")
+        tags = tags if isinstance(tags, Sequence) and not isinstance(tags, str) else ()
+        shown.append(
+            Row(
+                rank=DOT.join(map(str, label)) if isinstance(label, tuple) else str(label),
+                title=without_file(_cell_text(row, "title"), source),
+                snippet=snippet,
+                marks=marks,
+                badges=_cell_text(row, "badges"),
+                strength="" if pd.isna(strength) else percent(strength),
+                age=age(event_at.to_pydatetime(warn=False), now) if isinstance(event_at, pd.Timestamp) else "",
+                place=Place(source, _cell_text(row, "location"), _cell_text(row, "kind")) if source else None,
+                tags=", ".join(map(str, tags)),
+                tokens="" if tokens is None or pd.isna(tokens) else f"{tokens} tokens",
+                memory_id=memory_id,
+                pictured=search is not None and memory_id in search.get("pictured", ()),
+            )
         )
-    # Prices in dollars are no formulas.
-    return (
-        f'{_STYLE}{above}<table class="jp-MemoryResult tex2jax_ignore mathjax_ignore">'
-        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table><p>{footer}</p>"
-    )
+    return shown
 
 
-def _value(row: Row, name: str) -> str:
-    if name == "badges":
-        chips = []
-        for badge in filter(None, row.badges.split("+")):
-            look, meaning = _WORDS.get(badge, ("", ""))
-            chips.append(f'<span class="jp-MemoryResult-chip {look}" title="{meaning}">{html(badge)}</span>')
-        return " ".join(chips)
-    return html(row.strength if name == "strength" else row.age)
+def doubts(frame: pd.DataFrame) -> str:
+    """Return what is said above a result that may not answer its question, nothing where it does."""
+    verdicts = [search["verdict"] for search in searches_of(frame)]
+    said = [doubt(verdict) for verdict in verdicts]
+    if not len(frame) or not all(said):
+        return ""
+    return UNANSWERED if set(said) == {UNANSWERED} else max(said, key=lambda one: one != UNANSWERED, default="")
 
 
-def _title(row: Row) -> str:
-    title, place = html(row.title or row.memory_id), row.place
-    if place is not None:
-        title = open_link(title, place.href, place.source, row.memory_id)
-    about = " · ".join(part for part in (place.name if place else "", row.tags, row.tokens, row.memory_id) if part)
-    shown = picture(row.memory_id, row.title) if row.pictured else ""
-    return f"{title}<br><small>{html(about)}</small>{shown}"
-
-
-def open_link(shown: str, href: str, source: str, memory_id: str) -> str:
-    """Return a link to the file of a memory, which the panel opens at the cell or the line where it is now.
-
-    The panel's `integrations/outputs.ts` knows it by its class; without the panel it is a link as any other.
-    """
-    known = f'class="jp-Memory-openSource" data-memory="{escape(memory_id)}"'
-    target = f'href="{escape(href)}" target="_blank" rel="noopener" title="{escape(marked(source))}"'
-    return f"<a {known} {target}>{shown}</a>"
-
-
-def with_marks(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Return a text as HTML with these parts of it marked."""
-    shown, end = "", 0
-    for start, stop in spans:
-        shown += f"{html(text[end:start])}<mark>{html(text[start:stop])}</mark>"
-        end = stop
-    return shown + html(text[end:])
+def _cell_text(row: pd.Series[Any], name: str) -> str:
+    value = row.get(name)
+    return value if isinstance(value, str) else ""
 
 
 class Column(pd.Series):
@@ -272,7 +280,22 @@ def to_scan_frame(answer: Answer) -> pd.DataFrame:
 
 def _finished(columns: dict[str, Any], answer: Answer) -> pd.DataFrame:
     frame = Results(columns, index=pd.RangeIndex(1, len(answer.hits) + 1, name="rank"))
-    frame.attrs[KEY] = attrs_of(answer)
+    _RECENT[answer.query_id] = answer
+    while len(_RECENT) > _KEPT:
+        _RECENT.pop(next(iter(_RECENT)))
+    # One small JSON value: pandas copies attrs at every step, and Parquet writes them as JSON.
+    frame.attrs[_KEY] = {
+        "query": answer.query.written or answer.query.text,
+        "profile": answer.profile,
+        "verdict": answer.verdict,
+        "query_class": answer.query.query_class,
+        "time_range": answer.time_range,
+        "elapsed_ms": round(answer.timings["total"], 3),
+        "store": answer.store,
+        "query_id": answer.query_id,
+    }
+    if pictured := [hit.memory.id for hit in answer.hits if hit.memory.thumbnails]:
+        frame.attrs[_KEY]["pictured"] = pictured
     return frame
 
 

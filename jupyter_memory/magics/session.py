@@ -38,8 +38,7 @@ class Links(list[str]):
 
     def __init__(self, memories: Sequence[Memory], locations: Mapping[str, str]) -> None:
         # Imported late, here and below: a kernel that never searches need not wait for pandas and the store.
-        from jupyter_memory.dataframe.frame import open_link
-        from jupyter_memory.dataframe.rows import Place
+        from jupyter_memory.dataframe.html import Place, open_link
 
         places = [(one.id, Place(one.source, locations.get(one.id) or one.place(), one.kind)) for one in memories]
         super().__init__(repr(place) for _, place in places)

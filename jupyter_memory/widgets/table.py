@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
-from jupyter_memory.dataframe.frame import picture, with_marks
+from jupyter_memory.dataframe.html import picture, with_marks
 from jupyter_memory.text.display import html
 from jupyter_memory.types import Answer, Hit
 

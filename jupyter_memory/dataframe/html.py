@@ -1,0 +1,215 @@
+"""Hits as an HTML table in the colours of the theme: places, rows, buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from os.path import relpath
+from pathlib import Path, PurePath
+from urllib.parse import quote
+
+from jupyter_memory.text.display import Entry, html
+from jupyter_memory.text.unicode import marked
+
+_WEB = ("https://", "http://")
+
+
+class Place:
+    """Where a memory comes from: a link in a notebook, a path elsewhere."""
+
+    def __init__(self, source: str, location: str, kind: str) -> None:
+        self.source = source
+        self.location = location
+        self.kind = kind
+
+    def __repr__(self) -> str:
+        return marked(f"{self.source}:{self.location}" if self.location else self.source)
+
+    def _repr_html_(self) -> str:
+        return f'<a href="{escape(self.href)}" target="_blank" rel="noopener">{escape(repr(self))}</a>'
+
+    @property
+    def href(self) -> str:
+        """Return a link from the folder of the notebook; of a cell, one that JupyterLab opens at the cell."""
+        if self.source.startswith(_WEB):
+            return self.source
+        path = Path(self.source)
+        # Quoted whole: a source is any text, and a colon in it must not make a scheme such as javascript.
+        href = _address(path) if path.is_absolute() else quote(path.as_posix())
+        if self.source.lower().endswith(".pdf") and self.location.startswith("page "):
+            return f"{href}#page={quote(self.location.removeprefix('page '))}"
+        # JupyterLab opens a notebook at the cell that the fragment names.
+        notebook = self.kind == "cell" and self.source.lower().endswith(".ipynb")
+        cell = notebook and self.location and not self.location.startswith("#")
+        return f"{href}#cell-id={quote(self.location)}" if cell else href
+
+    @property
+    def name(self) -> str:
+        """Return the file by its name alone, with the line or the page; the id of a cell tells a person nothing.
+
+        >>> Place("/work/rates.md", "12", "file").name, Place("/work/λ.ipynb", "89ce8ae6", "cell").name
+        ('rates.md:12', 'λ.ipynb')
+        """
+        name = self.source if self.source.startswith(_WEB) else PurePath(self.source).name or self.source
+        if self.location.isdecimal():
+            return f"{name}:{self.location}"
+        return f"{name}, {self.location}" if self.location.startswith(("page ", "slide ")) else name
+
+
+def _address(path: Path) -> str:
+    # From its root if that is gone or on another drive of Windows.
+    try:
+        return quote(Path(relpath(path)).as_posix())
+    except OSError:
+        return quote(path.as_posix())
+    except ValueError:
+        return path.as_uri()
+
+
+DOT = " · "
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What is shown of a memory; ``place`` is None where it comes from no file."""
+
+    rank: str
+    title: str
+    snippet: str
+    marks: tuple[tuple[int, int], ...]
+    badges: str
+    strength: str
+    age: str
+    place: Place | None
+    tags: str
+    tokens: str
+    memory_id: str
+    pictured: bool
+
+    @property
+    def entry(self) -> Entry:
+        """Return the row as it is listed in a terminal."""
+        facts = (self.place.name if self.place else "", self.tags, self.tokens, self.memory_id)
+        return Entry(
+            self.rank,
+            self.title,
+            self.snippet,
+            self.marks,
+            self.badges,
+            (self.strength, self.age),
+            DOT.join(fact for fact in facts if fact),
+        )
+
+
+# Buttons and pictures are hidden elements, which the style sheet of the panel shows: nothing is seen where nothing
+# would happen. The element of a picture holds the memory's id and no byte of the picture, so a saved notebook has none.
+# The panel's `integrations/outputs.ts` knows them by their classes.
+
+
+def insert_button(source: str, memory_id: str = "") -> str:
+    """Return a button that inserts code as a new cell below the one whose output it stands in, without running it.
+
+    ``memory_id`` names the memory of the code, whose use is then counted. Other front ends have `%memfix --insert 1`.
+    """
+    # A browser takes a line feed for a line feed in an attribute, but what cleans HTML may not.
+    value = escape(source).replace("\r\n", "\n").replace("\r", "\n").replace("\n", "&#10;")
+    counted = f' data-memory="{escape(memory_id)}"' if memory_id else ""
+    return (
+        f'<button type="button" class="jp-Memory-insertOutput" value="{value}"{counted} hidden>'
+        "Insert as a new cell</button>"
+    )
+
+
+def picture(memory_id: str, title: str) -> str:
+    """Return the place of the first picture of a memory."""
+    named = f'data-memory="{escape(memory_id)}" title="{escape(title)}"'
+    return f'<span class="jp-Memory-outputPicture" {named} hidden></span>'
+
+
+# A result as an HTML table has no script, no picture and no text but what it shows, so a saved notebook stays small.
+# Where nothing is trusted, and all styles are removed, it is still a table with links, whose code keeps its lines.
+
+# JupyterLab gives every column of a table the same width and sets it flush right: the class is named twice, to be
+# stronger than that. VS Code gives JupyterLab's names of colours those of a light page in every theme: text has the
+# colour of the page, and grounds are half transparent.
+_STYLE = """<style>
+.jp-MemoryResult.jp-MemoryResult { table-layout: auto; width: 100%; border-collapse: collapse; }
+.jp-MemoryResult.jp-MemoryResult :is(th, td) { text-align: left; vertical-align: top; padding: 4px 8px;
+  white-space: nowrap; background: none; font-variant-numeric: tabular-nums; }
+.jp-MemoryResult.jp-MemoryResult thead th { font-weight: 600; border-bottom: 1px solid #8888; }
+.jp-MemoryResult.jp-MemoryResult tbody tr { border-bottom: 1px solid #8883; }
+.jp-MemoryResult.jp-MemoryResult td.jp-mod-text { white-space: normal; min-width: 11em; overflow-wrap: anywhere; }
+.jp-MemoryResult.jp-MemoryResult td.jp-mod-snippet { width: 65%; min-width: 18em; }
+.jp-MemoryResult.jp-MemoryResult pre { margin: 0; padding: 0; background: none; font-size: 92%; text-align: left;
+  white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere;
+  font-family: var(--jp-code-font-family, monospace); }
+.jp-MemoryResult.jp-MemoryResult small { opacity: 0.75; }
+.jp-MemoryResult.jp-MemoryResult mark { color: inherit; background: #f5a62355; font-weight: 600; }
+.jp-MemoryResult-chip { padding: 0 4px; border: 1px solid #2da44e; border-radius: 2px; background: #2da44e26;
+  font-size: 77%; font-weight: 700; }
+.jp-MemoryResult-chip.jp-mod-vector { border-color: #2f81f7; background: #2f81f726; }
+</style>"""
+_WORDS = {"KW": ("jp-mod-keyword", "found by its words"), "SEM": ("jp-mod-vector", "found by its meaning")}
+
+
+def table(rows: Sequence[Row], doubt: str, footer: str) -> str:
+    """Return a result as HTML; ``doubt`` is what is said above it, ``footer`` is HTML below it."""
+    above = f"<p><strong>{html(doubt)}</strong></p>" if doubt else ""
+    if not rows:
+        return f"{above}<p>{footer}</p>"
+    columns = [("badges", "found by"), ("strength", "strength"), ("age", "when")]
+    shown = {name: head for name, head in columns if any(_value(row, name) for row in rows)}
+    heads = "".join(f'<th scope="col">{head}</th>' for head in ("", "title", "snippet", *shown.values()))
+    body = ""
+    for row in rows:
+        said = with_marks(row.snippet, row.marks)
+        said = f"<pre>{said}</pre>" if "\n" in row.snippet else said
+        body += (
+            f'<tr><th scope="row">{html(row.rank)}</th><td class="jp-mod-text">{_title(row)}</td>'
+            f'<td class="jp-mod-text jp-mod-snippet">{said}</td>'
+            f"{''.join(f'<td>{_value(row, name)}</td>' for name in shown)}</tr>"
+        )
+    # Prices in dollars are no formulas.
+    return (
+        f'{_STYLE}{above}<table class="jp-MemoryResult tex2jax_ignore mathjax_ignore">'
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table><p>{footer}</p>"
+    )
+
+
+def _value(row: Row, name: str) -> str:
+    if name == "badges":
+        chips = []
+        for badge in filter(None, row.badges.split("+")):
+            look, meaning = _WORDS.get(badge, ("", ""))
+            chips.append(f'<span class="jp-MemoryResult-chip {look}" title="{meaning}">{html(badge)}</span>')
+        return " ".join(chips)
+    return html(row.strength if name == "strength" else row.age)
+
+
+def _title(row: Row) -> str:
+    title, place = html(row.title or row.memory_id), row.place
+    if place is not None:
+        title = open_link(title, place.href, place.source, row.memory_id)
+    about = " · ".join(part for part in (place.name if place else "", row.tags, row.tokens, row.memory_id) if part)
+    shown = picture(row.memory_id, row.title) if row.pictured else ""
+    return f"{title}<br><small>{html(about)}</small>{shown}"
+
+
+def open_link(shown: str, href: str, source: str, memory_id: str) -> str:
+    """Return a link to the file of a memory, which the panel opens at the cell or the line where it is now.
+
+    The panel's `integrations/outputs.ts` knows it by its class; without the panel it is a link as any other.
+    """
+    known = f'class="jp-Memory-openSource" data-memory="{escape(memory_id)}"'
+    target = f'href="{escape(href)}" target="_blank" rel="noopener" title="{escape(marked(source))}"'
+    return f"<a {known} {target}>{shown}</a>"
+
+
+def with_marks(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return a text as HTML with these parts of it marked."""
+    shown, end = "", 0
+    for start, stop in spans:
+        shown += f"{html(text[end:start])}<mark>{html(text[start:stop])}</mark>"
+        end = stop
+    return shown + html(text[end:])
