@@ -15,8 +15,8 @@ from jupyter_memory.errors import StoreDamaged
 from jupyter_memory.storage.cell_matching import fingerprint
 from jupyter_memory.storage.sqlite.copies import migrations, sweep
 from jupyter_memory.storage.sqlite.database import Database
+from jupyter_memory.storage.sqlite.file import Session
 from jupyter_memory.storage.sqlite.keyword import check_postings
-from jupyter_memory.storage.sqlite.session import Session
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
 from jupyter_memory.storage.tables import memories, models
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Outcome

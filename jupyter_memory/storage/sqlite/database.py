@@ -29,8 +29,7 @@ from jupyter_memory.errors import (
 from jupyter_memory.storage.sql import Lock, UnreadableRow
 from jupyter_memory.storage.sqlite import scrubbing
 from jupyter_memory.storage.sqlite.copies import Migration, migrate, migrations, sweep
-from jupyter_memory.storage.sqlite.file import StoreFile, leave_log, version_of
-from jupyter_memory.storage.sqlite.session import Session
+from jupyter_memory.storage.sqlite.file import Session, StoreFile, leave_log, version_of
 
 # SQLite's errors as ours, which say what happened and what to do, and contain nothing that a user wrote.
 #

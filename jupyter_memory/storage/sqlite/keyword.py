@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from jupyter_memory.storage.base import ChunkWords
 from jupyter_memory.storage.sql import SQLITE, Cache, condition
 from jupyter_memory.storage.sqlite import postings
+from jupyter_memory.storage.sqlite.file import Session, outdate, version
 from jupyter_memory.storage.sqlite.postings import Lengths, Postings, idf_of
-from jupyter_memory.storage.sqlite.session import Session, outdate, version
 from jupyter_memory.storage.sqlite.vectors import ChunkOwners, ScoredChunks, best_memories
 from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.words import highlights as highlights_of

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from jupyter_memory.storage.base import ChunkWords
 from jupyter_memory.storage.sql import UnreadableRow
-from jupyter_memory.storage.sqlite.session import Session
+from jupyter_memory.storage.sqlite.file import Session
 from jupyter_memory.storage.sqlite.vectors import ScoredChunks
 from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.words import stems

@@ -18,9 +18,8 @@ from jupyter_memory.storage.sql import Cache
 from jupyter_memory.storage.sqlite import checks, file, removal, scrubbing, undo
 from jupyter_memory.storage.sqlite.copies import copied, copy_into, migrations, sweep, sync_folder
 from jupyter_memory.storage.sqlite.database import Database, translate_errors
-from jupyter_memory.storage.sqlite.file import check_version, open_file, version_of
+from jupyter_memory.storage.sqlite.file import Session, check_version, open_file, version_of
 from jupyter_memory.storage.sqlite.keyword import KeywordIndex
-from jupyter_memory.storage.sqlite.session import Session
 from jupyter_memory.storage.sqlite.undo import SqliteForgotten
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
 from jupyter_memory.storage.tables import memories

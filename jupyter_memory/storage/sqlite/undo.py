@@ -17,7 +17,7 @@ from jupyter_memory.errors import InputError, StoreError
 from jupyter_memory.storage.base import Engine, Identity, from_micros, to_micros
 from jupyter_memory.storage.changes import Changes
 from jupyter_memory.storage.sqlite.database import Database
-from jupyter_memory.storage.sqlite.session import Session, outdate
+from jupyter_memory.storage.sqlite.file import Session, outdate
 from jupyter_memory.storage.tables import memories, runs
 from jupyter_memory.storage.writer import changing
 from jupyter_memory.types import Draft

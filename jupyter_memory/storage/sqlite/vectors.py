@@ -18,7 +18,7 @@ from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.runtime import batches, one_core
 from jupyter_memory.storage.base import ChunkVectors, Model, Row, cut, is_settled, mismatch
 from jupyter_memory.storage.sql import SQLITE, Cache, condition
-from jupyter_memory.storage.sqlite.session import Session, outdate, removals
+from jupyter_memory.storage.sqlite.file import Session, outdate, removals
 from jupyter_memory.storage.tables import models
 from jupyter_memory.types import Filters, ScoredChunk
 from jupyter_memory.types.protocols import Embedder, Vectors
