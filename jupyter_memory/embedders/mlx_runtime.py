@@ -1,4 +1,4 @@
-"""What runs on MLX: batches of texts of similar lengths, vectors made shorter, a table of token vectors."""
+"""What runs on MLX: batches of texts of similar lengths, and vectors made shorter."""
 
 from __future__ import annotations
 
@@ -9,20 +9,14 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from threading import local
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jupyter_memory.embedders.base import NO_DIRECTION
 from jupyter_memory.embedders.lifecycle import clear_cache, in_mlx_thread
 from jupyter_memory.embedders.mlx import BLAS, mx, on_cpu
 from jupyter_memory.errors import EmbedderError, InputError
 from jupyter_memory.types.protocols import Vectors
-
-Done = TypeVar("Done")
-Floats = NDArray[np.float32]
-Ids = NDArray[np.integer]
 
 # The share of a batch that may be padding.
 _MOST_PADDING = 0.12
@@ -174,44 +168,3 @@ def read_tensors(file: Path) -> dict[str, mx.array]:
     tensors = mx.load(str(file))
     assert isinstance(tensors, dict), "a safetensors file holds tensors by name"
     return tensors
-
-
-class MlxTable:
-    """Token vectors as an MLX array; see ``TokenTable``."""
-
-    def __init__(self, file: Path) -> None:
-        self._table = _load(file)
-
-    @property
-    def rows(self) -> int:
-        return int(self._table.shape[0])
-
-    @property
-    def width(self) -> int:
-        return int(self._table.shape[1])
-
-    @in_mlx_thread
-    def run(self, work: Callable[[], Done], /) -> Done:
-        return work()
-
-    def total(self, ids: Ids, /) -> Floats:
-        return np.asarray(mx.sum(self._table[mx.array(ids)], axis=0, keepdims=True))
-
-    def product(self, often: Floats, ids: Ids, /) -> Floats:
-        # One thread: the matrices are small, and several would wait for each other.
-        with BLAS.threads(1):
-            return np.asarray(mx.array(often) @ self._table[mx.array(ids)])
-
-    def means(self, sums: Floats, counts: Floats, dimensions: int, /) -> Vectors:
-        vectors: Vectors = np.asarray(shorten(mx.array(sums) / mx.array(counts), dimensions))
-        return vectors
-
-
-@in_mlx_thread
-def _load(file: Path) -> mx.array:
-    [table] = read_tensors(file).values()
-    table = table.astype(mx.float32)
-    # MLX is lazy, and another thread cannot finish what this one has begun.
-    mx.eval(table)
-    mx.clear_cache()
-    return table

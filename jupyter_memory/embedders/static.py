@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 from platform import machine
-from typing import ClassVar, Protocol, TypeVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.embedders.base import NO_DIRECTION, readable
-from jupyter_memory.embedders.lifecycle import in_mlx_thread
 from jupyter_memory.embedders.tokenizer import WEIGHTS, Tokens, bundled_file, half_precision, tokens, unknown
 from jupyter_memory.errors import EmbedderError, InputError
 from jupyter_memory.runtime import one_core
@@ -26,32 +23,10 @@ from jupyter_memory.types.protocols import Vectors
 
 Floats = NDArray[np.float32]
 Ids = NDArray[np.integer]
-Done = TypeVar("Done")
 
 # The most texts and tokens that are counted together: larger groups have few tokens in common.
 _GROUP_ROWS = 32
 _GROUP_TOKENS = 8_192
-
-
-class TokenTable(Protocol):
-    """Token vectors, ``rows`` of length ``width``, and the arithmetic for them."""
-
-    @property
-    def rows(self) -> int: ...
-    @property
-    def width(self) -> int: ...
-
-    def run(self, work: Callable[[], Done], /) -> Done:
-        """Return what ``work`` returns in the thread that may compute."""
-
-    def total(self, ids: Ids, /) -> Floats:
-        """Return the sum of the rows of a few tokens, ``(1, width)``."""
-
-    def product(self, often: Floats, ids: Ids, /) -> Floats:
-        """Return ``(texts, width)``: how often each text has each of these tokens, times their rows."""
-
-    def means(self, sums: Floats, counts: Floats, dimensions: int, /) -> Vectors:
-        """Return the sums divided by the counts, ``(texts, 1)``, cut to these dimensions, with length 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +45,14 @@ class Pooling:
 MEAN = Pooling()
 
 
-def sum_tokens(table: TokenTable, ids: Ids, ends: NDArray[np.int64], pooling: Pooling = MEAN) -> Floats:
-    """Return float32 ``(len(ends), width)``: the weighted sum of the rows of ``table`` that each text names.
-
-    Text ``i`` names ``ids[ends[i - 1]:ends[i]]``. Words come back, within a text and from text to text, so a group of
-    texts is a matrix of how often each has each token, times the vectors of these tokens: half the time of gathering
-    a vector for every token.
-    """
-    sums = np.empty((len(ends), table.width), dtype=np.float32)
+def _sums(ids: Ids, ends: NDArray[np.int64]) -> Floats:
+    # ``(len(ends), width)``: text ``i`` names ``ids[ends[i - 1]:ends[i]]``. Words come back, within a text and from
+    # text to text, so a group of texts is a matrix of how often each has each token, times the vectors of these tokens:
+    # half the time of gathering a vector for every token.
+    table = _table()
+    sums = np.empty((len(ends), table.shape[1]), dtype=np.float32)
     counts = np.diff(ends, prepend=0)
-    column = np.empty(table.rows, dtype=np.int64)
+    column = np.empty(len(table), dtype=np.int64)
     first = 0
     while first < len(ends):
         before = ends[first - 1] if first else 0
@@ -87,38 +60,31 @@ def sum_tokens(table: TokenTable, ids: Ids, ends: NDArray[np.int64], pooling: Po
         last = max(first + 1, min(last, first + _GROUP_ROWS))
         of_group = ids[ends[first] - counts[first] : ends[last - 1]]
         # Marked, not sorted as by `unique`, which takes longer than the product.
-        there = np.zeros(table.rows, dtype=np.bool_)
+        there = np.zeros(len(table), dtype=np.bool_)
         there[of_group] = True
         found = np.flatnonzero(there)
         column[found] = np.arange(found.size)
         rows = np.repeat(np.arange(last - first) * found.size, counts[first:last])
-        leading = None
-        if pooling.lead:
-            longest = 1 + np.exp(-np.arange(counts[first:last].max(initial=0)) / pooling.lead)
-            leading = np.concatenate([longest[:count] for count in counts[first:last]])
+        longest = 1 + np.exp(-np.arange(counts[first:last].max(initial=0)) / _POOLING.lead)
+        leading = np.concatenate([longest[:count] for count in counts[first:last]])
         times = np.bincount(rows + column[of_group], leading, (last - first) * found.size)
         often = times.reshape(last - first, found.size).astype(np.float32)
-        if pooling.saturation:
-            often /= 1 + often / np.maximum(often.sum(axis=1, keepdims=True) * np.float32(pooling.saturation), 1e-9)
-        sums[first:last] = table.product(often, found)
+        often /= 1 + often / np.maximum(often.sum(axis=1, keepdims=True) * np.float32(_POOLING.saturation), 1e-9)
+        with one_core():
+            sums[first:last] = often @ table[found]
         first = last
     return sums
 
 
-# Which arithmetic the static model uses: MLX where that is fast, else NumPy, with the same numbers up to rounding.
-
-
 def arithmetic() -> str:
-    """Return what the static model computes with, and the library that multiplies matrices for it."""
+    """Return what computes: NumPy for the static model, MLX and a library for its products for larger ones."""
     if not has_mlx():
         why = "is not installed, and only larger models need it" if runs_mlx() else "does not run here"
         return f"NumPy, since MLX {why}"
-    if sys.platform != "linux":
-        return "MLX"
     from jupyter_memory.embedders.blas import fast_blas
 
     blas = fast_blas()
-    return f"NumPy ({blas.notice})" if blas.notice else f"MLX with {blas.name}"
+    return f"NumPy; for larger models MLX with {blas.name}" + (f" ({blas.notice})" if blas.notice else "")
 
 
 def has_mlx() -> bool:
@@ -137,42 +103,6 @@ def is_installed(module: str) -> bool:
 def runs_mlx() -> bool:
     """Return whether MLX has wheels for this kind of machine: Linux, and Macs with Apple silicon."""
     return sys.platform == "linux" or (sys.platform == "darwin" and machine() == "arm64")
-
-
-class NumpyTable:
-    """Token vectors as a NumPy array; see ``TokenTable``."""
-
-    def __init__(self, file: Path) -> None:
-        self._table = half_precision(file).astype(np.float32)
-
-    @property
-    def rows(self) -> int:
-        return int(self._table.shape[0])
-
-    @property
-    def width(self) -> int:
-        return int(self._table.shape[1])
-
-    def run(self, work: Callable[[], Done], /) -> Done:
-        return work()
-
-    def total(self, ids: Ids, /) -> Floats:
-        total: Floats = self._table[ids].sum(axis=0, keepdims=True)
-        return total
-
-    def product(self, often: Floats, ids: Ids, /) -> Floats:
-        with one_core():
-            found: Floats = often @ self._table[ids]
-        return found
-
-    def means(self, sums: Floats, counts: Floats, dimensions: int, /) -> Vectors:
-        vectors = (sums / counts)[:, :dimensions]
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        # NaN fails these comparisons.
-        if not ((lengths > 0) & (lengths < np.inf)).all():
-            raise EmbedderError(NO_DIRECTION)
-        unit: Vectors = vectors / lengths
-        return unit
 
 
 # On no judged set (conversations, abstracts, code, documentation) do these lose more relevant pairs than 0.3 loses
@@ -225,28 +155,31 @@ class StaticEmbedder:
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for start in range(0, len(texts), _BLOCK):
             block = texts[start : start + _BLOCK]
-            table = _model()
-
-            sums = np.zeros((len(block), table.width), dtype=np.float32)
-            counts = np.zeros((len(block), 1), dtype=np.float32)
+            sums = np.zeros((len(block), _table().shape[1]), dtype=np.float32)
+            counts = np.zeros(len(block), dtype=np.int64)
             for owners, pieces in _calls(block):
                 found = tokens(pieces)
                 found = Tokens(found.ids, found.ends[np.flatnonzero(np.diff(owners, append=-1))])
                 # What `unique` does, which imports a module at its first call: a fork may come between.
                 there = np.flatnonzero(np.bincount(owners))
-                sums[there] += table.run(partial(sum_tokens, table, found.ids, found.ends, _POOLING))
-                counts[there] += found.counts[:, None]
-            vectors[start : start + len(block)] = table.run(partial(_means, table, sums, counts, self.dimensions))
+                sums[there] += _sums(found.ids, found.ends)
+                counts[there] += found.counts
+            vectors[start : start + len(block)] = self._means(sums, counts)
         return vectors
 
     def embed_tokens(self, found: Tokens, /) -> Vectors:
-        table = _model()
+        return self._means(_sums(found.ids, found.ends), found.counts)
 
-        def means() -> Vectors:
-            sums = sum_tokens(table, found.ids, found.ends, _POOLING)
-            return _means(table, sums, found.counts[:, None].astype(np.float32), self.dimensions)
-
-        return table.run(means)
+    def _means(self, sums: Floats, counts: NDArray[np.integer]) -> Vectors:
+        # A text without words is one unknown token.
+        sums[counts == 0] = _table()[unknown()]
+        means = (sums / np.maximum(counts, 1)[:, None].astype(np.float32))[:, : self.dimensions]
+        lengths = np.linalg.norm(means, axis=1, keepdims=True)
+        # NaN fails these comparisons.
+        if not ((lengths > 0) & (lengths < np.inf)).all():
+            raise EmbedderError(NO_DIRECTION)
+        unit: Vectors = means / lengths
+        return unit
 
     def reads(self, text: str, /) -> bool:
         """Return whether the model knows one of the words of this text, or the text has none; signs do not count.
@@ -264,32 +197,9 @@ class StaticEmbedder:
         return vector
 
 
-def _means(table: TokenTable, sums: Floats, counts: Floats, dimensions: int) -> Vectors:
-    # A text without words is one unknown token.
-    empty = counts[:, 0] == 0
-    if empty.any():
-        sums = np.where(empty[:, None], table.total(np.array([unknown()])), sums)
-        counts = np.maximum(counts, 1)
-    return table.means(sums, counts, dimensions)
-
-
-# In the thread that forks wait for: a child would wait for ever for a module that its parent was importing. The inner
-# cache is for threads that ask at the same time.
 @cache
-@in_mlx_thread
-@cache
-def _model() -> TokenTable:
-    file = bundled_file("weights")
-    if has_mlx():
-        from jupyter_memory.embedders.blas import fast_blas
-
-        # With its own BLAS, MLX takes four times as long as NumPy, and it has no wheels for Windows and Intel Macs.
-        if sys.platform != "linux" or fast_blas().library is not None:
-            with suppress(ImportError):
-                from jupyter_memory.embedders.mlx_runtime import MlxTable
-
-                return MlxTable(file)
-    return NumpyTable(file)
+def _table() -> Floats:
+    return half_precision(bundled_file("weights")).astype(np.float32)
 
 
 def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
