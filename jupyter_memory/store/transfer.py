@@ -143,8 +143,9 @@ class StoreTransfer:
     def export(self, folder: str | Path) -> ExportReport:
         """Write the store, or its space if it has one, into a new folder; return what the folder holds.
 
-        The folder has JSON lines, and the notes as Markdown besides. ``import_`` restores ids, pins, tags, times, texts, pictures, the history, indexed files and feedback, and
-        computes the vectors anew. The texts are in clear, readable by you alone. Recent searches are left out.
+        It has JSON lines, and the notes as Markdown besides. ``import_`` restores ids, pins, tags, times, texts,
+        pictures, the history, indexed files and feedback, and computes the vectors anew. The texts are in clear,
+        readable by you alone. Recent searches are left out.
 
         Raises:
             InputError: the folder is not empty, or cannot be written.
