@@ -13,8 +13,7 @@ from IPython.display import display, update_display
 from jupyter_memory.search.engine import Pooled
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
-from jupyter_memory.store.delegation import keywords
-from jupyter_memory.store.searching import SearchOptions
+from jupyter_memory.store.searching import SearchOptions, keywords
 from jupyter_memory.store.store import MemoryStore, frame_of
 from jupyter_memory.text.display import html
 from jupyter_memory.types import Answer
