@@ -139,13 +139,11 @@ class Fixes:
         >>> store.close()
         """
         known, stored = self._known(run)
-        found = known.fixes(run, before, limit)
-        return [replace(fix, kind=stored.kind_of(fix.failed)) for fix in found]
+        return [replace(fix, kind=stored.kind_of(fix.failed)) for fix in known.fixes(run, before, limit)]
 
     def similar(self, run: Run, before: Sequence[Run] = ()) -> list[Run]:
         """Return the earlier runs with an error like that of a run, the likest first, whether it was mended or not."""
-        known, _ = self._known(run)
-        return known.similar(run, before)
+        return self._known(run)[0].similar(run, before)
 
     def of_traceback(self, text: str, limit: int = 3) -> list[Fix]:
         """Return what mended the errors most like the one that a traceback ends with, as ``of_run`` does."""

@@ -95,10 +95,8 @@ class Maintenance:
         next call continues from there.
 
         Args:
-            embedder: The model to change to. If left out, the store's own model, for chunks that were stored without
-                one.
-            keep: Keep the other models' vectors, so that changing back takes a moment only; ``drop_vectors`` removes
-                them.
+            embedder: The model to change to. If left out, the store's own, for chunks that were stored without one.
+            keep: Keep the other models' vectors, so that changing back takes a moment; ``drop_vectors`` removes them.
 
         Raises:
             EmbedderError: the model is unknown, or does not run here; the old one stays in use.
@@ -113,7 +111,7 @@ class Maintenance:
         return written
 
     def drop_vectors(self, name: str | None = None) -> int:
-        """Remove the vectors of models that are not in use, those of one name if given; return how many went.
+        """Remove the vectors of models that are not in use, those of one name if given; return the number removed.
 
         Raises:
             InputError: the store has no vectors of that name, or searches with them.
@@ -168,8 +166,7 @@ class Maintenance:
 
         Raises:
             StoreOpen: the store at ``to`` is open, here or in another program.
-            InputError: there is no backup at ``path``, or a store at ``to`` and ``overwrite`` is False; or ``to`` is a
-                server.
+            InputError: no backup is at ``path``, a store is at ``to`` without ``overwrite``, or ``to`` is a server.
         """
         target = store_at(to if to is not None else store_path(load_config()))
         if isinstance(target, DatabaseAddress):

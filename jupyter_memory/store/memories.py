@@ -83,8 +83,8 @@ class Memories:
         Raises:
             InputError: the text is empty, or a value is unknown.
         """
-        record = {name: value for name, value in locals().items() if name not in ("self", "text")}
-        return self.add_many([{"text": text, **record}], progress=False)[0]
+        record = {name: value for name, value in locals().items() if name != "self"}
+        return self.add_many([record], progress=False)[0]
 
     def add_many(self, records: Iterable[Mapping[str, Any]], progress: bool = True) -> list[Memory]:
         """Remember many texts: dicts with the keys that ``add`` takes, and ``lang``, the language of a piece of code.

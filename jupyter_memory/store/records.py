@@ -1,4 +1,4 @@
-"""Memories as JSON lines in a folder: written, read, taken in."""
+"""Memories as JSON lines in a folder: written, read, taken in. Whatever is wrong in it raises ``InputError``."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def of_memory(stored: Stored) -> dict[str, Any]:
 
 
 def to_memory(record: Fields) -> Stored:
-    """Return the memory of a record; raises ``InputError`` where a field is missing or wrong, as all of these do."""
+    """Return the memory of a record."""
     memory = Memory(**_read(record, _MEMORY), content_hash="")
     found = record.values.get("chunks", [])
     if not isinstance(found, list):
@@ -300,11 +300,7 @@ LONGEST = 200_000_000
 
 @contextmanager
 def new_folder(target: Path) -> Iterator[Path]:
-    """Yield a hidden folder to fill, which becomes ``target`` at the end; if the block fails, nothing is left.
-
-    Raises:
-        InputError: there is something at ``target`` already, or it cannot be written.
-    """
+    """Yield a hidden folder to fill, which becomes ``target`` at the end; if the block fails, nothing is left."""
     try:
         if target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
             raise InputError(f"There is something at {target} already. Name a folder that is new or empty.")
@@ -346,11 +342,7 @@ def write_lines(file: Path, records: Iterable[dict[str, Any]]) -> int:
 
 
 def lines(folder: Path, name: str) -> Iterator[Fields]:
-    """Yield the records of a file, each knowing its line; none where there is no such file.
-
-    Raises:
-        InputError: the file is no regular file, or a line is too long or no JSON object.
-    """
+    """Yield the records of a file, each knowing its line; none where there is no such file."""
     if not os.path.lexists(folder / name):
         return
     with opened(folder / name) as stream:
@@ -364,11 +356,7 @@ def lines(folder: Path, name: str) -> Iterator[Fields]:
 
 @contextmanager
 def opened(file: Path) -> Iterator[IO[bytes]]:
-    """Open a file of the folder for reading; a link could lead anywhere, and a pipe never end.
-
-    Raises:
-        InputError: it is no regular file, or cannot be read.
-    """
+    """Open a file of the folder for reading; a link could lead anywhere, and a pipe never end."""
     if file.is_symlink() or not file.is_file():
         raise InputError(f"{file} is no regular file. Nothing was imported.")
     try:
@@ -380,11 +368,7 @@ def opened(file: Path) -> Iterator[IO[bytes]]:
 
 
 def about(folder: Path) -> Fields:
-    """Return the status record of an exported folder.
-
-    Raises:
-        InputError: it is no folder that ``export`` wrote, or one of a newer version.
-    """
+    """Return the status record of an exported folder."""
     if not folder.is_dir() or not os.path.lexists(folder / ABOUT):
         raise InputError(f"{folder} has no {ABOUT}, so it is no exported store. Name the folder that `export` wrote.")
     with opened(folder / ABOUT) as stream:
@@ -400,7 +384,7 @@ def _parsed(line: bytes, where: str, place: int = 0) -> Fields:
     if len(line) > LONGEST:
         raise InputError(f"{where}: longer than {LONGEST // 1_000_000} MB. Nothing was imported.")
     try:
-        value = json.loads(line, parse_constant=_refused)
+        value = json.loads(line, parse_constant=int)  # which refuses NaN and Infinity
         if b"\\u" in line:
             # Half of a pair of surrogates is no text.
             json.dumps(value, ensure_ascii=False).encode()
@@ -409,10 +393,6 @@ def _parsed(line: bytes, where: str, place: int = 0) -> Fields:
     if not isinstance(value, dict):
         raise InputError(f"{where}: this is no JSON object. Nothing was imported.")
     return Fields(value, where, place)
-
-
-def _refused(name: str) -> None:
-    raise ValueError(name)
 
 
 def _created(file: Path) -> IO[bytes]:
@@ -445,11 +425,7 @@ class Arrival:
 
 
 class ExportedFolder:
-    """An exported folder, checked whole before anything in it is stored, then read some memories at a time.
-
-    Raises:
-        InputError: it is no exported folder, or something in it cannot be imported.
-    """
+    """An exported folder, checked whole before anything in it is stored, then read some memories at a time."""
 
     def __init__(self, path: Path, *, redacting: bool) -> None:
         self._path, self._redacting = path, redacting

@@ -53,8 +53,7 @@ class MemoryStore:
     """A store of memories in one SQLite file, or a database. ``history`` has what you ran, ``fixes`` mended errors.
 
     Args:
-        path: The file, or the URL of a database, without a password. A new file and its folder are readable by you
-            alone.
+        path: The file, or the URL of a database, without a password. You alone can read a new file and its folder.
         embedder: What turns text into vectors. ``"auto"`` is the model that the store was written with; in a new store
             it is nomic if that is on this machine, else the bundled static model. None searches by words alone.
         profile: How hits are ranked unless a search names another profile.
@@ -63,8 +62,7 @@ class MemoryStore:
         folder: Where relative paths in a query begin (``path:notes/``); the working folder if left out.
 
     Raises:
-        StoreDamaged, StoreTooNew, StoreReadOnly: the file is not a store, is of a newer major version, or cannot be
-            created.
+        StoreDamaged, StoreTooNew, StoreReadOnly: the file is no store, of a newer major version, or cannot be made.
 
     >>> import tempfile
     >>> store = MemoryStore(tempfile.mkdtemp() + "/memory.sqlite")
