@@ -113,11 +113,11 @@ class Fields:
             raise self.wrong(name, "a path from the root, without . and ..")
         return value
 
-    def error(self, name: str) -> RunError:
+    def error(self, name: str) -> RunError | None:
         found = self.texts(name)
-        if len(found) != 3:
+        if found and len(found) != 3:
             raise self.wrong(name, "a list of name, message and traceback")
-        return RunError(*found)
+        return RunError(*found) if found else None
 
     def chunk(self, value: object, length: int) -> Chunk:
         """Return a chunk of the text of this record, which has ``length`` characters."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import EmbedderUnavailable, EmbeddingMismatch, InputError, StoreReadOnly
@@ -155,7 +156,7 @@ class StoreTransfer:
             (filled / records.NOTES).mkdir(0o700)
             records.write_text(filled / records.IGNORE, "*\n")
             notes: Counter[str] = Counter()
-            stored = {
+            stored: dict[str, Iterable[dict[str, Any]]] = {
                 records.MEMORIES: _memories(filled, contents, notes),
                 records.RUNS: (records.of_run(run) for one in contents.memories() for run in one.runs),
                 records.PICTURES: (picture for one in contents.memories() for picture in records.of_pictures(one)),
