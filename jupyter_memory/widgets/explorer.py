@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import floor, log10
 from typing import TYPE_CHECKING, Any, Unpack
@@ -57,11 +56,15 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     def __init__(self, pooled: Pooled, written: str = "") -> None:
         self.pooled = pooled
         self.answer: Answer = pooled.answer
+        base = pooled.profile
         # Feedback may have changed the profile into one that no name denotes.
-        named = written or pooled.profile.name
-        known = PROFILES.get(named) == pooled.profile or (written and profile_named(written) == pooled.profile)
+        named = written or base.name
+        known = PROFILES.get(named) == base or (written and profile_named(written) == base)
         self._written = named if known else ""
-        self._before = pooled.ranks(pooled.profile)
+        self._name = base.name if base.name.startswith("my-") else f"my-{base.name}"
+        # The field of the profile that holds the terms in use.
+        self._field = "keyword_only" if base.keyword_only and not pooled.scored.hybrid else "terms"
+        self._before = pooled.ranks(base)
         self._own = weights_of(pooled.terms)
         self._columns = [term.name for term in pooled.terms if pooled.speaks(term)]
         self._id = uuid4().hex
@@ -103,11 +106,10 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     @property
     def profile(self) -> Profile:
         """Return the profile that the sliders make: the one searched with as long as none was moved."""
-        base, code = self.pooled.profile, self._profile_code
-        if not code.weights:
+        base, weights = self.pooled.profile, self.weights
+        if not weights:
             return base
-        terms = with_weights(self.pooled.terms, code.weights)
-        return base.replace(**{"name": code.name, code.field: terms})
+        return base.replace(**{"name": self._name, self._field: with_weights(self.pooled.terms, weights)})
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -116,13 +118,47 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
 
     @property
     def code(self) -> str:
-        """Return Python code that makes ``profile``."""
-        return self._profile_code.python()
+        """Return Python code that makes ``profile`` and binds it to ``mine``."""
+        base = (
+            f"profile_named({json_text(self._written)})"
+            if self._written
+            else "profile  # the one that you searched with"
+        )
+        weights = ", ".join(f"{json_text(name)}: {weight!r}" for name, weight in self.weights.items())
+        imports = ["from jupyter_memory.search.profiles import profile_named", ""] if self._written else []
+        return "\n".join(
+            [
+                "from dataclasses import replace",
+                "",
+                *imports,
+                f"base = {base}",
+                f"weights = {{{weights}}}",
+                "mine = base.replace(",
+                f"    name={json_text(self._name)},",
+                f"    {self._field}=tuple(",
+                "        replace(one, weight=weights[one.name]) if one.name in weights else one",
+                f"        for one in base.{self._field}",
+                "    ),",
+                ")",
+                "# store.search(question, profile=mine)",
+            ]
+        )
 
     @property
     def toml(self) -> str:
-        """Return ``profile`` as the text of a TOML file."""
-        return self._profile_code.toml(self.profile.replace(name=self._profile_code.name))
+        """Return ``profile`` as the text of a TOML file: only what differs, if the profile searched with has a name."""
+        base, name = self.pooled.profile, self._name
+        head = f"# Save it as {name}.toml, and search with it: %memsearch --profile ./{name}.toml question"
+        if PROFILES.get(base.name) == base:
+            lines = [head, f"base = {json_text(base.name)}"]
+            for term, weight in self.weights.items():
+                key = term if term.isidentifier() and term.isascii() else json_text(term)
+                lines += ["", f"[{self._field}.{key}]", f"weight = {weight!r}"]
+            return "\n".join(lines)
+        try:
+            return f"{head}\n{self.profile.replace(name=name).to_toml()}".rstrip()
+        except InputError as error:
+            return f"# {error}"
 
     def reset(self) -> None:
         """Give every weight its own value again."""
@@ -132,12 +168,6 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
             slider.value = self._own[name]
         self._still = False
         self._move()
-
-    @property
-    def _profile_code(self) -> _ProfileCode:
-        base = self.pooled.profile
-        alone = bool(base.keyword_only) and not self.pooled.scored.hybrid
-        return _ProfileCode(base, self.weights, "keyword_only" if alone else "terms", self._written)
 
     def _move(self, _change: object = None) -> None:
         if self._still:
@@ -193,58 +223,6 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
         gone = {"text/plain": _GONE, "text/html": f"<p>{_GONE}</p>"}
         display({**bundle, **gone}, raw=True)  # type: ignore[no-untyped-call]
-
-
-# The profile ``base`` with other weights by term. ``field`` is the field of the profile that holds those terms.
-# ``written`` is how ``profile_named`` knows the base, a name or a file; empty where it does not.
-@dataclass(frozen=True, slots=True)
-class _ProfileCode:
-    base: Profile
-    weights: Mapping[str, float]
-    field: str = "terms"
-    written: str = ""
-
-    @property
-    def name(self) -> str:
-        return self.base.name if self.base.name.startswith("my-") else f"my-{self.base.name}"
-
-    def python(self) -> str:
-        base = (
-            f"profile_named({json_text(self.written)})" if self.written else "profile  # the one that you searched with"
-        )
-        weights = ", ".join(f"{json_text(name)}: {weight!r}" for name, weight in self.weights.items())
-        imports = ["from jupyter_memory.search.profiles import profile_named", ""] if self.written else []
-        return "\n".join(
-            [
-                "from dataclasses import replace",
-                "",
-                *imports,
-                f"base = {base}",
-                f"weights = {{{weights}}}",
-                "mine = base.replace(",
-                f"    name={json_text(self.name)},",
-                f"    {self.field}=tuple(",
-                "        replace(one, weight=weights[one.name]) if one.name in weights else one",
-                f"        for one in base.{self.field}",
-                "    ),",
-                ")",
-                "# store.search(question, profile=mine)",
-            ]
-        )
-
-    def toml(self, profile: Profile) -> str:
-        # Of ``profile``, the new one, only what differs if the base has a name.
-        head = f"# Save it as {self.name}.toml, and search with it: %memsearch --profile ./{self.name}.toml question"
-        if PROFILES.get(self.base.name) == self.base:
-            lines = [head, f"base = {json_text(self.base.name)}"]
-            for name, weight in self.weights.items():
-                key = name if name.isidentifier() and name.isascii() else json_text(name)
-                lines += ["", f"[{self.field}.{key}]", f"weight = {weight!r}"]
-            return "\n".join(lines)
-        try:
-            return f"{head}\n{profile.to_toml()}".rstrip()
-        except InputError as error:
-            return f"# {error}"
 
 
 # The sliders of an explorer with their numbers, its buttons, and the texts that follow the sliders.
