@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from threading import Timer
 from typing import Any, Protocol, overload
 from weakref import ref
@@ -24,6 +25,7 @@ from jupyter_memory.store.searching import Moment
 from jupyter_memory.store.sources import Scope
 from jupyter_memory.types import Draft, Filters, Memory, Selection, as_tuple
 from jupyter_memory.types.memory import Thumbnail
+from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import Undoable
 
 # After this many memories at once the model is calibrated.
@@ -97,13 +99,7 @@ class Memories:
             drafts = [self._draft(record) for record in batch]
             merged = self._storage.writer.merge(drafts)
             fresh = [draft for draft, memory in zip(drafts, merged, strict=True) if memory is None]
-            written: Iterator[Memory] = iter(())
-            if fresh:
-                written = iter(
-                    self._model.writing(
-                        lambda embedder, new=fresh: self._storage.writer.add(prepare(new, embedder), embedder)
-                    )
-                )
+            written = iter(self._model.writing(partial(self._remember, fresh)) if fresh else ())
             added += [memory if memory is not None else next(written) for memory in merged]
         if len(added) >= _MANY:
             self._model.calibrate()
@@ -192,6 +188,9 @@ class Memories:
     def unpin(self, memory_id: str) -> Memory:
         """Take the pin off a memory, which then has the tier again that it was stored with."""
         return self._storage.writer.update(memory_id, {"pinned": False})
+
+    def _remember(self, drafts: Sequence[Draft], embedder: Embedder | None) -> list[Memory]:
+        return self._storage.writer.add(prepare(drafts, embedder), embedder)
 
     def _draft(self, record: Mapping[str, Any]) -> Draft:
         if not isinstance(record, Mapping):

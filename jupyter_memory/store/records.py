@@ -30,7 +30,8 @@ from jupyter_memory.types.protocols import FileState
 from jupyter_memory.types.report import Feedback
 
 _LARGEST = 2**63
-Value, Found = TypeVar("Value"), TypeVar("Found")
+Value = TypeVar("Value")
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)

@@ -284,7 +284,13 @@ class Searching:
 
     def _unasked(self, options: BrowseOptions) -> Query:
         _refuse_unknown(options, BrowseOptions)
-        return self._query("*", SearchOptions(**options))
+        given = SearchOptions(
+            limit=options.get("limit"),
+            filters=options.get("filters"),
+            since=options.get("since"),
+            until=options.get("until"),
+        )
+        return self._query("*", given)
 
     def _fresh(self, answer: Answer) -> Answer:
         from_files = [hit.memory for hit in answer.hits if hit.memory.kind in ("file", "cell") and hit.memory.source]

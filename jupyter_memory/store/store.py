@@ -32,7 +32,8 @@ from jupyter_memory.types.protocols import Embedder
 if TYPE_CHECKING:
     import pandas as pd
 
-Part, Result = TypeVar("Part"), TypeVar("Result")
+Part = TypeVar("Part")
+Result = TypeVar("Result")
 Parameters = ParamSpec("Parameters")
 
 
