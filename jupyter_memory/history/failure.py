@@ -82,7 +82,12 @@ def failure(error: BaseException, naming: _Naming, shown: _Shown, *, ran: bool) 
     if frames is not None and len(found.stack) == _LAST:
         found.stack[:0] = StackSummary.extract(walk_tb(frames), limit=_FIRST)
     _hide(found, shown)
-    text = _FILE.sub(lambda file: _named(file, naming), "".join(found.format()))
+
+    def named(file: re.Match[str]) -> str:
+        cell = naming(file["name"])
+        return file[0] if cell is None else f"{file['indent']}{' '.join(cell)}, line {file['line']}"
+
+    text = _FILE.sub(named, "".join(found.format()))
     try:
         message = str(error)
     except Exception as wrong:  # noqa: BLE001  the class of the error is the user's own, and may do anything
@@ -97,8 +102,3 @@ def _hide(told: TracebackException, shown: _Shown) -> None:
     for other in (told.__cause__, told.__context__, *(told.exceptions or ())):
         if other is not None:
             _hide(other, shown)
-
-
-def _named(file: re.Match[str], naming: _Naming) -> str:
-    cell = naming(file["name"])
-    return file[0] if cell is None else f"{file['indent']}{' '.join(cell)}, line {file['line']}"

@@ -292,21 +292,19 @@ class Recorder:
             return
         self._running.remove(ended)
         self._quiet_since = monotonic()
-        self._writer.end(self._outcome(replace(ended.run, seconds=perf_counter() - ended.begun), result, ended.shown))
-        # The error of this cell is none of the cell that ran it.
-        self._running = [replace(one, shown=last_shown()) for one in self._running]
-
-    def _outcome(self, run: Run, result: ExecutionResult | None, shown_before: BaseException | None) -> Run:
         before = None if result is None else result.error_before_exec
         # Without a result, the shell is about to pass on an error of the event loop.
         error = sys.exc_info()[1] if result is None else before or result.error_in_exec
-        if error is None and (found := last_shown()) is not shown_before:
+        if error is None and (found := last_shown()) is not ended.shown:
             error = found
-        if error is None:
-            return replace(run, outcome="ok" if result is not None else "unknown")
-        shown = partial(self._cells.may_show, running=run.number)
-        told = failure(error, self._shell.compile.format_code_name, shown, ran=before is None)
-        return replace(run, outcome="error", error=told)
+        run = replace(ended.run, seconds=perf_counter() - ended.begun, outcome="unknown" if result is None else "ok")
+        if error is not None:
+            shown = partial(self._cells.may_show, running=run.number)
+            told = failure(error, self._shell.compile.format_code_name, shown, ran=before is None)
+            run = replace(run, outcome="error", error=told)
+        self._writer.end(run)
+        # The error of this cell is none of the cell that ran it.
+        self._running = [replace(one, shown=last_shown()) for one in self._running]
 
     def _checked(self, run: Run, tags: Sequence[str]) -> Run | None:
         # Imported late: it takes a while, in which the kernel goes on.

@@ -5,9 +5,8 @@ from jupyter_memory.lazy import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "delegation": "keywords",
         "federation": "Vaults",
-        "searching": "SearchOptions Searching changes_notice",
+        "searching": "SearchOptions Searching changes_notice keywords",
         "store": "MemoryStore frame_of open_store",
     },
 )

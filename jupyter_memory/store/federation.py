@@ -63,8 +63,6 @@ class Vaults:
     their sum; what stands in several of them is shown once, as the store of the highest priority has it. Scores of
     different stores are no measure of each other: only this profile, whose system does so, sorts by them.
 
-    Examples
-    --------
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> mine, ours = MemoryStore(f"{folder}/mine.sqlite"), MemoryStore(f"{folder}/ours.sqlite")

@@ -118,15 +118,10 @@ class Fixes:
     def of_run(self, run: Run, before: Sequence[Run] = (), limit: int = 3) -> list[Fix]:
         """Return what mended the errors most like that of a run, the best first; nothing if none is alike.
 
-        Parameters
-        ----------
-        run : Run
-            It failed: its ``error`` has the exception.
-        before : sequence of Run
-            The earlier runs of its session, in their order: they tell where its variables came from.
+        Args:
+            run: It failed: its ``error`` has the exception.
+            before: The earlier runs of its session, in their order: they tell where its variables came from.
 
-        Examples
-        --------
         >>> import tempfile
         >>> from datetime import UTC, datetime, timedelta
         >>> from jupyter_memory import MemoryStore
@@ -144,13 +139,11 @@ class Fixes:
         >>> store.close()
         """
         known, stored = self._known(run)
-        found = known.fixes(run, before, limit)
-        return [replace(fix, kind=stored.kind_of(fix.failed)) for fix in found]
+        return [replace(fix, kind=stored.kind_of(fix.failed)) for fix in known.fixes(run, before, limit)]
 
     def similar(self, run: Run, before: Sequence[Run] = ()) -> list[Run]:
         """Return the earlier runs with an error like that of a run, the likest first, whether it was mended or not."""
-        known, _ = self._known(run)
-        return known.similar(run, before)
+        return self._known(run)[0].similar(run, before)
 
     def of_traceback(self, text: str, limit: int = 3) -> list[Fix]:
         """Return what mended the errors most like the one that a traceback ends with, as ``of_run`` does."""
@@ -194,11 +187,12 @@ class Fixes:
         if error.is_interruption:
             return KnownErrors((), around), stored
         failed = self._history.runs(error=error.name.rpartition(".")[2], limit=_MOST)
-        failed = [one for one in failed if not _same(one, run)]
+        # The history may know it by another session and number than who asks.
+        place, code = (run.session, run.number) if run.session else None, run.source.strip()
+        failed = [
+            one
+            for one in failed
+            if (one.session, one.number) != place
+            and (abs(one.started - run.started) >= _AT_ONCE or one.source.strip() != code)
+        ]
         return KnownErrors([*failed, *stored.like(error)], around), stored
-
-
-def _same(one: Run, other: Run) -> bool:
-    # The history may know it by another session and number than who asks.
-    known = bool(one.session) and (one.session, one.number) == (other.session, other.number)
-    return known or (abs(one.started - other.started) < _AT_ONCE and one.source.strip() == other.source.strip())

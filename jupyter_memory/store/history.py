@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -114,14 +114,10 @@ class History:
     ) -> list[Run]:
         """Return runs with the ids of their memories, the newest first unless asked otherwise.
 
-        Parameters
-        ----------
-        error : str, optional
-            The name of the exception, such as ``"KeyError"``.
-        session, notebook, memory_id : str, optional
-            Only the runs of one session, one notebook, one memory.
-        after, before : datetime, optional
-            ``after < started < before``.
+        Args:
+            error: The name of the exception, such as ``"KeyError"``.
+            session, notebook, memory_id: Only the runs of one session, one notebook, one memory.
+            after, before: ``after < started < before``.
         """
         wanted = RunFilter(self._scope.space, error, outcome, session, notebook, memory_id, after, before)
         return self._storage.runs.find(wanted, limit, oldest_first=oldest_first)
@@ -131,9 +127,9 @@ class History:
         return self._storage.runs.status(self._scope.space)
 
     def clear(self) -> int:
-        """Forget every memory of kind ``history`` with its runs, to the last byte; return how many memories went.
+        """Forget every memory of kind ``history`` with its runs, to the last byte; return the number of memories.
 
-        So are the recent searches that showed any of them, the feedback on them, and what kernels have noted beside.
+        The recent searches that showed any of them, the feedback on them and the kernels' journals are forgotten, too.
         """
         chosen = self._scope.bound(Filters(kind=("history",)))
         gone = self._storage.writer.forget(chosen)
@@ -161,16 +157,16 @@ class History:
             InputError: there is no such file, it is not a history of IPython, or another program keeps it locked.
         """
         since = self._since()
-        found = self._not_imported(databases.ipython_runs(absolute(path)))
-        changed = self.record(run for run in found if since is None or run.started >= since)
+        # Numbers tell which runs are known: their starts differ where the time zone changed.
+        changed = self.record(
+            run
+            for session, runs in groupby(databases.ipython_runs(absolute(path)), key=lambda run: run.session)
+            for known in [self._storage.runs.numbers(session)]
+            for run in runs
+            if run.number not in known and (since is None or run.started >= since)
+        )
         self.retain()
         return changed
-
-    def _not_imported(self, runs: Iterable[Run]) -> Iterator[Run]:
-        # Their starts differ where the time zone changed.
-        for session, ones in groupby(runs, key=lambda run: run.session):
-            known = self._storage.runs.numbers(session)
-            yield from (run for run in ones if run.number not in known)
 
     def _since(self) -> datetime | None:
         days = self._settings.history_days

@@ -50,23 +50,19 @@ class Maintenance:
         ``history`` has how many kernels record what they run at this moment, and how many runs there are. ``undo`` is
         there while something can be taken back: how many memories, and until when.
 
-        Parameters
-        ----------
-        sizes : bool, default False
-            Whether to add what the bytes are for (``sizes``, which adds up to ``bytes``), those that the budget counts
-            (``held``), and the budget (None without one). All of the file is looked at: a second for about 3 GB.
+        Args:
+            sizes: Add what the bytes are for (``sizes``, which adds up to ``bytes``), those that the budget counts
+                (``held``), and the budget (None without one). This reads the whole file: a second for about 3 GB.
         """
         found = self._storage.stats()
         if sizes:
             size = StoreSize(self._storage.sizes(), self._budget)
             found |= {"sizes": size.parts, "bytes": size.bytes, "held": size.held, "budget": size.budget}
-        history = {
-            "recording": recording(self._storage.path),
-            "runs": self._storage.runs.status(self._scope.space).runs,
-        }
-        pending = self._storage.forgotten.pending(self._scope.space)
-        undo = {"memories": pending[0].memories, "until": pending[0].until.isoformat()} if pending else None
-        return {**found, "history": history, **({} if undo is None else {"undo": undo})}
+        runs = self._storage.runs.status(self._scope.space).runs
+        found["history"] = {"recording": recording(self._storage.path), "runs": runs}
+        if pending := self._storage.forgotten.pending(self._scope.space):
+            found["undo"] = {"memories": pending[0].memories, "until": pending[0].until.isoformat()}
+        return found
 
     def count(self) -> int:
         """Return how many memories a search can see: those of the store, or of its space if it has one."""
@@ -95,26 +91,16 @@ class Maintenance:
     def reembed(self, embedder: str | Embedder | None = None, *, progress: bool = True, keep: bool = True) -> int:
         """Write a model's vectors for every chunk that lacks them, then search with that model.
 
-        Until the end, searches use the old vectors. If it is interrupted, the next call continues from there.
+        Returns the number of vectors written. Until the end, searches use the old vectors. If it is interrupted, the
+        next call continues from there.
 
-        Parameters
-        ----------
-        embedder : str or Embedder, optional
-            The model to change to. If left out, the store's own model, for chunks that were stored without one.
-        keep : bool, default True
-            Keep the other models' vectors, so that changing back takes a moment only; ``drop_vectors`` removes them.
+        Args:
+            embedder: The model to change to. If left out, the store's own, for chunks that were stored without one.
+            keep: Keep the other models' vectors, so that changing back takes a moment; ``drop_vectors`` removes them.
 
-        Returns
-        -------
-        int
-            How many vectors were written.
-
-        Raises
-        ------
-        EmbedderError
-            The model is unknown, or does not run here; the old one stays in use.
-        InputError
-            The store was opened with ``embedder=None``, and none is given.
+        Raises:
+            EmbedderError: the model is unknown, or does not run here; the old one stays in use.
+            InputError: the store was opened with ``embedder=None``, and none is given.
         """
         chosen = self._model.embedder() if embedder is None else self._model.opened(embedder)
         if chosen is None:
@@ -125,7 +111,7 @@ class Maintenance:
         return written
 
     def drop_vectors(self, name: str | None = None) -> int:
-        """Remove the vectors of models that are not in use, those of one name if given; return how many went.
+        """Remove the vectors of models that are not in use, those of one name if given; return the number removed.
 
         Raises:
             InputError: the store has no vectors of that name, or searches with them.
@@ -180,8 +166,7 @@ class Maintenance:
 
         Raises:
             StoreOpen: the store at ``to`` is open, here or in another program.
-            InputError: there is no backup at ``path``, or a store at ``to`` and ``overwrite`` is False; or ``to`` is a
-                server.
+            InputError: no backup is at ``path``, a store is at ``to`` without ``overwrite``, or ``to`` is a server.
         """
         target = store_at(to if to is not None else store_path(load_config()))
         if isinstance(target, DatabaseAddress):
@@ -201,8 +186,7 @@ class Activity:
     """The recent searches of one store, the feedback on their hits, and how often its memories are used."""
 
     def __init__(self, storage: Storage, settings: JupyterMemory) -> None:
-        self._storage = storage
-        self._settings = settings
+        self._storage, self._settings = storage, settings
 
     @property
     def is_kept(self) -> bool:
@@ -219,7 +203,7 @@ class Activity:
             raise InputError(f"There is no origin {origin!r}. Known: {', '.join(ORIGINS)}.")
         if answer.query.written or not self._settings.log_searches:
             at, hits = datetime.now(UTC), [hit.memory.id for hit in answer.hits]
-            self._note(Recent(answer.query_id, answer.query.written, answer.profile, at, origin, len(hits)), hits)
+            self.note_call(Recent(answer.query_id, answer.query.written, answer.profile, at, origin, len(hits)), hits)
 
     def note_call(self, call: Recent, memory_ids: Sequence[str]) -> bool:
         """Note what a connected program called, with the memories that it was shown.
@@ -227,14 +211,11 @@ class Activity:
         Return False if the store is busy or full: then the caller may try again. With the setting ``log_searches`` off,
         and in a read-only store, there is nothing to do.
         """
-        return self._note(call, memory_ids)
-
-    def _note(self, search: Recent, memory_ids: Sequence[str]) -> bool:
         if self._storage.read_only:
             return True
         try:
             if self._settings.log_searches:
-                hidden = replace(search, query=self._hidden(search.query))
+                hidden = replace(call, query=self._hidden(call.query))
                 self._storage.writer.note_search(hidden, memory_ids, _PATIENCE)
             else:
                 # Not every count of use is looked for here: this happens at each search.

@@ -75,29 +75,18 @@ class Memories:
         with the new tags and metadata merged into it. A mark replaces secrets such as passwords and tokens before
         anything is written.
 
-        Parameters
-        ----------
-        tier : {"note", "mcp", "file", "core"}
-            Where it comes from; ``"core"`` stores a note and pins it.
-        event_at : str, date or datetime, optional
-            When it happened, now if left out. Naive times are local.
-        severity : {"critical", "warning", "suggestion"}, optional
-        valid_from, valid_until : str, date or datetime, optional
-            From when and until when it holds.
-        metadata : mapping, optional
-            JSON values of your own.
+        Args:
+            tier: Where it comes from, ``"note"``, ``"mcp"`` or ``"file"``; ``"core"`` stores a note and pins it.
+            event_at: When it happened, now if left out. Naive times are local.
+            severity: ``"critical"``, ``"warning"`` or ``"suggestion"``.
+            valid_from, valid_until: From when and until when it holds.
+            metadata: JSON values of your own.
 
-        Returns
-        -------
-        Memory
-
-        Raises
-        ------
-        InputError
-            The text is empty, or a value is unknown.
+        Raises:
+            InputError: the text is empty, or a value is unknown.
         """
-        record = {name: value for name, value in locals().items() if name not in ("self", "text")}
-        return self.add_many([{"text": text, **record}], progress=False)[0]
+        record = {name: value for name, value in locals().items() if name != "self"}
+        return self.add_many([record], progress=False)[0]
 
     def add_many(self, records: Iterable[Mapping[str, Any]], progress: bool = True) -> list[Memory]:
         """Remember many texts: dicts with the keys that ``add`` takes, and ``lang``, the language of a piece of code.
@@ -214,11 +203,7 @@ class Memories:
 
 # Seconds after the end of the time, so that it is over by any clock.
 _LATER = 0.5
-_ONLY_TRUE = (
-    "everything= forgets the whole store, so it takes True or False and nothing else. Write everything=True for that, "
-    "or leave it out."
-)
-NOT_BOTH = "forget() takes ids, or a choice by source and filters, not both."
+_NOT_BOTH = "forget() takes ids, or a choice by source and filters, not both."
 
 
 class Forgetting:
@@ -240,7 +225,7 @@ class Forgetting:
 
         ``forget(selection)`` then removes these alone: what is added in the meantime stays.
         """
-        chosen = selected(self._scope, ids, source, filters, everything)
+        chosen = self._selected(ids, source, filters, everything)
         with self._storage.snapshot() as snapshot:
             if isinstance(chosen, Filters):
                 return replace(snapshot.selection(chosen), everything=everything)
@@ -264,45 +249,33 @@ class Forgetting:
         With the setting ``undo_minutes`` above 0, ``undo`` can take it back for that time. Until then the texts are
         still in the file, though nothing finds them.
 
-        Parameters
-        ----------
-        ids : str, sequence of str or Selection, optional
-            With a ``Selection`` none but the memories counted in it are forgotten, if they are still there and still
-            fit.
-        source : str or sequence of str, optional
-            A file, or a folder with all below it; or several of them.
-        filters : Filters or mapping, optional
-            As in ``search``. With ``source``, both must fit.
-        everything : bool, default False
-            All memories of the store (of its space, if it has one).
-        dry_run : bool, default False
-            Remove nothing, and return how many memories would go; ``selection`` tells more about them.
-        now : bool, default False
-            Leave nothing to take back, neither of this nor of what was forgotten before.
+        Args:
+            ids: One or more; of a ``Selection``, the memories counted in it that are still there and still fit.
+            source: A file, or a folder with all below it; or several of them.
+            filters: As in ``search``. With ``source``, both must fit.
+            everything: All memories of the store (of its space, if it has one).
+            dry_run: Remove nothing, and return how many memories would go; ``selection`` tells more about them.
+            now: Leave nothing to take back, neither of this nor of what was forgotten before.
 
-        Raises
-        ------
-        InputError
-            Nothing says what to forget.
-        UnknownMemory
-            One of the ids is not there; nothing is forgotten then.
+        Raises:
+            InputError: nothing says what to forget.
+            UnknownMemory: one of the ids is not there; nothing is forgotten then.
         """
         if isinstance(ids, Selection):
             if source is not None or filters or everything:
-                raise InputError(NOT_BOTH)
+                raise InputError(_NOT_BOTH)
             if dry_run:
                 with self._storage.snapshot() as snapshot:
                     return len(set(ids.ids).intersection(snapshot.selection(ids.filters).ids))
             return self._forget(ids.filters, ids.ids, ids.everything, now)
         if dry_run:
             return len(self.selection(ids, source=source, filters=filters, everything=everything))
-        return self._forget(selected(self._scope, ids, source, filters, everything), None, everything, now)
+        return self._forget(self._selected(ids, source, filters, everything), None, everything, now)
 
     def undo(self) -> int:
         """Take the last ``forget`` back, also that of another program; return how many memories came back.
 
-        They are as they were, with their ids, pins, tags, vectors, feedback and pictures. Called again, it takes the
-        one before back.
+        They keep their ids, pins, tags, vectors, feedback and pictures. Called again, it takes back the one before.
 
         Raises:
             InputError: there is nothing to take back: the setting ``undo_minutes`` was 0 then, or the time is over.
@@ -325,12 +298,12 @@ class Forgetting:
         return next(iter(self._storage.forgotten.pending(self._scope.space)), None)
 
     def finish(self) -> int:
-        """Remove for good at once what could be taken back; return how many memories that were."""
+        """Remove for good what could be taken back; return the number of memories."""
         return self._storage.forgotten.drop(None)
 
     def expire(self) -> None:
         """Remove for good what can no longer be taken back, and do so again when the next time is over."""
-        self._stop()
+        self.close()
         if not self._storage.read_only:
             # A store that is busy, closed or damaged is left to the next process that opens it.
             with suppress(StoreError):
@@ -343,8 +316,42 @@ class Forgetting:
                     self._timer.start()
 
     def close(self) -> None:
-        """Wait no longer; whoever opens the store next removes what can no longer be taken back."""
-        self._stop()
+        """Stop the timer; the next process that opens the store removes what can no longer be taken back."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _selected(
+        self,
+        ids: str | Sequence[str] | None,
+        source: str | Sequence[str] | None,
+        filters: Filters | Mapping[str, Any] | None,
+        everything: bool,
+    ) -> tuple[str, ...] | Filters:
+        if not isinstance(everything, bool):
+            raise InputError(
+                "everything= forgets the whole store, so it takes True or False and nothing else. Write "
+                "everything=True for that, or leave it out."
+            )
+        # Filters without a value leave nothing out, and an empty source is above every file.
+        chosen, sources = filters_from(filters, None, None, datetime.now(UTC)), as_tuple(source)
+        if ids is None and not any(sources) and not chosen and not everything:
+            raise InputError("forget() needs to know what: ids, source=, filters=, or everything=True.")
+        if ids is not None:
+            if source is not None or filters or everything:
+                raise InputError(_NOT_BOTH)
+            return as_tuple(ids) if isinstance(ids, Iterable) else (str(ids),)
+        if sources and not any(sources):
+            raise InputError("source= is empty. Name a file or a folder, or leave it out.")
+        if sources and chosen.path:
+            raise InputError("forget() takes one path: source= or a path among the filters, not both.")
+        chosen = self._scope.bound(chosen, every_name=True)
+        if not sources:
+            return chosen
+        written = filters_from({"path": [one for one in sources if one]}, None, None, datetime.now(UTC))
+        scopes = dict.fromkeys((replace(self._scope, folder=""), self._scope))
+        paths = dict.fromkeys(name for scope in scopes for name in scope.bound(written, every_name=True).path)
+        return replace(chosen, path=tuple(paths))
 
     def _forget(self, chosen: Sequence[str] | Filters, among: Sequence[str] | None, everything: bool, now: bool) -> int:
         minutes = 0.0 if now else self._settings.undo_minutes
@@ -361,44 +368,8 @@ class Forgetting:
         self.expire()
         return gone
 
-    def _stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
 
 def _expire(forgetting: ref[Forgetting]) -> None:
     found = forgetting()
     if found is not None:
         found.expire()
-
-
-def selected(
-    scope: Scope,
-    ids: str | Sequence[str] | None,
-    source: str | Sequence[str] | None,
-    filters: Filters | Mapping[str, Any] | None,
-    everything: bool,
-) -> tuple[str, ...] | Filters:
-    """Return what the arguments of ``forget`` select: ids, or filters as they hold in this store."""
-    if not isinstance(everything, bool):
-        raise InputError(_ONLY_TRUE)
-    # Filters without a value leave nothing out, and an empty source is above every file.
-    chosen, sources = filters_from(filters, None, None, datetime.now(UTC)), as_tuple(source)
-    if ids is None and not any(sources) and not chosen and not everything:
-        raise InputError("forget() needs to know what: ids, source=, filters=, or everything=True.")
-    if ids is not None:
-        if source is not None or filters or everything:
-            raise InputError(NOT_BOTH)
-        return as_tuple(ids) if isinstance(ids, Iterable) else (str(ids),)
-    if sources and not any(sources):
-        raise InputError("source= is empty. Name a file or a folder, or leave it out.")
-    if sources and chosen.path:
-        raise InputError("forget() takes one path: source= or a path among the filters, not both.")
-    chosen = scope.bound(chosen, every_name=True)
-    if not sources:
-        return chosen
-    written = filters_from({"path": [one for one in sources if one]}, None, None, datetime.now(UTC))
-    scopes = dict.fromkeys((replace(scope, folder=""), scope))
-    paths = dict.fromkeys(name for one in scopes for name in one.bound(written, every_name=True).path)
-    return replace(chosen, path=tuple(paths))

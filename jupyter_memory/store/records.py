@@ -1,4 +1,4 @@
-"""Memories as JSON lines in a folder: written, read, taken in."""
+"""Memories as JSON lines in a folder: written, read, taken in. Whatever is wrong in it raises ``InputError``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from base64 import b64decode, b64encode
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, Any, TypeVar, get_args
 
@@ -29,31 +30,51 @@ from jupyter_memory.types.protocols import FileState
 from jupyter_memory.types.report import Feedback
 
 _LARGEST = 2**63
+Value = TypeVar("Value")
 Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The fields of a JSON record, which may hold anything; errors name its file and line, ``where``, and no values."""
+    """The fields of a JSON record, which may hold anything; errors name its file and line, ``where``, and no values.
+
+    ``place`` is the byte at which its line begins.
+    """
 
     values: Mapping[str, Any]
     where: str
+    place: int = 0
 
     def wrong(self, name: str, must: str) -> InputError:
         """Return the error of a field that is not what it must be."""
         return InputError(f"{self.where}: {name} must be {must}. Nothing was imported.")
 
-    def text(self, name: str) -> str:
+    def _of(self, kind: type[Value], name: str, must: str) -> Value:
         value = self.values.get(name)
-        if not isinstance(value, str):
-            raise self.wrong(name, "a string")
+        if not isinstance(value, kind):
+            raise self.wrong(name, must)
         return value
 
+    def text(self, name: str) -> str:
+        return self._of(str, name, "a string")
+
+    def words(self, name: str) -> str:
+        if not (found := self.text(name)).strip():
+            raise self.wrong(name, "more than blanks")
+        return found
+
+    def id(self, name: str) -> str:
+        if not re.fullmatch(r"[0-9A-Za-z_-]{1,64}", found := self.text(name)):
+            raise self.wrong(name, "an id of letters and digits")
+        return found
+
+    def digest(self, name: str) -> str:
+        if not re.fullmatch(r"[0-9a-f]{0,64}", found := self.text(name)):
+            raise self.wrong(name, "a digest")
+        return found
+
     def flag(self, name: str) -> bool:
-        value = self.values.get(name)
-        if not isinstance(value, bool):
-            raise self.wrong(name, "true or false")
-        return value
+        return self._of(bool, name, "true or false")
 
     def integer(self, name: str, *, least: int = 0) -> int:
         value = self.values.get(name)
@@ -76,9 +97,6 @@ class Fields:
             raise self.wrong(name, "a time with its zone, such as 2026-03-06T18:00:00+00:00")
         return found
 
-    def maybe(self, name: str, read: Callable[[str], Found]) -> Found | None:
-        return None if self.values.get(name) is None else read(name)
-
     def texts(self, name: str) -> tuple[str, ...]:
         value = self.values.get(name)
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
@@ -86,10 +104,7 @@ class Fields:
         return tuple(value)
 
     def mapping(self, name: str) -> dict[str, Any]:
-        value = self.values.get(name)
-        if not isinstance(value, dict):
-            raise self.wrong(name, "an object")
-        return value
+        return self._of(dict, name, "an object")
 
     def path(self, name: str) -> str:
         """Return a path as the catalog has it: from the root, and without ways back up."""
@@ -99,213 +114,175 @@ class Fields:
             raise self.wrong(name, "a path from the root, without . and ..")
         return value
 
+    def error(self, name: str) -> RunError | None:
+        found = self.texts(name)
+        if found and len(found) != 3:
+            raise self.wrong(name, "a list of name, message and traceback")
+        return RunError(*found) if found else None
 
-_ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
+    def chunk(self, value: object, length: int) -> Chunk:
+        """Return a chunk of the text of this record, which has ``length`` characters."""
+        must = "a list of [start, end, line, prefix] within the text"
+        if not isinstance(value, list) or len(value) != 4:
+            raise self.wrong("chunks", must)
+        one = Fields(dict(zip(("start", "end", "line", "context"), value, strict=True)), f"{self.where}, chunks")
+        start, end = one.integer("start"), one.integer("end")
+        if not start < end <= length:
+            raise self.wrong("chunks", must)
+        return Chunk(start, end, one.text("context"), _maybe(Fields.integer)(one, "line"))
+
+
+_Reader = Callable[[Fields, str], Any]
+
+
+def _maybe(read: _Reader) -> _Reader:
+    return lambda record, name: None if record.values.get(name) is None else read(record, name)
+
+
+def _one_of(known: Sequence[str | None]) -> _Reader:
+    def read(record: Fields, name: str) -> Any:
+        if (value := record.values.get(name)) not in known:
+            raise record.wrong(name, f"one of {', '.join(map(str, known))}")
+        return value
+
+    return read
+
+
+_any_integer = partial(Fields.integer, least=-_LARGEST)
+# The fields of records in their order, each with what reads it. A record may have others besides.
+_MEMORY: Mapping[str, _Reader] = {
+    "id": Fields.id,
+    "kind": _one_of(KINDS),
+    **dict.fromkeys(("space", "source", "location", "lang", "title"), Fields.text),
+    "text": Fields.words,
+    "severity": _one_of((*SEVERITIES, None)),
+    **dict.fromkeys(("domain", "session"), _maybe(Fields.text)),
+    "tier": _one_of(TIERS),
+    "pinned": Fields.flag,
+    "tags": Fields.texts,
+    **dict.fromkeys(("event_at", "indexed_at"), Fields.moment),
+    **dict.fromkeys(("valid_from", "valid_until"), _maybe(Fields.moment)),
+    "accessed": Fields.integer,
+    "metadata": Fields.mapping,
+}
+_RUN: Mapping[str, _Reader] = {
+    "session": Fields.text,
+    "number": _any_integer,
+    "started": Fields.moment,
+    "seconds": _maybe(Fields.number),
+    "outcome": _one_of(get_args(Outcome)),
+    "error": _maybe(Fields.error),
+    **dict.fromkeys(("notebook", "cell_id", "language", "environment"), Fields.text),
+}
 # How the pictures begin that are kept, by their type; a browser shows them.
 _IMAGES = {"image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL), "image/png": re.compile(rb"\x89PNG\r\n\x1a\n")}
-_ORIGIN = re.compile(r"[0-9a-f]{0,64}")
-_TEXTS = ("kind", "space", "source", "location", "lang", "title", "text")
-_MAYBE_TEXTS = ("severity", "domain", "session")
-_TIMES, _MAYBE_TIMES = ("event_at", "indexed_at"), ("valid_from", "valid_until")
+_PICTURE: Mapping[str, _Reader] = {
+    "media_type": _one_of(tuple(_IMAGES)),
+    "width": partial(Fields.integer, least=1),
+    "height": partial(Fields.integer, least=1),
+    "origin": Fields.digest,
+    "image": Fields.text,
+}
+_FILE: Mapping[str, _Reader] = {
+    "mtime_ns": _any_integer,
+    "size": Fields.integer,
+    "content_hash": Fields.text,
+    "indexed_at": _maybe(Fields.integer),
+    "pictures": Fields.flag,
+    "dated": Fields.flag,
+}
+_FEEDBACK: Mapping[str, _Reader] = {
+    "memory_id": Fields.id,
+    "accepted": Fields.flag,
+    **dict.fromkeys(("query", "query_id", "profile"), Fields.text),
+    "rank": _maybe(Fields.integer),
+    "at": Fields.moment,
+}
+
+
+def _read(record: Fields, readers: Mapping[str, _Reader]) -> dict[str, Any]:
+    return {name: read(record, name) for name, read in readers.items()}
+
+
+def _values(one: object, readers: Mapping[str, _Reader]) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in readers}
 
 
 def of_memory(stored: Stored) -> dict[str, Any]:
     """Return the record of a memory, without its runs."""
-    memory = stored.memory
-    return {
-        "id": memory.id,
-        **{name: getattr(memory, name) for name in (*_TEXTS, *_MAYBE_TEXTS)},
-        "tier": stored.tier,
-        "pinned": memory.pinned,
-        "tags": list(memory.tags),
-        **{name: _iso(getattr(memory, name)) for name in (*_TIMES, *_MAYBE_TIMES)},
-        "accessed": memory.accessed,
-        "metadata": dict(memory.metadata),
-        "chunks": [[chunk.start, chunk.end, chunk.line, chunk.context] for chunk in stored.chunks],
-    }
+    chunks = [[chunk.start, chunk.end, chunk.line, chunk.context] for chunk in stored.chunks]
+    return {**_values(stored.memory, _MEMORY), "tier": stored.tier, "chunks": chunks}
 
 
 def to_memory(record: Fields) -> Stored:
-    """Return the memory of a record; raises ``InputError`` where a field is missing or wrong, as all of these do."""
-    text = record.text("text")
-    for name, known in (("kind", KINDS), ("tier", TIERS), ("severity", (*SEVERITIES, None))):
-        if record.values.get(name) not in known:
-            raise record.wrong(name, f"one of {', '.join(map(str, known))}")
-    if not text.strip():
-        raise record.wrong("text", "more than blanks")
-    values: dict[str, Any] = {name: record.text(name) for name in _TEXTS}
-    values |= {name: record.maybe(name, record.text) for name in _MAYBE_TEXTS}
-    values |= {name: record.moment(name) for name in _TIMES}
-    values |= {name: record.maybe(name, record.moment) for name in _MAYBE_TIMES}
-    memory = Memory(
-        **values,
-        id=_id(record, "id"),
-        tier=record.text("tier"),
-        pinned=record.flag("pinned"),
-        tags=record.texts("tags"),
-        content_hash="",
-        metadata=record.mapping("metadata"),
-        accessed=record.integer("accessed"),
-    )
+    """Return the memory of a record."""
+    memory = Memory(**_read(record, _MEMORY), content_hash="")
     found = record.values.get("chunks", [])
     if not isinstance(found, list):
         raise record.wrong("chunks", "a list")
-    return Stored(memory, memory.tier, tuple(_chunk(record, one, len(text)) for one in found))
+    return Stored(memory, memory.tier, tuple(record.chunk(one, len(memory.text)) for one in found))
 
 
 def of_run(run: Run) -> dict[str, Any]:
     """Return the record of a run; its text is that of its memory."""
-    error = run.error
-    return {
-        "memory": run.memory_id,
-        "session": run.session,
-        "number": run.number,
-        "started": _iso(run.started),
-        "seconds": run.seconds,
-        "outcome": run.outcome,
-        "error": None if error is None else [error.name, error.message, error.traceback],
-        "notebook": run.notebook,
-        "cell_id": run.cell_id,
-        "language": run.language,
-        "environment": run.environment,
-    }
+    return {"memory": run.memory_id, **_values(run, _RUN)}
 
 
 def to_run(record: Fields) -> Run:
     """Return the run of a record, without its text."""
-    outcome = next((one for one in get_args(Outcome) if one == record.text("outcome")), None)
-    if outcome is None:
-        raise record.wrong("outcome", f"one of {', '.join(get_args(Outcome))}")
-    error = record.texts("error") if record.values.get("error") is not None else ()
-    if error and len(error) != 3:
-        raise record.wrong("error", "a list of name, message and traceback")
-    return Run(
-        source="",
-        started=record.moment("started"),
-        session=record.text("session"),
-        number=record.integer("number", least=-(2**63)),
-        outcome=outcome,
-        seconds=record.maybe("seconds", record.number),
-        error=RunError(*error) if error else None,
-        notebook=record.text("notebook"),
-        cell_id=record.text("cell_id"),
-        language=record.text("language"),
-        environment=record.text("environment"),
-        memory_id=_id(record, "memory"),
-    )
+    return Run(source="", memory_id=record.id("memory"), **_read(record, _RUN))
 
 
 def of_pictures(stored: Stored) -> Iterator[dict[str, Any]]:
     """Yield the records of the pictures that a memory shows."""
     for one in stored.thumbnails:
-        yield {
-            "memory": stored.memory.id,
-            "media_type": one.media_type,
-            "width": one.width,
-            "height": one.height,
-            "origin": one.origin,
-            "image": b64encode(one.image).decode(),
-        }
+        yield {"memory": stored.memory.id, **_values(one, _PICTURE), "image": b64encode(one.image).decode()}
 
 
 def to_picture(record: Fields) -> tuple[str, Thumbnail]:
     """Return a picture of a record with the id of its memory."""
-    media_type, origin = record.text("media_type"), record.text("origin")
-    begins = _IMAGES.get(media_type)
-    if begins is None:
-        raise record.wrong("media_type", f"one of {', '.join(_IMAGES)}")
-    if not _ORIGIN.fullmatch(origin):
-        raise record.wrong("origin", "a digest")
+    fields = _read(record, _PICTURE)
     try:
-        image = b64decode(record.text("image"), validate=True)
+        image = b64decode(fields["image"], validate=True)
     except ValueError:
         image = b""
-    if not begins.match(image) or len(image) > LARGEST_THUMBNAIL:
+    if not _IMAGES[fields["media_type"]].match(image) or len(image) > LARGEST_THUMBNAIL:
         raise record.wrong("image", f"base64 of a picture of at most {LARGEST_THUMBNAIL:,} bytes")
-    size = record.integer("width", least=1), record.integer("height", least=1)
-    return _id(record, "memory"), Thumbnail(media_type, *size, image, origin)
+    return record.id("memory"), Thumbnail(**{**fields, "image": image})
 
 
 def of_file(file: NotedFile) -> dict[str, Any]:
     """Return the record of an indexed file."""
     state = file.state
-    return {
-        "path": state.path,
-        "space": file.space,
-        "mtime_ns": state.mtime_ns,
-        "size": state.size,
-        "content_hash": state.content_hash,
-        "indexed_at": state.indexed_at,
-        "pictures": bool(state.pictures),
-        "dated": bool(state.dated),
-    }
+    known = {**_values(state, _FILE), "pictures": bool(state.pictures), "dated": bool(state.dated)}
+    return {"path": state.path, "space": file.space, **known}
 
 
 def to_file(record: Fields) -> NotedFile:
     """Return the indexed file of a record."""
-    return NotedFile(
-        record.text("space"),
-        FileState(
-            record.path("path"),
-            record.integer("mtime_ns", least=-(2**63)),
-            record.integer("size"),
-            record.text("content_hash"),
-            record.maybe("indexed_at", record.integer),
-            record.flag("pictures"),
-            record.flag("dated"),
-        ),
-    )
-
-
-def of_folder(folder: NotedFolder) -> dict[str, Any]:
-    """Return the record of a folder on the list."""
-    return {**folder._asdict(), "indexed_at": _iso(folder.indexed_at)}
+    return NotedFile(record.text("space"), FileState(record.path("path"), **_read(record, _FILE)))
 
 
 def to_folder(record: Fields) -> NotedFolder:
     """Return the folder of a record, not watched: an export may come from another person, or another machine."""
     record.flag("watched")
-    return NotedFolder(record.path("path"), record.text("space"), False, record.maybe("indexed_at", record.moment))
+    return NotedFolder(record.path("path"), record.text("space"), False, _maybe(Fields.moment)(record, "indexed_at"))
 
 
 def of_feedback(said: Feedback) -> dict[str, Any]:
     """Return the record of what was said of a hit."""
-    names = ("memory_id", "accepted", "query", "query_id", "profile", "rank")
-    return {**{name: getattr(said, name) for name in names}, "at": _iso(said.at)}
+    return _values(said, _FEEDBACK)
 
 
 def to_feedback(record: Fields) -> Feedback:
     """Return what was said of a hit."""
-    return Feedback(
-        memory_id=_id(record, "memory_id"),
-        accepted=record.flag("accepted"),
-        query=record.text("query"),
-        query_id=record.text("query_id"),
-        profile=record.text("profile"),
-        rank=record.maybe("rank", record.integer),
-        at=record.moment("at"),
-    )
+    return Feedback(**_read(record, _FEEDBACK))
 
 
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.astimezone(UTC).isoformat()
-
-
-def _id(record: Fields, name: str) -> str:
-    if not _ID.fullmatch(found := record.text(name)):
-        raise record.wrong(name, "an id of letters and digits")
-    return found
-
-
-def _chunk(record: Fields, value: Sequence[Any], length: int) -> Chunk:
-    must = "a list of [start, end, line, prefix] within the text"
-    if not isinstance(value, list) or len(value) != 4:
-        raise record.wrong("chunks", must)
-    one = Fields(dict(zip(("start", "end", "line", "context"), value, strict=True)), f"{record.where}, chunks")
-    start, end = one.integer("start"), one.integer("end")
-    if not start < end <= length:
-        raise record.wrong("chunks", must)
-    return Chunk(start, end, one.text("context"), one.maybe("line", one.integer))
+def _as_json(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    return dict(value) if isinstance(value, Mapping) else astuple(value)  # type: ignore[call-overload]  # a RunError
 
 
 # The folder that an export writes: its files, written whole or not at all, and read line by line.
@@ -324,11 +301,7 @@ LONGEST = 200_000_000
 
 @contextmanager
 def new_folder(target: Path) -> Iterator[Path]:
-    """Yield a hidden folder to fill, which becomes ``target`` at the end; if the block fails, nothing is left.
-
-    Raises:
-        InputError: there is something at ``target`` already, or it cannot be written.
-    """
+    """Yield a hidden folder to fill, which becomes ``target`` at the end; if the block fails, nothing is left."""
     try:
         if target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
             raise InputError(f"There is something at {target} already. Name a folder that is new or empty.")
@@ -359,7 +332,7 @@ def write_lines(file: Path, records: Iterable[dict[str, Any]]) -> int:
     count = 0
     with _created(file) as stream:
         for record in records:
-            line = json.dumps(record, ensure_ascii=False).encode()
+            line = json.dumps(record, ensure_ascii=False, default=_as_json).encode()
             if len(line) >= LONGEST:
                 raise InputError(f"{record.get('id')} is too large for an export. Copy the store with `backup`.")
             stream.write(line + b"\n")
@@ -370,36 +343,21 @@ def write_lines(file: Path, records: Iterable[dict[str, Any]]) -> int:
 
 
 def lines(folder: Path, name: str) -> Iterator[Fields]:
-    """Yield the records of a file, each knowing its line; none where there is no such file.
-
-    Raises:
-        InputError: the file is no regular file, or a line is too long or no JSON object.
-    """
-    for _, record in located(folder, name):
-        yield record
-
-
-def located(folder: Path, name: str) -> Iterator[tuple[int, Fields]]:
-    """Yield the records of a file with the places where their lines begin, as ``lines`` does."""
-    file = folder / name
-    if not os.path.lexists(file):
+    """Yield the records of a file, each knowing its line; none where there is no such file."""
+    if not os.path.lexists(folder / name):
         return
-    with opened(file) as stream:
+    with opened(folder / name) as stream:
         place, number = 0, 0
         while line := stream.readline(LONGEST + 1):
             number += 1
             if line.strip():
-                yield place, _parsed(line, f"{name}, line {number}")
+                yield _parsed(line, f"{name}, line {number}", place)
             place += len(line)
 
 
 @contextmanager
 def opened(file: Path) -> Iterator[IO[bytes]]:
-    """Open a file of the folder for reading; a link could lead anywhere, and a pipe never end.
-
-    Raises:
-        InputError: it is no regular file, or cannot be read.
-    """
+    """Open a file of the folder for reading; a link could lead anywhere, and a pipe never end."""
     if file.is_symlink() or not file.is_file():
         raise InputError(f"{file} is no regular file. Nothing was imported.")
     try:
@@ -411,11 +369,7 @@ def opened(file: Path) -> Iterator[IO[bytes]]:
 
 
 def about(folder: Path) -> Fields:
-    """Return the status record of an exported folder.
-
-    Raises:
-        InputError: it is no folder that ``export`` wrote, or one of a newer version.
-    """
+    """Return the status record of an exported folder."""
     if not folder.is_dir() or not os.path.lexists(folder / ABOUT):
         raise InputError(f"{folder} has no {ABOUT}, so it is no exported store. Name the folder that `export` wrote.")
     with opened(folder / ABOUT) as stream:
@@ -427,11 +381,11 @@ def about(folder: Path) -> Fields:
     return found
 
 
-def _parsed(line: bytes, where: str) -> Fields:
+def _parsed(line: bytes, where: str, place: int = 0) -> Fields:
     if len(line) > LONGEST:
         raise InputError(f"{where}: longer than {LONGEST // 1_000_000} MB. Nothing was imported.")
     try:
-        value = json.loads(line, parse_constant=_refused)
+        value = json.loads(line, parse_constant=int)  # which refuses NaN and Infinity
         if b"\\u" in line:
             # Half of a pair of surrogates is no text.
             json.dumps(value, ensure_ascii=False).encode()
@@ -439,11 +393,7 @@ def _parsed(line: bytes, where: str) -> Fields:
         raise InputError(f"{where}: this is no JSON. Nothing was imported.") from None
     if not isinstance(value, dict):
         raise InputError(f"{where}: this is no JSON object. Nothing was imported.")
-    return Fields(value, where)
-
-
-def _refused(name: str) -> None:
-    raise ValueError(name)
+    return Fields(value, where, place)
 
 
 def _created(file: Path) -> IO[bytes]:
@@ -476,11 +426,7 @@ class Arrival:
 
 
 class ExportedFolder:
-    """An exported folder, checked whole before anything in it is stored, then read some memories at a time.
-
-    Raises:
-        InputError: it is no exported folder, or something in it cannot be imported.
-    """
+    """An exported folder, checked whole before anything in it is stored, then read some memories at a time."""
 
     def __init__(self, path: Path, *, redacting: bool) -> None:
         self._path, self._redacting = path, redacting
@@ -490,27 +436,25 @@ class ExportedFolder:
         about(path)
 
         kinds: dict[str, str] = {}
-        for record in lines(self._path, MEMORIES):
+        for record in lines(path, MEMORIES):
             memory = to_memory(record).memory
             if memory.id in kinds:
                 raise record.wrong("id", "one that no line before has")
             kinds[memory.id] = memory.kind
-        for place, record in located(self._path, RUNS):
+        for record in lines(path, RUNS):
             run = to_run(record)
             if kinds.get(run.memory_id) != "history":
                 raise record.wrong("memory", f"the id of a memory of kind history in {MEMORIES}")
-            self._runs[run.memory_id].append(place)
-        for place, record in located(self._path, PICTURES):
+            self._runs[run.memory_id].append(record.place)
+        for record in lines(path, PICTURES):
             memory_id, _ = to_picture(record)
             if memory_id not in kinds:
                 raise record.wrong("memory", f"the id of a memory in {MEMORIES}")
             if len(self._pictures[memory_id]) == MOST_THUMBNAILS:
                 raise record.wrong("memory", f"one that has fewer than {MOST_THUMBNAILS} pictures")
-            self._pictures[memory_id].append(place)
-        checks: tuple[tuple[str, Callable[[Fields], object]], ...]
-        checks = ((FILES, to_file), (FOLDERS, to_folder), (FEEDBACK, to_feedback))
-        for name, check in checks:
-            for record in lines(self._path, name):
+            self._pictures[memory_id].append(record.place)
+        for name, check in ((FILES, to_file), (FOLDERS, to_folder), (FEEDBACK, to_feedback)):
+            for record in lines(path, name):
                 check(record)
 
     def memories(self, together: int) -> Iterator[list[Arrival]]:

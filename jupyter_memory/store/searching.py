@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, ForwardRef, Literal, TypedDict, TypeVar, Unpack
 from zoneinfo import ZoneInfo
 
 from jupyter_memory.config import JupyterMemory
@@ -21,7 +22,6 @@ from jupyter_memory.search.profiles.profile import adapted
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget, prompt_text
 from jupyter_memory.search.query.parser import filters_from, parse
 from jupyter_memory.storage.databases import SearchStorage
-from jupyter_memory.store.delegation import keywords
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.sources import PartOfStore, Scope
 from jupyter_memory.text.markdown import day
@@ -35,23 +35,6 @@ from jupyter_memory.types.search import Trace
 Freshness = Literal["current", "changed", "gone", "unknown"]
 # Bytes of a file that is read again if only its time differs: more would take longer than a search may.
 _CHECKED = 1_000_000
-
-
-def with_freshness(answer: Answer, states: Callable[[list[Hit]], Mapping[tuple[str, str], FileState]]) -> Answer:
-    """Return an answer that says of its hits, and in a notice, which files changed or went since they were indexed.
-
-    ``states`` returns what is known of the files of hits, by path and space. No other files are looked at.
-    """
-    from_files = [hit for hit in answer.hits if hit.memory.kind in ("file", "cell") and hit.memory.source]
-    if not from_files:
-        return answer
-    drives = DisconnectedDrives()
-    seen = {place: freshness(state, drives) for place, state in states(from_files).items()}
-    hits = tuple(
-        replace(hit, freshness=seen.get((hit.memory.source, hit.memory.space), "unknown")) for hit in answer.hits
-    )
-    notice = changes_notice(hits)
-    return replace(answer, hits=hits, notices=(*answer.notices, notice) if notice else answer.notices)
 
 
 def freshness(state: FileState, drives: DisconnectedDrives) -> Freshness:
@@ -90,10 +73,34 @@ def changes_notice(hits: Iterable[Hit]) -> str:
     return f"{' and '.join(parts)}. `index` brings the store up to date." if parts else ""
 
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 Moment = str | date | datetime | None
 FilterInput = Filters | Mapping[str, Any] | None
 # Characters of a text that is like others: what follows says little, and costs a larger model seconds.
 _READ = 4_000
+
+
+def keywords(known: type[Any]) -> Callable[[Function], Function]:
+    """Show these keywords one by one in a function's signature, where completion and help look for them."""
+
+    def decorate(function: Function) -> Function:
+        written = inspect.signature(function)
+        own = [one for one in written.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        shown = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=() if name == "tags" else None,
+                # What is written in the class, not the reference that it was made.
+                annotation=of.__forward_arg__ if isinstance(of, ForwardRef) else of,
+            )
+            for name, of in known.__annotations__.items()
+        ]
+        shown = sorted([*own, *shown], key=lambda one: one.kind)
+        function.__signature__ = written.replace(parameters=shown)  # type: ignore[attr-defined]
+        return function
+
+    return decorate
 
 
 class BrowseOptions(TypedDict, total=False):
@@ -178,8 +185,10 @@ class Searching:
     ) -> Explanation:
         """Say why a memory is where it is for a query, or why it is not in the answer.
 
-        The reasons are the main ones; ``.whole()`` has them all. The keywords are those of ``hits``. Raises
-        ``UnknownMemory`` when no memory has this id.
+        The reasons are the main ones; ``.whole()`` has them all. The keywords are those of ``hits``.
+
+        Raises:
+            UnknownMemory: no memory has this id.
         """
         asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
         return self._engine.explain(self._search(asked, chosen), memory_id)
@@ -201,11 +210,10 @@ class Searching:
         Often there are none: what you did not ask for must be worth reading. Nothing is noted of the text. The keywords
         are those of ``browsed``.
         """
-        _refuse_unknown(options, BrowseOptions)
         base = self._search(self._unasked(options), alike)
         answer = self._engine.related_to(base, storable(text[:_READ]))
         # Nothing is said of the filters: they were not typed.
-        return with_freshness(answer, self._file_states)
+        return self._fresh(answer)
 
     def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
         """Say why a memory is where it is in an answer given before, with that answer's query, time and filters."""
@@ -224,16 +232,13 @@ class Searching:
         return self._engine.explain(self._search(answer.query, self._chosen(answer.profile)), memory_id)
 
     def context(self, answer: Answer, max_tokens: int = BUDGET) -> PromptText:
-        """Return the hits of an answer as a text for a prompt, which never has more than ``max_tokens`` by an estimate.
+        """Return the hits of an answer as a text for a prompt, at most ``max_tokens`` long by an estimate, best first.
 
         Every text stands within borders that it cannot forge, below a line with its path, cell, lines and date. Hits
-        that say the same are one source, and neighbouring cells of a notebook stand together. The best hits come first.
-        One that has no room left is left out whole, unless it alone is longer than the budget; of a long file, the part
-        around the hit is quoted. Where the verdict is ``none``, the text says so and quotes nothing. Memories that were
-        forgotten since are left out.
+        that say the same are one source, and neighbouring cells of a notebook stand together. A hit without room is
+        left out whole, unless it alone is longer than the budget; of a long file, the part around the hit is quoted.
+        With the verdict ``none`` the text says so and quotes nothing. Forgotten memories are left out.
 
-        Examples
-        --------
         >>> import tempfile
         >>> from jupyter_memory import MemoryStore
         >>> store = MemoryStore(tempfile.mkdtemp() + "/memory.sqlite")
@@ -256,10 +261,8 @@ class Searching:
     @keywords(BrowseOptions)
     def browsed(self, **options: Unpack[BrowseOptions]) -> Answer:
         """Return what ``browse`` shows as ``Hit`` values without scores."""
-        _refuse_unknown(options, BrowseOptions)
         query = self._unasked(options)
-        answer = self._engine.browse(query.filters, replace(query, text="", written=""))
-        return self._reported(answer)
+        return self._reported(self._engine.browse(query.filters, replace(query, text="", written="")))
 
     def facets(self) -> Mapping[str, Mapping[str, int]]:
         """Return how many memories have each kind, language, tier and tag; to list some of them takes longer."""
@@ -280,6 +283,7 @@ class Searching:
         self._engine.close()
 
     def _unasked(self, options: BrowseOptions) -> Query:
+        _refuse_unknown(options, BrowseOptions)
         given = SearchOptions(
             limit=options.get("limit"),
             filters=options.get("filters"),
@@ -288,13 +292,23 @@ class Searching:
         )
         return self._query("*", given)
 
-    def _reported(self, answer: Answer) -> Answer:
-        return with_freshness(with_notices(answer, self._storage), self._file_states)
-
-    def _file_states(self, hits: Sequence[Hit]) -> Mapping[tuple[str, str], FileState]:
-        places = dict.fromkeys((hit.memory.source, hit.memory.space) for hit in hits)
+    def _fresh(self, answer: Answer) -> Answer:
+        from_files = [hit.memory for hit in answer.hits if hit.memory.kind in ("file", "cell") and hit.memory.source]
+        if not from_files:
+            return answer
+        places = dict.fromkeys((memory.source, memory.space) for memory in from_files)
         with self._storage.snapshot() as snapshot:
-            return snapshot.file_states(list(places))
+            states = snapshot.file_states(list(places))
+        drives = DisconnectedDrives()
+        seen = {place: freshness(state, drives) for place, state in states.items()}
+        hits = tuple(
+            replace(hit, freshness=seen.get((hit.memory.source, hit.memory.space), "unknown")) for hit in answer.hits
+        )
+        notice = changes_notice(hits)
+        return replace(answer, hits=hits, notices=(*answer.notices, notice) if notice else answer.notices)
+
+    def _reported(self, answer: Answer) -> Answer:
+        return self._fresh(with_notices(answer, self._storage))
 
     def _query(self, text: str, options: SearchOptions, prefix: bool = False, time: bool = True) -> Query:
         _refuse_unknown(options, SearchOptions)

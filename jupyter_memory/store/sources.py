@@ -46,29 +46,19 @@ class Sources:
         progress: bool | Callable[[int, int | None], None] = True,
         retry: bool = False,
     ) -> IndexReport:
-        """Index a file or a folder: notebooks by cell, other text files in parts.
+        """Index a file or a folder, notebooks by cell and other text files in parts; return counts, and what failed.
 
         Unchanged files are skipped, changed ones replaced, deleted ones forgotten. Files that ``.gitignore`` or the
         settings name are left out. A file that was moved, even from another folder, keeps its ids, tags and pins.
         Indexing can be interrupted at any time; the next call continues from there.
 
-        Parameters
-        ----------
-        progress : bool or callable, default True
-            Whether to show a bar; or a function that receives how many files are done and how many there are (None
-            while they are still being counted). An error that it raises ends the indexing; what was written stays.
-        retry : bool, default False
-            Whether to read files again that could not be read before and have not changed since, and to report them.
+        Args:
+            progress: Whether to show a bar; or a function that receives how many files are done and how many there are
+                (None while they are being counted). An error that it raises ends the indexing; what was written stays.
+            retry: Read files again that could not be read before and have not changed since, and report them.
 
-        Returns
-        -------
-        IndexReport
-            Counts, and each file that was skipped or failed with the reason.
-
-        Raises
-        ------
-        InputError
-            There is nothing at ``path``, or it is a file of an unknown kind.
+        Raises:
+            InputError: there is nothing at ``path``, or it is a file of an unknown kind.
         """
         # Imported late: a search does not need what reads files.
         from jupyter_memory.ingest.indexer import FileCatalog, index
@@ -109,8 +99,8 @@ class Sources:
     def folders(self, *, compare: bool = False) -> list[Folder]:
         """Return the folders and single files that were indexed, by path.
 
-        With ``compare`` each folder is compared with the disk, which takes as long as walking through it. Without,
-        ``changed`` is None.
+        With ``compare`` each is compared with the disk, which takes as long as walking through it; without, ``changed``
+        is None.
         """
         with self._storage.snapshot() as snapshot:
             found = snapshot.folders(self._space)
@@ -119,8 +109,8 @@ class Sources:
     def watch(self, path: str | Path, watched: bool = True) -> None:
         """Note that a folder is watched, or no longer.
 
-        JupyterLab's server, `%memory watch` and `jupyter-memory watch` keep watched folders up to date. A folder that
-        is known by the name of a link is watched by that name.
+        JupyterLab's server, `%memory watch` and `jupyter-memory watch` keep watched folders up to date. A folder known
+        by the name of a link is watched by that name.
 
         Raises:
             InputError: nothing at or below this path was indexed, and it is no folder or not to be watched.
@@ -167,8 +157,8 @@ class Sources:
     def rename(self, old: str | Path, new: str | Path) -> int:
         """Note that a file or a folder has another path now; return how many memories came along.
 
-        They keep their ids, tags and pins, in every space. What was indexed from files at the new path before is
-        forgotten. Titles and contexts follow when the new path is indexed the next time.
+        They keep their ids, tags and pins, in every space. What was indexed at the new path before is forgotten. Titles
+        and contexts follow when the new path is indexed again.
 
         Raises:
             InputError: one of the paths lies within the other.

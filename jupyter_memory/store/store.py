@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from functools import partial, wraps
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, Unpack
 from weakref import WeakValueDictionary
 
 from jupyter_memory.config import JupyterMemory, load_config, models_folder, store_path
@@ -15,13 +17,12 @@ from jupyter_memory.search.confidence import calibrate
 from jupyter_memory.search.engine import QueryVectors, SearchEngine
 from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.storage.databases import open_storage
-from jupyter_memory.store.delegation import delegated, keywords
 from jupyter_memory.store.fixes import Fixes
 from jupyter_memory.store.history import History
 from jupyter_memory.store.maintenance import Activity, Maintenance
 from jupyter_memory.store.memories import Forgetting, Get, Memories
 from jupyter_memory.store.models import ModelChoice
-from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions
+from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions, keywords
 from jupyter_memory.store.sources import PartOfStore, Scope, Sources
 from jupyter_memory.store.transfer import StoreTransfer
 from jupyter_memory.text.paths import DatabaseAddress, StorePath, absolute, may_exist, store_at
@@ -31,33 +32,39 @@ from jupyter_memory.types.protocols import Embedder
 if TYPE_CHECKING:
     import pandas as pd
 
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+Parameters = ParamSpec("Parameters")
+
+
+def delegated(
+    part: str, method: Callable[Concatenate[Part, Parameters], Result]
+) -> Callable[Concatenate[Any, Parameters], Result]:
+    """Return a method of the store that calls one of a part, with its signature and docstring."""
+    of_store = attrgetter(part)
+
+    @wraps(method)
+    def call(store: Any, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        return method(of_store(store), *args, **kwargs)
+
+    return call
+
 
 class MemoryStore:
     """A store of memories in one SQLite file, or a database. ``history`` has what you ran, ``fixes`` mended errors.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file, or the URL of a database, without a password. A new file is readable by you alone, as is its folder.
-    embedder : str, Embedder or None, default "auto"
-        What turns text into vectors. ``"auto"`` is the model that the store was written with; in a new store it is
-        nomic if that is on this machine, else the bundled static model. None searches by words alone.
-    profile : str or Profile, default "auto"
-        How hits are ranked unless a search names another profile.
-    space : str, optional
-        New memories go into this space, and searches see only this space.
-    settings : JupyterMemory, optional
-        The other settings; those of Jupyter's config path if left out.
-    folder : str or Path, optional
-        Where relative paths in a query begin (``path:notes/``); the working folder if left out.
+    Args:
+        path: The file, or the URL of a database, without a password. You alone can read a new file and its folder.
+        embedder: What turns text into vectors. ``"auto"`` is the model that the store was written with; in a new store
+            it is nomic if that is on this machine, else the bundled static model. None searches by words alone.
+        profile: How hits are ranked unless a search names another profile.
+        space: New memories go into this space, and searches see only this space.
+        settings: The other settings; those of Jupyter's config path if left out.
+        folder: Where relative paths in a query begin (``path:notes/``); the working folder if left out.
 
-    Raises
-    ------
-    StoreDamaged, StoreTooNew, StoreReadOnly
-        The file is not a store, is of a newer major version, or cannot be created.
+    Raises:
+        StoreDamaged, StoreTooNew, StoreReadOnly: the file is no store, of a newer major version, or cannot be made.
 
-    Examples
-    --------
     >>> import tempfile
     >>> store = MemoryStore(tempfile.mkdtemp() + "/memory.sqlite")
     >>> memory = store.add("We scaled the prices to zero mean.", title="Prices", tags=["decision"])
@@ -131,34 +138,22 @@ class MemoryStore:
     ) -> pd.DataFrame:
         """Return the best memories for a query as a DataFrame, one row each, with where every point came from.
 
-        Parameters
-        ----------
-        query : str
-            A question or words; ``"quoted words"`` are looked for as a phrase.
-        limit : int, optional
-            How many hits; the setting of that name, 10 unless changed, if left out.
-        profile : str or Profile, optional
-            How hits are ranked; the store's if left out.
-        filters : Filters or mapping, optional
-            What a memory must be: ``tag, kind, path, lang, tier, space, session, since, until``; each a value or
-            several, any of them enough.
-        since, until, now : str, date or datetime, optional
-            Bounds of the event time, such as ``"2026-03-01"`` or ``"last week"``; a day given as ``until`` is included.
-            ``now`` is the moment that ages are counted from.
-        tags : sequence of str, domain : str
-            Evidence for profiles that read it; nothing is left out for it.
-        mode : {"full", "scan"}
-            ``"scan"`` gives few columns, with an estimate of the tokens that each text costs.
+        The frame is indexed by rank; ``df.memory`` explains it.
 
-        Returns
-        -------
-        DataFrame
-            Indexed by rank; ``df.memory`` explains it.
+        Args:
+            query: A question or words; ``"quoted words"`` are looked for as a phrase.
+            limit: How many hits; the setting of that name, 10 unless changed, if left out.
+            profile: How hits are ranked; the store's if left out.
+            filters: What a memory must be: ``tag, kind, path, lang, tier, space, session, since, until``; each a value
+                or several, any of them enough.
+            since, until: Bounds of the event time, such as ``"2026-03-01"`` or ``"last week"``; a day given as
+                ``until`` is included.
+            now: The moment that ages are counted from.
+            tags, domain: Evidence for profiles that read it; nothing is left out for it.
+            mode: ``"scan"`` gives few columns, with an estimate of the tokens that each text costs.
 
-        Raises
-        ------
-        QueryError
-            The query is empty, or a filter cannot be read.
+        Raises:
+            QueryError: the query is empty, or a filter cannot be read.
         """
         if mode not in ("full", "scan"):
             raise QueryError(f"mode is 'full' or 'scan', not {mode!r}.")

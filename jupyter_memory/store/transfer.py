@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import EmbedderUnavailable, EmbeddingMismatch, InputError, StoreReadOnly
@@ -37,84 +38,81 @@ _COPIED_TOGETHER, _ON_SERVER, _FILES = 128, 1_000, 1_000
 _PATIENCE = 30.0
 
 
-class _Filling:
-    def __init__(self, target: Storage, contents: Contents, update: bool) -> None:
-        self._target, self._contents, self._update = target, contents, update
-        model = contents.model()
-        self._embedder = None if model is None else _StoredModel(model)
-        self._without_vectors = 0
-
-    def run(self, progress: bool, *, searches: bool) -> CopyReport:
-        if refused := self._target.transfer.refused(self._contents.spaces()):
+def _filled(target: Storage, contents: Contents, *, update: bool, progress: bool, searches: bool) -> CopyReport:
+    embedder = _taken_over(target, contents)
+    became: Counter[str] = Counter()
+    without_vectors = 0
+    # A folder is followed on the machine that has it: those who share a server have others.
+    is_file = isinstance(target.path, Path)
+    for some in shown(batches(contents.memories(), _COPIED_TOGETHER if is_file else _ON_SERVER), progress, "Copying"):
+        try:
+            put, lacking_vectors = _put(target, contents, some, embedder, update)
+        except StoreReadOnly:
+            if not became.total():
+                raise
+            # The right was taken away meanwhile.
             raise StoreReadOnly(
-                f"Your role may not write into {len(refused)} of the spaces in {self._target.path}, so nothing was "
-                "copied. Copy one space with `copy --space NAME`, or ask the owner of the store for the right."
-            )
+                f"Your role may no longer write all of this into {target.path}. {became.total():,} memories were "
+                "copied before; the same command goes on from there."
+            ) from None
+        became.update(put)
+        without_vectors += lacking_vectors
+    target.transfer.finish()
+    for files in batches(contents.files(), _FILES):
+        target.transfer.note(files, (), ())
+    folders = [one._replace(watched=one.watched and is_file) for one in contents.folders()]
+    target.transfer.note((), folders, list(contents.feedback()))
+    lacking = []
+    if searches:
+        with target.snapshot() as snapshot:
+            lacking = [one for one in contents.searches() if not snapshot.query_of(one.search.query_id)]
+    for search, hits in lacking:
+        target.writer.note_search(search, hits, _PATIENCE)
+    report = ImportReport(**became, pictures=PictureReport())
+    return CopyReport(str(target.path), report, without_vectors, len(lacking))
 
-        self._take_model()
-        became: Counter[str] = Counter()
-        together = _COPIED_TOGETHER if isinstance(self._target.path, Path) else _ON_SERVER
-        for some in shown(batches(self._contents.memories(), together), progress, "Copying"):
-            try:
-                became.update(self._put(some))
-            except StoreReadOnly:
-                if not became.total():
-                    raise
-                # The right was taken away meanwhile.
-                raise StoreReadOnly(
-                    f"Your role may no longer write all of this into {self._target.path}. {became.total():,} memories "
-                    "were copied before; the same command goes on from there."
-                ) from None
-        self._target.transfer.finish()
-        for files in batches(self._contents.files(), _FILES):
-            self._target.transfer.note(files, (), ())
-        # A folder is followed on the machine that has it: those who share a server have others.
-        watches = isinstance(self._target.path, Path)
-        folders = [one._replace(watched=one.watched and watches) for one in self._contents.folders()]
-        self._target.transfer.note((), folders, list(self._contents.feedback()))
-        lacking = []
-        if searches:
-            with self._target.snapshot() as snapshot:
-                lacking = [one for one in self._contents.searches() if not snapshot.query_of(one.search.query_id)]
-        for search, hits in lacking:
-            self._target.writer.note_search(search, hits, _PATIENCE)
-        return CopyReport(
-            str(self._target.path),
-            ImportReport(**became, pictures=PictureReport()),
-            self._without_vectors,
-            len(lacking),
+
+def _taken_over(target: Storage, contents: Contents) -> _StoredModel | None:
+    if refused := target.transfer.refused(contents.spaces()):
+        raise StoreReadOnly(
+            f"Your role may not write into {len(refused)} of the spaces in {target.path}, so nothing was copied. Copy "
+            "one space with `copy --space NAME`, or ask the owner of the store for the right."
         )
+    if (model := contents.model()) is None:
+        return None
+    embedder = _StoredModel(model)
+    with target.snapshot() as snapshot:
+        active, is_empty = snapshot.active_model(), not snapshot.newest_chunk()
+    if active is not None and active.fingerprint != embedder.fingerprint:
+        raise EmbeddingMismatch(
+            f"{target.path} was written with {active.name} ({active.dimensions} dimensions), and the store to copy "
+            f"with {embedder.name} ({embedder.dimensions}), so nothing was copied. Change the model of one of them "
+            "with `model use`, or copy into a new store."
+        )
+    taken = target.transfer.begin(embedder)
+    if is_empty and (measured := contents.calibration()) is not None:
+        target.writer.keep_calibration(taken, measured.chunks, measured.value)
+    return embedder
 
-    def _take_model(self) -> None:
-        if self._embedder is None:
-            return
-        with self._target.snapshot() as snapshot:
-            active, is_empty = snapshot.active_model(), not snapshot.newest_chunk()
-        if active is not None and active.fingerprint != self._embedder.fingerprint:
-            raise EmbeddingMismatch(
-                f"{self._target.path} was written with {active.name} ({active.dimensions} dimensions), and the store "
-                f"to copy with {self._embedder.name} ({self._embedder.dimensions}), so nothing was copied. Change the "
-                "model of one of them with `model use`, or copy into a new store."
-            )
-        model = self._target.transfer.begin(self._embedder)
-        if is_empty and (measured := self._contents.calibration()) is not None:
-            self._target.writer.keep_calibration(model, measured.chunks, measured.value)
 
-    def _put(self, some: Sequence[Stored]) -> Counter[str]:
-        known, left = looked_up(self._target, [(one.memory.id, one.draft) for one in some])
-        wanted = [one for one in some if one.memory.id not in left]
-        # What stays unchanged comes without its vectors: it is there for its runs alone.
-        new = [one for one in wanted if self._update or one.memory.id not in known]
-        prepared = dict(zip((one.memory.id for one in new), self._contents.prepared(new), strict=True))
-        ready = [(one.memory, prepared.get(one.memory.id) or Prepared(one.draft, None), one.runs) for one in wanted]
-        became: Counter[str] = Counter(left_out=len(left))
-        # Within a call, either all have vectors or none has, and so with tokens; the order of the memories stays.
-        for (embedded, _), group in groupby(ready, lambda one: (one[1].vectors is not None, len(one[1].tokens) > 0)):
-            arriving = [Arriving(of.id, one, of.indexed_at, of.accessed, runs) for of, one, runs in group]
-            done = self._target.transfer.put(arriving, self._embedder if embedded else None, update=self._update)
-            became.update(done)
-            self._without_vectors += 0 if embedded else sum(one != "kept" for one in done)
-        return became
+def _put(
+    target: Storage, contents: Contents, some: Sequence[Stored], embedder: _StoredModel | None, update: bool
+) -> tuple[Counter[str], int]:
+    known, left = looked_up(target, [(one.memory.id, one.draft) for one in some])
+    wanted = [one for one in some if one.memory.id not in left]
+    # What stays unchanged comes without its vectors: it is there for its runs alone.
+    new = [one for one in wanted if update or one.memory.id not in known]
+    prepared = dict(zip((one.memory.id for one in new), contents.prepared(new), strict=True))
+    ready = [(one.memory, prepared.get(one.memory.id) or Prepared(one.draft, None), one.runs) for one in wanted]
+    became: Counter[str] = Counter(left_out=len(left))
+    without_vectors = 0
+    # Within a call, either all have vectors or none has, and so with tokens; the order of the memories stays.
+    for (embedded, _), group in groupby(ready, lambda one: (one[1].vectors is not None, len(one[1].tokens) > 0)):
+        arriving = [Arriving(of.id, one, of.indexed_at, of.accessed, runs) for of, one, runs in group]
+        done = target.transfer.put(arriving, embedder if embedded else None, update=update)
+        became.update(done)
+        without_vectors += 0 if embedded else sum(one != "kept" for one in done)
+    return became, without_vectors
 
 
 class _StoredModel:
@@ -123,15 +121,12 @@ class _StoredModel:
     threshold = 0.0
 
     def __init__(self, model: Model) -> None:
-        self.name = model.name
-        self.dimensions = model.dimensions
-        self.fingerprint = model.fingerprint
+        self.name, self.dimensions, self.fingerprint = model.name, model.dimensions, model.fingerprint
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
         raise EmbedderUnavailable(f"{self.name} is not open: its vectors are copied as they are.")
 
-    def embed_query(self, text: str, /) -> Vectors:
-        raise EmbedderUnavailable(f"{self.name} is not open: its vectors are copied as they are.")
+    embed_query = embed_documents
 
 
 # Memories that are stored in one transaction.
@@ -147,11 +142,11 @@ class StoreTransfer:
         self._storage, self._model, self._settings, self._space = storage, model, settings, space
 
     def export(self, folder: str | Path) -> ExportReport:
-        """Write the store into a new folder as JSON lines, with the notes as Markdown, and return what it holds.
+        """Write the store, or its space if it has one, into a new folder; return what the folder holds.
 
-        Of a store with a space, this is what the space holds. ``import_`` restores all of it: ids, pins, tags,
-        times, texts, pictures, the history, what is known of indexed files, feedback. Vectors are computed anew. The
-        texts are in clear, readable by you alone. Recent searches are left out.
+        It has JSON lines, and the notes as Markdown besides. ``import_`` restores ids, pins, tags, times, texts,
+        pictures, the history, indexed files and feedback, and computes the vectors anew. The texts are in clear,
+        readable by you alone. Recent searches are left out.
 
         Raises:
             InputError: the folder is not empty, or cannot be written.
@@ -160,56 +155,44 @@ class StoreTransfer:
         with records.new_folder(target) as filled, self._storage.transfer.contents(self._space) as contents:
             (filled / records.NOTES).mkdir(0o700)
             records.write_text(filled / records.IGNORE, "*\n")
-            counts: Counter[str] = Counter()
-            with_runs = filled / records.RUNS
-            memories = records.write_lines(filled / records.MEMORIES, _memories(filled, contents, counts))
-            runs = records.write_lines(
-                with_runs, (records.of_run(run) for stored in contents.memories() for run in stored.runs)
-            )
-            pictures = records.write_lines(
-                filled / records.PICTURES,
-                (record for stored in contents.memories() for record in records.of_pictures(stored)),
-            )
-            files = records.write_lines(filled / records.FILES, map(records.of_file, contents.files()))
-            folders = records.write_lines(filled / records.FOLDERS, map(records.of_folder, contents.folders()))
-            feedback = records.write_lines(filled / records.FEEDBACK, map(records.of_feedback, contents.feedback()))
-            report = ExportReport(target, memories, counts["notes"], runs, files, folders, feedback, pictures)
-
+            notes: Counter[str] = Counter()
+            stored: dict[str, Iterable[dict[str, Any]]] = {
+                records.MEMORIES: _memories(filled, contents, notes),
+                records.RUNS: (records.of_run(run) for one in contents.memories() for run in one.runs),
+                records.PICTURES: (picture for one in contents.memories() for picture in records.of_pictures(one)),
+                records.FILES: map(records.of_file, contents.files()),
+                records.FOLDERS: (folder._asdict() for folder in contents.folders()),
+                records.FEEDBACK: map(records.of_feedback, contents.feedback()),
+            }
+            counts = {
+                name.removesuffix(".jsonl"): records.write_lines(filled / name, of) for name, of in stored.items()
+            }
+            report = ExportReport(target, notes=notes["notes"], **counts)
             names = ("memories", "notes", "runs", "pictures", "files", "folders", "feedback")
-            records.write_text(
-                filled / records.ABOUT,
-                json_text(
-                    {
-                        "format": records.FORMAT,
-                        "version": records.VERSION,
-                        "written": datetime.now(UTC).isoformat(timespec="seconds"),
-                        "by": f"jupyter-memory {version('jupyter-memory')}",
-                        "counts": {name: getattr(report, name) for name in names},
-                        "read": "`import` reads the .jsonl files; the Markdown in notes/ is a copy for other programs.",
-                    },
-                    indent=2,
-                )
-                + "\n",
-            )
+            about = {
+                "format": records.FORMAT,
+                "version": records.VERSION,
+                "written": datetime.now(UTC).isoformat(timespec="seconds"),
+                "by": f"jupyter-memory {version('jupyter-memory')}",
+                "counts": {name: getattr(report, name) for name in names},
+                "read": "`import` reads the .jsonl files; the Markdown in notes/ is a copy for other programs.",
+            }
+            records.write_text(filled / records.ABOUT, json_text(about, indent=2) + "\n")
             return report
 
     def import_(self, folder: str | Path, *, update: bool = False, progress: bool = True) -> ImportReport:
         """Take in a folder that ``export`` wrote, and return what became of its memories.
 
-        The whole folder is checked before anything is stored. Memories are then stored in batches; if the import is
-        interrupted, the same call continues it. What the JSON lines say counts, not the Markdown of the notes. A memory
-        whose content is there under another id gives that one its tags and pin. Cells and parts of a file that this
-        store has indexed itself are left out where they differ, since the store knows the file better.
+        The whole folder is checked first; memories are then stored in batches, and after an interruption the same call
+        continues. The JSON lines count, not the Markdown of the notes. Content that is there under another id gives
+        that one its tags and pin. Cells and parts of files that this store has indexed itself are left out where they
+        differ, since the store knows the file better.
 
-        Parameters
-        ----------
-        update : bool, default False
-            Whether a memory whose id is known becomes what the folder says; otherwise it is left unchanged.
+        Args:
+            update: Whether a memory whose id is known becomes what the folder says; otherwise it is left unchanged.
 
-        Raises
-        ------
-        InputError
-            It is no exported folder, or a line in it is wrong; the error names file and line.
+        Raises:
+            InputError: it is no exported folder, or a line in it is wrong; the error names file and line.
         """
         path = absolute(folder)
         found = ExportedFolder(path, redacting=self._settings.redact)
@@ -239,23 +222,17 @@ class StoreTransfer:
         """Copy this store into another one, which is made if it does not exist, and return what became of its memories.
 
         ``target`` is a file or the URL of a database. Ids, times, tags, pins, the history of what you ran, pictures,
-        files, folders, feedback and vectors come along; nothing is embedded. Recent searches come along too, unless
-        the store has a space: they belong to none. The store is read as it is at this moment. Memories are stored in
-        batches; if the copy is interrupted, the same call continues it. A memory whose content is there under another
-        id gives that one its tags and pin. Cells and parts of a file that the other store has indexed itself are left
-        out where they differ.
+        files, folders, feedback and vectors come along, and the recent searches unless the store has a space: they
+        belong to none. Nothing is embedded. The store is read as it is at this moment and stored in batches; after an
+        interruption the same call continues. Content that is there under another id gives that one its tags and pin.
+        Cells and parts of files that the other store has indexed itself are left out where they differ.
 
-        Parameters
-        ----------
-        update : bool, default False
-            Whether a memory whose id is known there becomes what it is here; otherwise it is left unchanged.
+        Args:
+            update: Whether a memory whose id is known there becomes what it is here; otherwise it is left unchanged.
 
-        Raises
-        ------
-        InputError
-            It is the same store.
-        EmbeddingMismatch
-            The other store has the vectors of another model; nothing is copied.
+        Raises:
+            InputError: it is the same store.
+            EmbeddingMismatch: the other store has the vectors of another model; nothing is copied.
         """
         here, there = self._storage.path, store_at(target)
         is_same = here == there
@@ -266,7 +243,7 @@ class StoreTransfer:
         filled = open_storage(there, busy_seconds=self._settings.busy_seconds)
         try:
             with self._storage.transfer.contents(self._space) as contents:
-                return _Filling(filled, contents, update).run(progress, searches=not self._space)
+                return _filled(filled, contents, update=update, progress=progress, searches=not self._space)
         finally:
             filled.close()
 
@@ -291,9 +268,9 @@ class StoreTransfer:
             quota.begin(())
             prepared = quota.fitting(prepared)[0]
         arriving = [
-            Arriving(memory.id, of_it, memory.indexed_at, memory.accessed, one.runs)
-            for one, of_it in zip(wanted, prepared, strict=True)
-            for memory in (one.stored.memory,)
+            Arriving(of.id, ready_one, of.indexed_at, of.accessed, one.runs)
+            for one, ready_one in zip(wanted, prepared, strict=True)
+            for of in [one.stored.memory]
         ]
         became = self._storage.transfer.put(arriving, embedder, update=update) if arriving else []
         return Counter(became) + Counter(left_out=len(left))
@@ -306,19 +283,10 @@ def _memories(filled: Path, contents: Contents, counts: Counter[str]) -> Iterato
             words = _NO_NAME.sub("-", memory.title)[:_LONGEST].strip("-_").lower()
             # A name counts in bytes, of which a character may take four.
             name = words.encode()[: 2 * _LONGEST].decode(errors="ignore")
-            fields = {
-                "id": memory.id,
-                "title": memory.title,
-                "tags": list(memory.tags),
-                "date": memory.event_at.isoformat(),
-            }
-            front = "\n".join(
-                f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items() if value
-            )
-            records.write_text(
-                filled / records.NOTES / (f"{name}-{memory.id}.md" if name else f"{memory.id}.md"),
-                f"---\n{front}\n---\n\n{memory.text}\n",
-            )
-
+            date, tags = memory.event_at.isoformat(), list(memory.tags)
+            fields = {"id": memory.id, "title": memory.title, "tags": tags, "date": date}
+            lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value]
+            file = filled / records.NOTES / (f"{name}-{memory.id}.md" if name else f"{memory.id}.md")
+            records.write_text(file, "\n".join(["---", *lines, "---", "", memory.text, ""]))
             counts["notes"] += 1
         yield records.of_memory(stored)

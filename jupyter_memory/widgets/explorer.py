@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from math import floor, log10
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import uuid4
 
 import ipywidgets
 from IPython.display import display, update_display
 
+from jupyter_memory.errors import InputError
 from jupyter_memory.search.engine import Pooled
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
-from jupyter_memory.store.delegation import keywords
-from jupyter_memory.store.searching import SearchOptions
+from jupyter_memory.store.searching import SearchOptions, keywords
 from jupyter_memory.store.store import MemoryStore, frame_of
 from jupyter_memory.text.display import html
+from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer
-from jupyter_memory.widgets.code import ProfileCode
-from jupyter_memory.widgets.controls import Controls, neat
 from jupyter_memory.widgets.table import STYLE, table
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# How many times its weight a slider has room for, before it is rounded up.
+_ROOM = 2.5
+_STEPS = 100
 _GONE = (
     "The sliders are not here: they need a running kernel and a front end that has ipywidgets, such as JupyterLab, "
     "Notebook 7 or VS Code. Run the cell again to have them."
@@ -53,11 +56,15 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     def __init__(self, pooled: Pooled, written: str = "") -> None:
         self.pooled = pooled
         self.answer: Answer = pooled.answer
+        base = pooled.profile
         # Feedback may have changed the profile into one that no name denotes.
-        named = written or pooled.profile.name
-        known = PROFILES.get(named) == pooled.profile or (written and profile_named(written) == pooled.profile)
+        named = written or base.name
+        known = PROFILES.get(named) == base or (written and profile_named(written) == base)
         self._written = named if known else ""
-        self._before = pooled.ranks(pooled.profile)
+        self._name = base.name if base.name.startswith("my-") else f"my-{base.name}"
+        # The field of the profile that holds the terms in use.
+        self._field = "keyword_only" if base.keyword_only and not pooled.scored.hybrid else "terms"
+        self._before = pooled.ranks(base)
         self._own = weights_of(pooled.terms)
         self._columns = [term.name for term in pooled.terms if pooled.speaks(term)]
         self._id = uuid4().hex
@@ -77,8 +84,8 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         return self._controls.fields
 
     @cached_property
-    def _controls(self) -> Controls:
-        made = Controls(self.pooled, self._own, self._columns)
+    def _controls(self) -> _Controls:
+        made = _Controls(self.pooled, self._own, self._columns)
         self.children = made.rows()
         for slider in made.sliders.values():
             slider.observe(self._move, "value")
@@ -93,17 +100,16 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         if "_controls" not in self.__dict__:
             return {}
         # Steps of a slider add up to 0.026000000000000002, and one moved there and back has lost its last digits.
-        moved = {name: neat(slider.value) for name, slider in self.sliders.items()}
-        return {name: weight for name, weight in moved.items() if weight != neat(self._own[name])}
+        moved = {name: _neat(slider.value) for name, slider in self.sliders.items()}
+        return {name: weight for name, weight in moved.items() if weight != _neat(self._own[name])}
 
     @property
     def profile(self) -> Profile:
         """Return the profile that the sliders make: the one searched with as long as none was moved."""
-        base, code = self.pooled.profile, self._profile_code
-        if not code.weights:
+        base, weights = self.pooled.profile, self.weights
+        if not weights:
             return base
-        terms = with_weights(self.pooled.terms, code.weights)
-        return base.replace(**{"name": code.name, code.field: terms})
+        return base.replace(**{"name": self._name, self._field: with_weights(self.pooled.terms, weights)})
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -112,13 +118,47 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
 
     @property
     def code(self) -> str:
-        """Return Python code that makes ``profile``."""
-        return self._profile_code.python()
+        """Return Python code that makes ``profile`` and binds it to ``mine``."""
+        base = (
+            f"profile_named({json_text(self._written)})"
+            if self._written
+            else "profile  # the one that you searched with"
+        )
+        weights = ", ".join(f"{json_text(name)}: {weight!r}" for name, weight in self.weights.items())
+        imports = ["from jupyter_memory.search.profiles import profile_named", ""] if self._written else []
+        return "\n".join(
+            [
+                "from dataclasses import replace",
+                "",
+                *imports,
+                f"base = {base}",
+                f"weights = {{{weights}}}",
+                "mine = base.replace(",
+                f"    name={json_text(self._name)},",
+                f"    {self._field}=tuple(",
+                "        replace(one, weight=weights[one.name]) if one.name in weights else one",
+                f"        for one in base.{self._field}",
+                "    ),",
+                ")",
+                "# store.search(question, profile=mine)",
+            ]
+        )
 
     @property
     def toml(self) -> str:
-        """Return ``profile`` as the text of a TOML file."""
-        return self._profile_code.toml(self.profile.replace(name=self._profile_code.name))
+        """Return ``profile`` as the text of a TOML file: only what differs, if the profile searched with has a name."""
+        base, name = self.pooled.profile, self._name
+        head = f"# Save it as {name}.toml, and search with it: %memsearch --profile ./{name}.toml question"
+        if PROFILES.get(base.name) == base:
+            lines = [head, f"base = {json_text(base.name)}"]
+            for term, weight in self.weights.items():
+                key = term if term.isidentifier() and term.isascii() else json_text(term)
+                lines += ["", f"[{self._field}.{key}]", f"weight = {weight!r}"]
+            return "\n".join(lines)
+        try:
+            return f"{head}\n{self.profile.replace(name=name).to_toml()}".rstrip()
+        except InputError as error:
+            return f"# {error}"
 
     def reset(self) -> None:
         """Give every weight its own value again."""
@@ -128,12 +168,6 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
             slider.value = self._own[name]
         self._still = False
         self._move()
-
-    @property
-    def _profile_code(self) -> ProfileCode:
-        base = self.pooled.profile
-        alone = bool(base.keyword_only) and not self.pooled.scored.hybrid
-        return ProfileCode(base, self.weights, "keyword_only" if alone else "terms", self._written)
 
     def _move(self, _change: object = None) -> None:
         if self._still:
@@ -148,7 +182,7 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         button.description = "Hide code" if button.value else "Show code"
         code.layout.display = None if button.value else "none"
 
-    def _write(self, controls: Controls) -> None:
+    def _write(self, controls: _Controls) -> None:
         # While this style is on the page, the table that stays when the sliders go is not shown beside it.
         hidden = f"<style>.jp-MemoryExplorer-{self._id} {{ display: none; }}</style>"
         controls.table.value = f"{STYLE}{hidden}{self._html()}"
@@ -189,3 +223,64 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
         gone = {"text/plain": _GONE, "text/html": f"<p>{_GONE}</p>"}
         display({**bundle, **gone}, raw=True)  # type: ignore[no-untyped-call]
+
+
+# The sliders of an explorer with their numbers, its buttons, and the texts that follow the sliders.
+class _Controls:
+    def __init__(self, pooled: Pooled, own: Mapping[str, float], columns: Sequence[str]) -> None:
+        self.sliders: dict[str, Any] = {}
+        for name, weight in own.items():
+            low, high, step = _range_of(weight)
+            # With room between the slider and the number.
+            layout = {"flex": "1 1 8em", "width": "auto", "margin": "2px 2px 2px 10px"}
+            self.sliders[name] = ipywidgets.FloatSlider(
+                value=weight, min=low, max=high, step=step, readout=False, tooltip=f"Weight of {name}", layout=layout
+            )
+        self.fields: dict[str, Any] = {}
+        for term in pooled.terms:
+            if (slider := self.sliders.get(term.name)) is None:
+                continue
+            silent = "" if term.name in columns else "; it says nothing of these memories"
+            self.fields[term.name] = ipywidgets.BoundedFloatText(
+                value=_neat(slider.value),
+                min=slider.min,
+                max=slider.max,
+                step=slider.step,
+                description=term.name,
+                tooltip=f"{slider.tooltip}: {term}{silent}",
+                style={"description_width": "7em"},
+                layout={"flex": "0 0 13em", "max_width": "13em"},  # or its digits say how wide it is
+            )
+            ipywidgets.link((slider, "value"), (self.fields[term.name], "value"), transform=(_neat, float))
+        self.table, self.formula, self.code = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.HTML()
+        self.code.layout.display = "none"
+        self.again = ipywidgets.Button(description="Reset weights", tooltip=f"The weights of {pooled.profile.name}")
+        self.open = ipywidgets.ToggleButton(description="Show code", tooltip="Python and TOML of this profile")
+
+    def rows(self) -> list[Any]:
+        columns = "repeat(auto-fill, minmax(24em, 1fr))"
+        rows = [ipywidgets.HBox([self.fields[name], slider]) for name, slider in self.sliders.items()]
+        grid = ipywidgets.GridBox(rows, layout={"grid_template_columns": columns})
+        grid.add_class("jp-MemoryExplorer-sliders")  # by which the panel knows them: outputs.ts
+        return [grid, ipywidgets.HBox([self.again, self.open]), self.code, self.formula, self.table]
+
+
+def _neat(weight: float) -> float:
+    # Without the digits that steps leave behind.
+    return float(f"{weight:.6g}")
+
+
+def _range_of(weight: float) -> tuple[float, float, float]:
+    """Return the ends and the step of a slider for a weight; it reaches below 0 only for a weight that does.
+
+    >>> _range_of(0.05), _range_of(0.9)[1], _range_of(0.0)[1], _range_of(-0.3)[0]
+    ((0.0, 0.2, 0.002), 5.0, 1.0, -1.0)
+    """
+    high = 1.0
+    if weight:
+        least = abs(weight) * _ROOM
+        power = floor(log10(least))
+        # Read back from text, so that 0.2 is 0.2.
+        round_ones = [float(f"{digit}e{place}") for place in (power, power + 1) for digit in (1, 2, 5)]
+        high = next(one for one in round_ones if one >= least)
+    return -high if weight < 0 else 0.0, high, float(f"{high / _STEPS:.6g}")

@@ -44,7 +44,13 @@ def table(answer: Answer, terms: Sequence[str], before: Mapping[str, int]) -> st
     heads = "".join(f'<th scope="col">{html(name)}</th>' for name in ("rank", "memory", "score", *terms))
     most = max((abs(hit.signals[name].contribution) for hit in answer.hits for name in terms), default=0.0)
     best = max((abs(hit.score) for hit in answer.hits), default=0.0)
-    rows = ""
+    query, rows = answer.query.written or answer.query.text, ""
+    caption = f"No memories for “{query}”."
+    if answer.hits:
+        caption = (
+            f"The first {len(answer.hits)} of {answer.counts['fused']:,} candidates for “{query}”, "
+            f"by {answer.profile}. A score is the sum of the columns behind it."
+        )
     for hit in answer.hits:
         moved, was = "", before.get(hit.memory.id, hit.rank)
         if was != hit.rank:
@@ -60,18 +66,8 @@ def table(answer: Answer, terms: Sequence[str], before: Mapping[str, int]) -> st
     # Prices in dollars are no formulas.
     return (
         '<table class="jp-MemoryExplorer-table tex2jax_ignore mathjax_ignore">'
-        f"<caption>{html(caption(answer))}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        f"<caption>{html(caption)}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
     )
-
-
-def caption(answer: Answer) -> str:
-    """Return what the table shows."""
-    query = answer.query.written or answer.query.text
-    if not answer.hits:
-        return f"No memories for “{query}”."
-    pool = answer.counts["fused"]
-    shown = f"The first {len(answer.hits)} of {pool:,} candidates for “{query}”, by {answer.profile}."
-    return f"{shown} A score is the sum of the columns behind it."
 
 
 def _memory(hit: Hit) -> str:
