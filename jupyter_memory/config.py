@@ -118,28 +118,25 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
 
     def take(self, values: Mapping[str, Any], origin: str) -> list[str]:
         """Set these values, and return what was wrong with those that could not be set."""
-        self._taking = origin
-        problems = [problem for name, value in values.items() if (problem := self._take_one(name, value))]
+        self._taking, problems, known = origin, list[str](), self.trait_names(config=True)
+        for name, value in values.items():
+            if name not in known:
+                near = get_close_matches(name, known, n=1)
+                problems.append(f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else ""))
+                continue
+            # A lazy value is what `c.JupyterMemory.ignore.append("*.csv")` leaves in the file's configuration.
+            chosen = value.get_value(getattr(self, name)) if isinstance(value, LazyConfigValue) else value
+            try:
+                setattr(self, name, chosen)
+            except TraitError as error:
+                info = self.traits()[name].info().replace("unicode string", "string")
+                why = f"{name} must be {info}, not {chosen!r:.80}." if " expected " in str(error) else error
+                problems.append(f"{str(why).removesuffix('.')}. The value stays {getattr(self, name)!r}")
+            else:
+                # A value equal to the default changes nothing, yet it was asked for.
+                self._origins[name] = origin
         self._taking = None
         return problems
-
-    def _take_one(self, name: str, value: Any) -> str | None:
-        known = self.trait_names(config=True)
-        if name not in known:
-            near = get_close_matches(name, known, n=1)
-            return f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else "")
-        if isinstance(value, LazyConfigValue):
-            # What `c.JupyterMemory.ignore.append("*.csv")` leaves in the file's configuration.
-            value = value.get_value(getattr(self, name))
-        try:
-            setattr(self, name, value)
-        except TraitError as error:
-            info = self.traits()[name].info().replace("unicode string", "string")
-            why = f"{name} must be {info}, not {value!r:.80}." if " expected " in str(error) else error
-            return f"{str(why).removesuffix('.')}. The value stays {getattr(self, name)!r}"
-        # A value equal to the default changes nothing, yet it was asked for.
-        self._origins[name] = self._taking or SESSION
-        return None
 
 
 class Setting(NamedTuple):
