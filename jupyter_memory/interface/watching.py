@@ -144,8 +144,17 @@ class FolderWatch:
             looked, unseen = monotonic(), sorted(folders)
             for paths in _changes(folders, stop):
                 # Only now, since the system reports changes from here on: what happened unwatched.
-                self._apply(store, [Change(path) for path in (*unseen, *sorted(paths))])
-                unseen = []
+                changes, unseen = [Change(path) for path in (*unseen, *sorted(paths))], []
+                made, problems = 0, list[Exception]()
+                try:
+                    made = apply_changes(store, changes, problems, self.ignore) if changes else 0
+                except (JupyterMemoryError, OSError) as error:
+                    # A store that is busy or was replaced: the next change, or the next start, finds what is left.
+                    problems.append(error)
+                for problem in problems:
+                    self.problem(problem)
+                if made:
+                    self.applied(made)
                 if monotonic() - looked >= _AGAIN or stop.is_set():
                     looked = monotonic()
                     if self.store() is not store or self._folders(store) != folders:
@@ -154,18 +163,6 @@ class FolderWatch:
     def _folders(self, store: MemoryStore) -> frozenset[Path]:
         listed = [Path(folder.path) for folder in store.folders() if folder.watched and self.admits(folder.path)]
         return frozenset(path for path in listed if path.exists())
-
-    def _apply(self, store: MemoryStore, changes: list[Change]) -> None:
-        made, problems = 0, list[Exception]()
-        try:
-            made = apply_changes(store, changes, problems, self.ignore) if changes else 0
-        except (JupyterMemoryError, OSError) as error:
-            # A store that is busy or was replaced: the next change, or the next start, finds what is left.
-            problems.append(error)
-        for problem in problems:
-            self.problem(problem)
-        if made:
-            self.applied(made)
 
 
 def _changes(folders: frozenset[Path], stop: Event) -> Iterator[set[Path]]:

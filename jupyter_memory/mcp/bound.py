@@ -16,7 +16,7 @@ from uuid import uuid4
 from jupyter_memory import errors
 from jupyter_memory.text.paths import plain_path
 from jupyter_memory.text.unicode import storable
-from jupyter_memory.types import Filters, Memory
+from jupyter_memory.types import Filters
 from jupyter_memory.types.report import Recent
 
 if TYPE_CHECKING:
@@ -44,10 +44,6 @@ class Bound:
             path=(*self.paths, source_of(client)) if self.paths else (),
             not_kind=() if self.history else ("history",),
         )
-
-    def may_forget(self, memory: Memory, client: str) -> bool:
-        """Return whether a client may forget a memory: one that it stored itself, unless a person has pinned it."""
-        return self.forgetting_any or (memory.source == source_of(client) and not memory.pinned)
 
 
 def bounded_path(path: str) -> str:

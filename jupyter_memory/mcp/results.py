@@ -237,19 +237,6 @@ class Page:
     quotes: Quotes | None = None
     more: Callable[[], Answer] | None = None
 
-    @property
-    def cursor(self) -> str:
-        """Return what asks for this page."""
-        return f"{self.token}.{self.start}"
-
-    def extended(self) -> Page:
-        """Return the page with all hits; those that were found first stay where they were."""
-        if self.more is None:
-            return self
-        known = {hit.memory.id for hit in self.hits}
-        others = tuple(hit for hit in self.more().hits if hit.memory.id not in known)
-        return replace(self, hits=(*self.hits, *others), more=None)
-
 
 class Pages:
     """The last answers of a server, so that their next pages lose and repeat nothing."""
@@ -278,7 +265,10 @@ class Pages:
         ):
             raise ToolError("cursor: it is unknown, or its answer is too old. Search again without it.")
         if kept.more is not None:
-            kept = kept.extended()
+            # Those that were found first stay where they were.
+            known = {hit.memory.id for hit in kept.hits}
+            others = tuple(hit for hit in kept.more().hits if hit.memory.id not in known)
+            kept = replace(kept, hits=(*kept.hits, *others), more=None)
             self._keep(kept)
         return replace(kept, start=int(start))
 
@@ -328,7 +318,7 @@ def page_result(
         ]
         after = [place for place, _ in (*shown[len(hits) :], *rest)]
         shared, hits = apart(hits)
-        following = replace(page, start=after[0]).cursor if after else None
+        following = f"{page.token}.{after[0]}" if after else None
         # What the first page says of the answer holds for the others.
         about = {"verdict": page.verdict, "time": page.time, "note": note or None} if page.start == 0 else {}
         rule = quotes.rule if quotes != page.quotes else None
@@ -380,15 +370,12 @@ def _hit(hit: Hit, level: int, tokens: int, quotes: Quotes) -> FoundMemory:
     )
 
 
-_FIELDS = ("path", "title", "context", "date", "kind", "lang", "badges")
-
-
 def apart(hits: Sequence[FoundMemory]) -> tuple[Shared | None, list[FoundMemory]]:
     """Return what several hits have in common, None if there is nothing, and the hits without it."""
     if len(hits) < 2:
         return None, list(hits)
     values = [vars(hit) for hit in hits]
-    common = {name: values[0][name] for name in _FIELDS if values[0][name] is not None}
+    common = {name: values[0][name] for name in Shared.model_fields if values[0].get(name) is not None}
     common = {name: value for name, value in common.items() if all(one[name] == value for one in values)}
     without = dict.fromkeys(common)
     rest = [hit.model_copy(update=without) for hit in hits]

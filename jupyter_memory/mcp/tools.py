@@ -236,7 +236,8 @@ class Tools:
 
     def _forget(self, asked: ForgetArguments, call: Call) -> results.ForgetResult:
         memories = self._seen(asked.ids, call.client, all_of=True)
-        if not all(self.bound.may_forget(memory, call.client) for memory in memories):
+        own = [memory for memory in memories if memory.source == source_of(call.client) and not memory.pinned]
+        if not self.bound.forgetting_any and len(own) < len(memories):
             raise ToolError(
                 "Nothing was forgotten: you may forget only notes that you stored yourself and that nobody has pinned. "
                 "Ask the person to forget the others."
