@@ -69,17 +69,17 @@ def _guarded(verb: _Verb[_Handler], action: str) -> _Guarded:
     return web.authenticated(authorized(action, _RESOURCE)(verb))
 
 
-def _answering(schema: str = "", *, scans: bool = False) -> Callable[[Callable[..., _Json]], _Verb[_Handler]]:
+def _answering(action: str, schema: str = "", *, scans: bool = False) -> Callable[[Callable[..., _Json]], _Guarded]:
     # Makes a verb of a method that returns the answer to a checked body, in a thread: one that is free for long work
     # if it ``scans`` a whole store or folder.
 
-    def verb_of(answer: Callable[..., _Json]) -> _Verb[_Handler]:
+    def verb_of(answer: Callable[..., _Json]) -> _Guarded:
         @wraps(answer)
-        async def verb(handler: _Handler) -> None:
+        async def verb(handler: _MemoryHandler) -> None:
             given = [await handler.body(schema)] if schema else []
             await handler.reply(lambda: answer(handler, *given), handler.service.scan_pool if scans else None)
 
-        return verb
+        return _read(verb) if action == "read" else _write(verb)
 
     return verb_of
 
@@ -212,8 +212,7 @@ class _Status(_MemoryHandler):
 
 
 class _Profiles(_MemoryHandler):
-    @_read
-    @_answering()
+    @_answering("read")
     def get(self) -> _Json:
         from jupyter_memory.search.profiles import PROFILES, profile_named
 
@@ -236,8 +235,7 @@ class _Profiles(_MemoryHandler):
 
 
 class _Models(_MemoryHandler):
-    @_read
-    @_answering()
+    @_answering("read")
     def get(self) -> _Json:
         from jupyter_memory.interface.models import listed
 
@@ -259,23 +257,20 @@ class _Models(_MemoryHandler):
 
 
 class _Doctor(_MemoryHandler):
-    @_read
-    @_answering(scans=True)
+    @_answering("read", scans=True)
     def get(self) -> _Json:
         return {"problems": self.store.doctor()}
 
 
 class _Sizes(_MemoryHandler):
-    @_read
-    @_answering(scans=True)
+    @_answering("read", scans=True)
     def get(self) -> _Json:
         stats = self.store.stats(sizes=True)
         return {name: stats[name] for name in ("bytes", "held", "budget", "sizes")}
 
 
 class _Index(_MemoryHandler):
-    @_write
-    @_answering("index-request")
+    @_answering("write", "index-request")
     def post(self, body: _Json) -> _Json:
         path = self.service.root.admitted(body["path"])
         if not os.path.exists(path):  # noqa: PTH110  a folder without permission is no error
@@ -296,9 +291,8 @@ class _Jobs(_MemoryHandler):
 
 
 class _Folders(_MemoryHandler):
-    @_read
     # One after the other: looking through large folders must not keep the searches waiting.
-    @_answering(scans=True)
+    @_answering("read", scans=True)
     def get(self) -> _Json:
         return {"folders": folders(self.store, self.service.root)}
 
@@ -337,8 +331,7 @@ class _Folders(_MemoryHandler):
 
 
 class _Item(_MemoryHandler):
-    @_read
-    @_answering("item-request")
+    @_answering("read", "item-request")
     def post(self, body: _Json) -> _Json:
         store = self.store
         return item(store.get(body["memory_id"]), store, self.service.root)
@@ -347,31 +340,27 @@ class _Item(_MemoryHandler):
 class _Access(_MemoryHandler):
     # A person opened, inserted or copied a memory, or read it in full.
 
-    @_write
-    @_answering("access-request")
+    @_answering("write", "access-request")
     def post(self, body: _Json) -> _Json:
         return {"recorded": self.store.note_access(body["memory_id"])}
 
 
 class _Add(_MemoryHandler):
-    @_write
-    @_answering("add-request")
+    @_answering("write", "add-request")
     def post(self, body: _Json) -> _Json:
         store = self.service.provider.store(create=True)
         return item(store.add_many([body], progress=False)[0], store, self.service.root)
 
 
 class _Update(_MemoryHandler):
-    @_write
-    @_answering("update-request")
+    @_answering("write", "update-request")
     def post(self, body: _Json) -> _Json:
         store = self.store
         return item(store.update(body.pop("memory_id", ""), **body), store, self.service.root)
 
 
 class _Pin(_MemoryHandler):
-    @_write
-    @_answering("pin-request")
+    @_answering("write", "pin-request")
     def post(self, body: _Json) -> _Json:
         store = self.store
         pinned = (store.pin if body["pinned"] else store.unpin)(body["memory_id"])
@@ -379,8 +368,7 @@ class _Pin(_MemoryHandler):
 
 
 class _Forget(_MemoryHandler):
-    @_write
-    @_answering("forget-request")
+    @_answering("write", "forget-request")
     def post(self, body: _Json) -> _Json:
         if not {"memory_ids", "source"} & set(body):
             raise invalid("", "Give one of memory_ids and source")
@@ -393,8 +381,7 @@ class _Forget(_MemoryHandler):
 
 
 class _Search(_MemoryHandler):
-    @_read
-    @_answering("search-request")
+    @_answering("read", "search-request")
     def post(self, body: _Json) -> _Json:
         chosen = _search_arguments(body, self.service.settings.profile)
         store, root = self.store, self.service.root
@@ -415,16 +402,14 @@ class _Search(_MemoryHandler):
 
 
 class _Explain(_MemoryHandler):
-    @_read
-    @_answering("explain-request")
+    @_answering("read", "explain-request")
     def post(self, body: _Json) -> _Json:
         chosen = _search_arguments(body, self.service.settings.profile)
         return self.store.explain(body["query"], body["memory_id"], **chosen).to_json()
 
 
 class _Related(_MemoryHandler):
-    @_read
-    @_answering("related-request")
+    @_answering("read", "related-request")
     def post(self, body: _Json) -> _Json:
         chosen = _search_arguments(body, self.service.settings.profile)
         return answered(self.store.related(body["memory_id"], **chosen), self.service.root)
@@ -433,8 +418,7 @@ class _Related(_MemoryHandler):
 class _RelatedTo(_MemoryHandler):
     # Cells that are like the one being edited; nothing of it is noted.
 
-    @_read
-    @_answering("related-to-request")
+    @_answering("read", "related-to-request")
     def post(self, body: _Json) -> _Json:
         from jupyter_memory.types import Filters
 
@@ -447,29 +431,25 @@ class _RelatedTo(_MemoryHandler):
 
 
 class _Browse(_MemoryHandler):
-    @_read
-    @_answering("browse-request")
+    @_answering("read", "browse-request")
     def post(self, body: _Json) -> _Json:
         chosen = _search_arguments(body, self.service.settings.profile)
         return answered(self.store.browsed(**chosen), self.service.root)
 
 
 class _Recent(_MemoryHandler):
-    @_read
-    @_answering("recent-request")
+    @_answering("read", "recent-request")
     def post(self, body: _Json) -> _Json:
         recent = self.store.recent(body.get("limit", 20))
         return {"searches": [{**asdict(one), "at": one.at.isoformat()} for one in recent]}
 
-    @_write
-    @_answering()
+    @_answering("write")
     def delete(self) -> _Json:
         return {"removed": self.store.forget_recent()}
 
 
 class _Feedback(_MemoryHandler):
-    @_write
-    @_answering("feedback-request")
+    @_answering("write", "feedback-request")
     def post(self, body: _Json) -> _Json:
         return {"recorded": self.store.feedback(**body)}
 
