@@ -172,37 +172,38 @@ class _Status(_MemoryHandler):
     async def get(self) -> None:
         def status() -> _Json:
             service = self.service
-            store, notices = None, list(service.problems)
+            path, store, notices = service.provider.path, None, list(service.problems)
+            told: _Json = {
+                "store": {"memories": 0, "files": 0, "bytes": 0, "read_only": False},
+                "model": None,
+                "folders": [],
+                "history": {"runs": 0, "texts": 0, "since": None},
+            }
             try:
                 store = self.store
-                stats = store.stats()
-                held = store.history.status()
-                said = {
-                    "store": {name: stats[name] for name in ("memories", "files", "bytes", "read_only")},
+                stats, held = store.stats(), store.history.status()
+                told = {
+                    "store": {name: stats[name] for name in told["store"]},
                     "model": stats["model"],
                     "folders": folders(store),
                     "history": {"runs": held.runs, "texts": held.texts, "since": iso(held.since)},
                 }
             except NoStore:
-                said = {}
+                pass
             except JupyterMemoryError as error:
-                said = {}
                 notices.append(str(error))
             # Another model may be in use since.
-            offered = [service.offer] if service.offer and said.get("model") == "static" else []
-            path = service.provider.path
-            empty = {"memories": 0, "files": 0, "bytes": 0, "read_only": False}
-            no_history = {"runs": 0, "texts": 0, "since": None}
+            offered = [service.offer] if service.offer and told["model"] == "static" else []
             return {
                 "version": version("jupyter-memory"),
                 "api": _API,
-                "store": {"path": str(path), "exists": service.provider.exists, **empty, **said.get("store", {})},
-                "model": said.get("model"),
-                "folders": said.get("folders", []),
+                "store": {"path": str(path), "exists": service.provider.exists, **told["store"]},
+                "model": told["model"],
+                "folders": told["folders"],
                 "jobs": service.jobs.listed(),
                 "notices": [*notices, *(store.notices if store is not None else ()), *offered],
                 "log_searches": service.settings.log_searches,
-                "history": {"kernels": recording(path), **said.get("history", no_history)},
+                "history": {"kernels": recording(path), **told["history"]},
                 "root": service.root.folder or "",
             }
 

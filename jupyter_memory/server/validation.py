@@ -14,7 +14,6 @@ from jupyter_memory import errors
 
 if TYPE_CHECKING:
     from jsonschema import Draft7Validator
-    from jsonschema.exceptions import ValidationError
 
 # The class of an error, the HTTP status, and its sentence where the error's own may quote what was sent.
 _ANSWERS: tuple[tuple[type[errors.JupyterMemoryError], int, str], ...] = (
@@ -94,10 +93,36 @@ def validated(name: str, body: bytes) -> dict[str, Any]:
     wrong = min(
         _validator(name).iter_errors(given), key=lambda error: list(map(str, error.absolute_path)), default=None
     )
-    if wrong is not None:
-        raise _described(wrong)
-    valid: dict[str, Any] = given
-    return valid
+    if wrong is None:
+        valid: dict[str, Any] = given
+        return valid
+    # Names on the path are those of the schema: an unknown name is an error of the object that holds it.
+    field = ".".join(part for part in wrong.absolute_path if isinstance(part, str))
+    rule, wanted = wrong.validator, wrong.validator_value
+    if rule == "required":
+        missing = next(name for name in wanted if name not in wrong.instance)
+        raise invalid(f"{field}.{missing}" if field else missing, "it is missing")
+    if rule == "additionalProperties":
+        raise invalid(field, f"There is a field that is not known. Known: {', '.join(wrong.schema['properties'])}")
+    if not field and rule == "type":
+        raise invalid("", "The body must be a JSON object")
+    if rule == "type":
+        kinds = [wanted] if isinstance(wanted, str) else wanted
+        raise invalid(field, f"it must be {' or '.join(_TYPES.get(kind, kind) for kind in kinds)}")
+    if rule in ("enum", "const"):
+        values = wanted if rule == "enum" else [wanted]
+        raise invalid(field, f"it must be one of {', '.join(map(json.dumps, values))}")
+    words = {
+        "minLength": "it is empty",
+        "maxLength": f"it is longer than {wanted} characters",
+        "minItems": "it is an empty list",
+        "maxItems": f"it holds more than {wanted} values",
+        "minimum": f"it must be {wanted} or more",
+        "maximum": f"it must be {wanted} or less",
+        "minProperties": f"The body says too little: give one of {', '.join(wrong.schema.get('properties', ()))}",
+        "not": f"Give one of {' and '.join(wanted['required'] if rule == 'not' else ())}, not both",
+    }
+    raise invalid(field, words.get(str(rule), "it cannot be used"))
 
 
 @cache
@@ -115,33 +140,3 @@ def _finite(written: str) -> float:
     if not isfinite(number):
         raise ValueError("a number that JSON does not have")
     return number
-
-
-def _described(error: ValidationError) -> ClientError:
-    # Names on the path are those of the schema: an unknown name is an error of the object that holds it.
-    field = ".".join(part for part in error.absolute_path if isinstance(part, str))
-    rule, wanted = error.validator, error.validator_value
-    if rule == "required":
-        missing = next(name for name in wanted if name not in error.instance)
-        return invalid(f"{field}.{missing}" if field else missing, "it is missing")
-    if rule == "additionalProperties":
-        return invalid(field, f"There is a field that is not known. Known: {', '.join(error.schema['properties'])}")
-    if not field and rule == "type":
-        return invalid("", "The body must be a JSON object")
-    if rule == "type":
-        kinds = [wanted] if isinstance(wanted, str) else wanted
-        return invalid(field, f"it must be {' or '.join(_TYPES.get(kind, kind) for kind in kinds)}")
-    if rule in ("enum", "const"):
-        values = wanted if rule == "enum" else [wanted]
-        return invalid(field, f"it must be one of {', '.join(map(json.dumps, values))}")
-    words = {
-        "minLength": "it is empty",
-        "maxLength": f"it is longer than {wanted} characters",
-        "minItems": "it is an empty list",
-        "maxItems": f"it holds more than {wanted} values",
-        "minimum": f"it must be {wanted} or more",
-        "maximum": f"it must be {wanted} or less",
-        "minProperties": f"The body says too little: give one of {', '.join(error.schema.get('properties', ()))}",
-        "not": f"Give one of {' and '.join(wanted['required'] if rule == 'not' else ())}, not both",
-    }
-    return invalid(field, words.get(str(rule), "it cannot be used"))
