@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -148,14 +149,13 @@ class Setting(NamedTuple):
     help: str
 
 
-def _warn(problem: str) -> None:
-    warnings.warn(problem, UserWarning, stacklevel=4)
+_warn = partial(warnings.warn, stacklevel=3)
 
 
 def load_config(
     *,
     more: Mapping[str, Config] | None = None,
-    on_problem: Callable[[str], None] = _warn,
+    on_problem: Callable[[str], object] = _warn,
     check_profile: Callable[[str], object] | None = None,
 ) -> JupyterMemory:
     """Read the settings: config files, then ``more`` (configurations by origin), then the environment.
@@ -163,9 +163,20 @@ def load_config(
     What is broken or unknown is told to ``on_problem`` with the file's name, and the value before it stays.
     ``check_profile`` raises where no profile has a name, now and whenever the setting changes.
     """
+    read: list[tuple[str, Config]] = []
+    for folder in reversed(jupyter_config_path()):
+        # In the order in which traitlets lets one override the other.
+        for ending, loader in ((".py", PyFileConfigLoader), (".json", JSONFileConfigLoader)):
+            file = Path(folder) / f"{FILE_NAME}{ending}"
+            try:
+                if file.is_file():
+                    read.append((str(file), loader(file.name, path=folder).load_config()))
+            except Exception as error:  # noqa: BLE001  a config file may be a program, and raise what it likes
+                reason = f"{type(error).__name__}: {error}".splitlines()[0]
+                on_problem(f"{file} cannot be read and is ignored: {reason}")
     loaded = JupyterMemory()
     loaded.check_profile = check_profile
-    for origin, config in (*_read_files(on_problem), *(more or {}).items()):
+    for origin, config in (*read, *(more or {}).items()):
         section = config.get("JupyterMemory", {})
         if not isinstance(section, Mapping):
             on_problem(f"{origin}: JupyterMemory must map names to values, but is {section!r}")
@@ -248,19 +259,3 @@ def settings(config: JupyterMemory) -> list[Setting]:
     rows = [Setting(name, getattr(config, name), config.origin(name), traits[name].help) for name in traits]
     places = {"path": store_path(config), "models": models_folder(config)}
     return [row._replace(value=str(places.get(row.name, row.value))) if row.name in places else row for row in rows]
-
-
-def _read_files(on_problem: Callable[[str], None]) -> Iterator[tuple[str, Config]]:
-    for folder in reversed(jupyter_config_path()):
-        # In the order in which traitlets lets one override the other.
-        for ending, loader in ((".py", PyFileConfigLoader), (".json", JSONFileConfigLoader)):
-            file = Path(folder) / f"{FILE_NAME}{ending}"
-            try:
-                if not file.is_file():
-                    continue
-                found = loader(file.name, path=folder).load_config()
-            except Exception as error:  # noqa: BLE001  a config file may be a program, and raise what it likes
-                reason = f"{type(error).__name__}: {error}".splitlines()[0]
-                on_problem(f"{file} cannot be read and is ignored: {reason}")
-            else:
-                yield str(file), found
