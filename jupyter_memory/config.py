@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -118,28 +119,25 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
 
     def take(self, values: Mapping[str, Any], origin: str) -> list[str]:
         """Set these values, and return what was wrong with those that could not be set."""
-        self._taking = origin
-        problems = [problem for name, value in values.items() if (problem := self._take_one(name, value))]
+        self._taking, problems, known = origin, list[str](), self.trait_names(config=True)
+        for name, value in values.items():
+            if name not in known:
+                near = get_close_matches(name, known, n=1)
+                problems.append(f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else ""))
+                continue
+            # A lazy value is what `c.JupyterMemory.ignore.append("*.csv")` leaves in the file's configuration.
+            chosen = value.get_value(getattr(self, name)) if isinstance(value, LazyConfigValue) else value
+            try:
+                setattr(self, name, chosen)
+            except TraitError as error:
+                info = self.traits()[name].info().replace("unicode string", "string")
+                why = f"{name} must be {info}, not {chosen!r:.80}." if " expected " in str(error) else error
+                problems.append(f"{str(why).removesuffix('.')}. The value stays {getattr(self, name)!r}")
+            else:
+                # A value equal to the default changes nothing, yet it was asked for.
+                self._origins[name] = origin
         self._taking = None
         return problems
-
-    def _take_one(self, name: str, value: Any) -> str | None:
-        known = self.trait_names(config=True)
-        if name not in known:
-            near = get_close_matches(name, known, n=1)
-            return f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else "")
-        if isinstance(value, LazyConfigValue):
-            # What `c.JupyterMemory.ignore.append("*.csv")` leaves in the file's configuration.
-            value = value.get_value(getattr(self, name))
-        try:
-            setattr(self, name, value)
-        except TraitError as error:
-            info = self.traits()[name].info().replace("unicode string", "string")
-            why = f"{name} must be {info}, not {value!r:.80}." if " expected " in str(error) else error
-            return f"{str(why).removesuffix('.')}. The value stays {getattr(self, name)!r}"
-        # A value equal to the default changes nothing, yet it was asked for.
-        self._origins[name] = self._taking or SESSION
-        return None
 
 
 class Setting(NamedTuple):
@@ -151,14 +149,13 @@ class Setting(NamedTuple):
     help: str
 
 
-def _warn(problem: str) -> None:
-    warnings.warn(problem, UserWarning, stacklevel=4)
+_warn = partial(warnings.warn, stacklevel=3)
 
 
 def load_config(
     *,
     more: Mapping[str, Config] | None = None,
-    on_problem: Callable[[str], None] = _warn,
+    on_problem: Callable[[str], object] = _warn,
     check_profile: Callable[[str], object] | None = None,
 ) -> JupyterMemory:
     """Read the settings: config files, then ``more`` (configurations by origin), then the environment.
@@ -166,9 +163,20 @@ def load_config(
     What is broken or unknown is told to ``on_problem`` with the file's name, and the value before it stays.
     ``check_profile`` raises where no profile has a name, now and whenever the setting changes.
     """
+    read: list[tuple[str, Config]] = []
+    for folder in reversed(jupyter_config_path()):
+        # In the order in which traitlets lets one override the other.
+        for ending, loader in ((".py", PyFileConfigLoader), (".json", JSONFileConfigLoader)):
+            file = Path(folder) / f"{FILE_NAME}{ending}"
+            try:
+                if file.is_file():
+                    read.append((str(file), loader(file.name, path=folder).load_config()))
+            except Exception as error:  # noqa: BLE001  a config file may be a program, and raise what it likes
+                reason = f"{type(error).__name__}: {error}".splitlines()[0]
+                on_problem(f"{file} cannot be read and is ignored: {reason}")
     loaded = JupyterMemory()
     loaded.check_profile = check_profile
-    for origin, config in (*_read_files(on_problem), *(more or {}).items()):
+    for origin, config in (*read, *(more or {}).items()):
         section = config.get("JupyterMemory", {})
         if not isinstance(section, Mapping):
             on_problem(f"{origin}: JupyterMemory must map names to values, but is {section!r}")
@@ -251,19 +259,3 @@ def settings(config: JupyterMemory) -> list[Setting]:
     rows = [Setting(name, getattr(config, name), config.origin(name), traits[name].help) for name in traits]
     places = {"path": store_path(config), "models": models_folder(config)}
     return [row._replace(value=str(places.get(row.name, row.value))) if row.name in places else row for row in rows]
-
-
-def _read_files(on_problem: Callable[[str], None]) -> Iterator[tuple[str, Config]]:
-    for folder in reversed(jupyter_config_path()):
-        # In the order in which traitlets lets one override the other.
-        for ending, loader in ((".py", PyFileConfigLoader), (".json", JSONFileConfigLoader)):
-            file = Path(folder) / f"{FILE_NAME}{ending}"
-            try:
-                if not file.is_file():
-                    continue
-                found = loader(file.name, path=folder).load_config()
-            except Exception as error:  # noqa: BLE001  a config file may be a program, and raise what it likes
-                reason = f"{type(error).__name__}: {error}".splitlines()[0]
-                on_problem(f"{file} cannot be read and is ignored: {reason}")
-            else:
-                yield str(file), found

@@ -6,7 +6,7 @@ other content: that of the set's next group, or of the next set if there is only
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from math import nan
@@ -118,10 +118,23 @@ def answerability(
         ]
         rows: list[Answerability] = []
         for place, judged in enumerate(sets):
+            own = stores[place]
             if judged.unanswerable:
-                rows += _halves(judged, stores[place], progress)
+                every = shown([*judged.questions, *judged.unanswerable], progress, f"Asking {judged.name}")
+                asked = [(one, *_asked(own[one.group], one)) for one in every]
+                for half in HALVES:
+                    of_half = [(bool(one.grades), strength, seen) for one, strength, seen in asked if one.half == half]
+                    rows.append(
+                        Answerability(
+                            judged.name,
+                            [strength for answerable, strength, _ in of_half if answerable],
+                            [strength for answerable, strength, _ in of_half if not answerable],
+                            [seen for answerable, _, seen in of_half if answerable],
+                            half,
+                        )
+                    )
             else:
-                own, groups, after = stores[place], judged.groups, (place + 1) % len(sets)
+                groups, after = judged.groups, (place + 1) % len(sets)
                 if len(groups) > 1:
                     others = {group: own[groups[number - 1]] for number, group in enumerate(groups)}
                 else:
@@ -164,20 +177,6 @@ def _folders(sets: Sequence[JudgedSet], notebooks: Sequence[Path]) -> list[Path 
         )
     folders = iter(notebooks if len(notebooks) > 1 else [*notebooks] * needing)
     return [next(folders, None) if judged.unit == "cell" else None for judged in sets]
-
-
-def _halves(judged: JudgedSet, own: Mapping[str, Bed], progress: bool) -> Iterator[Answerability]:
-    every = shown([*judged.questions, *judged.unanswerable], progress, f"Asking {judged.name}")
-    asked = [(one, *_asked(own[one.group], one)) for one in every]
-    for half in HALVES:
-        of_half = [(bool(one.grades), strength, found) for one, strength, found in asked if one.half == half]
-        yield Answerability(
-            judged.name,
-            [strength for answerable, strength, _ in of_half if answerable],
-            [strength for answerable, strength, _ in of_half if not answerable],
-            [found for answerable, _, found in of_half if answerable],
-            half,
-        )
 
 
 def _asked(bed: Bed, question: Question) -> tuple[float, bool]:

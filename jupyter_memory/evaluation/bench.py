@@ -60,20 +60,10 @@ def checks() -> list[Check]:
     found = []
     for given in _toml("checks.toml")["check"]:
         within, *among = given.get("among", [0])
-        found.append(
-            Check(
-                category=given["category"],
-                query=given["query"],
-                why=given["why"],
-                filters={facet: given[name] for name, facet in facets.items() if name in given},
-                first=given.get("first", ""),
-                among=tuple(among),
-                within=within,
-                above=tuple(given.get("above", ())),
-                absent=tuple(given.get("absent", ())),
-                space=given.get("space", ""),
-            )
-        )
+        said = {name: given.get(name, "") for name in ("category", "query", "why", "first", "space")}
+        names = {name: tuple(given.get(name, ())) for name in ("above", "absent")}
+        filters = {facet: given[name] for name, facet in facets.items() if name in given}
+        found.append(Check(**said, **names, filters=filters, among=tuple(among), within=within))
     return found
 
 

@@ -25,7 +25,7 @@ from jupyter_memory.evaluation.runner import Measured, Row, rows
 from jupyter_memory.search.profiles import Profile
 from jupyter_memory.store.store import MemoryStore
 from jupyter_memory.text.display import count_of
-from jupyter_memory.types import Answer, Filters, Hit
+from jupyter_memory.types import Answer, Filters
 
 if TYPE_CHECKING:
     import altair
@@ -211,9 +211,7 @@ def baseline(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Prof
 
 def score(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile) -> float:
     """Return the mean nDCG@10 of one profile."""
-    return fmean(
-        METRICS["ndcg@10"](_names(_hits(store, one, profile), one), dict.fromkeys(one.right, 1.0)) for one in golden
-    )
+    return fmean(one.metrics["ndcg@10"] for one in baseline(store, golden, profile))
 
 
 @contextmanager
@@ -230,36 +228,11 @@ def other_model(
             yield other
 
 
-def _names(hits: Sequence[Hit], question: GoldenQuestion) -> list[str]:
-    # An answer whose id has changed is recognised by its content.
-    found = {hit.memory.id for hit in hits}
-    by_content = {of: one for one, of in question.right.items() if one not in found}
-    named = []
-    for hit in hits:
-        known = hit.memory.id in question.right
-        # Removed: a second copy of the same text is not a second right answer.
-        named.append(hit.memory.id if known else by_content.pop(hit.memory.content_hash, hit.memory.id))
-    return named
-
-
 def _measured(
     store: MemoryStore, question: GoldenQuestion, label: str, profile: Profile
 ) -> tuple[Measured, list[Mapping[str, float]]]:
     begun = perf_counter()
-    hits = _hits(store, question, profile)
-    ms = (perf_counter() - begun) * 1000
-    named, grades = _names(hits, question), dict.fromkeys(question.right, 1.0)
-    metrics = {metric: of(named, grades) for metric, of in METRICS.items()}
-    shares: list[Mapping[str, float]] = []
-    for hit in [hit for name, hit in zip(named, hits, strict=True) if name in grades]:
-        given = {name: abs(seen.contribution) for name, seen in hit.signals.items()}
-        whole = sum(given.values()) or 1.0
-        shares.append({name: one / whole for name, one in given.items()})
-    return Measured(label, Question(question.id, question.text, grades), metrics, ms), shares
-
-
-def _hits(store: MemoryStore, question: GoldenQuestion, profile: Profile) -> tuple[Hit, ...]:
-    return store.hits(
+    hits = store.hits(
         question.text,
         limit=DEPTH,
         profile=profile,
@@ -268,6 +241,23 @@ def _hits(store: MemoryStore, question: GoldenQuestion, profile: Profile) -> tup
         tags=question.tags,
         domain=question.domain,
     ).hits
+    ms = (perf_counter() - begun) * 1000
+    # An answer whose id has changed is recognised by its content.
+    found = {hit.memory.id for hit in hits}
+    by_content = {of: one for one, of in question.right.items() if one not in found}
+    named = []
+    for hit in hits:
+        known = hit.memory.id in question.right
+        # Removed: a second copy of the same text is not a second right answer.
+        named.append(hit.memory.id if known else by_content.pop(hit.memory.content_hash, hit.memory.id))
+    grades = dict.fromkeys(question.right, 1.0)
+    metrics = {metric: of(named, grades) for metric, of in METRICS.items()}
+    shares: list[Mapping[str, float]] = []
+    for hit in [hit for name, hit in zip(named, hits, strict=True) if name in grades]:
+        given = {name: abs(seen.contribution) for name, seen in hit.signals.items()}
+        whole = sum(given.values()) or 1.0
+        shares.append({name: one / whole for name, one in given.items()})
+    return Measured(label, Question(question.id, question.text, grades), metrics, ms), shares
 
 
 _SHOWN = ("ndcg@10", "recall@5", "mrr@10", "success@1")
@@ -304,18 +294,13 @@ def golden_chart(runs: list[GoldenRun]) -> altair.VConcatChart:
         tooltip=["profile", "model", "signal", altair.Tooltip("share:Q", format=".1%")],
     ).properties(width=640, height=altair.Step(18))
     chart = local_chart(altair.VConcatChart, "<altair.VConcatChart of a golden run>")
-    return chart(vconcat=[_metrics(altair, pd.DataFrame(metrics), order), below])
-
-
-def _metrics(altair: Any, frame: Any, order: list[str]) -> Any:
-    base = altair.Chart(frame).encode(y=altair.Y("profile:N", sort=order, title=None))
+    base = altair.Chart(pd.DataFrame(metrics)).encode(y=altair.Y("profile:N", sort=order, title=None))
     points = base.mark_point(filled=True, size=60).encode(
         x=altair.X("mean:Q", title="mean, with its 95 % interval", scale=altair.Scale(domain=[0, 1])),
         color=altair.Color("model:N", title="model"),
         tooltip=["profile", "model", "metric", "mean", "low", "high"],
     )
     spans = base.mark_rule(opacity=0.5).encode(x="low:Q", x2="high:Q", color="model:N")
-    width = {"width": 150, "height": altair.Step(18)}
-    return (
-        altair.layer(spans, points).properties(**width).facet(column=altair.Column("metric:N", title=None, sort=_SHOWN))
-    )
+    panels = altair.layer(spans, points).properties(width=150, height=altair.Step(18))
+    above = panels.facet(column=altair.Column("metric:N", title=None, sort=_SHOWN))
+    return chart(vconcat=[above, below])

@@ -189,25 +189,6 @@ class Measured:
     ms: float
 
 
-def _measure(
-    judged: JudgedSet, beds: Mapping[str, Bed], arms: Mapping[str, Profile], progress: bool
-) -> Iterator[Measured]:
-    # The arms take turns, so that their times can be compared.
-    work = [(name, profile, question) for question in judged.questions for name, profile in arms.items()]
-    for name, profile, question in shown(work, progress, f"Asking {judged.name}"):
-        bed, begun = beds[question.group], perf_counter()
-        hits = bed.store.hits(question.text, limit=DEPTH, profile=profile, now=question.date).hits
-        if profile.name in RETRIEVERS:
-            # Of a single retriever only what it found.
-            keyword = profile.name == "keyword"
-            hits = tuple(hit for hit in hits if (hit.kw_rank if keyword else hit.sem_rank) is not None)
-        # A file with several memories, such as a notebook, counts by its best. A heading or file that was not judged
-        # has no name, but it keeps its place in the list.
-        found = list(dict.fromkeys(bed.documents.get(hit.memory.id, hit.memory.id) for hit in hits))
-        ms = (perf_counter() - begun) * 1000
-        yield Measured(name, question, {metric: of(found, question.grades) for metric, of in METRICS.items()}, ms)
-
-
 _MAIN = "ndcg@10"
 
 
@@ -332,5 +313,20 @@ def evaluate(
     notices = [f"{judged.name}: {judged.unjudged} questions without an answer are left out."] if judged.unjudged else []
     name = embedder if isinstance(embedder, str) else embedder.name
     with beds(judged, embedder, notebooks=notebooks, files=files, work=work, progress=progress) as opened:
-        measured = list(_measure(judged, opened, arms, progress))
+        # The arms take turns, so that their times can be compared.
+        work = [(label, profile, question) for question in judged.questions for label, profile in arms.items()]
+        measured = []
+        for label, profile, question in shown(work, progress, f"Asking {judged.name}"):
+            bed, begun = opened[question.group], perf_counter()
+            hits = bed.store.hits(question.text, limit=DEPTH, profile=profile, now=question.date).hits
+            if profile.name in RETRIEVERS:
+                # Of a single retriever only what it found.
+                keyword = profile.name == "keyword"
+                hits = tuple(hit for hit in hits if (hit.kw_rank if keyword else hit.sem_rank) is not None)
+            # A file with several memories, such as a notebook, counts by its best. A heading or file that was not
+            # judged has no name, but it keeps its place in the list.
+            found = list(dict.fromkeys(bed.documents.get(hit.memory.id, hit.memory.id) for hit in hits))
+            ms = (perf_counter() - begun) * 1000
+            metrics = {metric: of(found, question.grades) for metric, of in METRICS.items()}
+            measured.append(Measured(label, question, metrics, ms))
     return list(rows(measured, judged.name, name, by_type=by_type, folds=folds, baseline=baseline)), notices

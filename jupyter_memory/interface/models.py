@@ -122,34 +122,6 @@ def switch(store: MemoryStore, wanted: Wanted, models: Path, *, progress: bool) 
     return f"{said}: {new}.{kept if left else ''}"
 
 
-def drop(store: MemoryStore, name: str | None) -> str:
-    """Drop the vectors of models that a store does not search with, or of one of them, and say what was dropped."""
-    unused = [one for one in store.stats()["models"] if not one["active"]]
-    gone = [one for one in unused if name in (None, one["name"], one["fingerprint"])]
-    dropped = store.drop_vectors(name)
-    if not gone:
-        return "There is nothing to drop: the store has only the vectors that it searches with."
-    which = ", ".join(f"{one['name']} ({one['dimensions']} dimensions)" for one in gone)
-    return f"Dropped: {count_of(dropped, 'vector')} of {which}."
-
-
-def remove(cached: CachedModel) -> str:
-    """Remove a model's files and say how much space is free again; the caller has asked for consent."""
-    from jupyter_memory.embedders.download.hub import disk_explained
-
-    with disk_explained(str(cached.models)):
-        return f"{cached.entry.name} is removed: {size(cached.remove())} are free again."
-
-
-def check_removable(cached: CachedModel) -> None:
-    """Raise ``InputError`` unless there is something to remove."""
-    entry = cached.entry
-    if not cached.bytes and (package := entry.package or (entry.wheel and cached.is_here and entry.wheel.package)):
-        raise InputError(f"{entry.name} is part of the package {package}: pip removes it.")
-    if not cached.bytes:
-        raise InputError(f"{entry.name} is not on this machine, so there is nothing to remove.")
-
-
 def listed(models: Path, stats: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """Return every model that has a name, as JSON values; ``stats`` are those of the open store, if one is."""
     known: Sequence[Mapping[str, Any]] = stats["models"] if stats else ()

@@ -32,11 +32,11 @@ class Change:
 
 
 def apply_changes(
-    store: MemoryStore, changes: Sequence[Change], problems: list[Exception], ignore: Sequence[str] = ()
+    store: MemoryStore, changes: Sequence[Change], problem: Callable[[Exception], object], ignore: Sequence[str] = ()
 ) -> int:
     """Update a store after moves of files that it knows and other changes in watched folders; return how many counted.
 
-    What goes wrong with one file is added to ``problems``, and the others are applied.
+    What goes wrong with one file is told to ``problem``, and the others are applied.
     """
     made = 0
     # Lab names files by the folder that a link leads to; they may be known by the name of the link.
@@ -47,7 +47,7 @@ def apply_changes(
     ]
     for change in changes:
         if change.old is not None:
-            made += _try(partial(store.rename, change.old, change.path), problems)
+            made += _try(partial(store.rename, change.old, change.path), problem)
     # After the renaming: a folder that is watched may have moved itself.
     watched = [Path(folder.path) for folder in store.folders() if folder.watched]
     touched: dict[Path, Path] = {}
@@ -60,7 +60,7 @@ def apply_changes(
     places = {folder if counts[folder] > _MANY else path: folder for path, folder in touched.items()}
     # What is there first: a file that was renamed is found under its new name before the old one is forgotten.
     for path, folder in sorted(places.items(), key=lambda place: not os.path.lexists(place[0])):
-        made += _try(partial(_look_at, store, path, folder, ignore), problems)
+        made += _try(partial(_look_at, store, path, folder, ignore), problem)
     return made
 
 
@@ -79,11 +79,11 @@ def _look_at(store: MemoryStore, path: Path, folder: Path, ignore: Sequence[str]
     return report.files + report.forgotten + report.moved
 
 
-def _try(step: Callable[[], int], problems: list[Exception]) -> int:
+def _try(step: Callable[[], int], problem: Callable[[Exception], object]) -> int:
     try:
         return min(step(), 1)
     except (JupyterMemoryError, OSError) as error:
-        problems.append(error)
+        problem(error)
         return 0
 
 
@@ -144,8 +144,15 @@ class FolderWatch:
             looked, unseen = monotonic(), sorted(folders)
             for paths in _changes(folders, stop):
                 # Only now, since the system reports changes from here on: what happened unwatched.
-                self._apply(store, [Change(path) for path in (*unseen, *sorted(paths))])
-                unseen = []
+                changes, unseen = [Change(path) for path in (*unseen, *sorted(paths))], []
+                made = 0
+                try:
+                    made = apply_changes(store, changes, self.problem, self.ignore) if changes else 0
+                except (JupyterMemoryError, OSError) as error:
+                    # A store that is busy or was replaced: the next change, or the next start, finds what is left.
+                    self.problem(error)
+                if made:
+                    self.applied(made)
                 if monotonic() - looked >= _AGAIN or stop.is_set():
                     looked = monotonic()
                     if self.store() is not store or self._folders(store) != folders:
@@ -154,18 +161,6 @@ class FolderWatch:
     def _folders(self, store: MemoryStore) -> frozenset[Path]:
         listed = [Path(folder.path) for folder in store.folders() if folder.watched and self.admits(folder.path)]
         return frozenset(path for path in listed if path.exists())
-
-    def _apply(self, store: MemoryStore, changes: list[Change]) -> None:
-        made, problems = 0, list[Exception]()
-        try:
-            made = apply_changes(store, changes, problems, self.ignore) if changes else 0
-        except (JupyterMemoryError, OSError) as error:
-            # A store that is busy or was replaced: the next change, or the next start, finds what is left.
-            problems.append(error)
-        for problem in problems:
-            self.problem(problem)
-        if made:
-            self.applied(made)
 
 
 def _changes(folders: frozenset[Path], stop: Event) -> Iterator[set[Path]]:

@@ -17,46 +17,37 @@ from jupyter_memory.types import Filters
 _UNSAID = ("title", "$defs", "maxLength", "minLength", "maxItems", "minItems")
 
 
-def lean(schema: Mapping[str, Any]) -> dict[str, Any]:
+def lean(schema: Any, definitions: Mapping[str, Any] | None = None) -> Any:
     """Return a schema of pydantic without titles, without references, and without null for what may be left out.
 
     >>> lean({"title": "A", "properties": {"b": {"title": "B", "anyOf": [{"type": "string"}, {"type": "null"}]}}})
     {'properties': {'b': {'type': 'string'}}}
     """
-    found: dict[str, Any] = _lean(schema, schema.get("$defs", {}))
-    return found
-
-
-def _lean(part: Any, definitions: Mapping[str, Any]) -> Any:
-    if isinstance(part, list):
-        return [_lean(one, definitions) for one in part]
-    if not isinstance(part, Mapping):
-        return part
-    if "$ref" in part:
-        named = definitions[str(part["$ref"]).rpartition("/")[2]]
-        return _lean({**named, **{key: value for key, value in part.items() if key != "$ref"}}, definitions)
-    if "anyOf" in part:
-        chosen = [one for one in part["anyOf"] if one != {"type": "null"}]
-        if len(chosen) == 1:
-            return _lean(
-                {**chosen[0], **{key: part[key] for key in part if key not in ("anyOf", "default")}}, definitions
-            )
+    if isinstance(schema, list):
+        return [lean(one, definitions) for one in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    if definitions is None:
+        definitions = schema.get("$defs", {})
+    if "$ref" in schema:
+        named = definitions[str(schema["$ref"]).rpartition("/")[2]]
+        return lean({**named, **{key: value for key, value in schema.items() if key != "$ref"}}, definitions)
+    chosen = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+    if len(chosen) == 1:
+        beside = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
+        return lean({**chosen[0], **beside}, definitions)
     kept = {
         key: value
-        for key, value in part.items()
+        for key, value in schema.items()
         if key not in _UNSAID
         and not (key == "default" and value in ("", [], None))
         and not (key == "additionalProperties" and value is False)
     }
     if "properties" in kept:
         kept.pop("description", None)  # of the class, for those who read the source
-    # The names of properties are no keywords: a property may be called title.
-    return {
-        key: {name: _lean(one, definitions) for name, one in value.items()}
-        if key == "properties"
-        else _lean(value, definitions)
-        for key, value in kept.items()
-    }
+        # The names of properties are no keywords: a property may be called title.
+        kept["properties"] = {name: lean(one, definitions) for name, one in kept["properties"].items()}
+    return {key: value if key == "properties" else lean(value, definitions) for key, value in kept.items()}
 
 
 LEAST_TOKENS, MOST_TOKENS, USUAL_TOKENS = 200, 50_000, 2_000
@@ -85,7 +76,8 @@ class Arguments(BaseModel):
     @classmethod
     def input_schema(cls) -> dict[str, Any]:
         """Return the arguments as a short JSON schema."""
-        return lean(cls.model_json_schema())
+        found: dict[str, Any] = lean(cls.model_json_schema())
+        return found
 
     @classmethod
     def read(cls: type[_A], given: dict[str, Any] | None) -> _A:
@@ -124,8 +116,15 @@ class FilterArguments(Arguments):
         Raises:
             ToolError: a time cannot be read, or nothing can lie between two; or a path is empty.
         """
-        now = datetime.now(UTC)
-        since, until = _time("since", self.since, now), _time("until", self.until, now)
+        now, times = datetime.now(UTC), dict[str, datetime | None]()
+        for name, written in (("since", self.since), ("until", self.until)):
+            try:
+                times[name] = moment(written, now, end=name == "until")
+            except QueryError:
+                raise ToolError(
+                    f"filters.{name}: it cannot be read as a time. Write 2026-03-01, or: last week."
+                ) from None
+        since, until = times["since"], times["until"]
         if since is not None and until is not None and since >= until:
             raise ToolError("filters.until: it must be later than since.")
         if not all(path.strip() for path in self.path or ()):
@@ -141,8 +140,6 @@ class FilterArguments(Arguments):
 
 
 class SearchArguments(Arguments):
-    """What memory_search is asked with."""
-
     query: str | None = Field(None, max_length=5_000, description="question or words")
     filters: FilterArguments | None = None
     mode: Literal["scan", "full"] = Field("scan", description="full: whole texts while they fit")
@@ -152,8 +149,6 @@ class SearchArguments(Arguments):
 
 
 class GetArguments(Arguments):
-    """What memory_get is asked with."""
-
     ids: Ids
     around: str | None = Field(None, max_length=5_000, description="only the part about these words, such as a snippet")
     offset: int = Field(0, ge=0, description="next_offset of an answer; one id")
@@ -161,8 +156,6 @@ class GetArguments(Arguments):
 
 
 class RelatedArguments(Arguments):
-    """What memory_related is asked with."""
-
     id: str | None = Field(None, max_length=100)
     limit: Limit = 5
     max_tokens: MaxTokens = USUAL_TOKENS
@@ -170,8 +163,6 @@ class RelatedArguments(Arguments):
 
 
 class RememberArguments(Arguments):
-    """What memory_remember is asked with."""
-
     text: str = Field(min_length=1, max_length=50_000)
     title: str = Field("", max_length=200)
     tags: Annotated[list[Annotated[str, Field(min_length=1, max_length=50)]], BeforeValidator(_several)] = Field(
@@ -180,20 +171,7 @@ class RememberArguments(Arguments):
 
 
 class ForgetArguments(Arguments):
-    """What memory_forget is asked with."""
-
     ids: Ids
-
-
-class StatusArguments(Arguments):
-    """What memory_status is asked with: nothing."""
-
-
-def _time(name: str, written: str | None, now: datetime) -> datetime | None:
-    try:
-        return moment(written, now, end=name == "until")
-    except QueryError:
-        raise ToolError(f"filters.{name}: it cannot be read as a time. Write 2026-03-01, or: last week.") from None
 
 
 # By the type of pydantic's error; what was sent is in none of them.

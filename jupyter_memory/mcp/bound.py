@@ -13,31 +13,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from jupyter_memory.errors import (
-    EmbedderError,
-    InputError,
-    Interrupted,
-    JupyterMemoryError,
-    NoStore,
-    QueryError,
-    StoreClosed,
-    StoreDamaged,
-    StoreError,
-    StoreFull,
-    StoreLocked,
-    StoreReadOnly,
-    StoreTooNew,
-    UnknownMemory,
-)
+from jupyter_memory import errors
 from jupyter_memory.text.paths import plain_path
 from jupyter_memory.text.unicode import storable
-from jupyter_memory.types import Filters, Memory
+from jupyter_memory.types import Filters
 from jupyter_memory.types.report import Recent
 
 if TYPE_CHECKING:
     from jupyter_memory.store.store import MemoryStore
-
-_STRANGE = re.compile(r"[^a-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +45,6 @@ class Bound:
             not_kind=() if self.history else ("history",),
         )
 
-    def may_forget(self, memory: Memory, client: str) -> bool:
-        """Return whether a client may forget a memory: one that it stored itself, unless a person has pinned it."""
-        return self.forgetting_any or (memory.source == source_of(client) and not memory.pinned)
-
 
 def bounded_path(path: str) -> str:
     """Return a folder or a file as it is written in a bound: from the root, unless it is the address of something else.
@@ -82,7 +61,7 @@ def client_name(given: str | None) -> str:
     >>> client_name("Claude Code"), client_name("../../etc"), client_name(None)
     ('claude-code', 'etc', 'unnamed')
     """
-    name = _STRANGE.sub("-", (given or "").lower()).strip("-._")
+    name = re.sub(r"[^a-z0-9._-]+", "-", (given or "").lower()).strip("-._")
     return name[:40].rstrip("-._") or "unnamed"
 
 
@@ -94,33 +73,36 @@ def source_of(client: str) -> str:
 NOT_HERE = "No memory that this client may see has {}: it may have been forgotten. Search again."
 _PERSON = "Ask the person to run `jupyter-memory doctor`"
 # The sentences of the library name paths of this machine, and may quote what was sent.
-_SENTENCES: tuple[tuple[type[JupyterMemoryError], str], ...] = (
-    (UnknownMemory, NOT_HERE.format("this id")),
-    (QueryError, "The query cannot be searched: it is empty or too long, or a filter or time in it cannot be read."),
-    (InputError, "This cannot be stored: the text is empty, or a value is not allowed."),
-    (Interrupted, "The call was stopped. Call again if it is still needed."),
-    (NoStore, "There is no memory yet. The person makes one with `jupyter-memory index FOLDER`."),
-    (StoreLocked, "Another program is writing. Wait a few seconds, then call again; searching works meanwhile."),
-    (StoreFull, "The disk is full, so nothing was stored. Tell the person."),
-    (StoreReadOnly, "The store cannot be written here. Searching may still work; tell the person."),
-    (StoreTooNew, "The store was written by a newer jupyter-memory. Ask the person to update this one."),
-    (StoreDamaged, f"The store is damaged. {_PERSON}."),
-    (StoreClosed, "The store was closed, or its file replaced. Call again."),
-    (StoreError, f"The store cannot do this. {_PERSON}."),
-    (EmbedderError, f"The model of the store cannot be used here. {_PERSON}."),
+_SENTENCES: tuple[tuple[type[errors.JupyterMemoryError], str], ...] = (
+    (errors.UnknownMemory, NOT_HERE.format("this id")),
+    (
+        errors.QueryError,
+        "The query cannot be searched: it is empty or too long, or a filter or time in it cannot be read.",
+    ),
+    (errors.InputError, "This cannot be stored: the text is empty, or a value is not allowed."),
+    (errors.Interrupted, "The call was stopped. Call again if it is still needed."),
+    (errors.NoStore, "There is no memory yet. The person makes one with `jupyter-memory index FOLDER`."),
+    (errors.StoreLocked, "Another program is writing. Wait a few seconds, then call again; searching works meanwhile."),
+    (errors.StoreFull, "The disk is full, so nothing was stored. Tell the person."),
+    (errors.StoreReadOnly, "The store cannot be written here. Searching may still work; tell the person."),
+    (errors.StoreTooNew, "The store was written by a newer jupyter-memory. Ask the person to update this one."),
+    (errors.StoreDamaged, f"The store is damaged. {_PERSON}."),
+    (errors.StoreClosed, "The store was closed, or its file replaced. Call again."),
+    (errors.StoreError, f"The store cannot do this. {_PERSON}."),
+    (errors.EmbedderError, f"The model of the store cannot be used here. {_PERSON}."),
 )
 UNEXPECTED = f"Something went wrong in the memory; its log says where. {_PERSON}."
 
 
-class ToolError(JupyterMemoryError):
+class ToolError(errors.JupyterMemoryError):
     """A call that cannot be answered, with a sentence that a program can act on."""
 
 
-def sentence(error: JupyterMemoryError) -> str:
+def sentence(error: errors.JupyterMemoryError) -> str:
     """Return what a program is shown of an error of the library."""
     if isinstance(error, ToolError):
         return str(error)
-    if isinstance(error, QueryError) and error.unquoted:
+    if isinstance(error, errors.QueryError) and error.unquoted:
         return error.unquoted
     return next((said for kind, said in _SENTENCES if isinstance(error, kind)), UNEXPECTED)
 

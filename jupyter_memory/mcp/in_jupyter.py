@@ -16,8 +16,6 @@ from jupyter_memory.mcp.bound import Bound, ToolError
 if TYPE_CHECKING:
     from jupyter_memory.mcp.tools import Tools
 
-_OFF = "This memory is closed to agents in Jupyter. The person opens it with `jupyter-memory connect jupyter`."
-
 
 def tools() -> list[str]:
     """Return the functions below as jupyter-server-mcp loads them, none while the setting is off."""
@@ -63,7 +61,9 @@ async def _answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     def answer() -> dict[str, Any]:
         # Switching it off counts at once, though the functions stay listed until Jupyter is started anew.
         if not _settings().jupyter_mcp:
-            raise ToolError(_OFF)
+            raise ToolError(
+                "This memory is closed to agents in Jupyter. The person opens it with `jupyter-memory connect jupyter`."
+            )
         outcome = _tools().call(name, arguments, "jupyter")
         if outcome.result is None:
             raise ToolError(outcome.error)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import takewhile
 from math import isnan
+from os.path import commonprefix
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
-from jupyter_memory.mcp.arguments import lean
 from jupyter_memory.mcp.bound import Bound, ToolError
 from jupyter_memory.search.prompt import CAUTION, Quotes, quotes_for, reads_like_instructions
 from jupyter_memory.text.display import fit_end
@@ -28,11 +28,6 @@ from jupyter_memory.types import Answer, Hit, Memory
 
 class Result(BaseModel):
     """An answer, or a part of one; None is left out."""
-
-    @classmethod
-    def output_schema(cls) -> dict[str, Any]:
-        """Return the answer as a short JSON schema."""
-        return lean(cls.model_json_schema())
 
     def values(self) -> dict[str, Any]:
         """Return the answer as JSON values."""
@@ -80,8 +75,6 @@ class Shared(Result):
 
 
 class SearchResult(Result):
-    """What memory_search and memory_related answer."""
-
     verdict: Literal["strong", "weak", "none"] | None = None
     shared: Shared | None = Field(None, description="of every hit; paths go on from folder")
     hits: list[FoundMemory]
@@ -103,7 +96,7 @@ class ReadMemory(Place):
 
 
 class GetResult(Result):
-    """What memory_get answers; ``left`` had no room, ``missing`` cannot be seen."""
+    """``left`` had no room, ``missing`` cannot be seen."""
 
     memories: list[ReadMemory]
     left: list[str] | None = None
@@ -114,8 +107,6 @@ class GetResult(Result):
 
 
 class RememberResult(Result):
-    """What memory_remember answers."""
-
     id: str
     redacted: int = Field(description="secrets replaced")
     note: str | None = None
@@ -123,14 +114,12 @@ class RememberResult(Result):
 
 
 class ForgetResult(Result):
-    """What memory_forget answers."""
-
     forgotten: int
     tokens: int
 
 
 class StatusResult(Result):
-    """What memory_status answers: counts of what this client may see."""
+    """Counts of what a client may see."""
 
     memories: int
     kinds: dict[str, int]
@@ -248,19 +237,6 @@ class Page:
     quotes: Quotes | None = None
     more: Callable[[], Answer] | None = None
 
-    @property
-    def cursor(self) -> str:
-        """Return what asks for this page."""
-        return f"{self.token}.{self.start}"
-
-    def extended(self) -> Page:
-        """Return the page with all hits; those that were found first stay where they were."""
-        if self.more is None:
-            return self
-        known = {hit.memory.id for hit in self.hits}
-        others = tuple(hit for hit in self.more().hits if hit.memory.id not in known)
-        return replace(self, hits=(*self.hits, *others), more=None)
-
 
 class Pages:
     """The last answers of a server, so that their next pages lose and repeat nothing."""
@@ -289,7 +265,10 @@ class Pages:
         ):
             raise ToolError("cursor: it is unknown, or its answer is too old. Search again without it.")
         if kept.more is not None:
-            kept = kept.extended()
+            # Those that were found first stay where they were.
+            known = {hit.memory.id for hit in kept.hits}
+            others = tuple(hit for hit in kept.more().hits if hit.memory.id not in known)
+            kept = replace(kept, hits=(*kept.hits, *others), more=None)
             self._keep(kept)
         return replace(kept, start=int(start))
 
@@ -339,7 +318,7 @@ def page_result(
         ]
         after = [place for place, _ in (*shown[len(hits) :], *rest)]
         shared, hits = apart(hits)
-        following = replace(page, start=after[0]).cursor if after else None
+        following = f"{page.token}.{after[0]}" if after else None
         # What the first page says of the answer holds for the others.
         about = {"verdict": page.verdict, "time": page.time, "note": note or None} if page.start == 0 else {}
         rule = quotes.rule if quotes != page.quotes else None
@@ -391,39 +370,25 @@ def _hit(hit: Hit, level: int, tokens: int, quotes: Quotes) -> FoundMemory:
     )
 
 
-_FIELDS = ("path", "title", "context", "date", "kind", "lang", "badges")
-
-
 def apart(hits: Sequence[FoundMemory]) -> tuple[Shared | None, list[FoundMemory]]:
     """Return what several hits have in common, None if there is nothing, and the hits without it."""
     if len(hits) < 2:
         return None, list(hits)
     values = [vars(hit) for hit in hits]
-    common = {name: values[0][name] for name in _FIELDS if values[0][name] is not None}
+    common = {name: values[0][name] for name in Shared.model_fields if values[0].get(name) is not None}
     common = {name: value for name, value in common.items() if all(one[name] == value for one in values)}
     without = dict.fromkeys(common)
     rest = [hit.model_copy(update=without) for hit in hits]
-    if folder := _folder([hit.path for hit in rest if hit.path is not None]):
+    paths = [hit.path for hit in rest if hit.path is not None]
+    # Up to the last separator that they share, whichever system wrote it.
+    same = commonprefix(paths) if len(paths) > 1 else ""  # noqa: RUF071
+    folder = same[: max(same.rfind("/"), same.rfind("\\")) + 1]
+    # A short folder costs more than it saves, and a path that reads like instructions stands within borders, which are
+    # not to be taken apart.
+    if len(folder) >= 8 and not folder.startswith("<stored-"):
         common["folder"] = folder
         rest = [hit if hit.path is None else hit.model_copy(update={"path": hit.path[len(folder) :]}) for hit in rest]
     return Shared.model_validate(common) if common else None, rest
-
-
-def _folder(paths: Sequence[str]) -> str:
-    """Return the folder that several paths begin with, up to its last separator; empty if it is short.
-
-    >>> _folder(["/projects/week/a.ipynb", "/projects/notes.md"]), _folder(["/a.md", "/b.md"])
-    ('/projects/', '')
-    """
-    if len(paths) < 2:
-        return ""
-    first, last = min(paths), max(paths)
-    pairs = enumerate(zip(first, last, strict=False))
-    same = next((place for place, (one, other) in pairs if one != other), len(first))
-    folder = first[: max(first.rfind("/", 0, same), first.rfind("\\", 0, same)) + 1]
-    # A short folder costs more than it saves, and a path that reads like instructions stands within borders, which are
-    # not to be taken apart.
-    return "" if len(folder) < 8 or folder.startswith("<stored-") else folder
 
 
 def status_result(facets: Mapping[str, Mapping[str, int]], bound: Bound) -> StatusResult:

@@ -29,6 +29,7 @@ from mcp_types import Tool as ListedTool
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.provider import StoreProvider
+from jupyter_memory.mcp.arguments import lean
 from jupyter_memory.mcp.bound import Bound, WriteLimit, bounded_path, client_name
 from jupyter_memory.mcp.results import serialized
 from jupyter_memory.mcp.tools import Tools
@@ -68,7 +69,7 @@ def server_of(tools: Tools) -> Server[None]:
                     name=tool.name,
                     description=tool.about,
                     input_schema=tool.arguments.input_schema(),
-                    output_schema=tool.result.output_schema(),
+                    output_schema=lean(tool.result.model_json_schema()),
                     annotations=ToolAnnotations(
                         read_only_hint=not tool.writes,
                         destructive_hint=tool.name == "memory_forget" if tool.writes else None,

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.mcp import results
 from jupyter_memory.mcp.arguments import (
     MOST_HITS,
     USUAL_HITS,
@@ -19,7 +20,6 @@ from jupyter_memory.mcp.arguments import (
     RelatedArguments,
     RememberArguments,
     SearchArguments,
-    StatusArguments,
 )
 from jupyter_memory.mcp.bound import (
     NOT_HERE,
@@ -33,19 +33,7 @@ from jupyter_memory.mcp.bound import (
     source_of,
 )
 from jupyter_memory.mcp.reading import get_result, parts_of
-from jupyter_memory.mcp.results import (
-    ForgetResult,
-    GetResult,
-    Page,
-    Pages,
-    RememberResult,
-    Result,
-    SearchResult,
-    StatusResult,
-    page_result,
-    priced,
-    status_result,
-)
+from jupyter_memory.mcp.results import Page, Pages, Result, page_result, priced, status_result
 from jupyter_memory.types import Filters, Memory
 from jupyter_memory.types.search import EMPTY, NO_MATCH, UNANSWERED
 
@@ -98,19 +86,21 @@ TOOLS: Mapping[str, Tool] = {
             "memory_search",
             "Search the user's notebooks, notes and files by meaning and exact words. Search before deriving anew.",
             SearchArguments,
-            SearchResult,
+            results.SearchResult,
         ),
-        Tool("memory_get", "Read memories by id, whole or the part around some words.", GetArguments, GetResult),
-        Tool("memory_related", "Memories like one.", RelatedArguments, SearchResult),
+        Tool(
+            "memory_get", "Read memories by id, whole or the part around some words.", GetArguments, results.GetResult
+        ),
+        Tool("memory_related", "Memories like one.", RelatedArguments, results.SearchResult),
         Tool(
             "memory_remember",
             "Store a short note that stays useful: a decision, a fact, a fix.",
             RememberArguments,
-            RememberResult,
+            results.RememberResult,
             writes=True,
         ),
-        Tool("memory_forget", "Remove notes that you stored.", ForgetArguments, ForgetResult, writes=True),
-        Tool("memory_status", "What the memory holds and allows.", StatusArguments, StatusResult),
+        Tool("memory_forget", "Remove notes that you stored.", ForgetArguments, results.ForgetResult, writes=True),
+        Tool("memory_status", "What the memory holds and allows.", Arguments, results.StatusResult),
     )
 }
 
@@ -171,7 +161,7 @@ class Tools:
         except (JupyterMemoryError, OSError) as error:
             log.info("not warmed: %s", type(error).__name__)
 
-    def _search(self, asked: SearchArguments, call: Call) -> SearchResult:
+    def _search(self, asked: SearchArguments, call: Call) -> results.SearchResult:
         call.about = asked.query or ""
         if asked.cursor is not None:
             page = self._pages.at(asked.cursor)
@@ -193,7 +183,7 @@ class Tools:
                 page = self._pages.first(replace(answer, hits=()), (_NOTHING, *filter(None, said)))
         return self._page(page, asked.limit, asked.mode == "full", asked.max_tokens, call)
 
-    def _related(self, asked: RelatedArguments, call: Call) -> SearchResult:
+    def _related(self, asked: RelatedArguments, call: Call) -> results.SearchResult:
         if asked.cursor is not None:
             page = self._pages.at(asked.cursor)
             call.about = page.query
@@ -207,7 +197,7 @@ class Tools:
             page = self._pages.first(answer, () if answer.hits else (_NOTHING,), partial(search, limit=MOST_HITS))
         return self._page(page, asked.limit, False, asked.max_tokens, call)
 
-    def _page(self, page: Page, limit: int, full: bool, max_tokens: int, call: Call) -> SearchResult:
+    def _page(self, page: Page, limit: int, full: bool, max_tokens: int, call: Call) -> results.SearchResult:
         memories = self._seen([hit.memory.id for hit in page.hits[page.start :]], call.client)
         result, quotes = page_result(page, memories, limit, full, max_tokens)
         if page.start == 0:
@@ -215,7 +205,7 @@ class Tools:
         call.shown += [hit.id for hit in result.hits]
         return result
 
-    def _get(self, asked: GetArguments, call: Call) -> GetResult:
+    def _get(self, asked: GetArguments, call: Call) -> results.GetResult:
         memories = self._seen(asked.ids, call.client)
         missing = [id_ for id_ in dict.fromkeys(asked.ids) if id_ not in {one.id for one in memories}]
         if not memories:
@@ -226,7 +216,7 @@ class Tools:
         call.shown += [one.id for one in result.memories]
         return result
 
-    def _remember(self, asked: RememberArguments, call: Call) -> RememberResult:
+    def _remember(self, asked: RememberArguments, call: Call) -> results.RememberResult:
         from jupyter_memory.ingest.redaction.redactor import redact
 
         call.about = asked.title
@@ -242,18 +232,19 @@ class Tools:
             )
         call.shown.append(memory.id)
         hidden = redact(f"{asked.title}\n{asked.text}")[1] if self.provider.settings.redact else 0
-        return priced(RememberResult(id=memory.id, redacted=hidden, tokens=0), 999)
+        return priced(results.RememberResult(id=memory.id, redacted=hidden, tokens=0), 999)
 
-    def _forget(self, asked: ForgetArguments, call: Call) -> ForgetResult:
+    def _forget(self, asked: ForgetArguments, call: Call) -> results.ForgetResult:
         memories = self._seen(asked.ids, call.client, all_of=True)
-        if not all(self.bound.may_forget(memory, call.client) for memory in memories):
+        own = [memory for memory in memories if memory.source == source_of(call.client) and not memory.pinned]
+        if not self.bound.forgetting_any and len(own) < len(memories):
             raise ToolError(
                 "Nothing was forgotten: you may forget only notes that you stored yourself and that nobody has pinned. "
                 "Ask the person to forget the others."
             )
         with self._limit.one_write():
             forgotten = self.provider.store().forget([memory.id for memory in memories])
-        return priced(ForgetResult(forgotten=forgotten, tokens=0), 999)
+        return priced(results.ForgetResult(forgotten=forgotten, tokens=0), 999)
 
     def _seen(self, ids: Sequence[str], client: str, *, all_of: bool = False) -> list[Memory]:
         part = self._part(client)

@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import wraps
 from http.client import responses
@@ -21,24 +22,26 @@ from tornado import web
 
 from jupyter_memory.config import models_folder
 from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, QueryError
-from jupyter_memory.server import locations, serializers
 from jupyter_memory.server.locations import typed
-from jupyter_memory.server.serializers import Serializer, lists, recent
-from jupyter_memory.server.service import API, Service
+from jupyter_memory.server.serializers import answered, folders, iso, item
 from jupyter_memory.server.threads import Pool, Ticket
 from jupyter_memory.server.validation import ClientError, check_count, client_error, invalid, validated
+from jupyter_memory.storage.journal import recording
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types.memory import MOST_THUMBNAILS
 
 if TYPE_CHECKING:
+    from jupyter_memory.server.extension import Service
     from jupyter_memory.store.store import MemoryStore
-    from jupyter_memory.types import Memory
     from jupyter_memory.types.memory import Thumbnail
 
+# Raised when an older front end would misunderstand the server.
+_API = 1
 _RESOURCE = "jupyter_memory:store"
 # Bytes of a body that the loop of the server reads itself: some milliseconds at most.
 _AT_ONCE = 16 * 1024
 
+_Json = dict[str, Any]
 _Result = TypeVar("_Result")
 _Handler = TypeVar("_Handler", bound="_MemoryHandler")
 _Verb = Callable[[_Handler], Awaitable[None]]
@@ -66,6 +69,21 @@ def _guarded(verb: _Verb[_Handler], action: str) -> _Guarded:
     return web.authenticated(authorized(action, _RESOURCE)(verb))
 
 
+def _answering(action: str, schema: str = "", *, scans: bool = False) -> Callable[[Callable[..., _Json]], _Guarded]:
+    # Makes a verb of a method that returns the answer to a checked body, in a thread: one that is free for long work
+    # if it ``scans`` a whole store or folder.
+
+    def verb_of(answer: Callable[..., _Json]) -> _Guarded:
+        @wraps(answer)
+        async def verb(handler: _MemoryHandler) -> None:
+            given = [await handler.body(schema)] if schema else []
+            await handler.reply(lambda: answer(handler, *given), handler.service.scan_pool if scans else None)
+
+        return _read(verb) if action == "read" else _write(verb)
+
+    return verb_of
+
+
 class _MemoryHandler(APIHandler):
     auth_resource = _RESOURCE
 
@@ -73,6 +91,11 @@ class _MemoryHandler(APIHandler):
         self.service = service
         self.stoppable = True
         self._ticket: Ticket | None = None
+
+    @property
+    def store(self) -> MemoryStore:
+        # Opening it takes time: only in a thread of a pool.
+        return self.service.provider.store()
 
     async def prepare(self, **options: Any) -> None:
         await super().prepare(**options)
@@ -91,12 +114,7 @@ class _MemoryHandler(APIHandler):
     def _usual_pool(self) -> Pool:
         return self.service.search_pool if self.stoppable else self.service.write_pool
 
-    async def reply(
-        self, call: Callable[[MemoryStore], Any], *, create: bool = False, pool: Pool | None = None
-    ) -> None:
-        await self.reply_with(lambda: call(self.service.provider.store(create=create)), pool)
-
-    async def reply_with(self, call: Callable[[], Any], pool: Pool | None = None) -> None:
+    async def reply(self, call: Callable[[], _Json], pool: Pool | None = None) -> None:
         answer = await self.result(lambda: json_text(call(), allow_nan=False), pool)
         if answer is not None:
             self.finish(answer)
@@ -152,105 +170,113 @@ class _Status(_MemoryHandler):
 
     @_read
     async def get(self) -> None:
-        def status() -> dict[str, Any]:
+        def status() -> _Json:
             service = self.service
-            store, notices = None, list(service.problems)
+            path, store, notices = service.provider.path, None, list(service.problems)
+            told: _Json = {
+                "store": {"memories": 0, "files": 0, "bytes": 0, "read_only": False},
+                "model": None,
+                "folders": [],
+                "history": {"runs": 0, "texts": 0, "since": None},
+            }
             try:
-                store = service.provider.store()
-                stats = store.stats()
-                said = {
-                    "store": {name: stats[name] for name in ("memories", "files", "bytes", "read_only")},
+                store = self.store
+                stats, held = store.stats(), store.history.status()
+                told = {
+                    "store": {name: stats[name] for name in told["store"]},
                     "model": stats["model"],
-                    "folders": serializers.folders(store),
-                    "history": store.history.status(),
+                    "folders": folders(store),
+                    "history": {"runs": held.runs, "texts": held.texts, "since": iso(held.since)},
                 }
             except NoStore:
-                said = {}
+                pass
             except JupyterMemoryError as error:
-                said = {}
                 notices.append(str(error))
             # Another model may be in use since.
-            offered = [service.offer] if service.offer and said.get("model") == "static" else []
-            path = service.provider.path
-            empty = {"memories": 0, "files": 0, "bytes": 0, "read_only": False}
+            offered = [service.offer] if service.offer and told["model"] == "static" else []
             return {
                 "version": version("jupyter-memory"),
-                "api": API,
-                "store": {"path": str(path), "exists": service.provider.exists, **empty, **said.get("store", {})},
-                "model": said.get("model"),
-                "folders": said.get("folders", []),
+                "api": _API,
+                "store": {"path": str(path), "exists": service.provider.exists, **told["store"]},
+                "model": told["model"],
+                "folders": told["folders"],
                 "jobs": service.jobs.listed(),
                 "notices": [*notices, *(store.notices if store is not None else ()), *offered],
                 "log_searches": service.settings.log_searches,
-                "history": locations.history(path, said.get("history")),
+                "history": {"kernels": recording(path), **told["history"]},
                 "root": service.root.folder or "",
             }
 
-        await self.reply_with(status)
+        await self.reply(status)
         # Not before: the panel waits for its status, not for what other programs do.
         self.service.follow_folders()
 
 
 class _Profiles(_MemoryHandler):
-    @_read
-    async def get(self) -> None:
-        def profiles() -> dict[str, Any]:
-            from jupyter_memory.search.profiles import PROFILES, profile_named
+    @_answering("read")
+    def get(self) -> _Json:
+        from jupyter_memory.search.profiles import PROFILES, profile_named
 
-            known = list(PROFILES.values())
-            default = profile_named(self.service.settings.profile)
-            if default.name not in PROFILES:
-                known.append(default)
-            return {"profiles": [serializers.profile(one, default.name) for one in known]}
-
-        await self.reply_with(profiles)
+        known = list(PROFILES.values())
+        default = profile_named(self.service.settings.profile)
+        if default.name not in PROFILES:
+            known.append(default)
+        return {
+            "profiles": [
+                {
+                    "name": one.name,
+                    "summary": one.summary,
+                    "formula": one.formula,
+                    "terms": [term.name for term in one.terms],
+                    "default": one.name == default.name,
+                }
+                for one in known
+            ]
+        }
 
 
 class _Models(_MemoryHandler):
-    @_read
-    async def get(self) -> None:
-        def models() -> dict[str, Any]:
-            from jupyter_memory.interface.models import listed
+    @_answering("read")
+    def get(self) -> _Json:
+        from jupyter_memory.interface.models import listed
 
-            try:
-                stats = self.service.provider.store().stats()
-            except JupyterMemoryError:
-                stats = None
-            folder = models_folder(self.service.settings)
-            return {"models": [serializers.model(one) for one in listed(folder, stats)]}
-
-        await self.reply_with(models)
+        try:
+            stats = self.store.stats()
+        except JupyterMemoryError:
+            stats = None
+        models = [
+            {
+                "name": one["name"],
+                "title": one["summary"],
+                "active": one["in_use"],
+                "dimensions": one["default_dimensions"],
+                **{name: one[name] for name in ("state", "bytes", "licence", "languages")},
+            }
+            for one in listed(models_folder(self.service.settings), stats)
+        ]
+        return {"models": models}
 
 
 class _Doctor(_MemoryHandler):
-    @_read
-    async def get(self) -> None:
-        # The whole file is read: that may take long.
-        await self.reply(lambda store: {"problems": store.doctor()}, pool=self.service.scan_pool)
+    @_answering("read", scans=True)
+    def get(self) -> _Json:
+        return {"problems": self.store.doctor()}
 
 
 class _Sizes(_MemoryHandler):
-    @_read
-    async def get(self) -> None:
-        def sizes(store: MemoryStore) -> dict[str, Any]:
-            stats = store.stats(sizes=True)
-            return {name: stats[name] for name in ("bytes", "held", "budget", "sizes")}
-
-        await self.reply(sizes, pool=self.service.scan_pool)
+    @_answering("read", scans=True)
+    def get(self) -> _Json:
+        stats = self.store.stats(sizes=True)
+        return {name: stats[name] for name in ("bytes", "held", "budget", "sizes")}
 
 
 class _Index(_MemoryHandler):
-    @_write
-    async def post(self) -> None:
-        body = await self.body("index-request")
-
-        def begin() -> dict[str, Any]:
-            path = self.service.root.admitted(body["path"])
-            if not os.path.exists(path):  # noqa: PTH110  a folder without permission is no error
-                raise invalid("path", "there is nothing at this path")
-            return self.service.jobs.add(str(path), body.get("watch")).to_json()
-
-        await self.reply_with(begin)
+    @_answering("write", "index-request")
+    def post(self, body: _Json) -> _Json:
+        path = self.service.root.admitted(body["path"])
+        if not os.path.exists(path):  # noqa: PTH110  a folder without permission is no error
+            raise invalid("path", "there is nothing at this path")
+        return self.service.jobs.add(str(path), body.get("watch")).to_json()
 
 
 class _Jobs(_MemoryHandler):
@@ -266,13 +292,10 @@ class _Jobs(_MemoryHandler):
 
 
 class _Folders(_MemoryHandler):
-    @_read
-    async def get(self) -> None:
-        # One after the other: looking through large folders must not keep the searches waiting.
-        await self.reply_with(
-            lambda: {"folders": serializers.folders(self.service.provider.store(), self.service.root)},
-            self.service.scan_pool,
-        )
+    # One after the other: looking through large folders must not keep the searches waiting.
+    @_answering("read", scans=True)
+    def get(self) -> _Json:
+        return {"folders": folders(self.store, self.service.root)}
 
     @_write
     async def post(self) -> None:
@@ -284,7 +307,8 @@ class _Folders(_MemoryHandler):
             # To watch is to index later; a folder of elsewhere may still be removed, or watched no longer.
             path = self.service.root.admitted(body["path"])
 
-        def change(store: MemoryStore) -> dict[str, Any]:
+        def change() -> _Json:
+            store = self.store
             try:
                 if body.get("remove"):
                     held = next((one.memories for one in store.folders() if one.path == str(path)), None)
@@ -297,175 +321,138 @@ class _Folders(_MemoryHandler):
             # OSError, UnicodeError: nothing on this machine can have such a name.
             except (InputError, OSError, UnicodeError):
                 raise invalid("path", "nothing at or below it was indexed") from None
-            return {"folders": serializers.folders(store)}
+            return {"folders": folders(store)}
 
         if body.get("remove"):
-            self.service.jobs.cancel_below(path)
+            self.service.jobs.cancel_all(path)
             # Not during an indexing, which would take a half-removed folder for unchanged.
-            await self.reply_with(lambda: change(self.service.provider.store()), self.service.index_pool)
+            await self.reply(change, self.service.index_pool)
         else:
             await self.reply(change)
 
 
-class _ItemHandler(_MemoryHandler):
-    async def reply_item(self, call: Callable[[MemoryStore], Memory], *, create: bool = False) -> None:
-        await self.reply(lambda store: Serializer(store, self.service.root).item(call(store)), create=create)
-
-
-class _Item(_ItemHandler):
-    @_read
-    async def post(self) -> None:
-        wanted = (await self.body("item-request"))["memory_id"]
-        await self.reply_item(lambda store: store.get(wanted))
+class _Item(_MemoryHandler):
+    @_answering("read", "item-request")
+    def post(self, body: _Json) -> _Json:
+        store = self.store
+        return item(store.get(body["memory_id"]), store, self.service.root)
 
 
 class _Access(_MemoryHandler):
     # A person opened, inserted or copied a memory, or read it in full.
 
-    @_write
-    async def post(self) -> None:
-        used = (await self.body("access-request"))["memory_id"]
-        await self.reply(lambda store: {"recorded": store.note_access(used)})
+    @_answering("write", "access-request")
+    def post(self, body: _Json) -> _Json:
+        return {"recorded": self.store.note_access(body["memory_id"])}
 
 
-class _Add(_ItemHandler):
-    @_write
-    async def post(self) -> None:
-        body = await self.body("add-request")
-        await self.reply_item(lambda store: store.add_many([body], progress=False)[0], create=True)
+class _Add(_MemoryHandler):
+    @_answering("write", "add-request")
+    def post(self, body: _Json) -> _Json:
+        store = self.service.provider.store(create=True)
+        return item(store.add_many([body], progress=False)[0], store, self.service.root)
 
 
-class _Update(_ItemHandler):
-    @_write
-    async def post(self) -> None:
-        changes = await self.body("update-request")
-        changed = changes.pop("memory_id", "")
-        await self.reply_item(lambda store: store.update(changed, **changes))
+class _Update(_MemoryHandler):
+    @_answering("write", "update-request")
+    def post(self, body: _Json) -> _Json:
+        store = self.store
+        return item(store.update(body.pop("memory_id", ""), **body), store, self.service.root)
 
 
-class _Pin(_ItemHandler):
-    @_write
-    async def post(self) -> None:
-        body = await self.body("pin-request")
-
-        def pin(store: MemoryStore) -> Memory:
-            return store.pin(body["memory_id"]) if body["pinned"] else store.unpin(body["memory_id"])
-
-        await self.reply_item(pin)
+class _Pin(_MemoryHandler):
+    @_answering("write", "pin-request")
+    def post(self, body: _Json) -> _Json:
+        store = self.store
+        pinned = (store.pin if body["pinned"] else store.unpin)(body["memory_id"])
+        return item(pinned, store, self.service.root)
 
 
 class _Forget(_MemoryHandler):
-    @_write
-    async def post(self) -> None:
-        body = await self.body("forget-request")
+    @_answering("write", "forget-request")
+    def post(self, body: _Json) -> _Json:
         if not {"memory_ids", "source"} & set(body):
             raise invalid("", "Give one of memory_ids and source")
-
-        def forget(store: MemoryStore) -> dict[str, Any]:
-            if "memory_ids" in body:
-                return {"forgotten": store.forget(body["memory_ids"])}
-            selection = store.selection(source=body["source"])
-            check_count(len(selection), body.get("count"))
-            return {"forgotten": store.forget(selection)}
-
-        await self.reply(forget)
+        store = self.store
+        if "memory_ids" in body:
+            return {"forgotten": store.forget(body["memory_ids"])}
+        selection = store.selection(source=body["source"])
+        check_count(len(selection), body.get("count"))
+        return {"forgotten": store.forget(selection)}
 
 
 class _Search(_MemoryHandler):
-    @_read
-    async def post(self) -> None:
-        body = await self.body("search-request")
-
-        def search() -> dict[str, Any]:
-            chosen = _search_arguments(body, self.service.settings.profile)
-            store = self.service.provider.store()
-            serializer = Serializer(store, self.service.root)
-            if body.get("lists"):
-                trace = store.trace(body["query"], **chosen)
-                answer, found = trace.answer, {**serializer.answer(trace.answer), "lists": lists(trace)}
-            else:
-                answer = store.hits(body["query"], **chosen)
-                found = serializer.answer(answer)
-            if body.get("log"):
-                store.note_search(answer, "panel")
-            return found
-
-        await self.reply_with(search)
+    @_answering("read", "search-request")
+    def post(self, body: _Json) -> _Json:
+        chosen = _search_arguments(body, self.service.settings.profile)
+        store, root = self.store, self.service.root
+        if body.get("lists"):
+            trace = store.trace(body["query"], **chosen)
+            answer, found = trace.answer, answered(trace.answer, root)
+            rankings = {"keyword": trace.keyword, "vector": trace.vector, "fused": trace.fused}
+            found["lists"] = {
+                **{name: [asdict(one) for one in ranking[:200]] for name, ranking in rankings.items()},
+                "without": {memory_id: dict(ranks) for memory_id, ranks in trace.without.items()},
+            }
+        else:
+            answer = store.hits(body["query"], **chosen)
+            found = answered(answer, root)
+        if body.get("log"):
+            store.note_search(answer, "panel")
+        return found
 
 
 class _Explain(_MemoryHandler):
-    @_read
-    async def post(self) -> None:
-        body = await self.body("explain-request")
-
-        def explain() -> dict[str, Any]:
-            chosen = _search_arguments(body, self.service.settings.profile)
-            store = self.service.provider.store()
-            return store.explain(body["query"], body["memory_id"], **chosen).to_json()
-
-        await self.reply_with(explain)
+    @_answering("read", "explain-request")
+    def post(self, body: _Json) -> _Json:
+        chosen = _search_arguments(body, self.service.settings.profile)
+        return self.store.explain(body["query"], body["memory_id"], **chosen).to_json()
 
 
 class _Related(_MemoryHandler):
-    @_read
-    async def post(self) -> None:
-        body = await self.body("related-request")
-
-        def related(store: MemoryStore) -> dict[str, Any]:
-            answer = store.related(body["memory_id"], **_search_arguments(body, self.service.settings.profile))
-            return Serializer(store, self.service.root).answer(answer)
-
-        await self.reply(related)
+    @_answering("read", "related-request")
+    def post(self, body: _Json) -> _Json:
+        chosen = _search_arguments(body, self.service.settings.profile)
+        return answered(self.store.related(body["memory_id"], **chosen), self.service.root)
 
 
 class _RelatedTo(_MemoryHandler):
     # Cells that are like the one being edited; nothing of it is noted.
 
-    @_read
-    async def post(self) -> None:
-        body = await self.body("related-to-request")
+    @_answering("read", "related-to-request")
+    def post(self, body: _Json) -> _Json:
+        from jupyter_memory.types import Filters
 
-        def related_to(store: MemoryStore) -> dict[str, Any]:
-            from jupyter_memory.types import Filters
-
-            chosen = _search_arguments(body, self.service.settings.profile)
-            root, path = self.service.root, body.get("path", "")
-            # Where Lab shows no folder of this machine, no file that was indexed is open in it.
-            here = (str(root.within(path)),) if path and root.folder is not None else ()
-            chosen["filters"] = {**(chosen.get("filters") or {}), "also": Filters(kind=("cell",), not_path=here)}
-            return Serializer(store, root).answer(store.related_to(body["text"], **chosen))
-
-        await self.reply(related_to)
+        chosen = _search_arguments(body, self.service.settings.profile)
+        root, path = self.service.root, body.get("path", "")
+        # Where Lab shows no folder of this machine, no file that was indexed is open in it.
+        here = (str(root.within(path)),) if path and root.folder is not None else ()
+        chosen["filters"] = {**(chosen.get("filters") or {}), "also": Filters(kind=("cell",), not_path=here)}
+        return answered(self.store.related_to(body["text"], **chosen), root)
 
 
 class _Browse(_MemoryHandler):
-    @_read
-    async def post(self) -> None:
-        body = await self.body("browse-request")
-
-        def browse(store: MemoryStore) -> dict[str, Any]:
-            answer = store.browsed(**_search_arguments(body, self.service.settings.profile))
-            return Serializer(store, self.service.root).answer(answer)
-
-        await self.reply(browse)
+    @_answering("read", "browse-request")
+    def post(self, body: _Json) -> _Json:
+        chosen = _search_arguments(body, self.service.settings.profile)
+        return answered(self.store.browsed(**chosen), self.service.root)
 
 
 class _Recent(_MemoryHandler):
-    @_read
-    async def post(self) -> None:
-        limit = (await self.body("recent-request")).get("limit", 20)
-        await self.reply(lambda store: {"searches": [recent(one) for one in store.recent(limit)]})
+    @_answering("read", "recent-request")
+    def post(self, body: _Json) -> _Json:
+        recent = self.store.recent(body.get("limit", 20))
+        return {"searches": [{**asdict(one), "at": one.at.isoformat()} for one in recent]}
 
-    @_write
-    async def delete(self) -> None:
-        await self.reply(lambda store: {"removed": store.forget_recent()})
+    @_answering("write")
+    def delete(self) -> _Json:
+        return {"removed": self.store.forget_recent()}
 
 
 class _Feedback(_MemoryHandler):
-    @_write
-    async def post(self) -> None:
-        body = await self.body("feedback-request")
-        await self.reply(lambda store: {"recorded": store.feedback(**body)})
+    @_answering("write", "feedback-request")
+    def post(self, body: _Json) -> _Json:
+        return {"recorded": self.store.feedback(**body)}
 
 
 def _search_arguments(body: Mapping[str, Any], default: str) -> dict[str, Any]:
@@ -503,7 +490,7 @@ class _Picture(_MemoryHandler):
             raise invalid("place", f"it must be a whole number from 0 to {MOST_THUMBNAILS - 1}")
 
         def picture() -> Thumbnail:
-            found = self.service.provider.store().thumbnail(memory_id, int(place))
+            found = self.store.thumbnail(memory_id, int(place))
             # Whatever a store says: a browser must never take a picture for a page.
             if found is None or found.media_type not in ("image/webp", "image/png"):
                 raise ClientError(404, "This memory has no such picture: it may have been forgotten.", "NoPicture")

@@ -46,16 +46,8 @@ class Job:
         return self.state not in ("waiting", "running")
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "job_id": self.job_id,
-            "path": self.path,
-            "state": self.state,
-            "done": self.done,
-            "total": self.total,
-            "summary": self.summary,
-            "failed": [list(pair) for pair in self.failed],
-            "skipped": [list(pair) for pair in self.skipped],
-        }
+        told = ("job_id", "path", "state", "done", "total", "summary", "failed", "skipped")
+        return {name: getattr(self, name) for name in told}
 
 
 class Jobs:
@@ -106,24 +98,17 @@ class Jobs:
             self._notify(job)
         return job
 
-    def cancel_below(self, path: Path) -> None:
-        """Stop every job of a folder, of what lies below it or of a file in it."""
+    def cancel_all(self, below: Path | None = None) -> None:
+        """Stop every job, or those of a folder and of what lies below it."""
         with self._lock:
-            below = [
-                job.job_id for job in self._jobs.values() if not job.is_over and Path(job.path).is_relative_to(path)
-            ]
-        for job_id in below:
-            self.cancel(job_id)
+            unfinished = [job for job in self._jobs.values() if not job.is_over]
+        for job in unfinished:
+            if below is None or Path(job.path).is_relative_to(below):
+                self.cancel(job.job_id)
 
     def listed(self) -> list[dict[str, Any]]:
         with self._lock:
             return [job.to_json() for job in reversed(self._jobs.values())]
-
-    def close(self) -> None:
-        with self._lock:
-            unfinished = [job.job_id for job in self._jobs.values() if not job.is_over]
-        for job_id in unfinished:
-            self.cancel(job_id)
 
     def _run(self, job: Job) -> None:
         with self._lock:

@@ -1,55 +1,15 @@
-"""Paths of this machine and paths of Lab: where a memory opens, and which files the server may look at."""
+"""Paths of this machine and paths of Lab: which of them Lab shows, and which files the server may look at."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
 
 from jupyter_core.paths import is_hidden
 
 from jupyter_memory.server.validation import ClientError, invalid
-from jupyter_memory.storage.journal import recording
 from jupyter_memory.text.paths import normal, plain_path
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from jupyter_memory.text.paths import StorePath
-    from jupyter_memory.types import Memory
-    from jupyter_memory.types.report import HistoryStatus
-
-
-def run_of(memory: Memory) -> dict[str, Any]:
-    # An entry that a person added by hand may tell anything of itself, or nothing: then it ran once.
-    told = memory.metadata
-    count = told.get("runs")
-    return {
-        "count": count if isinstance(count, int) and count > 0 else 1,
-        "first": _text(told.get("first_run")) or None,
-        "last": memory.event_at.isoformat(),
-        "outcome": memory.outcome,
-        "error": memory.error,
-        "environment": _text(told.get("environment")),
-    }
-
-
-def history(store: StorePath, held: HistoryStatus | None) -> dict[str, Any]:
-    since = None if held is None else held.since
-    return {
-        "kernels": recording(store),
-        "runs": 0 if held is None else held.runs,
-        "texts": 0 if held is None else held.texts,
-        "since": None if since is None else since.isoformat(),
-    }
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
 
 _OUTSIDE = (
     "it lies outside the folder that this Lab shows. Index it with %memory index in a notebook, or allow such paths in "
@@ -153,38 +113,3 @@ def typed(path: str) -> Path:
         raise invalid("path", "it holds a NUL character, so no file has this name")
     home = path.partition("/")[0] == "~"
     return Path(os.path.expanduser(path)) if home else Path(path)  # noqa: PTH111  without a home it stays
-
-
-def place_of(
-    memory: Memory, location: str, root: Root, is_stale: Callable[[Memory], bool], context: str = ""
-) -> dict[str, Any]:
-    """Return where a memory can be opened, as JSON values; location and headings are those of the hit."""
-    source, cell = memory.source, memory.location
-    noted = memory.metadata.get("from")
-    if not source:
-        cell = ""
-        # Where a note was remembered.
-        if isinstance(noted, Mapping) and isinstance(noted.get("path"), str) and noted["path"]:
-            with suppress(ClientError):
-                source = str(root.within(noted["path"]))
-                cell = _text(noted.get("cell"))
-    path, closed = root.contents_path(source)
-    if memory.kind == "history" and not source:
-        closed = "The kernel did not know its notebook, or it is gone."
-    # In a notebook a line says nothing, in any other file a cell does not.
-    is_notebook = source.lower().endswith(".ipynb")
-    by_index = is_notebook and cell.startswith("#") and cell[1:].isdecimal()
-    told = {"run": run_of(memory)} if memory.kind == "history" else {}
-    return {
-        "path": path,
-        "closed": closed,
-        "cell": cell if is_notebook and cell and not by_index else None,
-        "index": int(cell[1:]) if by_index else None,
-        "line": int(location) if memory.source and not is_notebook and location.isdecimal() else None,
-        "begins": memory.text.lstrip().split("\n", 1)[0][:200],
-        "changed": path is not None and is_stale(memory),
-        "pinned": memory.pinned,
-        "lang": memory.lang,
-        "context": context,
-        **told,
-    }

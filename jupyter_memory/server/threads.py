@@ -30,12 +30,14 @@ class Ticket:
                 return
             self._thread = threading.get_ident()
         try:
-            result = self._call()
+            try:
+                result = self._call()
+            finally:
+                with self._lock:
+                    self._thread = None
         except BaseException as error:  # noqa: BLE001  it is raised again where the answer is awaited
-            self._over()
             self.future.set_exception(error)
         else:
-            self._over()
             self.future.set_result(result)
 
     async def result(self) -> Any:
@@ -52,10 +54,6 @@ class Ticket:
             # Within the lock: a thread that has finished this call may already be at work on another.
             if self._thread is not None:
                 interrupt(self._thread)
-
-    def _over(self) -> None:
-        with self._lock:
-            self._thread = None
 
 
 class Pool:

@@ -79,16 +79,13 @@ class Watcher:
     def _apply(self) -> None:
         with self._lock:
             changes, self._pending, self._is_submitted = self._pending, [], False
-        problems: list[Exception] = []
         try:
-            made = apply_changes(self._provider.store(), changes, problems, self._provider.settings.ignore)
+            made = apply_changes(self._provider.store(), changes, self._log, self._provider.settings.ignore)
         except NoStore:
             return
         except Exception as error:  # noqa: BLE001  nothing above a thread would report it
             # Changes before the error may have been applied.
             made = 1
-            problems.append(error)
-        for problem in problems:
-            self._log(problem)
+            self._log(error)
         if made:
             self._notify(made)

@@ -81,6 +81,14 @@ class Client:
     mark: str = ""
     then: str = "Restart it."
 
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> Client:
+        """Read a row of the table."""
+        form, file = row.pop("format", "json"), row.pop("file")
+        keys, comments = tuple(row.pop("keys", ["mcpServers"])), row.pop("comments", False)
+        shape = TomlTable() if form == "toml" else JsonEntry(keys, comments=comments, items=form == "json array")
+        return cls(shape=shape, user_file=file, **row)
+
     def file(self, places: Places) -> Path:
         """Return its configuration for the user."""
         return places.at(self.user_file, self.packaged)
@@ -102,14 +110,7 @@ class Client:
         return own_folder or bool(self.program and shutil.which(self.program))
 
 
-def _client(row: dict[str, Any]) -> Client:
-    form, file = row.pop("format", "json"), row.pop("file")
-    keys, comments = tuple(row.pop("keys", ["mcpServers"])), row.pop("comments", False)
-    shape = TomlTable() if form == "toml" else JsonEntry(keys, comments=comments, items=form == "json array")
-    return Client(shape=shape, user_file=file, **row)
-
-
-CLIENTS = tuple(map(_client, tomllib.loads((files(__package__) / "clients.toml").read_text("utf-8"))["clients"]))
+CLIENTS = tuple(map(Client.of, tomllib.loads((files(__package__) / "clients.toml").read_text("utf-8"))["clients"]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from jupyter_memory.errors import InputError, NoStore, UnknownProfile
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, Front, Halted, WrongUsage, usage
 from jupyter_memory.interface.watching import FolderWatch, WatchThread
-from jupyter_memory.text.display import columns, count_of
+from jupyter_memory.text.display import columns, count_of, size
 from jupyter_memory.text.paths import StorePath, make_private, may_exist, store_at
 from jupyter_memory.text.unicode import json_text
 
@@ -333,27 +333,40 @@ def use(front: Front, call: Call) -> None:
 
 def drop(front: Front, call: Call) -> None:
     """Drop the vectors of NAME, or of all models that the store does not search with, to free their space."""
-    from jupyter_memory.interface import models
-
-    front.say(models.drop(front.store, call.words[0] if call.words else None))
+    store, name = front.store, call.words[0] if call.words else None
+    unused = [one for one in store.stats()["models"] if not one["active"]]
+    gone = [one for one in unused if name in (None, one["name"], one["fingerprint"])]
+    dropped = store.drop_vectors(name)
+    if gone:
+        which = ", ".join(f"{one['name']} ({one['dimensions']} dimensions)" for one in gone)
+        front.say(f"Dropped: {count_of(dropped, 'vector')} of {which}.")
+    else:
+        front.say("There is nothing to drop: the store has only the vectors that it searches with.")
 
 
 def remove(front: Front, call: Call) -> None:
     """Remove a fetched model from this machine, after asking."""
+    from jupyter_memory.embedders.download.hub import disk_explained
     from jupyter_memory.interface import models
 
     name, yes = call.words[0], call.values["yes"]
     cached = models.Wanted.of(name, None, models_folder(front.settings)).cached
     if cached is None:
         raise WrongUsage(f"{name} is not a model that was fetched here: remove its folder yourself.")
-    models.check_removable(cached)
-    if not yes and (store := front.store_if_any) is not None and store.stats()["model"] == cached.entry.name:
+    entry = cached.entry
+    if not cached.bytes:
+        if package := entry.package or (entry.wheel and cached.is_here and entry.wheel.package):
+            raise InputError(f"{entry.name} is part of the package {package}: pip removes it.")
+        raise InputError(f"{entry.name} is not on this machine, so there is nothing to remove.")
+    if not yes and (store := front.store_if_any) is not None and store.stats()["model"] == entry.name:
         raise InputError(
-            f"The store searches with {cached.entry.name}. Change it first: {front.command('model use static')}; "
+            f"The store searches with {entry.name}. Change it first: {front.command('model use static')}; "
             "or add --yes, and it will be searched by words alone."
         )
     if front.confirm(f"Remove {cached.folder}?", yes=yes, command=f"model remove {name}"):
-        front.say(models.remove(cached))
+        with disk_explained(str(cached.models)):
+            freed = size(cached.remove())
+        front.say(f"{entry.name} is removed: {freed} are free again.")
 
 
 def _say(front: Front, act: Callable[[], str]) -> None:
