@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import of_cell, of_notebook
-from jupyter_memory.ingest.readers.base import Document, Part
+from jupyter_memory.ingest.readers.base import Document, Part, Shortening
 from jupyter_memory.ingest.readers.isolated import can_draw
 from jupyter_memory.ingest.run_rules import uses_memory
 from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look
@@ -254,14 +254,10 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
-class NotebookReader:
-    """Reads notebooks, a part for each cell. ``hide`` replaces secrets in texts that are going to be shortened."""
+class NotebookReader(Shortening):
+    """Reads notebooks, a part for each cell."""
 
-    hide: Callable[[str], str] | None = None
     suffixes: tuple[str, ...] = (".ipynb",)
-
-    def hiding(self, hide: Callable[[str], str], /) -> NotebookReader:
-        return replace(self, hide=hide)
 
     @property
     def version(self) -> int:

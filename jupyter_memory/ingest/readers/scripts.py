@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.base import Document, Part
+from jupyter_memory.ingest.readers.base import Document, Part, Shortening
 from jupyter_memory.ingest.readers.notebook import Cell, document
 from jupyter_memory.ingest.readers.text import read_text
 
@@ -141,20 +141,13 @@ _LONG_LINES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class ScriptReader:
-    """Reads files of one language of code, in which ``comment`` begins a line of comment.
-
-    ``hide`` replaces secrets in texts that are going to be shortened.
-    """
+class ScriptReader(Shortening):
+    """Reads files of one language of code, in which ``comment`` begins a line of comment."""
 
     language: str
     suffixes: tuple[str, ...]
     comment: str = "#"
     version: int = 0
-    hide: Callable[[str], str] | None = field(default=None, repr=False)
-
-    def hiding(self, hide: Callable[[str], str], /) -> ScriptReader:
-        return replace(self, hide=hide)
 
     def read(self, path: Path, /) -> Document:
         text = read_text(path)

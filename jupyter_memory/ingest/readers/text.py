@@ -13,7 +13,7 @@ from pathlib import Path
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_front_matter
-from jupyter_memory.ingest.readers.base import Document, Part
+from jupyter_memory.ingest.readers.base import Document, Part, Shortening
 from jupyter_memory.ingest.readers.notebook import Cell, document
 from jupyter_memory.text.code import PYTHON, known_language
 from jupyter_memory.text.markdown import Heading, descend, front_matter, headings
@@ -120,14 +120,10 @@ _TOLD = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class LiterateReader:
-    """Reads Quarto and R Markdown. ``hide`` replaces secrets in texts that are going to be shortened."""
+class LiterateReader(Shortening):
+    """Reads Quarto and R Markdown."""
 
     suffixes: tuple[str, ...] = (".qmd", ".rmd")
-    hide: Callable[[str], str] | None = field(default=None, repr=False)
-
-    def hiding(self, hide: Callable[[str], str], /) -> LiterateReader:
-        return replace(self, hide=hide)
 
     def read(self, path: Path, /) -> Document:
         usual = "r" if path.suffix.lower() == ".rmd" else PYTHON
@@ -307,18 +303,11 @@ def _said(link: re.Match[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkdownReader:
-    """Reads Markdown; chunking gives each chunk the headings above it.
-
-    ``hide`` replaces secrets in texts that are going to be shortened.
-    """
+class MarkdownReader(Shortening):
+    """Reads Markdown; chunking gives each chunk the headings above it."""
 
     suffixes: tuple[str, ...] = (".md", ".markdown")
     version: int = 1
-    hide: Callable[[str], str] | None = field(default=None, repr=False)
-
-    def hiding(self, hide: Callable[[str], str], /) -> MarkdownReader:
-        return replace(self, hide=hide)
 
     def read(self, path: Path, /) -> Document:
         text = read_text(path)
