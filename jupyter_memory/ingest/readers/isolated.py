@@ -258,7 +258,7 @@ class IsolatedReader:
     parser: str
     needs: tuple[str, ...] = ()
     extra: str = ""
-    version: int = 0
+    version: int = 1
     sampled: int = 0
     unopened: bool = False
 

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.redaction.values import looks_random
@@ -140,8 +139,6 @@ def is_value(name: str) -> bool:
     return digits >= letters and not _NUMBERED.fullmatch(name)
 
 
-# Names of columns that look like values, as those of a pivoted table do, are counted and not told.
-
 # What `lang:` filters data files of all formats by.
 LANGUAGE = "data"
 # Columns of a table that are named, tables of a file that become memories.
@@ -175,11 +172,10 @@ class Table:
     at_least: bool = False
 
 
-def document(tables: Iterable[Table], format_: str, left_out: int = 0) -> Document:
+def document(tables: Sequence[Table], format_: str, left_out: int = 0) -> Document:
     """Return a part for each table of a file; ``left_out`` counts further tables, whose names nobody has read."""
-    all_ = iter(tables)
-    some = list(islice(all_, _MOST_TABLES))
-    left_out += sum(1 for _ in all_)
+    some = tables[:_MOST_TABLES]
+    left_out += len(tables) - len(some)
     last = f"\n\nThe file has {count_of(left_out, 'more table')}." if left_out else ""
     parts = []
     for table in some:
@@ -197,12 +193,22 @@ def document(tables: Iterable[Table], format_: str, left_out: int = 0) -> Docume
 
 
 def _lines(table: Table, width: int) -> Iterable[str]:
+    # Imported late: it loads NumPy, which those who only look for files do without.
+    from jupyter_memory.text.identifiers import parts as parts_of
+
     if table.types and not table.columns:
         yield f"The columns have no names. Types: {', '.join(table.types[:_MOST_COLUMNS])}"
         return
     named = [column for column in table.columns if column.name.strip()]
+    # Names that look like values, as those of a pivoted table do, are counted and not told.
     told = [column for column in named if not is_value(column.name)]
-    yield from map(_line, told[:_MOST_COLUMNS])
+    for column in told[:_MOST_COLUMNS]:
+        name = " ".join(column.name.split())
+        unit = column.unit or _unit_in(name)
+        parts: Sequence[str] = parts_of(name) if " " not in name else ()
+        words = f" ({' '.join(parts)})" if len(parts) > 1 and " ".join(parts) != name.lower() else ""
+        about = ", ".join(part for part in (column.type, unit and f"unit {unit}") if part)
+        yield name + words + (f": {about}" if about else "")
     if unnamed := len(table.columns) - len(named):
         yield f"and {count_of(unnamed, 'column')} without a name"
     if hidden := len(named) - len(told):
@@ -211,23 +217,12 @@ def _lines(table: Table, width: int) -> Iterable[str]:
         yield f"and {count_of(more, 'more column')}"
 
 
-def _line(column: Column) -> str:
-    # Imported late: it loads NumPy, which those who only look for files do without.
-    from jupyter_memory.text.identifiers import parts as parts_of
-
-    name = " ".join(column.name.split())
-    unit = column.unit or _unit_in(name)
-    told = ", ".join(part for part in (column.type, unit and f"unit {unit}") if part)
-    parts: Sequence[str] = parts_of(name) if " " not in name else ()
-    words = " ".join(parts)
-    words = f" ({words})" if len(parts) > 1 and words != name.lower() else ""
-    return name + words + (f": {told}" if told else "")
-
-
 # Whether the first row of a table names its columns. When in doubt it is a row like the others, and is not told.
 
 Row = Sequence[str]
 
+# Rows by which columns are judged.
+_JUDGED = 200
 # Rows below the first that settle it where one column is of numbers or dates.
 _ENOUGH = 3
 # Rows above a table that may be its title and notes, and rows by which its width is judged.
@@ -258,12 +253,16 @@ _WORDS = """
 _COMMON = frozenset(_WORDS.split())
 
 
-def header_of(rows: Sequence[Row]) -> Row | None:
-    """Return the first row if it surely names the columns of the others, else None.
+def columns_of(rows: Sequence[Row], width: int) -> tuple[tuple[Column, ...], tuple[str, ...]]:
+    """Return the columns, if the first row surely names them, and the types of all columns by some rows."""
+    header = _header_of(rows[: _JUDGED + 1])
+    types = _types_of(rows[1 : _JUDGED + 1] if header else rows[:_JUDGED], width)
+    return tuple(map(Column, map(str.strip, header), types)) if header else (), tuple(types)
 
-    It does if all its cells could be names, each another, and if it is of another kind than the rows below it: text
-    above numbers or dates, or the words and spellings of names above plain text.
-    """
+
+def _header_of(rows: Sequence[Row]) -> Row | None:
+    # The first row if all its cells could be names, each another, and if it is of another kind than the rows below it:
+    # text above numbers or dates, or the words and spellings of names above plain text.
     if not rows:
         return None
     first, below = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
@@ -278,7 +277,7 @@ def header_of(rows: Sequence[Row]) -> Row | None:
     like_names = sum(map(_is_like_name, written)) / len(written)
     if like_names == 1:
         return first
-    types = types_of(below, len(names))
+    types = _types_of(below, len(names))
     if any(type_ not in (TEXT, EMPTY) for name, type_ in zip(names, types, strict=True) if name):
         return first if like_names >= 0.25 or (len(below) >= _ENOUGH and not _reads_as_data(names, below)) else None
     return first if like_names >= 0.5 else None
@@ -292,8 +291,7 @@ def without_preamble(rows: Sequence[Row]) -> Sequence[Row]:
     return rows[begin:] if begin <= _LONGEST_PREAMBLE else rows
 
 
-def types_of(rows: Sequence[Row], width: int) -> list[str]:
-    """Return the type of each column by some of its rows."""
+def _types_of(rows: Sequence[Row], width: int) -> list[str]:
     return [type_of_all(type_of(row[place]) for row in rows if place < len(row)) for place in range(width)]
 
 
@@ -306,7 +304,7 @@ def _is_like_name(name: str) -> bool:
 
 
 def _reads_as_data(names: Row, below: Sequence[Row]) -> bool:
-    types = types_of(below, len(names))
+    types = _types_of(below, len(names))
     texts = [place for place, type_ in enumerate(types) if type_ == TEXT and names[place]]
     alike = [place for place in texts if any(_shape(row[place]) == _shape(names[place]) for row in below)]
     return bool(texts) and 2 * len(alike) >= len(texts)
