@@ -288,6 +288,7 @@ class Quota:
         for pictures in self._fitting:
             self._kept += len(pictures.thumbnails)
             self._left_out.update(pictures.left_out)
+        self._fitting = []
 
     @property
     def report(self) -> PictureReport:

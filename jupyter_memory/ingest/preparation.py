@@ -21,7 +21,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.ingest.dates import in_name
 from jupyter_memory.ingest.pictures import PictureReader
-from jupyter_memory.ingest.readers.base import Document
+from jupyter_memory.ingest.readers.base import Document, Shortening
 from jupyter_memory.ingest.readers.notebook import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.ingest.redaction.redactor import MARK, redact, redact_values, suspicious
@@ -224,8 +224,8 @@ def read_file(
     reader = known_readers().reader_of(path)
     try:
         when = committed or datetime.fromtimestamp(path.stat().st_mtime, UTC)
-        if redacting and (hiding := getattr(reader, "hiding", None)) is not None:
-            reader = hiding(_hidden)
+        if redacting and isinstance(reader, Shortening):
+            reader = replace(reader, hide=_hidden)
         document = reader.read(path)
     except OSError as error:
         raise InputError(f"The file cannot be read: {error.strerror or type(error).__name__}.") from None

@@ -1,16 +1,18 @@
-"""Prepares runs of cells for the history: texts in bounds and without secrets, and the draft of what was run."""
+"""Runs of cells for the history: which are kept out, texts in bounds and without secrets, the draft of what was run."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC
+from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import get_args
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.preparation import clean
-from jupyter_memory.ingest.readers.notebook import clip
+from jupyter_memory.ingest.readers.notebook import clip, uses_memory
 from jupyter_memory.ingest.redaction.redactor import redact
 from jupyter_memory.text.code import cell_language
 from jupyter_memory.text.identifiers import short, words_within
@@ -20,7 +22,7 @@ from jupyter_memory.text.unicode import uncoloured, without_data
 from jupyter_memory.types import Draft, Outcome, Run, RunError
 
 # Characters kept of a source, as of a cell in a notebook; of an error's message and its traceback.
-SOURCE, MESSAGE, TRACEBACK = 200_000, 4_000, 20_000
+_SOURCE, _MESSAGE, _TRACEBACK = 200_000, 4_000, 20_000
 # Characters that are read of a longer text, and those at its end that are then left out: they may be half a secret.
 _READ, _DOUBTFUL = 500_000, 20_000
 # Characters of a title, and of the text in which it is looked for.
@@ -31,13 +33,40 @@ _SAYS_LITTLE = re.compile(
     r"(?:import|from)\b|%(?:%|(?:matplotlib|load_ext|reload_ext|autoreload|config)\b)|@|try:|\W*$"
 )
 _COMMENT = re.compile(r"^(?:#|//|--)+[ \t]*+")
+# In a comment of Python, R, Julia, C, SQL, Lisp or MATLAB.
+_OFF = re.compile(r"(?:#|//|--|;|%)[ \t]*memory[ \t]*:[ \t]*off\b", re.IGNORECASE)
+# "memory: off" as a tag: people write tags with hyphens.
+_PARTS_OF_TAG = re.compile(r"[\W_]+")
+_OFF_TAG = "memoryoff"
+
+
+@dataclass(frozen=True)
+class HistoryRules:
+    """What stays out of the history, whatever was run.
+
+    ``patterns`` are those of the setting ``history_ignore``: ``%sql *`` leaves out each cell with such a line.
+    """
+
+    patterns: Sequence[str] = ()
+
+    def exclude(self, source: str, tags: Iterable[str] = ()) -> bool:
+        """Return whether a cell stays out: it is blank, uses this memory, says so, or a line fits a pattern.
+
+        >>> rules = HistoryRules(["%sql *"])
+        >>> rules.exclude("%sql select 1"), rules.exclude("λ = 3  # memory: off"), rules.exclude("λ = 3")
+        (True, True, False)
+        """
+        return (
+            not source.strip()
+            or uses_memory(source)
+            or _OFF.search(source) is not None
+            or any(_PARTS_OF_TAG.sub("", tag).casefold() == _OFF_TAG for tag in tags)
+            or any(fnmatchcase(line.strip(), pattern) for line in source.splitlines() for pattern in self.patterns)
+        )
 
 
 def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | None:
     """Return a run as it is stored, and the draft of its text; None where the text is blank.
-
-    Secrets are replaced in the text, the message and the traceback. The draft's metadata has the length of a text that
-    was shortened.
 
     Raises:
         InputError: the outcome is none that a run can have.
@@ -48,9 +77,11 @@ def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | Non
     text = stored.source
     if not text:
         return None
+    lines = [line for line in (_COMMENT.sub("", line.strip()) for line in text[:_BEGINNING].splitlines()) if line]
+    telling = next((line for line in lines if not _SAYS_LITTLE.match(line)), (lines or [text.strip()])[0])
     draft = Draft(
         text=text,
-        title=title_of(text),
+        title=words_within(telling, _TITLE),
         kind="history",
         tier="file",
         space=space,
@@ -74,13 +105,13 @@ def in_bounds(run: Run, *, redacting: bool) -> Run:
         message, traceback = (uncoloured(readable(text)) for text in (error.message, error.traceback))
         error = RunError(
             short(readable(error.name)),
-            _bounded(message, MESSAGE, redacting),
-            _bounded(traceback, TRACEBACK, redacting),
+            _bounded(message, _MESSAGE, redacting),
+            _bounded(traceback, _TRACEBACK, redacting),
         )
     return replace(
         run,
-        source=_bounded(source, SOURCE, redacting).strip("\n").rstrip(),
-        characters=run.characters or (len(source) if len(source) > SOURCE else 0),
+        source=_bounded(source, _SOURCE, redacting).strip("\n").rstrip(),
+        characters=run.characters or (len(source) if len(source) > _SOURCE else 0),
         started=run.started.astimezone(UTC),
         error=error,
         session=_name(run.session, redacting),
@@ -90,17 +121,6 @@ def in_bounds(run: Run, *, redacting: bool) -> Run:
         language=short(cell_language(readable(run.language).lower(), source)),
         environment=_name(run.environment, redacting),
     )
-
-
-def title_of(text: str) -> str:
-    """Return the first line of a source that says what it does, without the mark of a comment.
-
-    >>> title_of("import pandas as pd\\n\\n# Fit the Poisson model\\nfit(λ)")
-    'Fit the Poisson model'
-    """
-    lines = [line for line in (_COMMENT.sub("", line.strip()) for line in text[:_BEGINNING].splitlines()) if line]
-    telling = next((line for line in lines if not _SAYS_LITTLE.match(line)), None)
-    return words_within(telling or (lines or [text.strip()])[0], _TITLE)
 
 
 def _bounded(text: str, length: int, redacting: bool) -> str:

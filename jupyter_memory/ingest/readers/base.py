@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Document:
 class Reader(Protocol):
     """Reads files of one kind.
 
-    A reader may also have ``hiding(hide)``, as ``Shortening`` has, and declare
+    It may also have ``hiding(hide)``, which returns a reader that calls ``hide`` before it shortens a text, and declare
 
     - ``version``, 0 if left out: files that an earlier version read are read anew;
     - ``sampled``: how many bytes it reads at both ends of a file of any size. The setting ``max_file_mb`` does not
@@ -81,7 +81,3 @@ class Shortening:
     """A reader that shortens long texts. Before that ``hide`` replaces secrets: half of one is not recognised."""
 
     hide: Callable[[str], str] | None = field(default=None, repr=False)
-
-    def hiding(self, hide: Callable[[str], str], /) -> Self:
-        """Return this reader, so that it calls ``hide``."""
-        return replace(self, hide=hide)
