@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from errno import EACCES, ELOOP, ENOENT
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any
+from typing import Any, NamedTuple
 
 from pathspec import GitIgnoreSpec
 
@@ -35,25 +35,12 @@ _NEVER = GitIgnoreSpec.from_lines(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Rules:
+class _Rules(NamedTuple):
     # The patterns of one folder's ignore files, for everything below it; ``prefix`` is the folder with a slash. Of each
     # pattern, whether it ignores or re-includes, whether it is for folders only, and what matches it.
 
     prefix: str
     patterns: Sequence[tuple[bool, bool, Any]]
-
-    def verdict(self, path: str, *, is_folder: bool) -> bool | None:
-        # None if no pattern matches.
-        if not path.startswith(self.prefix):
-            return None
-        relative = path[len(self.prefix) :].replace(os.sep, "/")
-        for ignores, folders_only, matcher in reversed(self.patterns):
-            if is_folder or not folders_only:
-                found = matcher.match_file(relative)
-                if found is not None and found.match.groupdict().get(_BELOW) is None:
-                    return bool(ignores)
-        return None
 
 
 def _rules(folder: Path, lines: Iterable[str]) -> _Rules:
@@ -70,13 +57,10 @@ def _rules(folder: Path, lines: Iterable[str]) -> _Rules:
     return _Rules(str(folder).rstrip(os.sep) + os.sep, patterns)
 
 
-def _rules_in(folder: Path) -> _Rules | None:
-    lines: list[str] = []
-    for name in _IGNORE_FILES:
-        file = folder / name
-        if file.is_file():
-            lines += file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-    return _rules(folder, lines) if lines else None
+def _rules_in(folder: Path) -> tuple[_Rules, ...]:
+    files = [file for file in (folder / name for name in _IGNORE_FILES) if file.is_file()]
+    lines = [line for file in files for line in file.read_text("utf-8-sig", errors="replace").splitlines()]
+    return (_rules(folder, lines),) if lines else ()
 
 
 def _rules_above(root: Path) -> tuple[_Rules, ...]:
@@ -92,16 +76,21 @@ def _rules_above(root: Path) -> tuple[_Rules, ...]:
     for folder in reversed([folder for folder in root.parents if folder.is_relative_to(top)]):
         if _is_ignored(str(folder), found, is_folder=True):
             return ()
-        found += [own for own in (_rules_in(folder),) if own]
+        found += _rules_in(folder)
     return () if _is_ignored(str(root), found, is_folder=True) else tuple(found)
 
 
 def _is_ignored(path: str, chain: Sequence[_Rules], *, is_folder: bool) -> bool:
-    # As in git, the last one that matches decides.
-    for own in reversed(chain):
-        verdict = own.verdict(path, is_folder=is_folder)
-        if verdict is not None:
-            return verdict
+    # As in git, the last pattern that matches decides.
+    for prefix, patterns in reversed(chain):
+        if not path.startswith(prefix):
+            continue
+        relative = path[len(prefix) :].replace(os.sep, "/")
+        for ignores, folders_only, matcher in reversed(patterns):
+            if is_folder or not folders_only:
+                found = matcher.match_file(relative)
+                if found is not None and found.match.groupdict().get(_BELOW) is None:
+                    return bool(ignores)
     return False
 
 
@@ -148,13 +137,43 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
     found.skipped.extend(found.readers.problems)
     try:
         if not root.is_dir():
-            _take(root, _known(root).stat().st_size, max_bytes, found)
+            _check_kind(root, found.readers)
+            _take(root, root.stat().st_size, max_bytes, found)
             return found
     except OSError as error:
         raise InputError(f"{_shown(root)} cannot be read: {error.strerror}. Check the path.") from None
-    _walk_folder(root, (_rules(root, ignore),) if ignore else (), max_bytes, found)
+    last = (_rules(root, ignore),) if ignore else ()
+    try:
+        waiting = [(root, _rules_above(root))]
+    except OSError as error:
+        _fail(root, error, found)
+        waiting = []
+    while waiting:
+        folder, above = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                listing = sorted(entries, key=lambda entry: entry.name)
+            chain = (*above, *_rules_in(folder))
+        except OSError as error:
+            _fail(folder, error, found)
+            continue
+        if folder != root and any(entry.name in _ENVIRONMENT for entry in listing):
+            continue
+        folders, files = _wanted_of(listing, (*chain, *last), found)
+        waiting += [(one, chain) for one in folders]
+        wanted = without_halves(files)
+        if len(wanted) < len(files):
+            found.left_out[PAIRED] += len(files) - len(wanted)
+        for path in wanted:
+            _look_at(path, root, max_bytes, found)
+    _leave_out_second_names(found)
+    found.skipped.extend(unread(found.lacking, found.readers.extras))
+    found.files.sort()
+    return found
 
-    # Second names are left out. They have the same device and inode: a folder on the way may have one too.
+
+def _leave_out_second_names(found: Walk) -> None:
+    # They have the same device and inode: a folder on the way may have one too.
     links = sorted(found.links)
     named = {_identity(path) for path in set(found.files).difference(links)} if links else set()
     found.links.clear()
@@ -165,15 +184,10 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
     second = set(found.links)
     found.files[:] = [path for path in found.files if path not in second]
 
-    found.skipped.extend(unread(found.lacking, found.readers.extras))
-    found.files.sort()
-    return found
 
-
-def _known(path: Path) -> Path:
+def _check_kind(path: Path, readers: Readers) -> None:
     if not path.exists():
         raise InputError(f"There is nothing at {_shown(path)}. Check the path; ~ stands for your home folder.")
-    readers = known_readers()
     if extra := readers.extras.get(suffix_of(path)):
         raise InputError(f"{_shown(path)} cannot be read yet. To read it: {install(extra)}")
     known = readers.suffixes
@@ -181,34 +195,6 @@ def _known(path: Path) -> Path:
         raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(known)}, and folders.")
     if not _is_text(str(path)):
         raise InputError(f"The name of {_shown(path)} is not valid Unicode. Rename the file.")
-    return path
-
-
-def _walk_folder(root: Path, last: Sequence[_Rules], max_bytes: int, found: Walk) -> None:
-    try:
-        waiting = [(root, _rules_above(root))]
-    except OSError as error:
-        _fail(root, error, found)
-        return
-    while waiting:
-        folder, above = waiting.pop()
-        try:
-            with os.scandir(folder) as entries:
-                listing = sorted(entries, key=lambda entry: entry.name)
-            own = _rules_in(folder)
-        except OSError as error:
-            _fail(folder, error, found)
-            continue
-        if folder != root and any(entry.name in _ENVIRONMENT for entry in listing):
-            continue
-        chain = (*above, own) if own else above
-        folders, files = _wanted_of(listing, (*chain, *last), found)
-        waiting += [(one, chain) for one in folders]
-        wanted = without_halves(files)
-        if len(wanted) < len(files):
-            found.left_out[PAIRED] += len(files) - len(wanted)
-        for path in wanted:
-            _look_at(path, root, max_bytes, found)
 
 
 def _wanted_of(
@@ -313,7 +299,7 @@ def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
         chain, last = list(_rules_above(root)), (_rules(root, ignore),) if ignore else ()
         folder = root
         for name in path.relative_to(root).parts:
-            chain += [own for own in (_rules_in(folder),) if own]
+            chain += _rules_in(folder)
             one = folder / name
             is_folder = one.is_dir() and not one.is_symlink()
             applied = (*chain, *last)
