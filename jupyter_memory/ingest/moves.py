@@ -30,9 +30,10 @@ class DisconnectedDrives:
     """The drives of missing files that are not connected: such files were neither moved nor deleted."""
 
     def __init__(self) -> None:
-        self._nearest: dict[Path, Path | None] = {}
-        self._emptied: dict[Path, int | None] = {}
-        self._led_to: dict[Path, Path] = {}
+        # Asked for many files of the same folders.
+        self._nearest = cache(_nearest_existing)
+        self._real = cache(os.path.realpath)
+        self._emptied = cache(_emptied)
 
     def folder_of(self, state: FileState) -> str | None:
         """Return the folder that cannot be reached and that holds the missing file; None where the file is gone.
@@ -41,39 +42,30 @@ class DisconnectedDrives:
         folder is empty and did not change since the file was indexed, as a mount point is while no drive is mounted.
         """
         path = Path(state.path)
-        named = self._nearest_existing(path.parent)
+        named = self._nearest(path.parent)
         if named is None:
             return path.anchor or str(path)
         # The way to a drive may be a link, which is there also while the drive is not.
-        if named not in self._led_to:
-            self._led_to[named] = Path(os.path.realpath(named))
-        led_to = self._led_to[named]
-        top = self._nearest_existing(led_to) or led_to
+        led_to = Path(self._real(named))
+        top = self._nearest(led_to) or led_to
         if not top.is_mount() if top.parent in _BY_USER else top in _PLACES:
             return str(named / path.relative_to(named).parts[0] if top == led_to else named)
         if top != led_to or state.indexed_at is None:
             return None
-        if top not in self._emptied:
-            self._emptied[top] = None
-            with suppress(OSError), os.scandir(top) as entries:
-                if next(entries, None) is None:
-                    self._emptied[top] = top.stat().st_mtime_ns
-        emptied = self._emptied[top]
+        emptied = self._emptied(top)
         return str(named) if emptied is not None and emptied < state.indexed_at * 1000 - _STEP_NS else None
 
-    def _nearest_existing(self, folder: Path) -> Path | None:
-        on_the_way = []
-        found: Path | None = None
-        for one in (folder, *folder.parents):
-            if one in self._nearest:
-                found = self._nearest[one]
-                break
-            on_the_way.append(one)
-            if os.path.lexists(one):
-                found = one
-                break
-        self._nearest.update(dict.fromkeys(on_the_way, found))
-        return found
+
+def _nearest_existing(folder: Path) -> Path | None:
+    return next((one for one in (folder, *folder.parents) if os.path.lexists(one)), None)
+
+
+def _emptied(folder: Path) -> int | None:
+    # When an empty folder changed last.
+    with suppress(OSError), os.scandir(folder) as entries:
+        if next(entries, None) is None:
+            return folder.stat().st_mtime_ns
+    return None
 
 
 # Two files are one if the new one has more than this share of the old one's cells, or if the lines that they share make
@@ -124,11 +116,8 @@ class _SimilarFiles:
         near |= {old for line in new.lines for old in self._files_with(line)}
         # Runs of a template share its ids: if a folder of many such was renamed, the name tells which is which.
         near.update(_few(self._by_name.get(name, ())))
-        share = {
-            old: found
-            for old in sorted(near)
-            if old in self.files and _is_notebook(old) == is_notebook and (found := self._share(self.files[old], new))
-        }
+        alike = (old for old in sorted(near) if old in self.files and _is_notebook(old) == is_notebook)
+        share = {old: found for old in alike if (found := self._share(self.files[old], new))}
         return max(share, key=lambda old: (share[old], PurePath(old).name == name), default=None)
 
     def _share(self, old: _Traits, new: _Traits) -> float:
@@ -187,8 +176,7 @@ class MissingFiles:
         present = {str(path) for path in seen.files}
         unreadable = [path for path, _ in seen.failed]
         links = {str(path) for path in seen.links}
-        self._known, self._catalog, self._drives = known, catalog, DisconnectedDrives()
-        self._files = seen.files
+        self._known, self._catalog, self._drives, self._files = known, catalog, DisconnectedDrives(), seen.files
         self._new = [path for path in seen.files if str(path) not in known]
         self._met: set[str] = set()
         self._placed: set[str] = set()
@@ -210,7 +198,7 @@ class MissingFiles:
             self.paths[path] = None
             if missing or path in links:
                 left[path] = state
-        self._left: dict[str, FileState] = left
+        self._left = left
         self._inside = _by_content(left)
         self._outside: dict[str, list[str]] | None = None
         self._others: _States | None = None
