@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -171,7 +171,6 @@ class Cell:
     in JSON.
     """
 
-    index: int
     is_code: bool
     source: str
     language: str = ""
@@ -179,6 +178,7 @@ class Cell:
     title: str = ""
     line: int = 0
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    index: int = 0
 
 
 class Placed(NamedTuple):
@@ -231,7 +231,7 @@ def document(cells: Iterable[Cell], language: str, title: str, hide: Callable[[s
     some = list(islice(cells, _MOST + 1))
     if len(some) > _MOST:
         return None
-    for one in placed(some, hide):
+    for one in placed((replace(cell, index=index) for index, cell in enumerate(some)), hide):
         cell = one.cell
         location = cell.label if cell.label and cell.label not in labels else f"#{cell.index}"
         labels.add(cell.label)
@@ -283,7 +283,7 @@ class NotebookReader(Shortening):
                 if not (have_ids and isinstance(id_, str) and _ID.fullmatch(id_)) or id_ in ids:
                     id_ = f"#{index}"
                 ids.add(id_)
-                cells.append(Cell(index, one["cell_type"] == "code", _joined(one.get("source")), label=id_))
+                cells.append(Cell(one["cell_type"] == "code", _joined(one.get("source")), label=id_, index=index))
         for cell, source, headed, above in placed(cells, self.hide):
             stored = raw[cell.index]
             count = stored.get("execution_count")

@@ -150,19 +150,15 @@ def _literate_document(
 def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
     lines = text.split("\n")
     begin = number = front.count("\n")
-    index = 0
     if told := "\n".join(_TOLD.findall(front)):
-        yield Cell(0, False, told, line=1)
-        index = 1
+        yield Cell(False, told, line=1)
     while number < len(lines):
         found = _chunk_at(lines[number], bare)
         if found is None:
             opened = _OPEN.fullmatch(lines[number].strip()) if lines[number][:1] in _FENCES else None
             number = number + 1 if opened is None else _closing(lines, number, opened["fence"]) + 1
             continue
-        for prose in _prose(lines, begin, number):
-            yield replace(prose, index=index)
-            index += 1
+        yield from _prose(lines, begin, number)
         fence, language, label, options = found
         end = _closing(lines, number, fence)
         first = number + 1
@@ -171,12 +167,9 @@ def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
             first += 1
         label = label or options.get("label", "")
         metadata = {"options": options} if options else {}
-        yield Cell(index, True, "\n".join(lines[first:end]), language, label, line=first + 1, metadata=metadata)
-        index += 1
+        yield Cell(True, "\n".join(lines[first:end]), language, label, line=first + 1, metadata=metadata)
         begin = number = end + 1
-    for prose in _prose(lines, begin, len(lines)):
-        yield replace(prose, index=index)
-        index += 1
+    yield from _prose(lines, begin, len(lines))
 
 
 def _prose(lines: list[str], begin: int, end: int) -> Iterator[Cell]:
@@ -186,7 +179,7 @@ def _prose(lines: list[str], begin: int, end: int) -> Iterator[Cell]:
     for start, stop in pairwise(cuts):
         line, counted = line + text.count("\n", counted, start), start
         if text[start:stop].strip():
-            yield Cell(0, False, text[start:stop], line=line)
+            yield Cell(False, text[start:stop], line=line)
 
 
 def _chunk_at(line: str, bare: bool) -> tuple[str, str, str, dict[str, str]] | None:
@@ -233,45 +226,28 @@ _BACKTICKS = re.compile(r"`+")
 _TAG = re.compile(r"(?<!\S)#(?=[\w/-]*[^\W\d_])([\w][\w/-]*)(?=[\s.,;:!?)]|$)")
 
 
-def _read_as_text(markdown: str) -> str:
-    # Wiki links and callouts as their reader sees them. The target of a link stays beside its alias, so that both are
-    # found; code stays as it is.
-    if "[[" not in markdown and "[!" not in markdown:
-        return markdown
-    shown = []
-    for is_prose, line in _lines(markdown):
-        if is_prose and (callout := _CALLOUT.fullmatch(line)):
-            line = callout[1] + (callout[3] or callout[2])
-        if is_prose and "[[" in line:
-            line = "".join(piece if is_code else _LINK.sub(_said, piece) for is_code, piece in _pieces(line))
+def _read_as_text(markdown: str, front: int) -> tuple[str, dict[str, None]]:
+    # Wiki links and callouts as their reader sees them, and the tags among the words below the ``front`` lines. The
+    # target of a link stays beside its alias, so that both are found; code stays as it is.
+    if "[[" not in markdown and "[!" not in markdown and "#" not in markdown:
+        return markdown, {}
+    shown, tags, fence = list[str](), dict[str, None](), ""
+    for number, line in enumerate(markdown.split("\n")):
+        mark = _FENCE.match(line)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence):
+            fence = ""
+        elif not fence:
+            if "#" in line and number >= front:
+                prose = "".join(piece for is_code, piece in _pieces(line) if not is_code)
+                tags |= dict.fromkeys(tag.rstrip("/") for tag in _TAG.findall(prose))
+            if callout := _CALLOUT.fullmatch(line):
+                line = callout[1] + (callout[3] or callout[2])
+            if "[[" in line:
+                line = "".join(piece if is_code else _LINK.sub(_said, piece) for is_code, piece in _pieces(line))
         shown.append(line)
-    return "\n".join(shown)
-
-
-def _inline_tags(markdown: str) -> tuple[str, ...]:
-    if "#" not in markdown:
-        return ()
-    found: dict[str, None] = {}
-    for is_prose, line in _lines(markdown):
-        if is_prose and "#" in line:
-            prose = "".join(piece for is_code, piece in _pieces(line) if not is_code)
-            found.update(dict.fromkeys(tag.rstrip("/") for tag in _TAG.findall(prose)))
-    return tuple(found)
-
-
-def _lines(markdown: str) -> Iterator[tuple[bool, str]]:
-    fence = ""
-    for line in markdown.split("\n"):
-        found = _FENCE.match(line)
-        if found and not fence:
-            fence = found[1]
-            yield False, line
-        elif fence:
-            if found and found[1].startswith(fence):
-                fence = ""
-            yield False, line
-        else:
-            yield True, line
+    return "\n".join(shown), tags
 
 
 def _pieces(line: str) -> Iterator[tuple[bool, str]]:
@@ -313,12 +289,13 @@ class MarkdownReader(Shortening):
         text = read_text(path)
         if not text.strip():
             return Document((), "markdown")
+        front = front_matter(text)
         # Its front matter says that a kernel runs its code.
-        if _KERNEL.search(front_matter(text)):
+        if _KERNEL.search(front):
             return _described(_literate_document(text, path.name, PYTHON, self.hide), text)
-        found = _described(Document((Part(_read_as_text(text)),), "markdown"), text)
-        body = text[len(front_matter(text)) :]
-        return replace(found, tags=tuple(dict.fromkeys((*found.tags, *_inline_tags(body)))))
+        shown, tags = _read_as_text(text, front.count("\n"))
+        found = _described(Document((Part(shown),), "markdown"), text)
+        return replace(found, tags=tuple(dict.fromkeys((*found.tags, *tags))))
 
 
 # What is not read: programs, styles, drawings, and what only guides through a site.
