@@ -41,10 +41,9 @@ def with_chunks(drafts: Sequence[Draft], places: Sequence[Sequence[Place]]) -> l
     """Return the drafts with ``chunks`` filled where empty: exact stretches of the text, each of at most 448 tokens.
 
     Tokens are the bundled static model's. A longer text is cut at natural places into neighbours that share up to 224
-    tokens; every character that is not blank is in some chunk. ``line`` counts from 1 in the file, or in the text of
-    what has no place in a file. The chunks of Markdown and reStructuredText files have their heading path in
-    ``context``, and those of code the names of the class and function around them; other chunks have the draft's
-    context. ``places`` are the definitions in each draft.
+    tokens; every character that is not blank is in some chunk. ``context`` is the draft's, with the headings above a
+    chunk of Markdown or reStructuredText, or the class and function around one of code. ``line`` counts from 1 in the
+    file, or in a text without one. ``places`` are the definitions in each draft.
     """
     lengths = iter(_token_counts([draft.text for draft in drafts if not draft.chunks]))
     done: list[Draft] = []

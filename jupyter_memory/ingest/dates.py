@@ -142,10 +142,10 @@ def last_commits(paths: Iterable[Path]) -> dict[Path, datetime]:
     if git is None:
         return {}
     trees: dict[Path, list[Path]] = {}
+    work_tree = cache(_work_tree)
     for path in paths:
-        if (top := _work_tree(path.parent)) is not None:
+        if (top := work_tree(path.parent)) is not None:
             trees.setdefault(top, []).append(path)
-    _work_tree.cache_clear()
     found: dict[Path, datetime] = {}
     for top, files in trees.items():
         wanted = {path.relative_to(top).as_posix(): path for path in files}
@@ -161,11 +161,8 @@ def last_commits(paths: Iterable[Path]) -> dict[Path, datetime]:
     return found
 
 
-@cache
 def _work_tree(folder: Path) -> Path | None:
-    if (folder / ".git").exists():
-        return folder
-    return None if folder == folder.parent else _work_tree(folder.parent)
+    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
 
 
 def _is_blob(path: Path, blob: str) -> bool:

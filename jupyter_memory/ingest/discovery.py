@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 from pathspec import GitIgnoreSpec
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.notebook import NOTEBOOK, is_half, may_be_paired, without_halves
-from jupyter_memory.ingest.readers.registry import Readers, install, known_readers, suffix_of, unread
+from jupyter_memory.ingest.readers.notebook import NOTEBOOK, is_half, without_halves
+from jupyter_memory.ingest.readers.registry import Readers, install, known_readers, suffix_of
+from jupyter_memory.text.display import count_of
 from jupyter_memory.text.paths import plain_path
 from jupyter_memory.types.report import PAIRED
 
@@ -166,14 +167,12 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
             found.left_out[PAIRED] += len(files) - len(wanted)
         for path in wanted:
             _look_at(path, root, max_bytes, found)
-    _leave_out_second_names(found)
-    found.skipped.extend(unread(found.lacking, found.readers.extras))
-    found.files.sort()
+    _finish(found)
     return found
 
 
-def _leave_out_second_names(found: Walk) -> None:
-    # They have the same device and inode: a folder on the way may have one too.
+def _finish(found: Walk) -> None:
+    # Second names are left out. They have the same device and inode: a folder on the way may have one too.
     links = sorted(found.links)
     named = {_identity(path) for path in set(found.files).difference(links)} if links else set()
     found.links.clear()
@@ -181,8 +180,16 @@ def _leave_out_second_names(found: Walk) -> None:
         if (one := _identity(link)) in named:
             found.links.append(link)
         named.add(one)
-    second = set(found.links)
-    found.files[:] = [path for path in found.files if path not in second]
+    found.files[:] = sorted(set(found.files).difference(found.links))
+
+    by_extra: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for suffix, count in sorted(found.lacking.items(), key=lambda one: (-one[1], one[0])):
+        by_extra[found.readers.extras[suffix]].append((suffix, count))
+    for extra, of_it in sorted(by_extra.items()):
+        kinds = ", ".join(f"{suffix} {count:,}" if count > 1 else suffix for suffix, count in of_it)
+        total = sum(count for _, count in of_it)
+        how = f"to read {'it' if total == 1 else 'them'}: {install(extra)}"
+        found.skipped.append((f"{count_of(total, 'file')} ({kinds})", how))
 
 
 def _check_kind(path: Path, readers: Readers) -> None:
@@ -312,7 +319,7 @@ def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
         return False
     if path.is_dir():
         return True
-    if may_be_paired(path.name) and is_half(path) and is_wanted(path.with_suffix(NOTEBOOK), root, ignore=ignore):
+    if is_half(path) and is_wanted(path.with_suffix(NOTEBOOK), root, ignore=ignore):
         return False
     return suffix_of(path) in known_readers().suffixes
 

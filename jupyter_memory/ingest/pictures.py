@@ -18,7 +18,6 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.isolated import can_draw, drawn, is_svg
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.databases import Storage
-from jupyter_memory.storage.writer import Thumbnails
 from jupyter_memory.types.memory import LARGEST_THUMBNAIL, MOST_THUMBNAILS, NO_PICTURES, Pictures, Thumbnail
 from jupyter_memory.types.report import PictureReport
 
@@ -203,44 +202,45 @@ _FOR_NOW = {_FULL, _OVER_BUDGET, _NO_PILLOW}
 
 def quota_of(storage: Storage, settings: JupyterMemory, space: str) -> Quota | None:
     """Return the room for pictures that the settings leave in a space of a store, None if none are kept."""
-    if not settings.thumbnails:
-        return None
-
-    def left() -> int | None:
-        most = budget(settings)
-        return None if most is None else most - storage.held()
-
-    return Quota(storage.thumbnails, int(settings.thumbnails_max_mb * 1_000_000), space, left)
+    return Quota(storage, settings, space) if settings.thumbnails else None
 
 
 class Quota:
-    """The room for the pictures of one space of a store, in which all of them may have ``most`` bytes.
+    """The room for the pictures of one space of a store.
 
-    ``left`` returns how many bytes the store may still grow by, below 0 where it is too large; None is any number. A
-    file that is written anew may have as many bytes of pictures as before, however large the store is.
+    A file that is written anew may have as many bytes of pictures as before, however large the store is.
     """
 
-    def __init__(self, held: Thumbnails, most: int, space: str, left: Callable[[], int | None] = lambda: None) -> None:
-        self._held, self._most, self._space, self._left = held, most, space, left
+    def __init__(self, storage: Storage, settings: JupyterMemory, space: str) -> None:
+        self._storage, self._settings, self._space = storage, settings, space
+        self._most = int(settings.thumbnails_max_mb * 1_000_000)
         self._room = 0
         self._why = _FULL
         self._fitting: list[Pictures] = []
         self._kept = 0
         self._left_out: Counter[str] = Counter()
 
+    def _left(self) -> int | None:
+        # By how many bytes the store may still grow, below 0 where it is too large; None is any number.
+        most = budget(self._settings)
+        return None if most is None else most - self._storage.held()
+
+    def _held(self, without: Sequence[str] = ()) -> int:
+        return self._storage.thumbnails.size(without, self._space)
+
     def has_room(self) -> bool:
         """Return whether a picture of any size could be kept."""
         left = self._left()
         if left is not None and left < LARGEST_THUMBNAIL:
             return False
-        return _has_pillow() and self._held.size((), self._space) + LARGEST_THUMBNAIL <= self._most
+        return _has_pillow() and self._held() + LARGEST_THUMBNAIL <= self._most
 
     def begin(self, paths: Sequence[str]) -> None:
         """Count the room before these files are written in place of what they were."""
-        others = self._held.size(paths, self._space)
+        others = self._held(paths)
         self._room, self._why = self._most - others, _FULL
         left = self._left()
-        if left is not None and (room := max(left, 0) + self._held.size((), self._space) - others) < self._room:
+        if left is not None and (room := max(left, 0) + self._held() - others) < self._room:
             self._room, self._why = room, _OVER_BUDGET
         self._fitting = []
 

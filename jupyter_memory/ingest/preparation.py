@@ -90,11 +90,6 @@ def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Dra
     return clean(Draft(**given), redacting=redacting)
 
 
-def record_of(memory: Memory) -> dict[str, Any]:
-    """Return the keywords of ``MemoryStore.add`` that would add this memory, without its place in a file."""
-    return {name: getattr(memory, name) for name in KNOWN}
-
-
 def is_missing(value: Any) -> bool:
     """Return whether a value is missing: None, or the NaN of a DataFrame."""
     return value is None or (isinstance(value, float) and isnan(value))

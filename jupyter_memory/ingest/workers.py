@@ -109,11 +109,6 @@ _UNOPENED = 100_000
 # Bytes of a pipe and of what is read from it at once: three results.
 _PIPE = 1 << 20
 
-# Threads of BLAS would take a core from the others, even while they wait for work.
-_ALONE = {"OPENBLAS_NUM_THREADS": "1"}
-# A worker finds the package where this process found it, whatever was done to the path meanwhile.
-_PROGRAM = "import sys; sys.path[:] = {path!r}; from jupyter_memory.ingest.workers import serve; serve()"
-
 
 def _send(worker: Child, request: object) -> None:
     worker.requests.write(pickle.dumps(request))
@@ -141,7 +136,7 @@ class WorkerPool:
         self._workers: list[Child] = []
         for _ in range(min(workers, len(self._portions))):
             with suppress(OSError):
-                worker = Child.start(_PROGRAM.format(path=sys.path), _ALONE, _PIPE)
+                worker = Child.start(__name__, _PIPE)
                 self._workers.append(worker)
                 if sys.platform == "linux":
                     import fcntl

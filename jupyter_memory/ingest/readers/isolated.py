@@ -102,11 +102,9 @@ def _storable(value: Any) -> Any:
     return [_storable(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
-_PROGRAM = (
-    "import sys; sys.path[:] = {path!r}; sys.dont_write_bytecode = True; "
-    "from jupyter_memory.ingest.readers.isolated import serve; serve()"
-)
-# Threads of BLAS would each reserve memory.
+# A process finds the package where this one found it, whatever was done to the path meanwhile.
+_PROGRAM = "import sys; sys.path[:] = {!r}; sys.dont_write_bytecode = True; from {} import serve; serve()"
+# Threads of BLAS would each reserve memory, and take a core from the others even while they wait for work.
 _ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 _ENDED_IDLE = 0
 
@@ -120,17 +118,17 @@ class Child:
     results: IO[bytes]
 
     @classmethod
-    def start(cls, program: str, environment: Mapping[str, str], pipe: int = -1) -> Self:
-        """Start a process that runs a program; ``pipe`` is the size of the buffers here."""
+    def start(cls, module: str, pipe: int = -1) -> Self:
+        """Start a process that runs a module's ``serve``; ``pipe`` is the size of the buffers here."""
         import subprocess
 
         process = subprocess.Popen(  # noqa: S603 - this very interpreter
-            [sys.executable, "-c", program],
+            [sys.executable, "-c", _PROGRAM.format(sys.path, module)],
             bufsize=pipe,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, **environment},
+            env={**os.environ, **_ALONE},
             # Ctrl-C is meant for this process alone.
             start_new_session=True,
         )
@@ -192,7 +190,7 @@ class Isolation:
             if self._child is None:
                 if not self._owner:
                     atexit.register(self._at_exit)
-                self._child, self._owner = Child.start(_PROGRAM.format(path=sys.path), _ALONE), os.getpid()
+                self._child, self._owner = Child.start(__name__), os.getpid()
             child = self._child
 
             try:
@@ -289,22 +287,13 @@ def is_svg(picture: bytes) -> bool:
 
 
 def drawn(picture: bytes) -> bytes:
-    """Return a picture in SVG as PNG of at most 480 x 360 pixels, drawn in another process.
-
-    Raises:
-        InputError: it is no SVG or damaged, or it takes too long or too much memory.
-    """
+    """Return a picture in SVG as PNG of at most 480 x 360 pixels, drawn in another process; raises InputError."""
     of = {"picture": picture.decode("utf-8", "replace")}
     return b64decode(ISOLATION.answer(f"{__name__}:draw", "picture in SVG", _DRAWING_SECONDS, of)["drawn"])
 
 
 def draw(picture: str) -> bytes:
-    """Return a picture in SVG as PNG, drawn in this process.
-
-    Raises:
-        InputError: it declares entities.
-        ValueError: it is no SVG or damaged.
-    """
+    """Return a picture in SVG as PNG, drawn in this process."""
     from resvg_py import svg_to_bytes
 
     if _ENTITY.search(picture):

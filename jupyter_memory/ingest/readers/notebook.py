@@ -375,19 +375,16 @@ _FORMATS = re.compile(r"^(?:#|//|--|%)?[ \t]+formats:[ \t]*([^\n]+)$", re.MULTIL
 _LARGEST = 20_000_000
 
 
-def may_be_paired(name: str) -> bool:
-    """Return whether a file of this name can be the half of a notebook."""
-    return Path(name).suffix.lower() in _PAIRED
-
-
 def without_halves(files: Sequence[Path]) -> list[Path]:
     """Return the wanted files of a folder but those that hold the same as a notebook among them."""
     notebooks = {path.stem for path in files if path.suffix == NOTEBOOK}
-    return [path for path in files if not (path.stem in notebooks and may_be_paired(path.name) and is_half(path))]
+    return [path for path in files if not (path.stem in notebooks and is_half(path))]
 
 
 def is_half(path: Path) -> bool:
     """Return whether a notebook beside a text holds the same, as the text or the notebook says in its metadata."""
+    if path.suffix.lower() not in _PAIRED:
+        return False
     notebook = path.with_suffix(NOTEBOOK)
     try:
         if not notebook.is_file():

@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
@@ -23,7 +22,6 @@ from jupyter_memory.ingest.readers.documents import DOCUMENTS
 from jupyter_memory.ingest.readers.notebook import NotebookReader
 from jupyter_memory.ingest.readers.scripts import ScriptReader
 from jupyter_memory.ingest.readers.text import HtmlReader, LiterateReader, MarkdownReader, TextReader
-from jupyter_memory.text.display import count_of
 from jupyter_memory.text.unicode import clean
 from jupyter_memory.types import KINDS
 
@@ -224,18 +222,3 @@ def version_mark(path: Path | str) -> str:
 def install(extra: str) -> str:
     """Return what to type to install an extra."""
     return f"pip install 'jupyter-memory[{extra}]'"
-
-
-def unread(counts: Mapping[str, int], extras: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield which files were left out and what would read them, by the number of files of each suffix.
-
-    >>> list(unread({".pdf": 12, ".docx": 1}, {".pdf": "documents", ".docx": "documents"}))
-    [('13 files (.pdf 12, .docx)', "to read them: pip install 'jupyter-memory[documents]'")]
-    """
-    by_extra: dict[str, dict[str, int]] = defaultdict(dict)
-    for suffix, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])):
-        by_extra[extras[suffix]][suffix] = count
-    for extra, of_it in sorted(by_extra.items()):
-        kinds = ", ".join(f"{suffix} {count:,}" if count > 1 else suffix for suffix, count in of_it.items())
-        total = sum(of_it.values())
-        yield f"{count_of(total, 'file')} ({kinds})", f"to read {'it' if total == 1 else 'them'}: {install(extra)}"

@@ -44,14 +44,7 @@ class TextReader:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file: UTF-8, UTF-16 and UTF-32 with their mark, and anything else as Latin-1.
-
-    Colours of a terminal and embedded pictures are left out.
-
-    Raises:
-        InputError: the file is binary.
-        OSError: the file cannot be read.
-    """
+    """Return the text of a file without colours of a terminal and embedded pictures; raises what ``decoded`` raises."""
     return _tidied(decoded(path.read_bytes()))
 
 
@@ -60,11 +53,7 @@ def _tidied(text: str) -> str:
 
 
 def decoded(data: bytes, charset: str = "") -> str:
-    """Return bytes as text; ``charset`` is what the file itself says, if there is such an encoding.
-
-    Raises:
-        InputError: the file is binary.
-    """
+    """Return bytes as text; ``charset`` is what the file itself names. Raises InputError if the file is binary."""
     for mark, encoding in MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")
