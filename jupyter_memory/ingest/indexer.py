@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -18,7 +18,7 @@ from jupyter_memory.ingest.dates import last_commits
 from jupyter_memory.ingest.discovery import Walk, own_name, walk
 from jupyter_memory.ingest.moves import MissingFiles, use_known_names
 from jupyter_memory.ingest.pictures import Quota
-from jupyter_memory.ingest.preparation import Unchanged, prepare, read_file, unchanged
+from jupyter_memory.ingest.preparation import prepare, read_file, unchanged
 from jupyter_memory.ingest.readers.registry import digest, version_mark
 from jupyter_memory.ingest.workers import Task, WorkerPool, prepare_files, workers_for
 from jupyter_memory.storage.base import Prepared
@@ -80,7 +80,9 @@ def index(
         # Its titles are still those of its earlier name, so it is read whatever it holds.
         known.pop(after, None)
         run.moved += 1
-    catalog.expect(list(_likely_changed(seen.files, known)), named_from or root, redacting)
+    states = ((path, known.get(str(path))) for path in seen.files)
+    likely = [path for path, state in states if state is None or state.is_incomplete or not _is_current(state, path)]
+    catalog.expect(likely, named_from or root, redacting)
     report(0, len(seen.files))
     for done, path in enumerate(progress(seen.files) if progress is not None else seen.files, start=1):
         read = run.read(path, known.get(str(path)))
@@ -114,13 +116,12 @@ class _Indexing:
 
     def read(self, path: Path, known: FileState | None) -> tuple[FileState, list[Draft]] | None:
         try:
-            stamp = _stamp(path)
             is_complete = known is not None and not known.is_incomplete
-            if known is not None and is_complete and _is_current(known, stamp) and not (self.retry and known.is_unread):
+            if known is not None and is_complete and _is_current(known, path) and not (self.retry and known.is_unread):
                 self.unchanged += not known.is_unread
                 self.failed_before += known.is_unread
                 return None
-            state = FileState(str(path), *stamp, digest(path))
+            state = FileState(str(path), *_stamp(path), digest(path))
             if known is not None and is_complete and known.content_hash == state.content_hash:
                 self.catalog.touch(state)
                 self.unchanged += 1
@@ -132,7 +133,7 @@ class _Indexing:
         except InputError as error:
             self.failed.append((str(path), str(error)))
             # Noted as unread: until it changes, the next run just counts it.
-            self.catalog.touch(FileState(str(path), *stamp, UNREAD + version_mark(path)))
+            self.catalog.touch(replace(state, content_hash=UNREAD + version_mark(path)))
             return None
         except (ValueError, OverflowError):
             self.failed.append((str(path), "its date is beyond any calendar; `touch` it"))
@@ -190,18 +191,12 @@ def _stamp(path: Path) -> tuple[int, int]:
     return min(status.st_mtime_ns, 2**63 - 1), status.st_size
 
 
-def _is_current(known: FileState, stamp: tuple[int, int]) -> bool:
+def _is_current(known: FileState, path: Path) -> bool:
     # Unchanged since it was read, by the present version of its reader.
-    of_reader = known.content_hash != REFUSED and known.content_hash.endswith(version_mark(known.path))
-    return of_reader and (known.mtime_ns, known.size) == stamp
-
-
-def _likely_changed(paths: Iterable[Path], known: Mapping[str, FileState]) -> Iterator[Path]:
-    for path in paths:
-        before = known.get(str(path))
-        with suppress(OSError):
-            if before is None or before.is_incomplete or not _is_current(before, _stamp(path)):
-                yield path
+    of_reader = known.content_hash != REFUSED and known.content_hash.endswith(version_mark(path))
+    with suppress(OSError):
+        return of_reader and (known.mtime_ns, known.size) == _stamp(path)
+    return False
 
 
 def changed(root: Path, catalog: Catalog, *, ignore: Sequence[str] = (), max_bytes: int) -> int:
@@ -216,13 +211,11 @@ def changed(root: Path, catalog: Catalog, *, ignore: Sequence[str] = (), max_byt
         before = known.get(str(path))
         if before is None:
             different += 1
-            continue
-        with suppress(OSError):  # what is known of it stays
-            stamp = _stamp(path)
-            if (before.mtime_ns, before.size) == stamp:
-                different += not _is_current(before, stamp)
-            else:
-                different += before.size != stamp[1] or before.content_hash != digest(path)
+        elif not _is_current(before, path):
+            with suppress(OSError):  # what is known of it stays
+                stamp = _stamp(path)
+                is_same = (before.mtime_ns, before.size) == stamp
+                different += is_same or before.size != stamp[1] or before.content_hash != digest(path)
     return different + len(MissingFiles(seen, known, catalog).paths)
 
 
@@ -321,10 +314,12 @@ class FileCatalog:
             slow = None if isinstance(embedder, TokenEmbedder) else embedder
             with self._storage.snapshot() as snapshot:
                 earlier = unchanged(snapshot, [state.path for state, _ in files], self._space, slow)
-            dated = [
-                (replace(state, dated=True), [self._dated(draft, earlier) for draft in of_file])
-                for state, of_file in files
-            ]
+            dated = []
+            for state, of_file in files:
+                here = [one if one.space == self._space else replace(one, space=self._space) for one in of_file]
+                # The date of a commit is new to what an older version read.
+                is_new = state.path in self._undated and Path(state.path) in self._commits
+                dated.append((replace(state, dated=True), here if is_new else list(map(earlier.dated, here))))
             others = [draft for _, of_file in dated for draft in of_file if id(draft) not in ready]
             # Embedded before the transaction begins, so that the write lock is held for the writing only.
             rest = iter(prepare(others, embedder, earlier.vectors(others)))
@@ -346,12 +341,6 @@ class FileCatalog:
             self._quota.written()
         self._ready.clear()
         return sum(len(of_file) for _, of_file in files)
-
-    def _dated(self, draft: Draft, earlier: Unchanged) -> Draft:
-        draft = draft if draft.space == self._space else replace(draft, space=self._space)
-        # The date of a commit is new to what an older version read.
-        is_new = draft.source in self._undated and Path(draft.source) in self._commits
-        return draft if is_new else earlier.dated(draft)
 
     def forget_files(self, paths: Sequence[str], /) -> int:
         return self._storage.writer.forget_files(paths, self._space)

@@ -173,25 +173,24 @@ class PictureReader:
             data = b64decode(picture) if isinstance(picture, str) else picture
         except ValueError:
             raise _PictureError(_DAMAGED) from None
-        found, pixels = _thumbnail(self._drawn(data) if is_svg(data) else data)
+        if is_svg(data):
+            if not _has_pillow():
+                raise _PictureError(_NO_PILLOW)
+            if not can_draw():
+                raise _PictureError("in SVG, for which resvg is missing: pip install 'jupyter-memory[pictures]'")
+            if len(data) > _LARGEST_PICTURE:
+                raise _PictureError(_TOO_LARGE)
+            begun = time.monotonic()
+            try:
+                data = drawn(data)
+            # Where the process cannot be started, the notebook is read without the picture.
+            except (InputError, OSError):
+                raise _PictureError("in SVG that cannot be drawn") from None
+            finally:
+                self._pixels += int((time.monotonic() - begun) * _PIXELS_A_SECOND)
+        found, pixels = _thumbnail(data)
         self._pixels += pixels
         return found
-
-    def _drawn(self, picture: bytes) -> bytes:
-        if not _has_pillow():
-            raise _PictureError(_NO_PILLOW)
-        if not can_draw():
-            raise _PictureError("in SVG, for which resvg is missing: pip install 'jupyter-memory[pictures]'")
-        if len(picture) > _LARGEST_PICTURE:
-            raise _PictureError(_TOO_LARGE)
-        begun = time.monotonic()
-        try:
-            return drawn(picture)
-        # Where the process cannot be started, the notebook is read without the picture.
-        except (InputError, OSError):
-            raise _PictureError("in SVG that cannot be drawn") from None
-        finally:
-            self._pixels += int((time.monotonic() - begun) * _PIXELS_A_SECOND)
 
 
 _FULL = "beyond the setting thumbnails_max_mb"

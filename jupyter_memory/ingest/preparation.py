@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import accumulate, pairwise
 from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,8 @@ from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft, Memory
 from jupyter_memory.types.chunk_tokens import ChunkTokens
 from jupyter_memory.types.memory import Thumbnail
 from jupyter_memory.types.protocols import Embedder, Vectors
+
+Item = TypeVar("Item")
 
 # The keys of a record: the keywords of ``MemoryStore.add``, and ``lang``.
 TIMES = ("event_at", "valid_from", "valid_until")
@@ -155,7 +157,7 @@ def prepare(
     ]
     kept: list[ChunkTokens] = []
     parts: list[Vectors] = []
-    for some in _portions(pieces):
+    for some in portions(pieces, lambda piece: len(piece[1]) + 1 + len(piece[2]), _AT_ONCE):
         found, of_chunks = chunk_tokens((head, text) for _, head, text in some)
         kept += of_chunks
         if embedder is not None and takes is not None:
@@ -184,15 +186,16 @@ def prepare(
     ]
 
 
-def _portions(pieces: Iterable[tuple[str, str, str]]) -> Iterator[list[tuple[str, str, str]]]:
-    some: list[tuple[str, str, str]] = []
-    size = 0
-    for piece in pieces:
-        some.append(piece)
-        size += len(piece[1]) + 1 + len(piece[2])
-        if size >= _AT_ONCE:
+def portions(items: Iterable[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
+    """Yield the items in lists, each of which ends with the item that makes it as large as ``most``."""
+    some: list[Item] = []
+    total = 0
+    for item in items:
+        some.append(item)
+        total += size(item)
+        if total >= most:
             yield some
-            some, size = [], 0
+            some, total = [], 0
     if some:
         yield some
 

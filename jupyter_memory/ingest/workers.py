@@ -6,7 +6,7 @@ import gc
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,7 +16,7 @@ from threading import Condition, Thread
 from typing import TYPE_CHECKING
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.ingest.preparation import prepare, read_file
+from jupyter_memory.ingest.preparation import portions, prepare, read_file
 from jupyter_memory.ingest.readers.isolated import Child
 from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.storage.base import Prepared
@@ -125,7 +125,7 @@ class WorkerPool:
     def __init__(
         self, paths: Sequence[Path], task: Task, workers: int, here: Callable[[Sequence[Path]], list[Result | None]]
     ) -> None:
-        self._portions = list(_portions(paths))
+        self._portions = list(portions(paths, _read_of, _PORTION))
         self._place = {path: place for place, part in enumerate(self._portions) for path in part}
         self._here = here
         self._news = Condition()
@@ -226,16 +226,3 @@ def _read_of(path: Path) -> int:
         size = path.stat().st_size
         return min(size, 2 * traits.sampled or (_UNOPENED if traits.unopened else size))
     return 0
-
-
-def _portions(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    part: list[Path] = []
-    size = 0
-    for path in paths:
-        part.append(path)
-        size += _read_of(path)
-        if size >= _PORTION:
-            yield part
-            part, size = [], 0
-    if part:
-        yield part

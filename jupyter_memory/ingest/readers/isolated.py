@@ -189,7 +189,7 @@ class Isolation:
                 self._child = None  # that of the process from which this one was forked
             if self._child is None:
                 if not self._owner:
-                    atexit.register(self._at_exit)
+                    atexit.register(self._end)
                 self._child, self._owner = Child.start(__name__), os.getpid()
             child = self._child
 
@@ -214,14 +214,11 @@ class Isolation:
             wrong = "The file made its reader crash; it is damaged, or needs too much memory."
         return {"wrong": wrong}
 
-    def _at_exit(self) -> None:
-        # Without the lock: a thread that waits for a file holds it to the end.
-        if self._owner == os.getpid():
-            self._end()
-
     def _end(self) -> int:
+        # At the end of the program without the lock: a thread that waits for a file holds it to the end. A forked
+        # program leaves the process to the one that started it.
         child, self._child = self._child, None
-        return _ENDED_IDLE if child is None else child.end()
+        return _ENDED_IDLE if child is None or self._owner != os.getpid() else child.end()
 
 
 ISOLATION = Isolation()
