@@ -110,8 +110,8 @@ _LONGEST_ENDING = 12
 class Walk:
     """The files found, as absolute paths in order; what is too large and what could not be looked at, with reasons.
 
-    ``links`` lead to files that are found under their own names. ``left_out`` counts by kind the files that have no
-    reader, and ``lacking`` by suffix those that an extra of this package would read.
+    ``links`` lead to files that are found under their own names. ``left_out`` counts files without a reader by kind,
+    ``lacking`` by suffix those that an extra of this package would read.
     """
 
     files: list[Path] = field(default_factory=list)

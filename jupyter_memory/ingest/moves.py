@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -61,7 +61,6 @@ def _nearest_existing(folder: Path) -> Path | None:
 
 
 def _emptied(folder: Path) -> int | None:
-    # When an empty folder changed last.
     with suppress(OSError), os.scandir(folder) as entries:
         if next(entries, None) is None:
             return folder.stat().st_mtime_ns
@@ -96,7 +95,6 @@ class _SimilarFiles:
     # of cells, or lines.
 
     def __init__(self, held: Iterable[tuple[str, Iterable[tuple[str, str]]]]) -> None:
-        # The paths of some files, each with the location and the text of its memories.
         self.files = {path: _traits(of_it) for path, of_it in held}
         self._by_id: dict[str, list[str]] = defaultdict(list)
         self._by_line: dict[str, list[str]] = defaultdict(list)
@@ -109,7 +107,6 @@ class _SimilarFiles:
                 self._by_line[line].append(path)
 
     def most_similar(self, path: str, drafts: Iterable[Draft]) -> str | None:
-        # Of equal ones the one with the same name.
         new = _traits((draft.location, draft.text) for draft in drafts)
         name, is_notebook = PurePath(path).name, _is_notebook(path)
         near = {old for id_ in new.cells for old in _few(self._by_id.get(id_, ()))}
@@ -200,8 +197,6 @@ class MissingFiles:
                 left[path] = state
         self._left = left
         self._inside = _by_content(left)
-        self._outside: dict[str, list[str]] | None = None
-        self._others: _States | None = None
         self._similar: _SimilarFiles | None = None
 
     def displaced(self) -> list[tuple[str, str]]:
@@ -229,10 +224,8 @@ class MissingFiles:
             return None
         old = _taken(self._inside.get(new.content_hash, []), Path(new.path).name)
         if old is None and new.path not in self._known:
-            if self._outside is None:
-                self._outside = _by_content(self._known_elsewhere())
             like = self._outside.get(new.content_hash, [])
-            like[:] = [path for path in like if path != new.path and self._is_gone(self._known_elsewhere()[path])]
+            like[:] = [path for path in like if path != new.path and self._is_gone(self._elsewhere[path])]
             old = _taken(like, Path(new.path).name) or self._edited(new, drafts)
         if old is not None:
             self.paths.pop(old, None)
@@ -243,7 +236,7 @@ class MissingFiles:
 
     def _edited(self, new: FileState, drafts: Sequence[Draft]) -> str | None:
         if self._similar is None:
-            states = {path: state for path, state in self._known_elsewhere().items() if self._is_gone(state)}
+            states = {path: state for path, state in self._elsewhere.items() if self._is_gone(state)}
             states |= self._left
             # Those that were only renamed, to files that are read later.
             everything = {**self._left, **states}
@@ -257,18 +250,20 @@ class MissingFiles:
             self._similar = _SimilarFiles(one for some in wanted for one in self._catalog.held(some).items())
         old = self._similar.most_similar(new.path, drafts)
         if old is not None:
-            held = (self._left.get(old) or self._known_elsewhere()[old]).content_hash
-            for of_content in (self._inside, self._outside or {}):
+            held = (self._left.get(old) or self._elsewhere[old]).content_hash
+            for of_content in (self._inside, self._outside):
                 if old in of_content.get(held, ()):
                     of_content[held].remove(old)
         return old
 
-    def _known_elsewhere(self) -> _States:
-        # Read once, and only where anything is new.
-        if self._others is None:
-            everything = self._catalog.files_under(self._new[0].anchor)
-            self._others = {path: state for path, state in everything.items() if path not in self._known}
-        return self._others
+    @cached_property
+    def _elsewhere(self) -> _States:
+        everything = self._catalog.files_under(self._new[0].anchor)
+        return {path: state for path, state in everything.items() if path not in self._known}
+
+    @cached_property
+    def _outside(self) -> dict[str, list[str]]:
+        return _by_content(self._elsewhere)
 
     def _is_gone(self, state: FileState) -> bool:
         return _is_missing(state.path) and self._drives.folder_of(state) is None

@@ -36,7 +36,6 @@ _WIDTH, _HEIGHT = 480, 360
 # PNG. The last ones are small whatever they show.
 _WEBP = ((1.0, 60), (1.0, 35), (0.75, 40), (0.5, 40), (0.3, 30), (0.15, 10))
 _PNG = ((1.0, 64), (1.0, 16), (0.75, 16), (0.5, 16), (0.3, 16), (0.15, 8))
-# Between light and dark, 0 to 255.
 _LIGHT = 150
 
 _DAMAGED = "damaged"
@@ -45,8 +44,7 @@ _NO_PILLOW = "for which Pillow is missing: pip install 'jupyter-memory[pictures]
 
 
 class _PictureError(ValueError):
-    # A picture has no thumbnail; its text says in a word or two why.
-    pass
+    pass  # its text says in a word or two why a picture has no thumbnail
 
 
 @cache

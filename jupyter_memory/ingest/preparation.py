@@ -139,13 +139,7 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
 def prepare(
     drafts: Sequence[Draft], embedder: Embedder | None, known: Mapping[str, Vectors] | None = None
 ) -> list[Prepared]:
-    """Chunk drafts and embed all chunks in one batch; without an embedder there are no vectors.
-
-    ``known`` has vectors that this embedder gave before, by their texts.
-
-    Raises:
-        EmbedderError: the model cannot run here, or gives no vectors that can be stored.
-    """
+    """Chunk drafts and embed all chunks; ``known`` has vectors that this embedder gave before, by their texts."""
     read = [definitions_and_places(draft.kind, draft.lang, draft.text) for draft in drafts]
     chunked = with_chunks(drafts, [() if one is None else one[1] for one in read])
     takes = embedder if isinstance(embedder, TokenEmbedder) else None
@@ -299,7 +293,6 @@ def _hidden(text: str) -> str:
 # The time of a file says when something in it was changed, not what. Without what follows, one edited cell would date,
 # and embed, all cells of its notebook anew. Where only the date of a text is another, its vectors stay too.
 
-# The path, kind, location, title and text of a memory.
 _Content = tuple[str, str, str, str, str]
 
 

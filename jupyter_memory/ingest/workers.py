@@ -32,10 +32,9 @@ Result = tuple[tuple[int, int], list[Prepared]]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What the files of one run have in common; ``dimensions`` are the static model's, 0 without vectors.
+    """What the files of one run have in common.
 
-    ``commits`` says when unchanged files were committed; ``pictures`` are the known thumbnails of files, by origin,
-    None where pictures are not read.
+    ``dimensions`` is 0 without vectors; ``pictures`` are known thumbnails by origin, None if pictures are not read.
     """
 
     root: Path

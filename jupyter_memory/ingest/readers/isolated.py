@@ -159,7 +159,7 @@ class Isolation:
         """Return what a parser, ``module:function``, returns there for a path; ``what`` is what the file ought to be.
 
         Raises:
-            InputError: it is something else or damaged, or it takes too long or too much memory to read.
+            InputError: it is something else or damaged, or takes too long or too much memory.
             OSError: it cannot be read.
         """
         given = self.answer(parser, what, self._seconds, {"path": str(path)})

@@ -165,11 +165,7 @@ _MOST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A Markdown or code cell as its file has it.
-
-    ``title`` and ``label`` are those that some formats give a cell. ``line`` is the one on which its source begins, 0
-    in JSON.
-    """
+    """A Markdown or code cell as its file has it; ``line`` is the one on which its source begins, 0 in JSON."""
 
     is_code: bool
     source: str
@@ -182,10 +178,7 @@ class Cell:
 
 
 class Placed(NamedTuple):
-    """A cell that says something, with its place: ``path`` leads down to it, ``above`` is the Markdown just above it.
-
-    ``source`` is that of the cell, cleaned and clipped.
-    """
+    """A cell, its source cleaned and clipped, the headings that lead down to it, and the Markdown just above it."""
 
     cell: Cell
     source: str
@@ -194,10 +187,7 @@ class Placed(NamedTuple):
 
 
 def placed(cells: Iterable[Cell], hide: Callable[[str], str] | None) -> Iterator[Placed]:
-    """Yield the cells that are wanted, with the headings and the Markdown above them.
-
-    Blank ones are not, nor those that search or feed this memory: a search must not find itself.
-    """
+    """Yield the cells that are neither blank nor use this memory, with the headings and the Markdown above them."""
     path: tuple[Heading, ...] = ()
     above = ""
     for cell in cells:

@@ -16,7 +16,6 @@ from jupyter_memory.ingest.readers.text import read_text
 _KIND = re.compile(r"\[(?:markdown|md|raw)\]|\bactive=\"\"")
 # Options of Jupytext after the title: a mapping, or `tags=["a"]`.
 _OPTIONS = re.compile(r"[ \t]\w+=|\{")
-# The header that Jupytext writes, and the interpreter's line before it.
 _HEADER_LINES = 200
 # Where a header says that paragraphs are cells.
 _LIGHT = re.compile(r"format_name:[ \t]*['\"]?(?:light|nomarker|bare)\b")
