@@ -200,7 +200,7 @@ def _check_kind(path: Path, readers: Readers) -> None:
     known = readers.suffixes
     if suffix_of(path) not in known or not path.is_file():
         raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(known)}, and folders.")
-    if not _is_text(str(path)):
+    if _shown(path) != str(path):
         raise InputError(f"The name of {_shown(path)} is not valid Unicode. Rename the file.")
 
 
@@ -239,13 +239,12 @@ def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
             if not target.is_relative_to(top):
                 return
             *folders, name = target.relative_to(top).parts
-            parts = [(part, True) for part in folders] + [(name, False)]
-            if any(is_never_wanted(part, is_folder=is_folder) for part, is_folder in parts):
+            if any(is_never_wanted(one, is_folder=True) for one in folders) or is_never_wanted(name, is_folder=False):
                 return
     except OSError as error:
         _fail(path, error, found)
         return
-    if not _is_text(str(path)):
+    if _shown(path) != str(path):
         found.failed.append((_shown(path), "its name is not valid Unicode; rename it"))
     elif not os.access(path, os.R_OK):
         found.failed.append((str(path), os.strerror(EACCES)))
@@ -254,11 +253,10 @@ def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | Path:
-    try:
+    with suppress(OSError):  # it may have been deleted since it was found
         status = path.stat()
-    except OSError:  # it was deleted since it was found
-        return path
-    return status.st_dev, status.st_ino
+        return status.st_dev, status.st_ino
+    return path
 
 
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
@@ -281,14 +279,6 @@ def _fail(path: Path, error: OSError, found: Walk) -> None:
     if error.filename and (name := Path(os.fsdecode(error.filename)).name) in _IGNORE_FILES:
         reason += f" ({name})"
     found.failed.append((_shown(path), reason))
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _shown(path: Path) -> str:

@@ -276,9 +276,9 @@ class FileCatalog:
 
     def _pictures_of(self, path: Path) -> Mapping[str, Thumbnail] | None:
         # A notebook is saved many times with the same plots in it.
-        if self._quota is None or path.suffix != ".ipynb":
-            return None if self._quota is None else {}
-        return self._storage.thumbnails.of_file(str(path), self._space)
+        if self._quota is None:
+            return None
+        return self._storage.thumbnails.of_file(str(path), self._space) if path.suffix == ".ipynb" else {}
 
     def close(self) -> None:
         """End the workers."""

@@ -52,12 +52,10 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 def prepare_files(paths: Sequence[Path], task: Task, embedder: Embedder | None) -> list[Result | None]:
     """Return what each file holds, ready to be written; None where something is wrong with it."""
-    drafts: list[list[Draft] | None] = []
-    stamps = []
+    read: list[tuple[tuple[int, int], list[Draft]] | None] = []
     for path in paths:
-        stamps.append((0, 0))
         try:
-            stamps[-1] = _stamp(path)
+            when = _stamp(path)
             found = read_file(
                 path,
                 root=task.root,
@@ -65,15 +63,12 @@ def prepare_files(paths: Sequence[Path], task: Task, embedder: Embedder | None) 
                 committed=task.commits.get(path),
                 pictures=None if task.pictures is None else task.pictures.get(path, {}),
             )
-            drafts.append([replace(one, space=task.space) for one in found] if task.space else found)
+            read.append((when, [replace(one, space=task.space) for one in found] if task.space else found))
         except (JupyterMemoryError, OSError, ValueError, OverflowError):
             # The process that writes reads it again, and reports what is wrong.
-            drafts.append(None)
-    ready = iter(prepare([one for of_file in drafts for one in of_file or ()], embedder))
-    return [
-        None if of_file is None else (when, list(islice(ready, len(of_file))))
-        for of_file, when in zip(drafts, stamps, strict=True)
-    ]
+            read.append(None)
+    ready = iter(prepare([one for of_file in read if of_file for one in of_file[1]], embedder))
+    return [of_file and (of_file[0], list(islice(ready, len(of_file[1])))) for of_file in read]
 
 
 def serve() -> None:
