@@ -37,14 +37,9 @@ _WIDGET = "application/vnd.jupyter.widget-view+json"
 
 def _joined(value: Any) -> str:
     # A text is stored as a string or as a list of lines.
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, list):
-        return ""
-    try:
-        return "".join(value)
-    except TypeError:
+    if isinstance(value, list):
         return "".join(line for line in value if isinstance(line, str))
+    return value if isinstance(value, str) else ""
 
 
 def _outputs_text(outputs: Any, hide: Callable[[str], str] | None) -> str:
