@@ -310,7 +310,8 @@ class Recorder:
 
     def _checked(self, run: Run, tags: Sequence[str]) -> Run | None:
         # Imported late: it takes a while, in which the kernel goes on.
-        from jupyter_memory.ingest.runs import HistoryRules, in_bounds
+        from jupyter_memory.ingest.run_rules import HistoryRules
+        from jupyter_memory.ingest.runs import in_bounds
 
         if HistoryRules(self._settings.history_ignore).exclude(run.source, tags):
             return None

@@ -15,6 +15,7 @@ __getattr__, __dir__, __all__ = exports(
         "readers.registry": "digest known_readers suffix_of",
         "readers.text": "read_text",
         "redaction.redactor": "redact suspicious",
-        "runs": "HistoryRules drafted in_bounds",
+        "run_rules": "HistoryRules",
+        "runs": "drafted in_bounds",
     },
 )

@@ -1,18 +1,16 @@
-"""Runs of cells for the history: which are kept out, texts in bounds and without secrets, the draft of what was run."""
+"""Prepares runs of cells for the history: texts in bounds and without secrets, and the draft of what was run."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC
-from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import get_args
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.preparation import clean
-from jupyter_memory.ingest.readers.notebook import clip, uses_memory
+from jupyter_memory.ingest.readers.notebook import clip
 from jupyter_memory.ingest.redaction.redactor import redact
 from jupyter_memory.text.code import cell_language
 from jupyter_memory.text.identifiers import short, words_within
@@ -33,36 +31,6 @@ _SAYS_LITTLE = re.compile(
     r"(?:import|from)\b|%(?:%|(?:matplotlib|load_ext|reload_ext|autoreload|config)\b)|@|try:|\W*$"
 )
 _COMMENT = re.compile(r"^(?:#|//|--)+[ \t]*+")
-# In a comment of Python, R, Julia, C, SQL, Lisp or MATLAB.
-_OFF = re.compile(r"(?:#|//|--|;|%)[ \t]*memory[ \t]*:[ \t]*off\b", re.IGNORECASE)
-# "memory: off" as a tag: people write tags with hyphens.
-_PARTS_OF_TAG = re.compile(r"[\W_]+")
-_OFF_TAG = "memoryoff"
-
-
-@dataclass(frozen=True)
-class HistoryRules:
-    """What stays out of the history, whatever was run.
-
-    ``patterns`` are those of the setting ``history_ignore``: ``%sql *`` leaves out each cell with such a line.
-    """
-
-    patterns: Sequence[str] = ()
-
-    def exclude(self, source: str, tags: Iterable[str] = ()) -> bool:
-        """Return whether a cell stays out: it is blank, uses this memory, says so, or a line fits a pattern.
-
-        >>> rules = HistoryRules(["%sql *"])
-        >>> rules.exclude("%sql select 1"), rules.exclude("λ = 3  # memory: off"), rules.exclude("λ = 3")
-        (True, True, False)
-        """
-        return (
-            not source.strip()
-            or uses_memory(source)
-            or _OFF.search(source) is not None
-            or any(_PARTS_OF_TAG.sub("", tag).casefold() == _OFF_TAG for tag in tags)
-            or any(fnmatchcase(line.strip(), pattern) for line in source.splitlines() for pattern in self.patterns)
-        )
 
 
 def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | None:

@@ -14,7 +14,8 @@ from pathlib import Path
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import EmbedderError, JupyterMemoryError, StoreError
 from jupyter_memory.ingest.preparation import prepare
-from jupyter_memory.ingest.runs import HistoryRules, drafted
+from jupyter_memory.ingest.run_rules import HistoryRules
+from jupyter_memory.ingest.runs import drafted
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage import databases
 from jupyter_memory.storage import journal as journals

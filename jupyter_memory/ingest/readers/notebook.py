@@ -16,6 +16,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import of_cell, of_notebook
 from jupyter_memory.ingest.readers.base import Document, Part, Shortening
 from jupyter_memory.ingest.readers.isolated import can_draw
+from jupyter_memory.ingest.run_rules import uses_memory
 from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look
 from jupyter_memory.text.markdown import Heading, descend, headings, with_outputs
 from jupyter_memory.text.unicode import clean, uncoloured, without_data
@@ -127,28 +128,6 @@ def _shown(data: Mapping[str, Any]) -> str:
         if words := without_data(_joined(data.get(kind))):
             return words
     return " ".join(f"[{kind}]" for kind in rich)
-
-
-_OUR_MAGIC = re.compile(
-    r"^[ \t]*+(?:[\w., \t\[\]'\"]*=[ \t]*|%%?\w+[ \t][^\n]*?)?%%?mem(?:search|add|ory|eval|fix)\b"
-    r"|^[ \t]*+![ \t]*jupyter-memory\b"
-    r"|run_(?:line|cell)_magic\(\s*['\"]mem(?:search|add|ory|eval|fix)\b",
-    re.MULTILINE,
-)
-_LOADS_US = re.compile(r"^[ \t]*+%(?:re|un)?load_ext[ \t]+jupyter_memory\b.*|^[ \t]*+#.*", re.MULTILINE)
-
-
-def uses_memory(source: str) -> bool:
-    """Return whether a code cell uses this memory: remembered, a search would find itself.
-
-    >>> uses_memory("%memsearch how were prices scaled"), uses_memory("prices.scale()")
-    (True, False)
-    """
-    if "mem" not in source:
-        return False
-    if _OUR_MAGIC.search(source):
-        return True
-    return "load_ext" in source and not _LOADS_US.sub("", source).strip()
 
 
 # Characters kept of a cell's source (more is pasted data), and of the Markdown above a cell.
