@@ -142,22 +142,23 @@ def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
     if told := "\n".join(_TOLD.findall(front)):
         yield Cell(False, told, line=1)
     while number < len(lines):
-        found = _chunk_at(lines[number], bare)
-        if found is None:
-            opened = _OPEN.fullmatch(lines[number].strip()) if lines[number][:1] in _FENCES else None
-            number = number + 1 if opened is None else _closing(lines, number, opened["fence"]) + 1
+        opened = _OPEN.fullmatch(lines[number].strip()) if lines[number][:1] in _FENCES else None
+        if opened is None:
+            number += 1
             continue
-        yield from _prose(lines, begin, number)
-        fence, language, label, options = found
-        end = _closing(lines, number, fence)
-        first = number + 1
-        while first < end and (inner := _INNER.fullmatch(lines[first].strip())):
-            options[inner[1]] = inner[2].strip().strip("\"'")[:_LONGEST_OPTION]
-            first += 1
-        label = label or options.get("label", "")
-        metadata = {"options": options} if options else {}
-        yield Cell(True, "\n".join(lines[first:end]), language, label, line=first + 1, metadata=metadata)
-        begin = number = end + 1
+        end = _closing(lines, number, opened["fence"])
+        if (chunk := _chunk(opened["info"].strip(), bare)) is not None:
+            yield from _prose(lines, begin, number)
+            language, label, options = chunk
+            first = number + 1
+            while first < end and (inner := _INNER.fullmatch(lines[first].strip())):
+                options[inner[1]] = inner[2].strip().strip("\"'")[:_LONGEST_OPTION]
+                first += 1
+            label = label or options.get("label", "")
+            metadata = {"options": options} if options else {}
+            yield Cell(True, "\n".join(lines[first:end]), language, label, line=first + 1, metadata=metadata)
+            begin = end + 1
+        number = end + 1
     yield from _prose(lines, begin, len(lines))
 
 
@@ -171,29 +172,25 @@ def _prose(lines: list[str], begin: int, end: int) -> Iterator[Cell]:
             yield Cell(False, text[start:stop], line=line)
 
 
-def _chunk_at(line: str, bare: bool) -> tuple[str, str, str, dict[str, str]] | None:
-    opened = _OPEN.fullmatch(line.strip()) if line[:1] in _FENCES else None
-    if opened is None:
-        return None
-    info = opened["info"].strip()
+def _chunk(info: str, bare: bool) -> tuple[str, str, dict[str, str]] | None:
+    # Language, label and options of a fence, None if it is prose.
     braced = _BRACED.match(info)
     if braced is None:
         name = _NAME.match(info)
         language = name[0].lower() if name else ""
-        return (opened["fence"], known_language(language), "", {}) if bare and language not in _SHOWN else None
+        return (known_language(language), "", {}) if bare and language not in _SHOWN else None
     inside = braced["inside"].strip()
     name = _NAME.match(inside)
     if name is None or inside.startswith((".", "=", "#")):
         return None
     if name[0] in ("code-cell", "code-block", "code"):
         # The language of a code-cell is the kernel's: what follows it is the name of a lexer.
-        return (opened["fence"], "", "", {}) if name[0] == "code-cell" else None
-    if not bare or name[0].lower() in ("python", "r", "julia", "sql", "bash"):
-        head, _, _ = inside[name.end() :].partition(",")
-        label = "" if "=" in head else head.strip()
-        options = {key: value.strip("\"'")[:_LONGEST_OPTION] for key, value in _OPTION.findall(inside)}
-        return opened["fence"], known_language(name[0]), label, options
-    return None  # a directive of MyST, such as {note}, is prose
+        return ("", "", {}) if name[0] == "code-cell" else None
+    if bare and name[0].lower() not in ("python", "r", "julia", "sql", "bash"):
+        return None  # a directive of MyST, such as {note}, is prose
+    head, _, _ = inside[name.end() :].partition(",")
+    options = {key: value.strip("\"'")[:_LONGEST_OPTION] for key, value in _OPTION.findall(inside)}
+    return known_language(name[0]), "" if "=" in head else head.strip(), options
 
 
 def _closing(lines: list[str], opening: int, fence: str) -> int:
@@ -215,20 +212,20 @@ _BACKTICKS = re.compile(r"`+")
 _TAG = re.compile(r"(?<!\S)#(?=[\w/-]*[^\W\d_])([\w][\w/-]*)(?=[\s.,;:!?)]|$)")
 
 
-def _read_as_text(markdown: str, front: int) -> tuple[str, dict[str, None]]:
-    # Wiki links and callouts as their reader sees them, and the tags among the words below the ``front`` lines. The
-    # target of a link stays beside its alias, so that both are found; code stays as it is.
+def _read_as_text(markdown: str) -> tuple[str, dict[str, None]]:
+    # Wiki links and callouts as their reader sees them, and the tags among the words. The target of a link stays beside
+    # its alias, so that both are found; code stays as it is.
     if "[[" not in markdown and "[!" not in markdown and "#" not in markdown:
         return markdown, {}
     shown, tags, fence = list[str](), dict[str, None](), ""
-    for number, line in enumerate(markdown.split("\n")):
+    for line in markdown.split("\n"):
         mark = _FENCE.match(line)
         if mark and not fence:
             fence = mark[1]
         elif mark and mark[1].startswith(fence):
             fence = ""
         elif not fence:
-            if "#" in line and number >= front:
+            if "#" in line:
                 prose = "".join(piece for is_code, piece in _pieces(line) if not is_code)
                 tags |= dict.fromkeys(tag.rstrip("/") for tag in _TAG.findall(prose))
             if callout := _CALLOUT.fullmatch(line):
@@ -282,7 +279,9 @@ class MarkdownReader(Shortening):
         # Its front matter says that a kernel runs its code.
         if _KERNEL.search(front):
             return _described(_literate_document(text, path.name, PYTHON, self.hide), text)
-        shown, tags = _read_as_text(text, front.count("\n"))
+        shown, tags = _read_as_text(text)
+        if front:
+            _, tags = _read_as_text(text[len(front) :])
         found = _described(Document((Part(shown),), "markdown"), text)
         return replace(found, tags=tuple(dict.fromkeys((*found.tags, *tags))))
 
