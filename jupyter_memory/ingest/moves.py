@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path, PurePath
@@ -87,7 +87,7 @@ _COMMON = 20
 
 class _Traits(NamedTuple):
     cells: Mapping[str, frozenset[str] | None]  # by id, with words where the id is not enough
-    lines: Mapping[str, int]  # with their lengths
+    lines: frozenset[str]
 
 
 class _SimilarFiles:
@@ -96,25 +96,19 @@ class _SimilarFiles:
 
     def __init__(self, held: Iterable[tuple[str, Iterable[tuple[str, str]]]]) -> None:
         self.files = {path: _traits(of_it) for path, of_it in held}
-        self._by_id: dict[str, list[str]] = defaultdict(list)
-        self._by_line: dict[str, list[str]] = defaultdict(list)
-        self._by_name: dict[str, list[str]] = defaultdict(list)
+        self._with: dict[tuple[str, str], list[str]] = defaultdict(list)
         for path, traits in self.files.items():
-            self._by_name[PurePath(path).name].append(path)
-            for id_ in traits.cells:
-                self._by_id[id_].append(path)
-            for line in traits.lines:
-                self._by_line[line].append(path)
+            for mark in _marks(path, traits):
+                self._with[mark].append(path)
+        self._common = {mark for mark, files in self._with.items() if len(files) > _COMMON}
 
     def most_similar(self, path: str, drafts: Iterable[Draft]) -> str | None:
         new = _traits((draft.location, draft.text) for draft in drafts)
-        name, is_notebook = PurePath(path).name, _is_notebook(path)
-        near = {old for id_ in new.cells for old in _few(self._by_id.get(id_, ()))}
-        near |= {old for line in new.lines for old in self._files_with(line)}
-        # Runs of a template share its ids: if a folder of many such was renamed, the name tells which is which.
-        near.update(_few(self._by_name.get(name, ())))
-        alike = (old for old in sorted(near) if old in self.files and _is_notebook(old) == is_notebook)
+        marks = [mark for mark in _marks(path, new) if mark not in self._common]
+        near = sorted({old for mark in marks for old in self._with.get(mark, ()) if old in self.files})
+        alike = [old for old in near if _is_notebook(old) == _is_notebook(path)]
         share = {old: found for old in alike if (found := self._share(self.files[old], new))}
+        name = PurePath(path).name
         return max(share, key=lambda old: (share[old], PurePath(old).name == name), default=None)
 
     def _share(self, old: _Traits, new: _Traits) -> float:
@@ -123,35 +117,32 @@ class _SimilarFiles:
             one is None or other is None or len(one & other) >= _WORDS * len(one | other) for one, other in pairs
         )
         cells = stayed / len(old.cells) if old.cells else 0.0
-        shared = sum(length for line, length in new.lines.items() if line in old.lines and self._files_with(line))
-        most = max(self._length(old), self._length(new))
-        lines = shared / most if most else 0.0
+        before, after = self._telling(old), self._telling(new)
+        most = max(sum(map(len, before)), sum(map(len, after)))
+        lines = sum(map(len, before & after)) / most if most else 0.0
         return max(cells if cells > _CELLS else 0.0, lines if lines >= _LINES else 0.0)
 
-    def _length(self, traits: _Traits) -> int:
-        return sum(length for line, length in traits.lines.items() if len(self._by_line.get(line, ())) <= _COMMON)
-
-    def _files_with(self, line: str) -> Sequence[str]:
-        return _few(self._by_line.get(line, ()))
+    def _telling(self, traits: _Traits) -> set[str]:
+        return {line for line in traits.lines if ("line", line) not in self._common}
 
 
-def _few(files: Sequence[str]) -> Sequence[str]:
-    return files if len(files) <= _COMMON else ()
+def _marks(path: str, traits: _Traits) -> Iterator[tuple[str, str]]:
+    # Runs of a template share its ids: if a folder of many such was renamed, the name tells which is which.
+    yield "name", PurePath(path).name
+    yield from (("id", id_) for id_ in traits.cells)
+    yield from (("line", line) for line in traits.lines)
 
 
 def _traits(memories: Iterable[tuple[str, str]]) -> _Traits:
     cells: dict[str, frozenset[str] | None] = {}
-    lines: dict[str, int] = {}
+    lines: set[str] = set()
     for location, text in memories:
         # Outputs change with every run.
         source = source_of(text) if location else text
         if location and not is_position(location):
             cells[location] = None if _RANDOM_ID.fullmatch(location) else frozenset(_WORD.findall(source))
-        for line in source.splitlines():
-            bare = line.strip()
-            if len(bare) >= _SHORTEST:
-                lines[bare] = len(bare)
-    return _Traits(cells, lines)
+        lines.update(line for line in map(str.strip, source.splitlines()) if len(line) >= _SHORTEST)
+    return _Traits(cells, frozenset(lines))
 
 
 def _is_notebook(path: str) -> bool:
