@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
-from operator import attrgetter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from jupyter_memory.embedders.tokenizer import starts, tokens
+from jupyter_memory.runtime import batches
 from jupyter_memory.text.code import Place
 from jupyter_memory.text.identifiers import words_within
 from jupyter_memory.text.markdown import first_line, headings, paths, under
@@ -17,12 +17,11 @@ from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Chunk, Draft
 
 # Tokens of a chunk, and tokens that neighbours share, at most.
-CAPACITY = 448
-OVERLAP = 224
+_CAPACITY, _OVERLAP = 448, 224
 # Only texts up to this many characters are counted before they are cut: a longer one very likely has too many tokens.
 _COUNTED = 8_000
-# Characters that are counted at once.
-_BATCH = 131_072
+# Texts that are counted at once: each of their characters takes some hundred bytes.
+_TOGETHER = 32
 # Tokens that are kept free: the first word of a stretch may have more of them when the stretch is tokenised alone.
 _SLACK = 12
 # Characters of a signature and a docstring in a prefix.
@@ -37,68 +36,45 @@ _PLACES = {
 _ANYWHERE = tuple(re.compile(place) for place in (r"\n[ \t]*\n", r"\n", r"[.!?;:]\s|[。！？]", r"\s"))
 _BLANK = re.compile(r"\s*")
 
-# A draft without its chunks, built by position: `replace` takes twice as long.
-_BUT_CHUNKS = attrgetter(*(field.name for field in fields(Draft)[:-1]))
-_draft: Callable[..., Draft] = Draft
 
-
-def with_chunks(drafts: Sequence[Draft], places: Sequence[Sequence[Place]] = ()) -> list[Draft]:
+def with_chunks(drafts: Sequence[Draft], places: Sequence[Sequence[Place]]) -> list[Draft]:
     """Return the drafts with ``chunks`` filled where empty: exact stretches of the text, each of at most 448 tokens.
 
     Tokens are the bundled static model's. A longer text is cut at natural places into neighbours that share up to 224
-    tokens; every character that is not blank is in some chunk. ``line`` counts from 1 in the file, or in the text of
-    what has no place in a file. The chunks of Markdown and reStructuredText files have their heading path in
-    ``context``, and those of code the names of the class and function around them; other chunks have the draft's
-    context. ``places`` are the definitions in each draft.
-
-    Raises:
-        EmbedderUnavailable: the vocabulary is missing or damaged.
+    tokens; every character that is not blank is in some chunk. ``context`` is the draft's, with the headings above a
+    chunk of Markdown or reStructuredText, or the class and function around one of code. ``line`` counts from 1 in the
+    file, or in a text without one. ``places`` are the definitions in each draft.
     """
-    lengths = _token_counts([draft.text for draft in drafts if not draft.chunks])
+    lengths = iter(_token_counts([draft.text for draft in drafts if not draft.chunks]))
     done: list[Draft] = []
-    for draft, of_it in zip(drafts, places or [()] * len(drafts), strict=True):
+    for draft, of_it in zip(drafts, places, strict=True):
         if draft.chunks:
             done.append(draft)
             continue
         text, blocks = draft.text, list[Block]()
-        if next(lengths) <= CAPACITY:
+        if next(lengths) <= _CAPACITY:
             spans = [(0, len(text))] if text.strip() else []
         else:
             blocks = outline(draft.lang, text, of_it) if draft.kind == "file" else []
-            spans = list(split(text, CAPACITY, OVERLAP, draft.lang, blocks))
+            spans = list(_split(text, draft.lang, blocks))
         chunks: list[Chunk] = []
         line, counted = first_line(draft.metadata) or 1, 0
         for (start, end), context in zip(spans, _contexts(draft, spans, blocks), strict=True):
             line, counted = line + text.count("\n", counted, start), start
             chunks.append(Chunk(start, end, context, line))
-        done.append(_draft(*_BUT_CHUNKS(draft), tuple(chunks)))
+        done.append(replace(draft, chunks=tuple(chunks)))
     return done
 
 
-def _token_counts(texts: Sequence[str]) -> Iterator[int]:
-    batch: list[str] = []
-    waiting: list[int | None] = []
-    size = 0
-    for text in texts:
-        # A token is at least one character, unless the character is taken apart, as a syllable in Hangul is.
-        if len(text) < CAPACITY and text.isascii():
-            waiting.append(len(text))
-        elif len(text) > _COUNTED:
-            waiting.append(CAPACITY + 1)
-        else:
-            waiting.append(None)
-            batch.append(encodable(text))
-            size += len(text)
-        if size >= _BATCH:
-            yield from _counted(waiting, batch)
-            batch, waiting, size = [], [], 0
-    yield from _counted(waiting, batch)
-
-
-def _counted(waiting: Sequence[int | None], batch: list[str]) -> Iterator[int]:
-    found = iter(tokens(batch).counts.tolist())
-    for count in waiting:
-        yield next(found) if count is None else count
+def _token_counts(texts: Sequence[str]) -> list[int]:
+    # A token is at least one character, unless the character is taken apart, as a syllable in Hangul is.
+    counts = [len(text) if len(text) < _CAPACITY and text.isascii() else _CAPACITY + 1 for text in texts]
+    unsure = [place for place, count in enumerate(counts) if count > _CAPACITY and len(texts[place]) <= _COUNTED]
+    for some in batches(unsure, _TOGETHER):
+        found = tokens([encodable(texts[place]) for place in some])
+        for place, count in zip(some, found.counts.tolist(), strict=True):
+            counts[place] = count
+    return counts
 
 
 def _contexts(draft: Draft, spans: Sequence[tuple[int, int]], blocks: Sequence[Block]) -> list[str]:
@@ -121,15 +97,11 @@ def _contexts(draft: Draft, spans: Sequence[tuple[int, int]], blocks: Sequence[B
     ]
 
 
-def split(
-    text: str, capacity: int, overlap: int, lang: str = "", blocks: Sequence[Block] = ()
-) -> Iterator[tuple[int, int]]:
-    """Yield ``(start, end)`` code-point offsets of stretches of at most ``capacity`` tokens, in order.
+def _split(text: str, lang: str, blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
+    # Yields the stretches in order. Each ends at the strongest place in its second half (section, paragraph, line,
+    # sentence, word), and the next begins at such a place among its last tokens. Where there are ``blocks``, none
+    # reaches from one of the top level into another, unless both are small.
 
-    Together they have every character that is not blank. Each ends at the strongest place in its second half
-    (section, paragraph, line, sentence, word), and the next begins at such a place among its last ``overlap`` tokens.
-    Where there are ``blocks``, none reaches from one of the top level into another, unless both are small.
-    """
     # The tokenizer refuses lone surrogates.
     begins = starts(encodable(text)).tolist()
     places = (re.compile(_PLACES[lang]), *_ANYWHERE) if lang in _PLACES else _ANYWHERE
@@ -141,7 +113,7 @@ def split(
         end = stop
     done = 0
     for first, last in [*parts, (begin, end)]:
-        for begin, end in _cut(text, first, last, begins, capacity - _SLACK, overlap, places):
+        for begin, end in _cut(text, first, last, begins, places):
             match = _BLANK.match(text, begin, end)
             word = match.end() if match else begin
             start, end = max(begin, text.rfind("\n", begin, word) + 1), begin + len(text[begin:end].rstrip())
@@ -152,8 +124,9 @@ def split(
 
 
 def _cut(
-    text: str, begin: int, stop: int, begins: Sequence[int], size: int, overlap: int, places: Sequence[re.Pattern[str]]
+    text: str, begin: int, stop: int, begins: Sequence[int], places: Sequence[re.Pattern[str]]
 ) -> Iterator[tuple[int, int]]:
+    size = _CAPACITY - _SLACK
     first, last = bisect_left(begins, begin), bisect_left(begins, stop)
     while last - first > size:
         low, high = begins[first + size // 2], begins[first + size]
@@ -161,7 +134,7 @@ def _cut(
         end = next((found[-1] for found in ends if found), high)
         yield begin, end
         # Each stretch begins at least a quarter of the size further, whatever the overlap.
-        low = begins[max(bisect_left(begins, end) - overlap, first + size // 4)]
+        low = begins[max(bisect_left(begins, end) - _OVERLAP, first + size // 4)]
         begin = next((match.end() for place in places if (match := place.search(text, low, end - 1))), low)
         first = bisect_right(begins, begin) - 1
     yield begin, stop

@@ -24,7 +24,7 @@ _AHEAD = timedelta(days=1)
 _LONGEST = 60
 
 # The date itself first, then when it was changed, then when it was begun.
-_KEYS = (("date",), ("updated", "modified", "lastmod", "last_modified", "last-modified"), ("created",))
+_KEYS = ("date", "updated", "modified", "lastmod", "last_modified", "last-modified", "created")
 _LINE = re.compile(r"^(?P<key>[\w-]+)[ \t]*:[ \t]*(?P<value>[^\n]+)$", re.MULTILINE)
 # 2024-03-01, 2024_03_01, 2024.03.01 or 20240301, and a month (2024-03); no part of a longer number.
 _IN_NAME = re.compile(
@@ -59,11 +59,7 @@ def stated(text: str, now: datetime) -> datetime | None:
 def in_front_matter(block: str, now: datetime) -> datetime | None:
     """Return the date in a front matter: ``date``, else when it was last changed, else when it was created."""
     lines = {match["key"].lower(): match["value"] for match in _LINE.finditer(block)}
-    for keys in _KEYS:
-        for key in keys:
-            if key in lines and (when := stated(lines[key], now)) is not None:
-                return when
-    return None
+    return _first(map(lines.get, _KEYS), now)
 
 
 def in_name(name: str, now: datetime) -> datetime | None:
@@ -133,19 +129,18 @@ _REGULAR = ("100644", "100755")
 
 
 def last_commits(paths: Iterable[Path]) -> dict[Path, datetime]:
-    """Return when the commit that last changed a file was written, for files that are as they were committed.
+    """Return when the commit that last changed a file was written, in UTC, for files that are as they were committed.
 
-    A file that differs from what was committed is left out, and so is everything where git is missing, refuses, or the
-    history cannot be read. Line ends may differ. ``paths`` are absolute; the times are in UTC.
+    Everything is left out where git is missing, refuses, or the history cannot be read. Line ends may differ.
     """
     git = which("git")
     if git is None:
         return {}
     trees: dict[Path, list[Path]] = {}
+    work_tree = cache(_work_tree)
     for path in paths:
-        if (top := _work_tree(path.parent)) is not None:
+        if (top := work_tree(path.parent)) is not None:
             trees.setdefault(top, []).append(path)
-    _work_tree.cache_clear()
     found: dict[Path, datetime] = {}
     for top, files in trees.items():
         wanted = {path.relative_to(top).as_posix(): path for path in files}
@@ -161,11 +156,8 @@ def last_commits(paths: Iterable[Path]) -> dict[Path, datetime]:
     return found
 
 
-@cache
 def _work_tree(folder: Path) -> Path | None:
-    if (folder / ".git").exists():
-        return folder
-    return None if folder == folder.parent else _work_tree(folder.parent)
+    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
 
 
 def _is_blob(path: Path, blob: str) -> bool:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from errno import EACCES, ELOOP, ENOENT
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any
+from typing import Any, NamedTuple
 
 from pathspec import GitIgnoreSpec
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.notebook import NOTEBOOK, is_half, may_be_paired, without_halves
-from jupyter_memory.ingest.readers.registry import Readers, install, known_readers, suffix_of, unread
+from jupyter_memory.ingest.readers.notebook import NOTEBOOK, is_half, without_halves
+from jupyter_memory.ingest.readers.registry import Readers, install, known_readers, suffix_of
+from jupyter_memory.text.display import count_of
 from jupyter_memory.text.paths import plain_path
 from jupyter_memory.types.report import PAIRED
 
@@ -35,25 +36,12 @@ _NEVER = GitIgnoreSpec.from_lines(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Rules:
+class _Rules(NamedTuple):
     # The patterns of one folder's ignore files, for everything below it; ``prefix`` is the folder with a slash. Of each
     # pattern, whether it ignores or re-includes, whether it is for folders only, and what matches it.
 
     prefix: str
     patterns: Sequence[tuple[bool, bool, Any]]
-
-    def verdict(self, path: str, *, is_folder: bool) -> bool | None:
-        # None if no pattern matches.
-        if not path.startswith(self.prefix):
-            return None
-        relative = path[len(self.prefix) :].replace(os.sep, "/")
-        for ignores, folders_only, matcher in reversed(self.patterns):
-            if is_folder or not folders_only:
-                found = matcher.match_file(relative)
-                if found is not None and found.match.groupdict().get(_BELOW) is None:
-                    return bool(ignores)
-        return None
 
 
 def _rules(folder: Path, lines: Iterable[str]) -> _Rules:
@@ -70,13 +58,10 @@ def _rules(folder: Path, lines: Iterable[str]) -> _Rules:
     return _Rules(str(folder).rstrip(os.sep) + os.sep, patterns)
 
 
-def _rules_in(folder: Path) -> _Rules | None:
-    lines: list[str] = []
-    for name in _IGNORE_FILES:
-        file = folder / name
-        if file.is_file():
-            lines += file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-    return _rules(folder, lines) if lines else None
+def _rules_in(folder: Path) -> tuple[_Rules, ...]:
+    files = [file for file in (folder / name for name in _IGNORE_FILES) if file.is_file()]
+    lines = [line for file in files for line in file.read_text("utf-8-sig", errors="replace").splitlines()]
+    return (_rules(folder, lines),) if lines else ()
 
 
 def _rules_above(root: Path) -> tuple[_Rules, ...]:
@@ -92,16 +77,21 @@ def _rules_above(root: Path) -> tuple[_Rules, ...]:
     for folder in reversed([folder for folder in root.parents if folder.is_relative_to(top)]):
         if _is_ignored(str(folder), found, is_folder=True):
             return ()
-        found += [own for own in (_rules_in(folder),) if own]
+        found += _rules_in(folder)
     return () if _is_ignored(str(root), found, is_folder=True) else tuple(found)
 
 
 def _is_ignored(path: str, chain: Sequence[_Rules], *, is_folder: bool) -> bool:
-    # As in git, the last one that matches decides.
-    for own in reversed(chain):
-        verdict = own.verdict(path, is_folder=is_folder)
-        if verdict is not None:
-            return verdict
+    # As in git, the last pattern that matches decides.
+    for prefix, patterns in reversed(chain):
+        if not path.startswith(prefix):
+            continue
+        relative = path[len(prefix) :].replace(os.sep, "/")
+        for ignores, folders_only, matcher in reversed(patterns):
+            if is_folder or not folders_only:
+                found = matcher.match_file(relative)
+                if found is not None and found.match.groupdict().get(_BELOW) is None:
+                    return bool(ignores)
     return False
 
 
@@ -120,8 +110,8 @@ _LONGEST_ENDING = 12
 class Walk:
     """The files found, as absolute paths in order; what is too large and what could not be looked at, with reasons.
 
-    ``links`` lead to files that are found under their own names. ``left_out`` counts by kind the files that have no
-    reader, and ``lacking`` by suffix those that an extra of this package would read.
+    ``links`` lead to files that are found under their own names. ``left_out`` counts files without a reader by kind,
+    ``lacking`` by suffix those that an extra of this package would read.
     """
 
     files: list[Path] = field(default_factory=list)
@@ -148,12 +138,40 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
     found.skipped.extend(found.readers.problems)
     try:
         if not root.is_dir():
-            _take(root, _known(root).stat().st_size, max_bytes, found)
+            _check_kind(root, found.readers)
+            _take(root, root.stat().st_size, max_bytes, found)
             return found
     except OSError as error:
         raise InputError(f"{_shown(root)} cannot be read: {error.strerror}. Check the path.") from None
-    _walk_folder(root, (_rules(root, ignore),) if ignore else (), max_bytes, found)
+    last = (_rules(root, ignore),) if ignore else ()
+    try:
+        waiting = [(root, _rules_above(root))]
+    except OSError as error:
+        _fail(root, error, found)
+        waiting = []
+    while waiting:
+        folder, above = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                listing = sorted(entries, key=lambda entry: entry.name)
+            chain = (*above, *_rules_in(folder))
+        except OSError as error:
+            _fail(folder, error, found)
+            continue
+        if folder != root and any(entry.name in _ENVIRONMENT for entry in listing):
+            continue
+        folders, files = _wanted_of(listing, (*chain, *last), found)
+        waiting += [(one, chain) for one in folders]
+        wanted = without_halves(files)
+        if len(wanted) < len(files):
+            found.left_out[PAIRED] += len(files) - len(wanted)
+        for path in wanted:
+            _look_at(path, root, max_bytes, found)
+    _finish(found)
+    return found
 
+
+def _finish(found: Walk) -> None:
     # Second names are left out. They have the same device and inode: a folder on the way may have one too.
     links = sorted(found.links)
     named = {_identity(path) for path in set(found.files).difference(links)} if links else set()
@@ -162,53 +180,28 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
         if (one := _identity(link)) in named:
             found.links.append(link)
         named.add(one)
-    second = set(found.links)
-    found.files[:] = [path for path in found.files if path not in second]
+    found.files[:] = sorted(set(found.files).difference(found.links))
 
-    found.skipped.extend(unread(found.lacking, found.readers.extras))
-    found.files.sort()
-    return found
+    by_extra: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for suffix, count in sorted(found.lacking.items(), key=lambda one: (-one[1], one[0])):
+        by_extra[found.readers.extras[suffix]].append((suffix, count))
+    for extra, of_it in sorted(by_extra.items()):
+        kinds = ", ".join(f"{suffix} {count:,}" if count > 1 else suffix for suffix, count in of_it)
+        total = sum(count for _, count in of_it)
+        how = f"to read {'it' if total == 1 else 'them'}: {install(extra)}"
+        found.skipped.append((f"{count_of(total, 'file')} ({kinds})", how))
 
 
-def _known(path: Path) -> Path:
+def _check_kind(path: Path, readers: Readers) -> None:
     if not path.exists():
         raise InputError(f"There is nothing at {_shown(path)}. Check the path; ~ stands for your home folder.")
-    readers = known_readers()
     if extra := readers.extras.get(suffix_of(path)):
         raise InputError(f"{_shown(path)} cannot be read yet. To read it: {install(extra)}")
     known = readers.suffixes
     if suffix_of(path) not in known or not path.is_file():
         raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(known)}, and folders.")
-    if not _is_text(str(path)):
+    if _shown(path) != str(path):
         raise InputError(f"The name of {_shown(path)} is not valid Unicode. Rename the file.")
-    return path
-
-
-def _walk_folder(root: Path, last: Sequence[_Rules], max_bytes: int, found: Walk) -> None:
-    try:
-        waiting = [(root, _rules_above(root))]
-    except OSError as error:
-        _fail(root, error, found)
-        return
-    while waiting:
-        folder, above = waiting.pop()
-        try:
-            with os.scandir(folder) as entries:
-                listing = sorted(entries, key=lambda entry: entry.name)
-            own = _rules_in(folder)
-        except OSError as error:
-            _fail(folder, error, found)
-            continue
-        if folder != root and any(entry.name in _ENVIRONMENT for entry in listing):
-            continue
-        chain = (*above, own) if own else above
-        folders, files = _wanted_of(listing, (*chain, *last), found)
-        waiting += [(one, chain) for one in folders]
-        wanted = without_halves(files)
-        if len(wanted) < len(files):
-            found.left_out[PAIRED] += len(files) - len(wanted)
-        for path in wanted:
-            _look_at(path, root, max_bytes, found)
 
 
 def _wanted_of(
@@ -246,13 +239,12 @@ def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
             if not target.is_relative_to(top):
                 return
             *folders, name = target.relative_to(top).parts
-            parts = [(part, True) for part in folders] + [(name, False)]
-            if any(is_never_wanted(part, is_folder=is_folder) for part, is_folder in parts):
+            if any(is_never_wanted(one, is_folder=True) for one in folders) or is_never_wanted(name, is_folder=False):
                 return
     except OSError as error:
         _fail(path, error, found)
         return
-    if not _is_text(str(path)):
+    if _shown(path) != str(path):
         found.failed.append((_shown(path), "its name is not valid Unicode; rename it"))
     elif not os.access(path, os.R_OK):
         found.failed.append((str(path), os.strerror(EACCES)))
@@ -261,11 +253,10 @@ def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | Path:
-    try:
+    with suppress(OSError):  # it may have been deleted since it was found
         status = path.stat()
-    except OSError:  # it was deleted since it was found
-        return path
-    return status.st_dev, status.st_ino
+        return status.st_dev, status.st_ino
+    return path
 
 
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
@@ -290,14 +281,6 @@ def _fail(path: Path, error: OSError, found: Walk) -> None:
     found.failed.append((_shown(path), reason))
 
 
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _shown(path: Path) -> str:
     return os.fsencode(path).decode("utf-8", "replace")
 
@@ -313,7 +296,7 @@ def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
         chain, last = list(_rules_above(root)), (_rules(root, ignore),) if ignore else ()
         folder = root
         for name in path.relative_to(root).parts:
-            chain += [own for own in (_rules_in(folder),) if own]
+            chain += _rules_in(folder)
             one = folder / name
             is_folder = one.is_dir() and not one.is_symlink()
             applied = (*chain, *last)
@@ -326,7 +309,7 @@ def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
         return False
     if path.is_dir():
         return True
-    if may_be_paired(path.name) and is_half(path) and is_wanted(path.with_suffix(NOTEBOOK), root, ignore=ignore):
+    if is_half(path) and is_wanted(path.with_suffix(NOTEBOOK), root, ignore=ignore):
         return False
     return suffix_of(path) in known_readers().suffixes
 

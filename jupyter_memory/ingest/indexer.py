@@ -18,21 +18,18 @@ from jupyter_memory.ingest.dates import last_commits
 from jupyter_memory.ingest.discovery import Walk, own_name, walk
 from jupyter_memory.ingest.moves import MissingFiles, use_known_names
 from jupyter_memory.ingest.pictures import Quota
-from jupyter_memory.ingest.preparation import Unchanged, prepare, read_file, unchanged
+from jupyter_memory.ingest.preparation import prepare, read_file, unchanged
 from jupyter_memory.ingest.readers.registry import digest, version_mark
 from jupyter_memory.ingest.workers import Task, WorkerPool, prepare_files, workers_for
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.databases import Storage
 from jupyter_memory.text.paths import normal
 from jupyter_memory.types import Draft, IndexReport
-from jupyter_memory.types.memory import Thumbnail
+from jupyter_memory.types.memory import NO_PICTURES, Thumbnail
 from jupyter_memory.types.protocols import REFUSED, UNREAD, Catalog, Embedder, FileState
 
 # Memories that are embedded and written together: large enough for the model, small enough to lose on Ctrl-C.
 _BATCH = 1024
-
-# The latest time that SQLite can hold: some tools date files into other millennia.
-_LATEST = 2**63 - 1
 
 Progress = Callable[[Sequence[Path]], Iterable[Path]]
 
@@ -52,10 +49,10 @@ def index(
     """Index a file or a folder: new and changed files are read, deleted ones forgotten, the others left alone.
 
     Files are written in batches, and never in part: after an interruption, the next run continues. What is known of a
-    file stays if the file cannot be read, or if its drive is not connected. A known file was moved, also from another
-    folder, if it is gone and a new file has its content, or most of it. ``tell`` receives how many files are done and
-    how many there are; ``named_from`` is the folder from which a single file is named, its own if left out. A file that
-    could not be read before, and has not changed since, is read and reported again with ``retry`` only.
+    file stays if it cannot be read, or if its drive is not connected. A known file was moved if it is gone and a new
+    file has its content, or most of it. ``tell`` receives how many files are done and how many there are;
+    ``named_from`` is the folder from which a single file is named. Only with ``retry``, a file that could not be read
+    before and has not changed since is read and reported again.
 
     Raises:
         InputError: there is nothing at ``root``, or it is no file of a known kind.
@@ -83,7 +80,9 @@ def index(
         # Its titles are still those of its earlier name, so it is read whatever it holds.
         known.pop(after, None)
         run.moved += 1
-    catalog.expect(_likely_changed(seen.files, known), named_from or root, redacting)
+    states = ((path, known.get(str(path))) for path in seen.files)
+    likely = [path for path, state in states if state is None or state.is_incomplete or not _is_current(state, path)]
+    catalog.expect(likely, named_from or root, redacting)
     report(0, len(seen.files))
     for done, path in enumerate(progress(seen.files) if progress is not None else seen.files, start=1):
         read = run.read(path, known.get(str(path)))
@@ -117,17 +116,13 @@ class _Indexing:
 
     def read(self, path: Path, known: FileState | None) -> tuple[FileState, list[Draft]] | None:
         try:
-            status = path.stat()
-            modified = min(status.st_mtime_ns, _LATEST)
-            same = known is not None and (known.mtime_ns, known.size) == (modified, status.st_size)
-            complete = known is None or not known.is_incomplete
-            again = self.retry and known is not None and known.is_unread
-            if known is not None and same and complete and not again and _is_of_present_reader(known):
+            is_complete = known is not None and not known.is_incomplete
+            if known is not None and is_complete and _is_current(known, path) and not (self.retry and known.is_unread):
                 self.unchanged += not known.is_unread
                 self.failed_before += known.is_unread
                 return None
-            state = FileState(str(path), modified, status.st_size, digest(path))
-            if known is not None and known.content_hash == state.content_hash and complete:
+            state = FileState(str(path), *_stamp(path), digest(path))
+            if known is not None and is_complete and known.content_hash == state.content_hash:
                 self.catalog.touch(state)
                 self.unchanged += 1
                 return None
@@ -138,7 +133,7 @@ class _Indexing:
         except InputError as error:
             self.failed.append((str(path), str(error)))
             # Noted as unread: until it changes, the next run just counts it.
-            self.catalog.touch(FileState(str(path), modified, status.st_size, UNREAD + version_mark(path)))
+            self.catalog.touch(replace(state, content_hash=UNREAD + version_mark(path)))
             return None
         except (ValueError, OverflowError):
             self.failed.append((str(path), "its date is beyond any calendar; `touch` it"))
@@ -190,21 +185,18 @@ class _Indexing:
         )
 
 
-def _is_of_present_reader(known: FileState) -> bool:
-    return known.content_hash != REFUSED and known.content_hash.endswith(version_mark(known.path))
+def _stamp(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    # The latest time that SQLite can hold: some tools date files into other millennia.
+    return min(status.st_mtime_ns, 2**63 - 1), status.st_size
 
 
-def _likely_changed(paths: Iterable[Path], known: Mapping[str, FileState]) -> list[Path]:
-    found = []
-    for path in paths:
-        before = known.get(str(path))
-        with suppress(OSError):
-            status = path.stat()
-            stamp = (min(status.st_mtime_ns, _LATEST), status.st_size)
-            is_same = before is not None and (before.mtime_ns, before.size) == stamp
-            if before is None or not is_same or before.is_incomplete or not _is_of_present_reader(before):
-                found.append(path)
-    return found
+def _is_current(known: FileState, path: Path) -> bool:
+    # Unchanged since it was read, by the present version of its reader.
+    of_reader = known.content_hash != REFUSED and known.content_hash.endswith(version_mark(path))
+    with suppress(OSError):
+        return of_reader and (known.mtime_ns, known.size) == _stamp(path)
+    return False
 
 
 def changed(root: Path, catalog: Catalog, *, ignore: Sequence[str] = (), max_bytes: int) -> int:
@@ -219,13 +211,11 @@ def changed(root: Path, catalog: Catalog, *, ignore: Sequence[str] = (), max_byt
         before = known.get(str(path))
         if before is None:
             different += 1
-            continue
-        with suppress(OSError):  # what is known of it stays
-            status = path.stat()
-            if (before.mtime_ns, before.size) == (min(status.st_mtime_ns, _LATEST), status.st_size):
-                different += not _is_of_present_reader(before)
-            else:
-                different += before.size != status.st_size or before.content_hash != digest(path)
+        elif not _is_current(before, path):
+            with suppress(OSError):  # what is known of it stays
+                stamp = _stamp(path)
+                is_same = (before.mtime_ns, before.size) == stamp
+                different += is_same or before.size != stamp[1] or before.content_hash != digest(path)
     return different + len(MissingFiles(seen, known, catalog).paths)
 
 
@@ -248,43 +238,47 @@ class FileCatalog:
     """The indexed files of one space of a store; ``quota`` is the room for their pictures, None to read none."""
 
     def __init__(self, storage: Storage, model: EmbedderProvider, space: str, quota: Quota | None = None) -> None:
-        self._storage, self._model, self._space = storage, model, space
+        self._storage, self._model, self._space, self._quota = storage, model, space, quota
         self._pool: WorkerPool | None = None
-        self._ready: dict[str, list[Prepared]] = {}
+        self._ready: list[Prepared] = []
         self._fingerprint = ""
         self._commits: Mapping[Path, datetime] = {}
         self._undated: set[str] = set()
-        self._quota = quota
 
     def expect(self, paths: Sequence[Path], root: Path, redacting: bool, /) -> None:
         # A pool of workers reads ahead, if there are enough files.
         self._commits = last_commits(paths)
         embedder = self._model.for_writing()
-        workers = workers_for(paths)
+        # One file is read here in the time that another process takes to start.
+        workers = workers_for(paths) if len(paths) > 1 else 0
         if workers and (embedder is None or isinstance(embedder, StaticEmbedder)):
             # It is quicker to make the others again.
             pictures: dict[Path, Mapping[str, Thumbnail]] = {}
             size = 0
-            for path in paths if self._quota is not None else ():
-                if path.suffix == ".ipynb" and size < _MOST_SENT:
-                    pictures[path] = self._storage.thumbnails.of_file(str(path), self._space)
-                    size += sum(len(one.image) for one in pictures[path].values())
+            for path in paths:
+                if size < _MOST_SENT and (known := self._pictures_of(path)):
+                    pictures[path] = known
+                    size += sum(len(one.image) for one in known.values())
 
             self._fingerprint = "" if embedder is None else embedder.fingerprint
             dimensions = 0 if embedder is None else embedder.dimensions
-            known = None if self._quota is None else pictures
-            task = Task(root, redacting, self._space, dimensions, self._commits, known)
+            sent = None if self._quota is None else pictures
+            task = Task(root, redacting, self._space, dimensions, self._commits, sent)
             self._pool = WorkerPool(paths, task, workers, here=lambda some: prepare_files(some, task, embedder))
 
     def read(self, path: Path, root: Path, redacting: bool, /) -> list[Draft]:
         ready = None if self._pool is None else self._pool.prepared(path)
         if ready is None:
-            # A notebook is saved many times with the same plots in it.
-            known = None if self._quota is None else self._storage.thumbnails.of_file(str(path), self._space)
-            committed = self._commits.get(path)
+            committed, known = self._commits.get(path), self._pictures_of(path)
             return read_file(path, root=root, redacting=redacting, committed=committed, pictures=known)
-        self._ready[str(path)] = ready
+        self._ready += ready
         return [one.draft for one in ready]
+
+    def _pictures_of(self, path: Path) -> Mapping[str, Thumbnail] | None:
+        # A notebook is saved many times with the same plots in it.
+        if self._quota is None:
+            return None
+        return self._storage.thumbnails.of_file(str(path), self._space) if path.suffix == ".ipynb" else {}
 
     def close(self) -> None:
         """End the workers."""
@@ -296,10 +290,10 @@ class FileCatalog:
         with self._storage.snapshot() as snapshot:
             known = snapshot.files_under(root, self._space)
         self._undated |= {path for path, state in known.items() if state.dated is False}
-        if self._quota is None or not self._quota.has_room():
-            return known
         notebooks = [path for path in known if path.endswith(".ipynb")]
-        unread = self._storage.thumbnails.unread(notebooks, self._space) if notebooks else ()
+        if not notebooks or self._quota is None or not self._quota.has_room():
+            return known
+        unread = self._storage.thumbnails.unread(notebooks, self._space)
         return known | {path: replace(known[path], pictures=False) for path in unread}
 
     def held(self, paths: Sequence[str], /) -> Mapping[str, Sequence[tuple[str, str]]]:
@@ -315,15 +309,17 @@ class FileCatalog:
     def replace_files(self, files: Sequence[tuple[FileState, Sequence[Draft]]], /) -> int:
         def write(embedder: Embedder | None) -> None:
             fits = self._fingerprint == ("" if embedder is None else embedder.fingerprint)
-            ready = {id(one.draft): one for prepared in self._ready.values() for one in prepared} if fits else {}
+            ready = {id(one.draft): one for one in self._ready} if fits else {}
             # A vector of the static model takes less time to compute than to read.
             slow = None if isinstance(embedder, TokenEmbedder) else embedder
             with self._storage.snapshot() as snapshot:
                 earlier = unchanged(snapshot, [state.path for state, _ in files], self._space, slow)
-            dated = [
-                (replace(state, dated=True), [self._dated(draft, earlier) for draft in of_file])
-                for state, of_file in files
-            ]
+            dated = []
+            for state, of_file in files:
+                here = [one if one.space == self._space else replace(one, space=self._space) for one in of_file]
+                # The date of a commit is new to what an older version read.
+                is_new = state.path in self._undated and Path(state.path) in self._commits
+                dated.append((replace(state, dated=True), here if is_new else list(map(earlier.dated, here))))
             others = [draft for _, of_file in dated for draft in of_file if id(draft) not in ready]
             # Embedded before the transaction begins, so that the write lock is held for the writing only.
             rest = iter(prepare(others, embedder, earlier.vectors(others)))
@@ -331,12 +327,13 @@ class FileCatalog:
                 (state, [ready[id(draft)] if id(draft) in ready else next(rest) for draft in of_file])
                 for state, of_file in dated
             ]
-            if self._quota is None:
-                files_read = [(replace(state, pictures=False), memories) for state, memories in parts]
-            else:
+            if self._quota is not None and any(one.draft.pictures != NO_PICTURES for _, them in parts for one in them):
                 self._quota.begin([state.path for state, _ in parts])
                 fitting = [(state, *self._quota.fitting(memories)) for state, memories in parts]
                 files_read = [(replace(state, pictures=is_whole), memories) for state, memories, is_whole in fitting]
+            else:
+                is_whole = self._quota is not None
+                files_read = [(replace(state, pictures=is_whole), memories) for state, memories in parts]
             self._storage.writer.replace_files(files_read, embedder, self._space)
 
         self._model.writing(write)
@@ -344,12 +341,6 @@ class FileCatalog:
             self._quota.written()
         self._ready.clear()
         return sum(len(of_file) for _, of_file in files)
-
-    def _dated(self, draft: Draft, earlier: Unchanged) -> Draft:
-        draft = draft if draft.space == self._space else replace(draft, space=self._space)
-        # The date of a commit is new to what an older version read.
-        is_new = draft.source in self._undated and Path(draft.source) in self._commits
-        return draft if is_new else earlier.dated(draft)
 
     def forget_files(self, paths: Sequence[str], /) -> int:
         return self._storage.writer.forget_files(paths, self._space)

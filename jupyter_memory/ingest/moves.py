@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -30,9 +30,10 @@ class DisconnectedDrives:
     """The drives of missing files that are not connected: such files were neither moved nor deleted."""
 
     def __init__(self) -> None:
-        self._nearest: dict[Path, Path | None] = {}
-        self._emptied: dict[Path, int | None] = {}
-        self._led_to: dict[Path, Path] = {}
+        # Asked for many files of the same folders.
+        self._nearest = cache(_nearest_existing)
+        self._real = cache(os.path.realpath)
+        self._emptied = cache(_emptied)
 
     def folder_of(self, state: FileState) -> str | None:
         """Return the folder that cannot be reached and that holds the missing file; None where the file is gone.
@@ -41,39 +42,29 @@ class DisconnectedDrives:
         folder is empty and did not change since the file was indexed, as a mount point is while no drive is mounted.
         """
         path = Path(state.path)
-        named = self._nearest_existing(path.parent)
+        named = self._nearest(path.parent)
         if named is None:
             return path.anchor or str(path)
         # The way to a drive may be a link, which is there also while the drive is not.
-        if named not in self._led_to:
-            self._led_to[named] = Path(os.path.realpath(named))
-        led_to = self._led_to[named]
-        top = self._nearest_existing(led_to) or led_to
+        led_to = Path(self._real(named))
+        top = self._nearest(led_to) or led_to
         if not top.is_mount() if top.parent in _BY_USER else top in _PLACES:
             return str(named / path.relative_to(named).parts[0] if top == led_to else named)
         if top != led_to or state.indexed_at is None:
             return None
-        if top not in self._emptied:
-            self._emptied[top] = None
-            with suppress(OSError), os.scandir(top) as entries:
-                if next(entries, None) is None:
-                    self._emptied[top] = top.stat().st_mtime_ns
-        emptied = self._emptied[top]
+        emptied = self._emptied(top)
         return str(named) if emptied is not None and emptied < state.indexed_at * 1000 - _STEP_NS else None
 
-    def _nearest_existing(self, folder: Path) -> Path | None:
-        on_the_way = []
-        found: Path | None = None
-        for one in (folder, *folder.parents):
-            if one in self._nearest:
-                found = self._nearest[one]
-                break
-            on_the_way.append(one)
-            if os.path.lexists(one):
-                found = one
-                break
-        self._nearest.update(dict.fromkeys(on_the_way, found))
-        return found
+
+def _nearest_existing(folder: Path) -> Path | None:
+    return next((one for one in (folder, *folder.parents) if os.path.lexists(one)), None)
+
+
+def _emptied(folder: Path) -> int | None:
+    with suppress(OSError), os.scandir(folder) as entries:
+        if next(entries, None) is None:
+            return folder.stat().st_mtime_ns
+    return None
 
 
 # Two files are one if the new one has more than this share of the old one's cells, or if the lines that they share make
@@ -96,7 +87,7 @@ _COMMON = 20
 
 class _Traits(NamedTuple):
     cells: Mapping[str, frozenset[str] | None]  # by id, with words where the id is not enough
-    lines: Mapping[str, int]  # with their lengths
+    lines: frozenset[str]
 
 
 class _SimilarFiles:
@@ -104,31 +95,20 @@ class _SimilarFiles:
     # of cells, or lines.
 
     def __init__(self, held: Iterable[tuple[str, Iterable[tuple[str, str]]]]) -> None:
-        # The paths of some files, each with the location and the text of its memories.
         self.files = {path: _traits(of_it) for path, of_it in held}
-        self._by_id: dict[str, list[str]] = defaultdict(list)
-        self._by_line: dict[str, list[str]] = defaultdict(list)
-        self._by_name: dict[str, list[str]] = defaultdict(list)
+        self._with: dict[tuple[str, str], list[str]] = defaultdict(list)
         for path, traits in self.files.items():
-            self._by_name[PurePath(path).name].append(path)
-            for id_ in traits.cells:
-                self._by_id[id_].append(path)
-            for line in traits.lines:
-                self._by_line[line].append(path)
+            for mark in _marks(path, traits):
+                self._with[mark].append(path)
+        self._common = {mark for mark, files in self._with.items() if len(files) > _COMMON}
 
     def most_similar(self, path: str, drafts: Iterable[Draft]) -> str | None:
-        # Of equal ones the one with the same name.
         new = _traits((draft.location, draft.text) for draft in drafts)
-        name, is_notebook = PurePath(path).name, _is_notebook(path)
-        near = {old for id_ in new.cells for old in _few(self._by_id.get(id_, ()))}
-        near |= {old for line in new.lines for old in self._files_with(line)}
-        # Runs of a template share its ids: if a folder of many such was renamed, the name tells which is which.
-        near.update(_few(self._by_name.get(name, ())))
-        share = {
-            old: found
-            for old in sorted(near)
-            if old in self.files and _is_notebook(old) == is_notebook and (found := self._share(self.files[old], new))
-        }
+        marks = [mark for mark in _marks(path, new) if mark not in self._common]
+        near = sorted({old for mark in marks for old in self._with.get(mark, ()) if old in self.files})
+        alike = [old for old in near if _is_notebook(old) == _is_notebook(path)]
+        share = {old: found for old in alike if (found := self._share(self.files[old], new))}
+        name = PurePath(path).name
         return max(share, key=lambda old: (share[old], PurePath(old).name == name), default=None)
 
     def _share(self, old: _Traits, new: _Traits) -> float:
@@ -137,35 +117,32 @@ class _SimilarFiles:
             one is None or other is None or len(one & other) >= _WORDS * len(one | other) for one, other in pairs
         )
         cells = stayed / len(old.cells) if old.cells else 0.0
-        shared = sum(length for line, length in new.lines.items() if line in old.lines and self._files_with(line))
-        most = max(self._length(old), self._length(new))
-        lines = shared / most if most else 0.0
+        before, after = self._telling(old), self._telling(new)
+        most = max(sum(map(len, before)), sum(map(len, after)))
+        lines = sum(map(len, before & after)) / most if most else 0.0
         return max(cells if cells > _CELLS else 0.0, lines if lines >= _LINES else 0.0)
 
-    def _length(self, traits: _Traits) -> int:
-        return sum(length for line, length in traits.lines.items() if len(self._by_line.get(line, ())) <= _COMMON)
-
-    def _files_with(self, line: str) -> Sequence[str]:
-        return _few(self._by_line.get(line, ()))
+    def _telling(self, traits: _Traits) -> set[str]:
+        return {line for line in traits.lines if ("line", line) not in self._common}
 
 
-def _few(files: Sequence[str]) -> Sequence[str]:
-    return files if len(files) <= _COMMON else ()
+def _marks(path: str, traits: _Traits) -> Iterator[tuple[str, str]]:
+    # Runs of a template share its ids: if a folder of many such was renamed, the name tells which is which.
+    yield "name", PurePath(path).name
+    yield from (("id", id_) for id_ in traits.cells)
+    yield from (("line", line) for line in traits.lines)
 
 
 def _traits(memories: Iterable[tuple[str, str]]) -> _Traits:
     cells: dict[str, frozenset[str] | None] = {}
-    lines: dict[str, int] = {}
+    lines: set[str] = set()
     for location, text in memories:
         # Outputs change with every run.
         source = source_of(text) if location else text
         if location and not is_position(location):
             cells[location] = None if _RANDOM_ID.fullmatch(location) else frozenset(_WORD.findall(source))
-        for line in source.splitlines():
-            bare = line.strip()
-            if len(bare) >= _SHORTEST:
-                lines[bare] = len(bare)
-    return _Traits(cells, lines)
+        lines.update(line for line in map(str.strip, source.splitlines()) if len(line) >= _SHORTEST)
+    return _Traits(cells, frozenset(lines))
 
 
 def _is_notebook(path: str) -> bool:
@@ -187,8 +164,7 @@ class MissingFiles:
         present = {str(path) for path in seen.files}
         unreadable = [path for path, _ in seen.failed]
         links = {str(path) for path in seen.links}
-        self._known, self._catalog, self._drives = known, catalog, DisconnectedDrives()
-        self._files = seen.files
+        self._known, self._catalog, self._drives, self._files = known, catalog, DisconnectedDrives(), seen.files
         self._new = [path for path in seen.files if str(path) not in known]
         self._met: set[str] = set()
         self._placed: set[str] = set()
@@ -210,10 +186,8 @@ class MissingFiles:
             self.paths[path] = None
             if missing or path in links:
                 left[path] = state
-        self._left: dict[str, FileState] = left
+        self._left = left
         self._inside = _by_content(left)
-        self._outside: dict[str, list[str]] | None = None
-        self._others: _States | None = None
         self._similar: _SimilarFiles | None = None
 
     def displaced(self) -> list[tuple[str, str]]:
@@ -241,10 +215,8 @@ class MissingFiles:
             return None
         old = _taken(self._inside.get(new.content_hash, []), Path(new.path).name)
         if old is None and new.path not in self._known:
-            if self._outside is None:
-                self._outside = _by_content(self._known_elsewhere())
             like = self._outside.get(new.content_hash, [])
-            like[:] = [path for path in like if path != new.path and self._is_gone(self._known_elsewhere()[path])]
+            like[:] = [path for path in like if path != new.path and self._is_gone(self._elsewhere[path])]
             old = _taken(like, Path(new.path).name) or self._edited(new, drafts)
         if old is not None:
             self.paths.pop(old, None)
@@ -255,7 +227,7 @@ class MissingFiles:
 
     def _edited(self, new: FileState, drafts: Sequence[Draft]) -> str | None:
         if self._similar is None:
-            states = {path: state for path, state in self._known_elsewhere().items() if self._is_gone(state)}
+            states = {path: state for path, state in self._elsewhere.items() if self._is_gone(state)}
             states |= self._left
             # Those that were only renamed, to files that are read later.
             everything = {**self._left, **states}
@@ -269,18 +241,20 @@ class MissingFiles:
             self._similar = _SimilarFiles(one for some in wanted for one in self._catalog.held(some).items())
         old = self._similar.most_similar(new.path, drafts)
         if old is not None:
-            held = (self._left.get(old) or self._known_elsewhere()[old]).content_hash
-            for of_content in (self._inside, self._outside or {}):
+            held = (self._left.get(old) or self._elsewhere[old]).content_hash
+            for of_content in (self._inside, self._outside):
                 if old in of_content.get(held, ()):
                     of_content[held].remove(old)
         return old
 
-    def _known_elsewhere(self) -> _States:
-        # Read once, and only where anything is new.
-        if self._others is None:
-            everything = self._catalog.files_under(self._new[0].anchor)
-            self._others = {path: state for path, state in everything.items() if path not in self._known}
-        return self._others
+    @cached_property
+    def _elsewhere(self) -> _States:
+        everything = self._catalog.files_under(self._new[0].anchor)
+        return {path: state for path, state in everything.items() if path not in self._known}
+
+    @cached_property
+    def _outside(self) -> dict[str, list[str]]:
+        return _by_content(self._elsewhere)
 
     def _is_gone(self, state: FileState) -> bool:
         return _is_missing(state.path) and self._drives.folder_of(state) is None

@@ -18,7 +18,6 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.isolated import can_draw, drawn, is_svg
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.databases import Storage
-from jupyter_memory.storage.writer import Thumbnails
 from jupyter_memory.types.memory import LARGEST_THUMBNAIL, MOST_THUMBNAILS, NO_PICTURES, Pictures, Thumbnail
 from jupyter_memory.types.report import PictureReport
 
@@ -29,25 +28,23 @@ if TYPE_CHECKING:
 # optional, and most files show no pictures.
 
 # What is read of a picture: bytes as it is stored, and pixels. The latter take some 0.5 s and 150 MB.
-LARGEST_PICTURE = 20_000_000
-MOST_PIXELS = 36_000_000
+_LARGEST_PICTURE = 20_000_000
+_MOST_PIXELS = 36_000_000
 # Pixels of a thumbnail: a card shows up to 240 x 180, twice that on a screen of high density.
 _WIDTH, _HEIGHT = 480, 360
 # Tried in turn until the thumbnail is small enough: its part of that size, and the quality of WebP or the colours of
 # PNG. The last ones are small whatever they show.
 _WEBP = ((1.0, 60), (1.0, 35), (0.75, 40), (0.5, 40), (0.3, 30), (0.15, 10))
 _PNG = ((1.0, 64), (1.0, 16), (0.75, 16), (0.5, 16), (0.3, 16), (0.15, 8))
-# Between light and dark, 0 to 255.
 _LIGHT = 150
 
-DAMAGED = "damaged"
-TOO_LARGE = "too large"
-NO_PILLOW = "for which Pillow is missing: pip install 'jupyter-memory[pictures]'"
+_DAMAGED = "damaged"
+_TOO_LARGE = "too large"
+_NO_PILLOW = "for which Pillow is missing: pip install 'jupyter-memory[pictures]'"
 
 
 class _PictureError(ValueError):
-    # A picture has no thumbnail; its text says in a word or two why.
-    pass
+    pass  # its text says in a word or two why a picture has no thumbnail
 
 
 @cache
@@ -55,22 +52,32 @@ def _has_pillow() -> bool:
     return find_spec("PIL") is not None
 
 
-def thumbnail(data: bytes) -> tuple[Thumbnail, int]:
-    """Return the thumbnail of a picture as it is stored in a file, and how many pixels were read for it.
-
-    Of several frames the first is shown. What is transparent gets the ground on which the rest can be seen.
-
-    Raises:
-        ValueError: the picture is damaged, too large, or of a format that is not read; or Pillow is missing.
-    """
+def _thumbnail(data: bytes) -> tuple[Thumbnail, int]:
+    # Of a picture as it is stored in a file, with the pixels read for it. Of several frames the first is shown. What is
+    # transparent gets the ground on which the rest can be seen.
     if not _has_pillow():
-        raise _PictureError(NO_PILLOW)
-    if len(data) > LARGEST_PICTURE:
-        raise _PictureError(TOO_LARGE)
+        raise _PictureError(_NO_PILLOW)
+    if len(data) > _LARGEST_PICTURE:
+        raise _PictureError(_TOO_LARGE)
     from PIL import Image, ImageOps
+    from PIL.GifImagePlugin import GifImageFile
+    from PIL.JpegImagePlugin import JpegImageFile
+    from PIL.PngImagePlugin import PngImageFile
+    from PIL.WebPImagePlugin import WebPImageFile
 
+    # It is opened by the decoder that its first bytes name: no other one ever sees it, and `Image.open` would warn of a
+    # large picture.
+    decoders: dict[bytes, Callable[[BytesIO], Image.Image]] = {
+        b"\x89PNG": PngImageFile,
+        b"\xff\xd8\xff": JpegImageFile,
+        b"GIF8": GifImageFile,
+        b"RIFF": WebPImageFile,
+    }
     try:
-        with _opened(data) as picture:
+        decoder = next(decoder for begin, decoder in decoders.items() if data.startswith(begin))
+        with decoder(BytesIO(data)) as picture:
+            if picture.width * picture.height > _MOST_PIXELS:
+                raise _PictureError(_TOO_LARGE)
             # JPEG alone can be read at a fraction of its size.
             picture.draft("RGB", (_WIDTH, _HEIGHT))
             pixels = picture.width * picture.height
@@ -83,33 +90,10 @@ def thumbnail(data: bytes) -> tuple[Thumbnail, int]:
     except _PictureError:
         raise
     except MemoryError:
-        raise _PictureError(TOO_LARGE) from None
+        raise _PictureError(_TOO_LARGE) from None
     except Exception:  # noqa: BLE001  a decoder may raise anything for a broken file
-        raise _PictureError(DAMAGED) from None
-    raise _PictureError(TOO_LARGE)
-
-
-def _opened(data: bytes) -> Image.Image:
-    # It is opened by the decoder that its first bytes name: no other one ever sees it, and `Image.open` would warn of a
-    # large picture.
-    from PIL.GifImagePlugin import GifImageFile
-    from PIL.JpegImagePlugin import JpegImageFile
-    from PIL.PngImagePlugin import PngImageFile
-    from PIL.WebPImagePlugin import WebPImageFile
-
-    decoders: dict[bytes, Callable[[BytesIO], Image.Image]] = {
-        b"\x89PNG": PngImageFile,
-        b"\xff\xd8\xff": JpegImageFile,
-        b"GIF8": GifImageFile,
-        b"RIFF": WebPImageFile,
-    }
-    decoder = next((decoder for begin, decoder in decoders.items() if data.startswith(begin)), None)
-    if decoder is None:
-        raise _PictureError(DAMAGED)
-    picture = decoder(BytesIO(data))
-    if picture.width * picture.height > MOST_PIXELS:
-        raise _PictureError(TOO_LARGE)
-    return picture
+        raise _PictureError(_DAMAGED) from None
+    raise _PictureError(_TOO_LARGE)
 
 
 def _opaque(picture: Image.Image) -> Image.Image:
@@ -152,9 +136,6 @@ Picture = bytes | str | None
 _PIXELS_OF_FILE = 500_000_000
 _PIXELS_A_SECOND = 50_000_000
 
-NOT_DRAWN = "in SVG that cannot be drawn"
-TOO_MUCH = "beyond what is read of one file"
-
 
 class PictureReader:
     """Makes the thumbnails of one file, part by part; those that are known by their origin are taken unchanged."""
@@ -165,105 +146,99 @@ class PictureReader:
 
     def read(self, pictures: Sequence[Picture]) -> Pictures:
         """Return the thumbnails of the pictures of one part; the same picture twice counts once."""
-        if not pictures:
-            return NO_PICTURES
         thumbnails: list[Thumbnail] = []
         left_out = []
         for picture in dict.fromkeys(pictures):
             try:
                 if len(thumbnails) == MOST_THUMBNAILS:
                     raise _PictureError(f"beyond {MOST_THUMBNAILS} of a cell")
-                thumbnails.append(self._thumbnail(picture))
+                if picture is None:
+                    raise _PictureError("of a format that is not read")
+                stored = picture if isinstance(picture, bytes) else picture.encode()
+                origin = blake2b(stored, digest_size=16).hexdigest()
+                thumbnails.append(self._known.get(origin) or replace(self._made(picture), origin=origin))
             except _PictureError as error:
                 left_out.append(str(error))
-        return Pictures(tuple(thumbnails), tuple(left_out))
+        return Pictures(tuple(thumbnails), tuple(left_out)) if pictures else NO_PICTURES
 
-    def _thumbnail(self, picture: Picture) -> Thumbnail:
-        if picture is None:
-            raise _PictureError("of a format that is not read")
-        origin = blake2b(picture if isinstance(picture, bytes) else picture.encode(), digest_size=16).hexdigest()
-        if origin in self._known:
-            return self._known[origin]
+    def _made(self, picture: bytes | str) -> Thumbnail:
         if self._pixels >= _PIXELS_OF_FILE:
-            raise _PictureError(TOO_MUCH)
-        if isinstance(picture, str):
-            # Four characters are three bytes.
-            if len(picture) > LARGEST_PICTURE * 3 // 2:
-                raise _PictureError(TOO_LARGE)
-            try:
-                data = b64decode(picture)
-            except ValueError:
-                raise _PictureError(DAMAGED) from None
-        else:
-            data = picture
-        found, pixels = thumbnail(self._drawn(data) if is_svg(data) else data)
-        self._pixels += pixels
-        return replace(found, origin=origin)
-
-    def _drawn(self, picture: bytes) -> bytes:
-        if not _has_pillow():
-            raise _PictureError(NO_PILLOW)
-        if not can_draw():
-            raise _PictureError("in SVG, for which resvg is missing: pip install 'jupyter-memory[pictures]'")
-        if len(picture) > LARGEST_PICTURE:
-            raise _PictureError(TOO_LARGE)
-        begun = time.monotonic()
+            raise _PictureError("beyond what is read of one file")
+        # Four characters are three bytes.
+        if isinstance(picture, str) and len(picture) > _LARGEST_PICTURE * 3 // 2:
+            raise _PictureError(_TOO_LARGE)
         try:
-            return drawn(picture)
-        # Where the process cannot be started, the notebook is read without the picture.
-        except (InputError, OSError):
-            raise _PictureError(NOT_DRAWN) from None
-        finally:
-            self._pixels += int((time.monotonic() - begun) * _PIXELS_A_SECOND)
+            data = b64decode(picture) if isinstance(picture, str) else picture
+        except ValueError:
+            raise _PictureError(_DAMAGED) from None
+        if is_svg(data):
+            if not _has_pillow():
+                raise _PictureError(_NO_PILLOW)
+            if not can_draw():
+                raise _PictureError("in SVG, for which resvg is missing: pip install 'jupyter-memory[pictures]'")
+            if len(data) > _LARGEST_PICTURE:
+                raise _PictureError(_TOO_LARGE)
+            begun = time.monotonic()
+            try:
+                data = drawn(data)
+            # Where the process cannot be started, the notebook is read without the picture.
+            except (InputError, OSError):
+                raise _PictureError("in SVG that cannot be drawn") from None
+            finally:
+                self._pixels += int((time.monotonic() - begun) * _PIXELS_A_SECOND)
+        found, pixels = _thumbnail(data)
+        self._pixels += pixels
+        return found
 
 
-FULL = "beyond the setting thumbnails_max_mb"
-OVER_BUDGET = "beyond the setting max_store_mb"
+_FULL = "beyond the setting thumbnails_max_mb"
+_OVER_BUDGET = "beyond the setting max_store_mb"
 # What may be otherwise the next time.
-_FOR_NOW = {FULL, OVER_BUDGET, NO_PILLOW}
+_FOR_NOW = {_FULL, _OVER_BUDGET, _NO_PILLOW}
 
 
 def quota_of(storage: Storage, settings: JupyterMemory, space: str) -> Quota | None:
     """Return the room for pictures that the settings leave in a space of a store, None if none are kept."""
-    if not settings.thumbnails:
-        return None
-
-    def left() -> int | None:
-        most = budget(settings)
-        return None if most is None else most - storage.held()
-
-    return Quota(storage.thumbnails, int(settings.thumbnails_max_mb * 1_000_000), space, left)
+    return Quota(storage, settings, space) if settings.thumbnails else None
 
 
 class Quota:
-    """The room for the pictures of one space of a store, in which all of them may have ``most`` bytes.
+    """The room for the pictures of one space of a store.
 
-    ``left`` returns how many bytes the store may still grow by, below 0 where it is too large; None is any number. A
-    file that is written anew may have as many bytes of pictures as before, however large the store is.
+    A file that is written anew may have as many bytes of pictures as before, however large the store is.
     """
 
-    def __init__(self, held: Thumbnails, most: int, space: str, left: Callable[[], int | None] = lambda: None) -> None:
-        self._held, self._most, self._space, self._left = held, most, space, left
+    def __init__(self, storage: Storage, settings: JupyterMemory, space: str) -> None:
+        self._storage, self._settings, self._space = storage, settings, space
+        self._most = int(settings.thumbnails_max_mb * 1_000_000)
         self._room = 0
-        self._why = FULL
+        self._why = _FULL
         self._fitting: list[Pictures] = []
         self._kept = 0
         self._left_out: Counter[str] = Counter()
+
+    def _left(self) -> int | None:
+        # By how many bytes the store may still grow, below 0 where it is too large; None is any number.
+        most = budget(self._settings)
+        return None if most is None else most - self._storage.held()
+
+    def _held(self, without: Sequence[str] = ()) -> int:
+        return self._storage.thumbnails.size(without, self._space)
 
     def has_room(self) -> bool:
         """Return whether a picture of any size could be kept."""
         left = self._left()
         if left is not None and left < LARGEST_THUMBNAIL:
             return False
-        return _has_pillow() and self._held.size((), self._space) + LARGEST_THUMBNAIL <= self._most
+        return _has_pillow() and self._held() + LARGEST_THUMBNAIL <= self._most
 
     def begin(self, paths: Sequence[str]) -> None:
         """Count the room before these files are written in place of what they were."""
-        others = self._held.size(paths, self._space)
-        self._room, self._why = self._most - others, FULL
+        others = self._held(paths)
+        self._room, self._why = self._most - others, _FULL
         left = self._left()
-        if left is not None and (room := max(left, 0) + self._held.size((), self._space) - others) < self._room:
-            self._room, self._why = room, OVER_BUDGET
+        if left is not None and (room := max(left, 0) + self._held() - others) < self._room:
+            self._room, self._why = room, _OVER_BUDGET
         self._fitting = []
 
     def fitting(self, memories: Sequence[Prepared]) -> tuple[list[Prepared], bool]:
@@ -272,10 +247,9 @@ class Quota:
         for pictures in (one.draft.pictures for one in memories):
             if pictures.size > max(self._room, 0):
                 # All pictures of a cell or none: a missing one would not be noticed.
-                fitting.append(Pictures((), (*pictures.left_out, *[self._why] * len(pictures.thumbnails))))
-            else:
-                self._room -= pictures.size
-                fitting.append(pictures)
+                pictures = Pictures((), (*pictures.left_out, *[self._why] * len(pictures.thumbnails)))
+            self._room -= pictures.size
+            fitting.append(pictures)
         self._fitting += fitting
         changed = [
             one if one.draft.pictures is pictures else replace(one, draft=replace(one.draft, pictures=pictures))
@@ -288,6 +262,7 @@ class Quota:
         for pictures in self._fitting:
             self._kept += len(pictures.thumbnails)
             self._left_out.update(pictures.left_out)
+        self._fitting = []
 
     @property
     def report(self) -> PictureReport:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import accumulate, pairwise
 from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from jupyter_memory.embedders import base
 from jupyter_memory.embedders.base import TokenEmbedder
-from jupyter_memory.embedders.tokenizer import Tokens, chunk_tokens
+from jupyter_memory.embedders.tokenizer import chunk_tokens
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.ingest.dates import in_name
@@ -36,6 +36,8 @@ from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft, Memory
 from jupyter_memory.types.chunk_tokens import ChunkTokens
 from jupyter_memory.types.memory import Thumbnail
 from jupyter_memory.types.protocols import Embedder, Vectors
+
+Item = TypeVar("Item")
 
 # The keys of a record: the keywords of ``MemoryStore.add``, and ``lang``.
 TIMES = ("event_at", "valid_from", "valid_until")
@@ -90,11 +92,6 @@ def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Dra
     return clean(Draft(**given), redacting=redacting)
 
 
-def record_of(memory: Memory) -> dict[str, Any]:
-    """Return the keywords of ``MemoryStore.add`` that would add this memory, without its place in a file."""
-    return {name: getattr(memory, name) for name in KNOWN}
-
-
 def is_missing(value: Any) -> bool:
     """Return whether a value is missing: None, or the NaN of a DataFrame."""
     return value is None or (isinstance(value, float) and isnan(value))
@@ -121,9 +118,9 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
     names: dict[str, Any] = {name: storable(value) for name in _NAMES if (value := getattr(draft, name)) is not None}
     told = [name for name in _TOLD if name in names]
     if redacting and any(suspicious(["\n".join((text, title, *tags, *(names[name] for name in told)))])):
-        (text, _), (title, _) = redact(text), redact(title)
-        tags = tuple(redact(tag)[0] for tag in tags)
-        names |= {name: redact(names[name])[0] for name in told}
+        text, title = _hidden(text), _hidden(title)
+        tags = tuple(map(_hidden, tags))
+        names |= {name: _hidden(names[name]) for name in told}
     # Not before: half a secret cannot be recognised.
     title, tags = short(title), tuple(dict.fromkeys(map(short, tags)))
     if redacting:
@@ -133,7 +130,7 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
     prefix = draft.context or context("", (), when=draft.event_at)
     if redacting and "://" in names["source"]:
         # A URL may have a password in it; a path is just the name of a file.
-        names["source"] = redact(names["source"])[0]
+        names["source"] = _hidden(names["source"])
     return replace(
         draft, text=text, title=title, pinned=pinned, tier=tier, context=prefix, tags=tags, metadata=metadata, **names
     )
@@ -142,19 +139,20 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
 def prepare(
     drafts: Sequence[Draft], embedder: Embedder | None, known: Mapping[str, Vectors] | None = None
 ) -> list[Prepared]:
-    """Chunk drafts and embed all chunks in one batch; without an embedder there are no vectors.
-
-    ``known`` has vectors that this embedder gave before, by their texts.
-
-    Raises:
-        EmbedderError: the model cannot run here, or gives no vectors that can be stored.
-    """
+    """Chunk drafts and embed all chunks; ``known`` has vectors that this embedder gave before, by their texts."""
     read = [definitions_and_places(draft.kind, draft.lang, draft.text) for draft in drafts]
     chunked = with_chunks(drafts, [() if one is None else one[1] for one in read])
     takes = embedder if isinstance(embedder, TokenEmbedder) else None
+    # The title of each chunk's draft, its head and its text.
+    pieces = [
+        (draft.title, embedded_head(draft.kind, draft.title, chunk.context), draft.text[chunk.start : chunk.end])
+        for draft in chunked
+        for chunk in draft.chunks
+    ]
     kept: list[ChunkTokens] = []
     parts: list[Vectors] = []
-    for found, of_chunks in _tokens(chunked):
+    for some in portions(pieces, lambda piece: len(piece[1]) + 1 + len(piece[2]), _AT_ONCE):
+        found, of_chunks = chunk_tokens((head, text) for _, head, text in some)
         kept += of_chunks
         if embedder is not None and takes is not None:
             parts.append(base.of_tokens(embedder, takes, found))
@@ -162,19 +160,13 @@ def prepare(
     if parts:
         vectors = np.concatenate(parts)
     elif embedder is not None:
-        texts = [
-            embedding_text(draft.kind, draft.title, chunk.context, draft.text[chunk.start : chunk.end])
-            for draft in chunked
-            for chunk in draft.chunks
-        ]
+        texts = [f"{head}\n{text}" if head else text for _, head, text in pieces]
         new = list(dict.fromkeys(text for text in texts if text not in known)) if known else texts
         vectors = base.documents(embedder, new)
         if known:
             every = {**known, **dict(zip(new, vectors, strict=True))}
             vectors = np.stack([every[text] for text in texts])
-    words = ident_columns(
-        [f"{draft.title}\n{draft.text[chunk.start : chunk.end]}" for draft in chunked for chunk in draft.chunks]
-    )
+    words = ident_columns([f"{title}\n{text}" for title, _, text in pieces])
     ends = list(accumulate((len(draft.chunks) for draft in chunked), initial=0))
     return [
         Prepared(
@@ -188,19 +180,18 @@ def prepare(
     ]
 
 
-def _tokens(chunked: Sequence[Draft]) -> Iterator[tuple[Tokens, list[ChunkTokens]]]:
-    some: list[tuple[str, str]] = []
-    size = 0
-    for draft in chunked:
-        for chunk in draft.chunks:
-            head = embedded_head(draft.kind, draft.title, chunk.context)
-            some.append((head, draft.text[chunk.start : chunk.end]))
-            size += len(head) + 1 + chunk.end - chunk.start
-            if size >= _AT_ONCE:
-                yield chunk_tokens(some)
-                some, size = [], 0
+def portions(items: Iterable[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
+    """Yield the items in lists, each of which ends with the item that makes it as large as ``most``."""
+    some: list[Item] = []
+    total = 0
+    for item in items:
+        some.append(item)
+        total += size(item)
+        if total >= most:
+            yield some
+            some, total = [], 0
     if some:
-        yield chunk_tokens(some)
+        yield some
 
 
 def read_file(
@@ -216,7 +207,7 @@ def read_file(
     A document without a title has its path below ``root`` as title. Its date is the one that it states itself or has in
     its name, else when it was ``committed``, else when the file was last changed.
     ``metadata["redacted"]`` counts the secrets hidden in the text; they are hidden in title, context and tags too.
-    With ``pictures``, thumbnails are made of those that the parts show, but of those known in it by their origin.
+    With ``pictures``, which are known ones by their origin, thumbnails are made of those that the parts show.
 
     Raises:
         InputError: the file cannot be read, or is not what its name says.
@@ -225,29 +216,34 @@ def read_file(
     try:
         when = committed or datetime.fromtimestamp(path.stat().st_mtime, UTC)
         if redacting and isinstance(reader, Shortening):
-            reader = reader.hiding(_hidden)
+            reader = replace(reader, hide=_hidden)
         document = reader.read(path)
     except OSError as error:
         raise InputError(f"The file cannot be read: {error.strerror or type(error).__name__}.") from None
-    stated = document.written or in_name(path.name, datetime.now(UTC))
     below = path != root and path.is_relative_to(root)
     title = document.title or short_path(path.relative_to(root).as_posix() if below else path.name)
-    drafts = _drafts_of(document, path, title, when, stated, _hidden if redacting else None)
-    if pictures is not None:
-        reading = PictureReader(pictures)
-        drafts = [
-            replace(draft, pictures=reading.read(part.pictures)) if part.pictures else draft
-            for draft, part in zip(drafts, document.parts, strict=True)
-        ]
+    drafts = _drafts_of(document, path, title, when, redacting, pictures)
     if not redacting:
         return drafts
+
     texts = suspicious([draft.text for draft in drafts])
     # Checked apart from the texts: a character beyond ASCII, such as a title's dash, makes a whole string larger.
     others = suspicious(["\n".join((draft.title, draft.context, *draft.tags)) for draft in drafts])
-    return [
-        _redacted(draft, hints, bool(other)) if hints or other else draft
-        for draft, hints, other in zip(drafts, texts, others, strict=True)
-    ]
+    for place, (draft, hints, around) in enumerate(zip(drafts, texts, others, strict=True)):
+        if not hints and not around:
+            continue
+        text, count = redact(draft.text, hints)
+        if CLIPPED in draft.text:
+            # Secrets that were hidden before clipping are counted by their marks.
+            count += draft.text.count(MARK)
+        metadata = redact_values(draft.metadata) if draft.tags else draft.metadata
+        draft = replace(draft, text=text, metadata={**metadata, "redacted": count} if count else metadata)
+        # Secrets in title, context and tags are in some text too, and are counted there.
+        if around:
+            tags = tuple(dict.fromkeys(map(_hidden, draft.tags)))
+            draft = replace(draft, title=_hidden(draft.title), context=_hidden(draft.context), tags=tags)
+        drafts[place] = draft
+    return drafts
 
 
 def _drafts_of(
@@ -255,18 +251,17 @@ def _drafts_of(
     path: Path,
     title: str,
     when: datetime,
-    stated: datetime | None,
-    hide: Callable[[str], str] | None,
+    redacting: bool,
+    pictures: Mapping[str, Thumbnail] | None,
 ) -> list[Draft]:
-    # A part has the time that it says itself, else the one ``stated`` by the document, else ``when`` the file changed.
-    # Names that are too long to be stored with every chunk are shortened; ``hide`` takes secrets out of them before.
-
-    # Many parts have the same headings above them: each is shortened once.
+    # Names that are too long to be stored with every chunk are shortened, without the secrets in them. Many parts have
+    # the same headings above them: each is shortened once.
     @cache
     def named(name: str) -> str:
-        return short(hide(name) if hide is not None and len(name) > LONGEST_NAME else name)
+        return short(_hidden(name) if redacting and len(name) > LONGEST_NAME else name)
 
-    on = cache(day)
+    on, reading = cache(day), PictureReader(pictures or {})
+    stated = document.written or in_name(path.name, datetime.now(UTC))
     source, title = str(path.absolute()), named(title)
     tags = tuple(dict.fromkeys(map(named, document.tags[:MOST_OF_FILE])))
     # Noted apart from tags that a person adds, which stay when the file changes.
@@ -285,6 +280,7 @@ def _drafts_of(
             dated_by_file=not (part.written or stated),
             context=context(title, list(map(named, part.headings)), part.above, on(part.written or stated or when)),
             metadata={**part.metadata, **({LINE: part.line} if part.line else {}), **of_file},
+            pictures=reading.read(part.pictures if pictures is not None else ()),
         )
         for part in document.parts
     ]
@@ -294,26 +290,9 @@ def _hidden(text: str) -> str:
     return redact(text)[0]
 
 
-def _redacted(draft: Draft, hints: Collection[str], around: bool) -> Draft:
-    text, count = redact(draft.text, hints)
-    if CLIPPED in draft.text:
-        # Secrets that were hidden before clipping are counted by their marks.
-        count += draft.text.count(MARK)
-    # Secrets in title, context and tags are in some text too, and are counted there.
-    title, context, tags = draft.title, draft.context, draft.tags
-    if around:
-        title, context = redact(title)[0], redact(context)[0]
-        tags = tuple(dict.fromkeys(redact(tag)[0] for tag in tags))
-    metadata = redact_values(draft.metadata) if draft.tags else draft.metadata
-    if count:
-        metadata = {**metadata, "redacted": count}
-    return replace(draft, text=text, title=title, context=context, tags=tags, metadata=metadata)
-
-
 # The time of a file says when something in it was changed, not what. Without what follows, one edited cell would date,
 # and embed, all cells of its notebook anew. Where only the date of a text is another, its vectors stay too.
 
-# The path, kind, location, title and text of a memory.
 _Content = tuple[str, str, str, str, str]
 
 

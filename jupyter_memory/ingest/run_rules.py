@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fnmatch import translate
-from functools import cached_property
+from fnmatch import fnmatchcase
 
 _OUR_MAGIC = re.compile(
     r"^[ \t]*+(?:[\w., \t\[\]'\"]*=[ \t]*|%%?\w+[ \t][^\n]*?)?%%?mem(?:search|add|ory|eval|fix)\b"
@@ -15,7 +14,7 @@ _OUR_MAGIC = re.compile(
     re.MULTILINE,
 )
 _LOADS_US = re.compile(r"^[ \t]*+%(?:re|un)?load_ext[ \t]+jupyter_memory\b.*|^[ \t]*+#.*", re.MULTILINE)
-# A comment of Python, R, Julia, C, SQL, Lisp or MATLAB.
+# In a comment of Python, R, Julia, C, SQL, Lisp or MATLAB.
 _OFF = re.compile(r"(?:#|//|--|;|%)[ \t]*memory[ \t]*:[ \t]*off\b", re.IGNORECASE)
 # "memory: off" as a tag: people write tags with hyphens.
 _PARTS_OF_TAG = re.compile(r"[\W_]+")
@@ -56,9 +55,5 @@ class HistoryRules:
             or uses_memory(source)
             or _OFF.search(source) is not None
             or any(_PARTS_OF_TAG.sub("", tag).casefold() == _OFF_TAG for tag in tags)
-            or ((fitting := self._fitting) is not None and any(map(fitting.match, map(str.strip, source.splitlines()))))
+            or any(fnmatchcase(line.strip(), pattern) for line in source.splitlines() for pattern in self.patterns)
         )
-
-    @cached_property
-    def _fitting(self) -> re.Pattern[str] | None:
-        return re.compile("|".join(map(translate, self.patterns))) if self.patterns else None

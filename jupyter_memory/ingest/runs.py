@@ -20,7 +20,7 @@ from jupyter_memory.text.unicode import uncoloured, without_data
 from jupyter_memory.types import Draft, Outcome, Run, RunError
 
 # Characters kept of a source, as of a cell in a notebook; of an error's message and its traceback.
-SOURCE, MESSAGE, TRACEBACK = 200_000, 4_000, 20_000
+_SOURCE, _MESSAGE, _TRACEBACK = 200_000, 4_000, 20_000
 # Characters that are read of a longer text, and those at its end that are then left out: they may be half a secret.
 _READ, _DOUBTFUL = 500_000, 20_000
 # Characters of a title, and of the text in which it is looked for.
@@ -36,9 +36,6 @@ _COMMENT = re.compile(r"^(?:#|//|--)+[ \t]*+")
 def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | None:
     """Return a run as it is stored, and the draft of its text; None where the text is blank.
 
-    Secrets are replaced in the text, the message and the traceback. The draft's metadata has the length of a text that
-    was shortened.
-
     Raises:
         InputError: the outcome is none that a run can have.
     """
@@ -48,9 +45,11 @@ def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | Non
     text = stored.source
     if not text:
         return None
+    lines = [line for line in (_COMMENT.sub("", line.strip()) for line in text[:_BEGINNING].splitlines()) if line]
+    telling = next((line for line in lines if not _SAYS_LITTLE.match(line)), (lines or [text.strip()])[0])
     draft = Draft(
         text=text,
-        title=title_of(text),
+        title=words_within(telling, _TITLE),
         kind="history",
         tier="file",
         space=space,
@@ -74,13 +73,13 @@ def in_bounds(run: Run, *, redacting: bool) -> Run:
         message, traceback = (uncoloured(readable(text)) for text in (error.message, error.traceback))
         error = RunError(
             short(readable(error.name)),
-            _bounded(message, MESSAGE, redacting),
-            _bounded(traceback, TRACEBACK, redacting),
+            _bounded(message, _MESSAGE, redacting),
+            _bounded(traceback, _TRACEBACK, redacting),
         )
     return replace(
         run,
-        source=_bounded(source, SOURCE, redacting).strip("\n").rstrip(),
-        characters=run.characters or (len(source) if len(source) > SOURCE else 0),
+        source=_bounded(source, _SOURCE, redacting).strip("\n").rstrip(),
+        characters=run.characters or (len(source) if len(source) > _SOURCE else 0),
         started=run.started.astimezone(UTC),
         error=error,
         session=_name(run.session, redacting),
@@ -90,17 +89,6 @@ def in_bounds(run: Run, *, redacting: bool) -> Run:
         language=short(cell_language(readable(run.language).lower(), source)),
         environment=_name(run.environment, redacting),
     )
-
-
-def title_of(text: str) -> str:
-    """Return the first line of a source that says what it does, without the mark of a comment.
-
-    >>> title_of("import pandas as pd\\n\\n# Fit the Poisson model\\nfit(λ)")
-    'Fit the Poisson model'
-    """
-    lines = [line for line in (_COMMENT.sub("", line.strip()) for line in text[:_BEGINNING].splitlines()) if line]
-    telling = next((line for line in lines if not _SAYS_LITTLE.match(line)), None)
-    return words_within(telling or (lines or [text.strip()])[0], _TITLE)
 
 
 def _bounded(text: str, length: int, redacting: bool) -> str:

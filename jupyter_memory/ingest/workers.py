@@ -6,73 +6,56 @@ import gc
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import accumulate, islice, pairwise
-from operator import attrgetter
+from itertools import islice
 from pathlib import Path
 from threading import Condition, Thread
-from typing import TYPE_CHECKING, Any, Self
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.ingest.preparation import prepare, read_file
+from jupyter_memory.ingest.preparation import portions, prepare, read_file
 from jupyter_memory.ingest.readers.isolated import Child
 from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.storage.base import Prepared
-from jupyter_memory.text.code import Definitions
-from jupyter_memory.types import Chunk, Draft
-from jupyter_memory.types.chunk_tokens import ChunkTokens
+from jupyter_memory.types import Draft
 from jupyter_memory.types.memory import Thumbnail
 
 if TYPE_CHECKING:
     from jupyter_memory.types.protocols import Embedder
 
-_DRAFT = attrgetter(*(field.name for field in fields(Draft)[:-1]))
-_CHUNK = attrgetter(*(field.name for field in fields(Chunk)))
-_draft: Callable[..., Draft] = Draft
-
-# Drafts with their chunks; all vectors; the tokens of each chunk; the words of ``ident``; what each draft defines.
-Packed = tuple[list[tuple[Any, ...]], Any, list[bytes], list[str], list[Definitions | None]]
-
 # Which state of a file was read, and what it holds.
-Result = tuple[tuple[int, int], Packed]
-_PrepareHere = Callable[[Sequence[Path]], list[Result | None]]
+Result = tuple[tuple[int, int], list[Prepared]]
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What the files of one run have in common; ``dimensions`` are the static model's, 0 without vectors.
+    """What the files of one run have in common.
 
-    ``commits`` says when unchanged files were committed; ``pictures`` are the known thumbnails of files, by origin,
-    None where pictures are not read.
+    ``dimensions`` is 0 without vectors; ``pictures`` are known thumbnails by origin, None if pictures are not read.
     """
 
     root: Path
     redacting: bool
     space: str
     dimensions: int
-    commits: Mapping[Path, datetime] = field(default_factory=dict)
-    pictures: Mapping[Path, Mapping[str, Thumbnail]] | None = None
+    commits: Mapping[Path, datetime]
+    pictures: Mapping[Path, Mapping[str, Thumbnail]] | None
 
 
-def stamp(path: Path) -> tuple[int, int]:
-    """Return when a file was changed, and its size."""
+def _stamp(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_mtime_ns, status.st_size
 
 
 def prepare_files(paths: Sequence[Path], task: Task, embedder: Embedder | None) -> list[Result | None]:
     """Return what each file holds, ready to be written; None where something is wrong with it."""
-    drafts: list[list[Draft] | None] = []
-    stamps = []
+    read: list[tuple[tuple[int, int], list[Draft]] | None] = []
     for path in paths:
-        stamps.append((0, 0))
         try:
-            stamps[-1] = stamp(path)
+            when = _stamp(path)
             found = read_file(
                 path,
                 root=task.root,
@@ -80,15 +63,12 @@ def prepare_files(paths: Sequence[Path], task: Task, embedder: Embedder | None) 
                 committed=task.commits.get(path),
                 pictures=None if task.pictures is None else task.pictures.get(path, {}),
             )
-            drafts.append([replace(one, space=task.space) for one in found] if task.space else found)
+            read.append((when, [replace(one, space=task.space) for one in found] if task.space else found))
         except (JupyterMemoryError, OSError, ValueError, OverflowError):
             # The process that writes reads it again, and reports what is wrong.
-            drafts.append(None)
-    ready = iter(prepare([one for of_file in drafts for one in of_file or ()], embedder))
-    return [
-        None if of_file is None else (when, _packed(list(islice(ready, len(of_file)))))
-        for of_file, when in zip(drafts, stamps, strict=True)
-    ]
+            read.append(None)
+    ready = iter(prepare([one for of_file in read if of_file for one in of_file[1]], embedder))
+    return [of_file and (of_file[0], list(islice(ready, len(of_file[1])))) for of_file in read]
 
 
 def serve() -> None:
@@ -97,9 +77,8 @@ def serve() -> None:
     os.dup2(2, 1)  # what a library prints is no result
     with suppress(EOFError, BrokenPipeError):
         task: Task = pickle.load(requests)  # noqa: S301 - from the process that started this one
-        if not task.dimensions:
-            embedder = None
-        else:
+        embedder = None
+        if task.dimensions:
             from jupyter_memory.embedders.static import StaticEmbedder
 
             embedder = StaticEmbedder(task.dimensions)
@@ -113,35 +92,6 @@ def serve() -> None:
             results.flush()
 
 
-def _packed(prepared: Sequence[Prepared]) -> Packed:
-    # As tuples, strings and an array, which are pickled fast.
-    drafts = [(*_DRAFT(one.draft), [_CHUNK(chunk) for chunk in one.draft.chunks]) for one in prepared]
-    parts = [one.vectors for one in prepared if one.vectors is not None]
-    return (
-        drafts,
-        np.concatenate(parts) if parts else None,
-        [tokens.to_bytes() for one in prepared for tokens in one.tokens],
-        [words for one in prepared for words in one.idents],
-        [one.definitions for one in prepared],
-    )
-
-
-def _unpacked(given: Packed) -> list[Prepared]:
-    drafts, vectors, packed_tokens, idents, definitions = given
-    tokens = [ChunkTokens.from_bytes(data) for data in packed_tokens]
-    ends = accumulate((len(draft[-1]) for draft in drafts), initial=0)
-    return [
-        Prepared(
-            _draft(*draft[:-1], tuple([Chunk(*chunk) for chunk in draft[-1]])),
-            None if vectors is None else vectors[begin:end],
-            tokens[begin:end],
-            idents[begin:end],
-            defined,
-        )
-        for draft, (begin, end), defined in zip(drafts, pairwise(ends), definitions, strict=True)
-    ]
-
-
 # Bytes of files from which on workers are worth their start, which takes each some 0.4 s.
 _WORTH_IT = 3_000_000
 # Bytes of files that a worker gets at once, and how many such portions may lie ready or be under way.
@@ -153,24 +103,6 @@ _UNOPENED = 100_000
 # Bytes of a pipe and of what is read from it at once: three results.
 _PIPE = 1 << 20
 
-# Threads of BLAS would take a core from the others, even while they wait for work.
-_ALONE = {"OPENBLAS_NUM_THREADS": "1"}
-# A worker finds the package where this process found it, whatever was done to the path meanwhile.
-_PROGRAM = "import sys; sys.path[:] = {path!r}; from jupyter_memory.ingest.workers import serve; serve()"
-
-
-def _worker(task: Task) -> Child:
-    worker = Child.start(_PROGRAM.format(path=sys.path), _ALONE, _PIPE)
-    if sys.platform == "linux":
-        import fcntl
-
-        # More than a user may have of it is refused.
-        with suppress(OSError):
-            fcntl.fcntl(worker.results, fcntl.F_SETPIPE_SZ, _PIPE)
-    with suppress(OSError):
-        _send(worker, task)
-    return worker
-
 
 def _send(worker: Child, request: object) -> None:
     worker.requests.write(pickle.dumps(request))
@@ -180,14 +112,14 @@ def _send(worker: Child, request: object) -> None:
 class WorkerPool:
     """Hands out what was prepared of each file, in the order in which the files were named.
 
-    A file that no worker could read is None, and so is one whose worker was killed: the caller reads it. With
-    ``here``, the caller prepares portions itself while it would have to wait.
+    A file that no worker could read is None, and so is one whose worker was killed: the caller reads it. While it would
+    have to wait, the caller prepares portions itself, with ``here``.
     """
 
     def __init__(
-        self, paths: Sequence[Path], task: Task, workers: int, portion: int = 0, here: _PrepareHere | None = None
+        self, paths: Sequence[Path], task: Task, workers: int, here: Callable[[Sequence[Path]], list[Result | None]]
     ) -> None:
-        self._portions = list(_portions(paths, portion or _PORTION))
+        self._portions = list(portions(paths, _read_of, _PORTION))
         self._place = {path: place for place, part in enumerate(self._portions) for path in part}
         self._here = here
         self._news = Condition()
@@ -195,13 +127,20 @@ class WorkerPool:
         self._wanted = 0  # the portion that the caller wants; those before it are no longer needed
         self._ready: dict[int, dict[Path, Result | None]] = {}
         self._ended = False
-        self._running = 0
         self._workers: list[Child] = []
         for _ in range(min(workers, len(self._portions))):
             with suppress(OSError):
-                self._workers.append(_worker(task))
+                worker = Child.start(__name__, _PIPE)
+                self._workers.append(worker)
+                if sys.platform == "linux":
+                    import fcntl
+
+                    # More than a user may have of it is refused.
+                    with suppress(OSError):
+                        fcntl.fcntl(worker.results, fcntl.F_SETPIPE_SZ, _PIPE)
+                _send(worker, task)
+        self._running = len(self._workers)
         for worker in self._workers:
-            self._running += 1
             Thread(target=self._feed, args=(worker,), name="jupyter-memory-worker", daemon=True).start()
 
     def prepared(self, path: Path) -> list[Prepared] | None:
@@ -216,16 +155,13 @@ class WorkerPool:
             for before in [one for one in self._ready if one < place]:
                 del self._ready[before]
             self._news.notify_all()
-        while self._here is not None and place not in self._ready and self._running:
-            own = self._taken(wait=False)
-            if own is None:
-                break
+        while place not in self._ready and self._running and (own := self._taken(wait=False)) is not None:
             self._put(own, self._here(self._portions[own]))
         with self._news:
             self._news.wait_for(lambda: place in self._ready or not self._running)
             found = self._ready.get(place, {}).pop(path, None)
         # A file that was written since is not what was prepared.
-        return None if found is None or found[0] != stamp(path) else _unpacked(found[1])
+        return None if found is None or found[0] != _stamp(path) else found[1]
 
     def close(self) -> None:
         """End the workers, whatever they are doing."""
@@ -234,12 +170,6 @@ class WorkerPool:
             self._news.notify_all()
         for worker in self._workers:
             worker.end()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _feed(self, worker: Child) -> None:
         under_way: list[int] = []
@@ -290,16 +220,3 @@ def _read_of(path: Path) -> int:
         size = path.stat().st_size
         return min(size, 2 * traits.sampled or (_UNOPENED if traits.unopened else size))
     return 0
-
-
-def _portions(paths: Sequence[Path], most: int) -> Iterator[list[Path]]:
-    part: list[Path] = []
-    size = 0
-    for path in paths:
-        part.append(path)
-        size += _read_of(path)
-        if size >= most:
-            yield part
-            part, size = [], 0
-    if part:
-        yield part

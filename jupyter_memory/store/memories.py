@@ -150,7 +150,8 @@ class Memories:
         memory = self.get(memory_id)
         kept = {name for name in _NEVER_EMPTY if preparation.is_missing(changes.get(name))}
         changes = {name: value for name, value in changes.items() if name not in kept}
-        draft = replace(self._draft({**preparation.record_of(memory), **changes}), location=memory.location)
+        record = {name: getattr(memory, name) for name in preparation.KNOWN}
+        draft = replace(self._draft({**record, **changes}), location=memory.location)
 
         with self._storage.snapshot() as snapshot:
             [key] = snapshot.same_content([draft])

@@ -6,21 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """A part of a document that becomes a memory of its own: a cell of a notebook, an entry of a list, or all of it.
 
-    ``location`` finds the part again after the file was edited; it is empty where the file has just one part.
-    ``line`` is the line of the file with which the text begins, counted from 1: a hit opens the file there. It is 0
-    where the text is not that of lines of the file.
-    ``headings`` lead down to the part, outermost first; the last one is added to its title. ``above`` is the text just
-    above a cell. ``language`` is the document's where it is empty. ``metadata`` are JSON values. ``written`` is when
-    the document says that this part was written, an aware time.
-    ``pictures`` are those that the part shows: bytes or base64 of PNG, JPEG, GIF, WebP or SVG; None stands for one of
-    any other format.
+    ``location`` finds the part again after the file was edited; it is empty if the file has just one part. ``line`` is
+    the line of the file, from 1, with which the text begins, or 0. ``headings`` lead down to the part, outermost first;
+    the last one is added to its title. ``above`` is the text just above a cell. An empty ``language`` is that of
+    the document. ``metadata`` are JSON values. ``written`` is an aware time. ``pictures`` are bytes or base64 of PNG,
+    JPEG, GIF, WebP or SVG; None stands for one of any other format.
     """
 
     text: str
@@ -38,9 +35,8 @@ class Part:
 class Document:
     """What a reader found in a file. A document without parts is remembered as empty.
 
-    ``title`` is the document's name, its path below the indexed folder where it is empty. ``kind`` is the kind of the
-    memories: ``"file"``, or ``"cell"`` for a notebook. ``written`` is an aware time: when the document says that it was
-    written; it dates the parts that do not say it themselves.
+    An empty ``title`` stands for the path below the indexed folder. ``kind`` is that of the memories: ``"file"``, or
+    ``"cell"`` for a notebook. ``written``, an aware time, dates the parts that do not say when they were written.
     """
 
     parts: tuple[Part, ...]
@@ -52,7 +48,18 @@ class Document:
 
 
 class Reader(Protocol):
-    """Reads files of one kind."""
+    """Reads files of one kind.
+
+    It may also have ``hiding(hide)``, which returns a reader that calls ``hide`` before it shortens a text, and declare
+
+    - ``version``, 0 if left out: files that an earlier version read are read anew;
+    - ``sampled``: how many bytes it reads at both ends of a file of any size. The setting ``max_file_mb`` does not
+      apply to such files, and their fingerprint is that of their size and of these bytes;
+    - of our own readers, ``missing``: the extra to install before it can read anything;
+    - and ``unopened``: this process must not open its files, since it may have them open already. POSIX ends all locks
+      of a process on a file when the process closes it once, also those of a database. ``max_file_mb`` does not
+      apply, and the fingerprint is that of size and time.
+    """
 
     @property
     def suffixes(self) -> tuple[str, ...]:
@@ -69,55 +76,8 @@ class Reader(Protocol):
         ...
 
 
-@runtime_checkable
-class Versioned(Protocol):
-    """What a reader declares whose documents changed: files that an earlier version read are read anew.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortening:
+    """A reader that shortens long texts. Before that ``hide`` replaces secrets: half of one is not recognised."""
 
-    ``version`` counts from 1; a reader that declares none has 0.
-    """
-
-    @property
-    def version(self) -> int: ...
-
-
-@runtime_checkable
-class Sampling(Protocol):
-    """What a reader declares that reads a bounded part of a file of any size, such as its header and its last bytes.
-
-    The setting ``max_file_mb`` does not apply to its files, and their fingerprint is that of their size, their first
-    and their last ``sampled`` bytes.
-    """
-
-    @property
-    def sampled(self) -> int: ...
-
-
-@runtime_checkable
-class NeedsExtra(Protocol):
-    """What a reader declares that needs a package which only an extra installs."""
-
-    @property
-    def missing(self) -> str:
-        """Return the extra that has to be installed before files can be read, nothing where it is."""
-        ...
-
-
-@runtime_checkable
-class Unopened(Protocol):
-    """What a reader declares whose files this process must not open, since it may have them open already.
-
-    POSIX ends all locks of a process on a file when the process closes it once, also those of a database. The setting
-    ``max_file_mb`` does not apply to these files, and their fingerprint is that of their size and time.
-    """
-
-    @property
-    def unopened(self) -> bool: ...
-
-
-@runtime_checkable
-class Shortening(Protocol):
-    """What a reader declares that shortens long texts: half of a secret could not be recognised afterwards."""
-
-    def hiding(self, hide: Callable[[str], str], /) -> Reader:
-        """Return this reader; the one returned calls ``hide``, which replaces secrets, before it shortens a text."""
-        ...
+    hide: Callable[[str], str] | None = field(default=None, repr=False)

@@ -29,11 +29,10 @@ from jupyter_memory.ingest.readers.tables import (
     TEXT,
     Column,
     Table,
+    columns_of,
     document,
-    header_of,
     is_value,
     type_of_all,
-    types_of,
     without_preamble,
 )
 from jupyter_memory.ingest.readers.text import MARKS
@@ -56,6 +55,10 @@ class Sample:
     characters: int
     whole: bool
     cut_short: bool = False
+
+    def rows(self, count: int, characters: int) -> int:
+        """Return how many rows the file has, if ``count`` of them have so many characters: an estimate of the rest."""
+        return count if self.whole else max(count, round(count * self.characters / (characters or 1)))
 
 
 def sample(path: Path) -> Sample:
@@ -106,8 +109,8 @@ def _beginning(opened: IO[bytes], most: int, compressed: bool) -> tuple[bytes, i
     return bytes(data), taken - len(rest)
 
 
-# Rows by which columns are judged, and rows by which the separator is.
-_ROWS, _FEW = 200, 40
+# Rows by which the separator is judged.
+_FEW = 40
 _SEPARATORS = (",", ";", "\t", "|")
 
 
@@ -139,16 +142,14 @@ class DelimitedReader:
         if not rows:
             raise InputError(f"The file has no row that can be read, so it is no {self.format}.")
         cells = without_preamble(rows)
-        width, header = len(cells[0]), None if begun.cut_short else header_of(cells[: _ROWS + 1])
-        types = types_of(cells[1 : _ROWS + 1] if header else cells[:_ROWS], width)
-        count = len(cells) - (header is not None)
-        if not begun.whole:
-            count = max(count, round(count * begun.characters / (sum(map(len, lines)) or 1)))
+        width = len(cells[0])
+        columns, types = ((), ()) if begun.cut_short else columns_of(cells, width)
+        count = begun.rows(len(cells) - bool(columns), sum(map(len, lines)))
         table = Table(
-            columns=tuple(map(Column, (cell.strip() for cell in header), types)) if header else (),
+            columns=columns,
             rows=None if begun.cut_short else count,
             estimated=not begun.whole,
-            types=() if begun.cut_short else tuple(types),
+            types=types,
             width=width,
             at_least=begun.cut_short,
         )
@@ -171,6 +172,9 @@ _RECORDS, _DEPTH = 200, 3
 # A key belongs to the records if this share of them has it, and of several at least two. Others may be values: the keys
 # of a mapping from names to numbers.
 _SHARE = 0.2
+_TYPES = {
+    type(None): EMPTY, bool: BOOLEAN, int: INTEGER, float: NUMBER, str: TEXT, list: "list", dict: "object",
+}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -203,8 +207,7 @@ class JsonLinesReader:
                 _note(json.loads(line.removeprefix("\ufeff")), top, 1)
         except (ValueError, RecursionError):
             raise InputError("A line of the file is not JSON, so it is no file of JSON Lines.") from None
-        read = sum(len(line) + 1 for line in lines) or 1
-        rows = len(lines) if begun.whole else max(len(lines), round(len(lines) * begun.characters / read))
+        rows = begun.rows(len(lines), sum(len(line) + 1 for line in lines))
         columns = tuple(_columns(top, "", len(records)))
         table = Table(columns, what="file", rows=rows, estimated=not begun.whole, width=len(columns))
         return document([table], "JSON Lines")
@@ -216,7 +219,7 @@ def _note(value: Any, level: _Level, depth: int) -> None:
             continue
         level.objects += 1
         for key, inner in one.items():
-            level.types[key].append(_type(inner))
+            level.types[key].append(_TYPES[type(inner)])
             if depth < _DEPTH and isinstance(inner, dict | list):
                 _note(inner, level.inside.setdefault(key, _Level()), depth + 1)
 
@@ -240,15 +243,6 @@ def _is_shared(times: int, objects: int, *, top: bool) -> bool:
     if objects < 3:
         return top or (objects > 1 and times == objects)
     return times >= 2 and times >= _SHARE * objects
-
-
-def _type(value: Any) -> str:
-    if value is None:
-        return EMPTY
-    for kind, name in ((bool, BOOLEAN), (int, INTEGER), (float, NUMBER), (str, TEXT), (list, "list")):
-        if isinstance(value, kind):
-            return name
-    return "object"
 
 
 def read_database(path: Path, /) -> Document:
@@ -299,11 +293,9 @@ def read_workbook(path: Path, /) -> Document:
             if not cells:
                 continue
             rows, width = without_preamble(cells), max(map(len, cells))
-            header = header_of(rows)
-            types = types_of(rows[1:] if header else rows, width)
-            columns = tuple(map(Column, (cell.strip() for cell in header), types)) if header else ()
-            count = max(sheet.height - len(read) + len(rows), len(rows)) - (header is not None)
-            tables.append(Table(columns, name, "sheet", count, types=tuple(types), width=width))
+            columns, types = columns_of(rows, width)
+            count = max(sheet.height - len(read) + len(rows), len(rows)) - bool(columns)
+            tables.append(Table(columns, name, "sheet", count, types=types, width=width))
     return document(tables, "OpenDocument" if suffix == ".ods" else "Excel", max(0, len(sheets) - _SHEETS))
 
 
@@ -318,7 +310,6 @@ def _cell_text(cell: object) -> str:
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
 
 
-_READERS = "jupyter_memory.ingest.readers"
 # Bytes at both ends of a file by which its states are told apart: headers, and the footers of Parquet and Arrow.
 _SAMPLED = 65_536
 
@@ -329,28 +320,20 @@ DATA_FILES: tuple[Reader, ...] = (
     IsolatedReader(
         (".parquet", ".pq", ".feather", ".arrow"),
         "Parquet, Feather or Arrow file",
-        f"{_READERS}.arrow:read",
+        "jupyter_memory.ingest.readers.arrow:read",
         needs=("pyarrow",),
         extra="data",
-        version=1,
         sampled=_SAMPLED,
     ),
-    IsolatedReader((".xlsx", ".xlsm"), "Excel workbook", f"{_READERS}.data_files:read_workbook", version=1),
-    IsolatedReader((".xls", ".xlsb", ".ods"), "workbook", f"{_READERS}.data_files:read_workbook", version=1),
-    IsolatedReader(
-        (".sqlite", ".sqlite3", ".db", ".db3"),
-        "database",
-        f"{_READERS}.data_files:read_database",
-        version=1,
-        unopened=True,
-    ),
+    IsolatedReader((".xlsx", ".xlsm"), "Excel workbook", f"{__name__}:read_workbook"),
+    IsolatedReader((".xls", ".xlsb", ".ods"), "workbook", f"{__name__}:read_workbook"),
+    IsolatedReader((".sqlite", ".sqlite3", ".db", ".db3"), "database", f"{__name__}:read_database", unopened=True),
     IsolatedReader(
         (".duckdb",),
         "DuckDB database",
-        f"{_READERS}.data_files:read_database",
+        f"{__name__}:read_database",
         needs=("duckdb",),
         extra="data",
-        version=1,
         unopened=True,
     ),
 )

@@ -19,14 +19,12 @@ if TYPE_CHECKING:
     from docx.document import Document as WordDocument
     from pypdfium2 import PdfDocument
 
-_READERS = "jupyter_memory.ingest.readers.documents"
-_EXTRA = "documents"
 
 DOCUMENTS = (
-    IsolatedReader((".pdf",), "PDF", f"{_READERS}:read_pdf", needs=("pypdfium2",), extra=_EXTRA, version=1),
-    IsolatedReader((".docx",), "Word document", f"{_READERS}:read_word", needs=("docx",), extra=_EXTRA, version=1),
+    IsolatedReader((".pdf",), "PDF", f"{__name__}:read_pdf", needs=("pypdfium2",), extra="documents"),
+    IsolatedReader((".docx",), "Word document", f"{__name__}:read_word", needs=("docx",), extra="documents"),
     IsolatedReader(
-        (".pptx",), "PowerPoint presentation", f"{_READERS}:read_slides", needs=("pptx",), extra=_EXTRA, version=1
+        (".pptx",), "PowerPoint presentation", f"{__name__}:read_slides", needs=("pptx",), extra="documents"
     ),
 )
 
@@ -48,8 +46,8 @@ def _titled(stated: str, path: Path) -> str:
     return f"{title} ({path.name})" if title and not _NO_TITLE.fullmatch(title) else ""
 
 
-def dated(stated: object) -> datetime | None:
-    """Return a date of the properties as an aware time, None where there is none in living memory."""
+def _dated(stated: object) -> datetime | None:
+    # None where it is not in living memory.
     if not isinstance(stated, datetime) or not 1985 <= stated.year <= datetime.now(UTC).year + 1:
         return None
     # Office writes times in UTC without saying so.
@@ -66,10 +64,7 @@ def _limited(parts: Iterable[Part]) -> Iterator[Part]:
         yield part
 
 
-# Reads the text of a PDF with PDFium, page by page.
-
 _MAGIC_WITHIN = 1024
-_LOCKED = "The PDF is protected by a password. Save it without one to have it read."
 # A word that goes on in the next line: PDFium has a mark in place of its hyphen.
 _HYPHENATED = re.compile("[\x02\ufffe](?:\r\n|\n|\r)?")
 # D:20260302101500+01'00', of which only the year must be there.
@@ -88,7 +83,7 @@ def read_pdf(path: Path, /) -> Document:
         document = PdfDocument(path)
     except PdfiumError as error:
         if error.err_code in (raw.FPDF_ERR_PASSWORD, raw.FPDF_ERR_SECURITY):
-            raise InputError(_LOCKED) from None
+            raise InputError("The PDF is protected by a password. Save it without one to have it read.") from None
         raise
     with closing(document):
         parts = tuple(_limited(_pages(document)))
@@ -99,7 +94,7 @@ def read_pdf(path: Path, /) -> Document:
                         "The PDF has no text, only pictures. A program for text recognition (OCR) can add it."
                     )
         stated = document.get_metadata_dict()
-    written = dated(_moment(stated.get("ModDate", "")) or _moment(stated.get("CreationDate", "")))
+    written = _dated(_moment(stated.get("ModDate", "")) or _moment(stated.get("CreationDate", "")))
     return Document(parts, "pdf", _titled(stated.get("Title", ""), path), written=written)
 
 
@@ -134,11 +129,7 @@ _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
 @contextmanager
 def archive(path: Path, main: str, what: str) -> Iterator[zipfile.ZipFile]:
-    """Open an archive that has a member ``main``; ``what`` is what the file ought to be.
-
-    Raises:
-        InputError: it is something else, encrypted or damaged, or more would come out of it than a document holds.
-    """
+    """Open an archive with a member ``main``, or raise InputError: it is not ``what`` it ought to be, or too large."""
     with path.open("rb") as opened:
         first = opened.read(8)
         if first == _COMPOUND:
@@ -159,18 +150,15 @@ def archive(path: Path, main: str, what: str) -> Iterator[zipfile.ZipFile]:
                 raise InputError(
                     f"More than {_MOST_BYTES // 1_000_000:,} MB would come out of the file, so it is not unpacked."
                 )
-
             yield found
     except zipfile.BadZipFile:
         raise InputError(f"The file is damaged, so it is no {what} that can be read.") from None
 
 
 def _with_properties(parts: Iterable[Part], language: str, stated: Any, path: Path) -> Document:
-    written = dated(stated.modified or stated.created)
+    written = _dated(stated.modified or stated.created)
     return Document(tuple(_limited(parts)), language, _titled(stated.title, path), written=written)
 
-
-# Reads a PowerPoint presentation with python-pptx, slide by slide, with its notes.
 
 # Groups within groups that are looked into.
 _DEPTH = 10
@@ -188,11 +176,11 @@ def read_slides(path: Path, /) -> Document:
 def _slides(presentation: Any) -> Iterator[Part]:
     for number, slide in enumerate(presentation.slides, start=1):
         heading = slide.shapes.title.text_frame.text.strip() if slide.shapes.title is not None else ""
-        texts = [*_texts(slide.shapes)]
+        texts = [text for text in _texts(slide.shapes) if text.strip()]
         notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
         if notes is not None and notes.text.strip():
             texts.append(f"Notes: {notes.text}")
-        text = "\n\n".join(text for text in texts if text.strip())
+        text = "\n\n".join(texts)
         if text:
             headings = (" ".join(heading.split()),) if heading else ()
             yield Part(text, location=f"slide {number}", headings=headings, metadata={"slide": number})
@@ -214,8 +202,6 @@ def _texts(shapes: Iterable[Any], depth: int = 0) -> Iterator[str]:
         elif isinstance(shape, GroupShape) and depth < _DEPTH:
             yield from _texts(shape.shapes, depth + 1)
 
-
-# Reads a Word document with python-docx, a part for each section under a heading.
 
 # Built-in styles have English names, whatever the language of the program. A title is above all headings.
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)

@@ -30,22 +30,27 @@ if TYPE_CHECKING:
     import subprocess
 
 # The process in which files are parsed and pictures drawn: one after another, each within a time, all within a memory.
+# A parser of a large format may need all memory, never end, or crash on a file that somebody broke or made for that. It
+# also opens the file, and of a database that this process has open, that would end the locks.
 #
-# It gets requests as lines of JSON on standard input and answers with lines of JSON. It may write no file. What it
-# takes from a file is text, and what it draws is read like any other untrusted picture: nothing in its answer is run.
+# The process starts with the first such file, and ends when it had nothing to do for a while. It gets requests as lines
+# of JSON on standard input and answers with lines of JSON. It may write no file. What it takes from a file is text, and
+# what it draws is read like any other untrusted picture: nothing in its answer is run.
 
 # Seconds after which the process ends if there is nothing to read.
 _IDLE = 10.0
+# Its bytes of memory.
+_MEMORY = 3 << 30
 
 
-def serve(memory: int) -> None:
+def serve() -> None:
     """Answer requests until nobody asks any more, or until standard input closes."""
     results = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
 
     import resource
 
-    for kind, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
+    for kind, most in ((resource.RLIMIT_AS, _MEMORY), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0)):
         # macOS takes no limit of memory.
         with suppress(ValueError, OSError):
             resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
@@ -83,16 +88,10 @@ def _answer_to(asked: Mapping[str, Any]) -> dict[str, Any]:
         return {"wrong": "The file needs too much memory to be read."}
     except RecursionError:
         return {"wrong": "The file is nested too deeply to be read."}
-    except OSError as error:
-        if error.errno is not None:
-            return {"errno": error.errno, "strerror": error.strerror or type(error).__name__}
-        return {"wrong": _damaged(asked["what"], error)}
     except Exception as error:  # noqa: BLE001  a parser may raise anything for a broken file, and quote its text
-        return {"wrong": _damaged(asked["what"], error)}
-
-
-def _damaged(what: str, error: Exception) -> str:
-    return f"The file is damaged, or it is no {what} ({type(error).__name__})."
+        if isinstance(error, OSError) and error.errno is not None:
+            return {"errno": error.errno, "strerror": error.strerror or type(error).__name__}
+        return {"wrong": f"The file is damaged, or it is no {asked['what']} ({type(error).__name__})."}
 
 
 def _storable(value: Any) -> Any:
@@ -103,18 +102,9 @@ def _storable(value: Any) -> Any:
     return [_storable(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
-# A parser of a large format may need all memory, never end, or crash on a file that somebody broke or made for that. It
-# also opens the file, and of a database that this process has open, that would end the locks. The process starts with
-# the first such file, reads one file after another, and ends when it had nothing to do for a while. Pictures in SVG are
-# drawn there, too.
-
-# Seconds that a file may take, and bytes of memory.
-SECONDS, MEMORY = 60.0, 3 << 30
-_PROGRAM = (
-    "import sys; sys.path[:] = {path!r}; sys.dont_write_bytecode = True; "
-    "from jupyter_memory.ingest.readers.isolated import serve; serve({memory})"
-)
-# Threads of BLAS would each reserve memory.
+# A process finds the package where this one found it, whatever was done to the path meanwhile.
+_PROGRAM = "import sys; sys.path[:] = {!r}; sys.dont_write_bytecode = True; from {} import serve; serve()"
+# Threads of BLAS would each reserve memory, and take a core from the others even while they wait for work.
 _ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 _ENDED_IDLE = 0
 
@@ -128,17 +118,17 @@ class Child:
     results: IO[bytes]
 
     @classmethod
-    def start(cls, program: str, environment: Mapping[str, str], pipe: int = -1) -> Self:
-        """Start a process that runs a program; ``pipe`` is the size of the buffers here."""
+    def start(cls, module: str, pipe: int = -1) -> Self:
+        """Start a process that runs a module's ``serve``; ``pipe`` is the size of the buffers here."""
         import subprocess
 
         process = subprocess.Popen(  # noqa: S603 - this very interpreter
-            [sys.executable, "-c", program],
+            [sys.executable, "-c", _PROGRAM.format(sys.path, module)],
             bufsize=pipe,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, **environment},
+            env={**os.environ, **_ALONE},
             # Ctrl-C is meant for this process alone.
             start_new_session=True,
         )
@@ -157,10 +147,10 @@ class Child:
 
 
 class Isolation:
-    """The process in which files are parsed, of which there is one at a time."""
+    """The process in which files are parsed, of which there is one at a time; ``seconds`` is what a file may take."""
 
-    def __init__(self, seconds: float = SECONDS, memory: int = MEMORY) -> None:
-        self._seconds, self._memory = seconds, memory
+    def __init__(self, seconds: float = 60.0) -> None:
+        self._seconds = seconds
         self._lock = Lock()
         self._child: Child | None = None
         self._owner = 0
@@ -169,26 +159,19 @@ class Isolation:
         """Return what a parser, ``module:function``, returns there for a path; ``what`` is what the file ought to be.
 
         Raises:
-            InputError: it is something else or damaged, or it takes too long or too much memory to read.
+            InputError: it is something else or damaged, or takes too long or too much memory.
             OSError: it cannot be read.
         """
-        given = self._asked(parser, what, {"path": str(path), "seconds": self._seconds})
+        given = self.answer(parser, what, self._seconds, {"path": str(path)})
         parts = tuple(Part(**{**part, "headings": tuple(part["headings"])}) for part in given["parts"])
         written = given["written"] and datetime.fromisoformat(given["written"])
         return Document(**{**given, "parts": parts, "tags": tuple(given["tags"]), "written": written})
 
-    def draw(self, parser: str, what: str, picture: str, seconds: float) -> bytes:
-        """Return what a parser returns there for a picture.
-
-        Raises:
-            InputError: the picture is damaged, or it takes too long or too much memory to draw.
-        """
-        return b64decode(self._asked(parser, what, {"picture": picture, "seconds": seconds})["drawn"])
-
-    def _asked(self, parser: str, what: str, of: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, parser: str, what: str, seconds: float, of: Mapping[str, str]) -> dict[str, Any]:
+        """Return what the process answers, JSON; raises what ``read`` raises."""
         with self._lock:
-            request = json.dumps({"parser": parser, "what": what, **of}).encode() + b"\n"
-            answer = self._answer(request, of["seconds"])
+            request = json.dumps({"parser": parser, "what": what, "seconds": seconds, **of}).encode() + b"\n"
+            answer = self._answer(request, seconds)
         if "errno" in answer:
             raise OSError(answer["errno"], answer["strerror"])
         if "wrong" in answer:
@@ -206,9 +189,8 @@ class Isolation:
                 self._child = None  # that of the process from which this one was forked
             if self._child is None:
                 if not self._owner:
-                    atexit.register(self._at_exit)
-                program = _PROGRAM.format(path=sys.path, memory=self._memory)
-                self._child, self._owner = Child.start(program, _ALONE), os.getpid()
+                    atexit.register(self._end)
+                self._child, self._owner = Child.start(__name__), os.getpid()
             child = self._child
 
             try:
@@ -232,14 +214,11 @@ class Isolation:
             wrong = "The file made its reader crash; it is damaged, or needs too much memory."
         return {"wrong": wrong}
 
-    def _at_exit(self) -> None:
-        # Without the lock: a thread that waits for a file holds it to the end.
-        if self._owner == os.getpid():
-            self._end()
-
     def _end(self) -> int:
+        # At the end of the program without the lock: a thread that waits for a file holds it to the end. A forked
+        # program leaves the process to the one that started it.
         child, self._child = self._child, None
-        return _ENDED_IDLE if child is None else child.end()
+        return _ENDED_IDLE if child is None or self._owner != os.getpid() else child.end()
 
 
 ISOLATION = Isolation()
@@ -250,7 +229,7 @@ class IsolatedReader:
     """Reads files with a parser, ``module:function``, in a separate process.
 
     ``what`` is what such a file is called. ``needs`` are the packages without which it cannot be read, and ``extra`` is
-    the one of ours that installs them. Of a file that is ``sampled``, so many bytes at both ends tell its states apart.
+    the one of ours that installs them.
     """
 
     suffixes: tuple[str, ...]
@@ -258,26 +237,25 @@ class IsolatedReader:
     parser: str
     needs: tuple[str, ...] = ()
     extra: str = ""
-    version: int = 0
+    version: int = 1
     sampled: int = 0
     unopened: bool = False
 
     @property
     def missing(self) -> str:
-        """Return the extra that has to be installed before a file can be read, or nothing."""
         return "" if all(find_spec(package) for package in self.needs) else self.extra
 
     def read(self, path: Path, /) -> Document:
         return ISOLATION.read(self.parser, self.what, path)
 
 
-# Draws pictures in SVG as PNG, in the process of the isolated readers: a program that somebody sent may run in one.
+# Pictures in SVG are drawn in that process, too: a program that somebody sent may run in one.
 #
 # resvg draws shapes and text and runs no scripts. What it does not get is a way to other files: references that lead
 # out of the picture are emptied, and a picture that declares entities, which could hide some, is refused.
 
 # Seconds that a picture may take.
-DRAWING_SECONDS = 10.0
+_DRAWING_SECONDS = 10.0
 # Those of a thumbnail: twice as large takes three times as long, and looks the same.
 _WIDTH, _HEIGHT = 480, 360
 _GENERIC = {
@@ -306,26 +284,20 @@ def is_svg(picture: bytes) -> bool:
 
 
 def drawn(picture: bytes) -> bytes:
-    """Return a picture in SVG as PNG of at most 480 x 360 pixels, drawn in another process.
-
-    Raises:
-        InputError: it is no SVG or damaged, or it takes too long or too much memory.
-    """
-    return ISOLATION.draw(f"{__name__}:draw", "picture in SVG", picture.decode("utf-8", "replace"), DRAWING_SECONDS)
+    """Return a picture in SVG as PNG of at most 480 x 360 pixels, drawn in another process; raises InputError."""
+    of = {"picture": picture.decode("utf-8", "replace")}
+    return b64decode(ISOLATION.answer(f"{__name__}:draw", "picture in SVG", _DRAWING_SECONDS, of)["drawn"])
 
 
 def draw(picture: str) -> bytes:
-    """Return a picture in SVG as PNG, drawn in this process.
-
-    Raises:
-        InputError: it declares entities.
-        ValueError: it is no SVG or damaged.
-    """
+    """Return a picture in SVG as PNG, drawn in this process."""
     from resvg_py import svg_to_bytes
 
     if _ENTITY.search(picture):
         raise InputError("The picture declares entities.")
-    alone = _REFERENCE.sub(_kept, picture)
+    alone = _REFERENCE.sub(
+        lambda one: one[0] if _WITHIN.fullmatch(one["double"] or one["single"] or "") else 'href=""', picture
+    )
     # Fonts are looked for on the whole computer.
     has_text = "<text" in alone or ":text" in alone
     made = svg_to_bytes(
@@ -353,8 +325,3 @@ def _families() -> dict[str, Any]:
             asked = [program, "--format=%{family[0]}", generic]
             found[name] = subprocess.run(asked, capture_output=True, text=True, timeout=2, check=True).stdout.strip()  # noqa: S603
     return {name: family for name, family in found.items() if family}
-
-
-def _kept(reference: re.Match[str]) -> str:
-    target = reference["double"] if reference["double"] is not None else reference["single"]
-    return reference[0] if _WITHIN.fullmatch(target) else 'href=""'

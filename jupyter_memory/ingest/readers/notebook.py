@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import of_cell, of_notebook
-from jupyter_memory.ingest.readers.base import Document, Part
+from jupyter_memory.ingest.readers.base import Document, Part, Shortening
 from jupyter_memory.ingest.readers.isolated import can_draw
 from jupyter_memory.ingest.run_rules import uses_memory
 from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look
@@ -36,19 +36,14 @@ _PICTURES = ("image/png", "image/jpeg", "image/webp", "image/gif", _SVG)
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
-def joined(value: Any) -> str:
-    """Return a notebook's text, which is stored as a string or as a list of lines; anything else is empty."""
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, list):
-        return ""
-    try:
-        return "".join(value)
-    except TypeError:
+def _joined(value: Any) -> str:
+    # A text is stored as a string or as a list of lines.
+    if isinstance(value, list):
         return "".join(line for line in value if isinstance(line, str))
+    return value if isinstance(value, str) else ""
 
 
-def _outputs_text(outputs: Any, hide: Callable[[str], str] | None = None) -> str:
+def _outputs_text(outputs: Any, hide: Callable[[str], str] | None) -> str:
     # Clipped, images as ``[image/png]``, progress bars in their last state. ``hide`` takes secrets out of a text before
     # it is clipped: nobody could recognise half a secret.
     whole: list[str] = []
@@ -60,10 +55,7 @@ def _outputs_text(outputs: Any, hide: Callable[[str], str] | None = None) -> str
             lines = tidy.replace("\r\n", "\n").replace("\b", "").split("\n")
             states = ([part for part in line.split("\r") if part.strip()] for line in lines)
             tidy = "\n".join(parts[-1] if parts else "" for parts in states)
-        tidy = tidy.strip("\n").rstrip()
-        if hide is not None and len(tidy) > most:
-            tidy = hide(tidy)
-        tidy = clip(tidy, most).strip("\n")
+        tidy = clip(_safe(tidy.strip("\n").rstrip(), most, hide), most).strip("\n")
         if tidy:
             whole.append(tidy)
             room -= len(tidy)
@@ -72,11 +64,8 @@ def _outputs_text(outputs: Any, hide: Callable[[str], str] | None = None) -> str
     return "\n".join(whole)
 
 
-def pictures(cell: Mapping[str, Any]) -> tuple[bytes | str | None, ...]:
-    """Return the pictures that a cell shows: those of its outputs, or those attached to its Markdown.
-
-    They are in base64, but SVG of an output is bytes; None stands for one that cannot be read.
-    """
+def _pictures(cell: Mapping[str, Any]) -> tuple[bytes | str | None, ...]:
+    # Those of its outputs, or those attached to its Markdown, in base64, but SVG of an output as bytes.
     outputs = cell.get("outputs")
     shown = [one.get("data") for one in outputs if isinstance(one, Mapping)] if isinstance(outputs, list) else []
     attached = cell.get("attachments")
@@ -85,7 +74,7 @@ def pictures(cell: Mapping[str, Any]) -> tuple[bytes | str | None, ...]:
     found: list[bytes | str | None] = []
     for data in shown:
         if isinstance(data, Mapping) and any(kind in data for kind in _PICTURES):
-            picture = next(filter(None, (joined(data[kind]) for kind in _PICTURES if kind in data)), None)
+            picture = next(filter(None, (_joined(data[kind]) for kind in _PICTURES if kind in data)), None)
             # Outputs have SVG as text, attachments in base64.
             is_text = picture is not None and picture.lstrip("\ufeff \t\r\n").startswith("<")
             found.append(picture.encode("utf-8", "replace") if picture is not None and is_text else picture)
@@ -113,14 +102,14 @@ def _texts(outputs: list[Any]) -> Iterator[str]:
             if output.get("name") != stream:
                 yield printed
                 stream, printed = output.get("name"), ""
-            printed += joined(output.get("text"))
+            printed += _joined(output.get("text"))
             continue
         yield printed
         stream, printed = None, ""
         if output.get("output_type") != "error":
-            yield _shown(output.get("data"))
+            yield _shown(_mapping(output.get("data")))
             continue
-        said = ": ".join(part for part in (joined(output.get("ename")), joined(output.get("evalue"))) if part)
+        said = ": ".join(part for part in (_joined(output.get("ename")), _joined(output.get("evalue"))) if part)
         lines = output.get("traceback")
         traceback = "\n".join(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ""
         traceback = uncoloured(traceback)
@@ -128,18 +117,15 @@ def _texts(outputs: list[Any]) -> Iterator[str]:
     yield printed
 
 
-def _shown(data: Any) -> str:
-    if not isinstance(data, Mapping):
-        return ""
+def _shown(data: Mapping[str, Any]) -> str:
     if _WIDGET in data:
         return "[widget]"
-    text = joined(data.get("text/plain"))
+    text = _joined(data.get("text/plain"))
     rich = [kind for kind in data if isinstance(kind, str) and kind != "text/plain"]
     if not rich or (text.strip() and not _OBJECT.fullmatch(text)):
-        images = [f"[{kind}]" for kind in rich if kind.startswith("image/")]
-        return "\n".join([text, *images])
+        return "\n".join([text, *(f"[{kind}]" for kind in rich if kind.startswith("image/"))])
     for kind in _TEXTS:
-        if words := without_data(joined(data.get(kind))):
+        if words := without_data(_joined(data.get(kind))):
             return words
     return " ".join(f"[{kind}]" for kind in rich)
 
@@ -153,13 +139,8 @@ _MOST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A Markdown or code cell as its file has it.
+    """A Markdown or code cell as its file has it; ``line`` is the one on which its source begins, 0 in JSON."""
 
-    ``title`` and ``label`` are those that some formats give a cell. ``line`` is the one on which its source begins, 0
-    in JSON.
-    """
-
-    index: int
     is_code: bool
     source: str
     language: str = ""
@@ -167,48 +148,41 @@ class Cell:
     title: str = ""
     line: int = 0
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    index: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A cell with its place: ``path`` leads down to it, ``above`` is the Markdown directly above it.
-
-    ``source`` is that of the cell, cleaned and clipped.
-    """
+class Placed(NamedTuple):
+    """A cell, its source cleaned and clipped, the headings that lead down to it, and the Markdown just above it."""
 
     cell: Cell
     source: str
-    path: tuple[Heading, ...]
+    path: tuple[str, ...]
     above: str
-
-    @property
-    def is_wanted(self) -> bool:
-        """Return whether it says something, and does not search or feed this memory: a search must not find itself."""
-        return bool(self.source) and not (self.cell.is_code and uses_memory(self.source))
 
 
 def placed(cells: Iterable[Cell], hide: Callable[[str], str] | None) -> Iterator[Placed]:
-    """Yield the cells with the headings and the Markdown above them."""
+    """Yield the cells that are neither blank nor use this memory, with the headings and the Markdown above them."""
     path: tuple[Heading, ...] = ()
     above = ""
     for cell in cells:
         whole = without_data(clean(cell.source))
         source = clip(_safe(whole, _SOURCE, hide), _SOURCE).strip("\n").rstrip()
-        if cell.is_code:
-            yield Placed(cell, source, path, above)
-            above = "" if source else above
+        if not source:
             continue
-        found = headings(source)
-        opening, between, begin = path, [], 0
-        has_text = False
-        for heading in found:
-            between.append(source[begin : heading.start])
-            has_text = has_text or bool(between[-1].strip())
-            path, begin = descend(path, heading), heading.end
-            opening = opening if has_text else path
-        yield Placed(cell, source, opening, "")
-        text = "".join((*between, source[begin:]))
-        above = _safe(text, _ABOVE, hide)[:_ABOVE].strip() if source else above
+        opening, before = path, above
+        if cell.is_code:
+            above = ""
+        else:
+            between, begin, has_text = [], 0, False
+            for heading in headings(source):
+                between.append(source[begin : heading.start])
+                has_text = has_text or bool(between[-1].strip())
+                path, begin = descend(path, heading), heading.end
+                opening = opening if has_text else path
+            text = "".join((*between, source[begin:]))
+            before, above = "", _safe(text, _ABOVE, hide)[:_ABOVE].strip()
+        if not (cell.is_code and uses_memory(source)):
+            yield Placed(cell, source, tuple(heading.text for heading in opening), before)
 
 
 def document(cells: Iterable[Cell], language: str, title: str, hide: Callable[[str], str] | None) -> Document | None:
@@ -221,10 +195,8 @@ def document(cells: Iterable[Cell], language: str, title: str, hide: Callable[[s
     some = list(islice(cells, _MOST + 1))
     if len(some) > _MOST:
         return None
-    for one in placed(some, hide):
+    for one in placed((replace(cell, index=index) for index, cell in enumerate(some)), hide):
         cell = one.cell
-        if not one.is_wanted:
-            continue
         location = cell.label if cell.label and cell.label not in labels else f"#{cell.index}"
         labels.add(cell.label)
         # Blank lines before the first word are no part of the text.
@@ -235,7 +207,7 @@ def document(cells: Iterable[Cell], language: str, title: str, hide: Callable[[s
                 location=location,
                 line=cell.line + blank,
                 language=cell.language or ("" if cell.is_code else "markdown"),
-                headings=(*(heading.text for heading in one.path), *([cell.title] if cell.title else ())),
+                headings=(*one.path, *([cell.title] if cell.title else ())),
                 above=one.above,
                 metadata={"cell_type": "code" if cell.is_code else "markdown", "index": cell.index, **cell.metadata},
             )
@@ -254,14 +226,10 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
-class NotebookReader:
-    """Reads notebooks, a part for each cell. ``hide`` replaces secrets in texts that are going to be shortened."""
+class NotebookReader(Shortening):
+    """Reads notebooks, a part for each cell."""
 
-    hide: Callable[[str], str] | None = None
     suffixes: tuple[str, ...] = (".ipynb",)
-
-    def hiding(self, hide: Callable[[str], str], /) -> NotebookReader:
-        return replace(self, hide=hide)
 
     @property
     def version(self) -> int:
@@ -269,58 +237,46 @@ class NotebookReader:
         return 1 if can_draw() else 0
 
     def read(self, path: Path, /) -> Document:
-        notebook, now = _load(path.read_bytes()), datetime.now(UTC)
-        version, ids = _version(notebook), set[str]()
-        # nbformat.reads would also validate, and log what it dislikes with the user's text.
-        major, _ = version
-        raw = notebook.get("cells") if major >= 4 else _upgraded(notebook, major)
-        if major > 4 or not isinstance(raw, list):
-            raise InputError(
-                f"The notebook's cells cannot be read (format {major}; formats up to 4 are known). "
-                "Save it in format 4 with Jupyter."
-            )
-        kernel, parts = _language(notebook), []
-        known = [
-            Cell(index, one["cell_type"] == "code", joined(one.get("source")))
-            for index, one in enumerate(raw)
-            if isinstance(one, Mapping) and one.get("cell_type") in ("code", "markdown")
-        ]
-        for one in placed(known, self.hide):
-            cell, stored = one.cell, raw[one.cell.index]
-            location = stored.get("id")
-            # The id in its notebook, if no cell before it has the same one.
-            if version >= (4, 5) and isinstance(location, str) and _ID.fullmatch(location) and location not in ids:
-                ids.add(location)
-            else:
-                location = f"#{cell.index}"
-            if one.is_wanted:
-                count = stored.get("execution_count")
-                outputs = clean(_outputs_text(stored.get("outputs"), self.hide)) if cell.is_code else ""
-                if _PLOT.search(outputs) and (seen := look(one.source)):
-                    outputs = f"{outputs}\n[figure: {', '.join(seen)}]"
-                parts.append(
-                    Part(
-                        text=with_outputs(one.source, outputs),
-                        location=location,
-                        language=cell_language(kernel, one.source) if cell.is_code else "markdown",
-                        headings=tuple(heading.text for heading in one.path),
-                        above=one.above,
-                        metadata={
-                            "cell_type": str(stored["cell_type"]),
-                            "execution_count": count if isinstance(count, int) else None,
-                            "index": cell.index,
-                        },
-                        written=of_cell(_mapping(stored.get("metadata")), now),
-                        pictures=pictures(stored),
-                    )
+        notebook, raw, have_ids = _load(path.read_bytes())
+        now, kernel, ids = datetime.now(UTC), _language(notebook), set[str]()
+        cells, parts = [], []
+        for index, one in enumerate(raw):
+            if isinstance(one, Mapping) and one.get("cell_type") in ("code", "markdown"):
+                id_ = one.get("id")
+                # The id in its notebook, if no cell before it has the same one.
+                if not (have_ids and isinstance(id_, str) and _ID.fullmatch(id_)) or id_ in ids:
+                    id_ = f"#{index}"
+                ids.add(id_)
+                cells.append(Cell(one["cell_type"] == "code", _joined(one.get("source")), label=id_, index=index))
+        for cell, source, headed, above in placed(cells, self.hide):
+            stored = raw[cell.index]
+            count = stored.get("execution_count")
+            outputs = clean(_outputs_text(stored.get("outputs"), self.hide)) if cell.is_code else ""
+            if _PLOT.search(outputs) and (seen := look(source)):
+                outputs = f"{outputs}\n[figure: {', '.join(seen)}]"
+            parts.append(
+                Part(
+                    text=with_outputs(source, outputs),
+                    location=cell.label,
+                    language=cell_language(kernel, source) if cell.is_code else "markdown",
+                    headings=headed,
+                    above=above,
+                    metadata={
+                        "cell_type": str(stored["cell_type"]),
+                        "execution_count": count if isinstance(count, int) else None,
+                        "index": cell.index,
+                    },
+                    written=of_cell(_mapping(stored.get("metadata")), now),
+                    pictures=_pictures(stored),
                 )
+            )
         run = max((part.written for part in parts if part.written is not None), default=None)
         written = of_notebook(_mapping(notebook.get("metadata")), now) or run
         return Document(tuple(parts), kernel, title=path.name, kind="cell", written=written)
 
 
-def _load(data: bytes) -> dict[str, Any]:
-    # Messages never quote it.
+def _load(data: bytes) -> tuple[dict[str, Any], list[Any], bool]:
+    # A notebook, its cells, and whether they have ids. Messages never quote it.
     if not data.strip():
         raise InputError("The notebook is empty (0 cells, no JSON). Open and save it in Jupyter to make it a notebook.")
     try:
@@ -329,22 +285,26 @@ def _load(data: bytes) -> dict[str, Any]:
         raise InputError("The file is not JSON, so not a notebook. Restore it from a copy or a checkpoint.") from None
     if not isinstance(notebook, dict) or not ("cells" in notebook or "worksheets" in notebook):
         raise InputError("The file is JSON, but it has no cells, so it is not a notebook.")
-    return notebook
-
-
-def _version(notebook: Mapping[str, Any]) -> tuple[int, int]:
     major, minor = notebook.get("nbformat"), notebook.get("nbformat_minor")
     if not isinstance(major, int) or isinstance(major, bool):
         major = 4 if "cells" in notebook else 3
-    return major, minor if isinstance(minor, int) else 0
+    minor = minor if isinstance(minor, int) else 0
+    # nbformat.reads would also validate, and log what it dislikes with the user's text.
+    cells = notebook.get("cells") if major >= 4 else _upgraded(notebook, major, minor)
+    if major > 4 or not isinstance(cells, list):
+        raise InputError(
+            f"The notebook's cells cannot be read (format {major}; formats up to 4 are known). "
+            "Save it in format 4 with Jupyter."
+        )
+    return notebook, cells, (major, minor) >= (4, 5)
 
 
-def _upgraded(notebook: dict[str, Any], major: int) -> list[Any]:
+def _upgraded(notebook: dict[str, Any], major: int, minor: int) -> list[Any]:
     import nbformat
     from nbformat.v4.convert import upgrade_cell
 
     try:
-        old = nbformat.versions[major].to_notebook_json(notebook, minor=_version(notebook)[1])
+        old = nbformat.versions[major].to_notebook_json(notebook, minor=minor)
         if major < 3:
             old = nbformat.convert(old, 3)
         return [upgrade_cell(cell) for sheet in old["worksheets"] for cell in sheet["cells"]]
@@ -359,10 +319,9 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _language(notebook: Mapping[str, Any]) -> str:
-    metadata = notebook.get("metadata")
+    metadata = _mapping(notebook.get("metadata"))
     for section, key in (("language_info", "name"), ("kernelspec", "language"), ("kernelspec", "name")):
-        info = metadata.get(section) if isinstance(metadata, Mapping) else None
-        name = info.get(key) if isinstance(info, Mapping) else None
+        name = _mapping(metadata.get(section)).get(key)
         if isinstance(name, str) and name.strip():
             return clean(known_language(name) if key != "name" or section == "language_info" else kernel_language(name))
     return PYTHON
@@ -380,19 +339,16 @@ _FORMATS = re.compile(r"^(?:#|//|--|%)?[ \t]+formats:[ \t]*([^\n]+)$", re.MULTIL
 _LARGEST = 20_000_000
 
 
-def may_be_paired(name: str) -> bool:
-    """Return whether a file of this name can be the half of a notebook."""
-    return Path(name).suffix.lower() in _PAIRED
-
-
 def without_halves(files: Sequence[Path]) -> list[Path]:
     """Return the wanted files of a folder but those that hold the same as a notebook among them."""
     notebooks = {path.stem for path in files if path.suffix == NOTEBOOK}
-    return [path for path in files if not (path.stem in notebooks and may_be_paired(path.name) and is_half(path))]
+    return [path for path in files if not (path.stem in notebooks and is_half(path))]
 
 
 def is_half(path: Path) -> bool:
     """Return whether a notebook beside a text holds the same, as the text or the notebook says in its metadata."""
+    if path.suffix.lower() not in _PAIRED:
+        return False
     notebook = path.with_suffix(NOTEBOOK)
     try:
         if not notebook.is_file():

@@ -8,35 +8,22 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.base import (
-    Document,
-    NeedsExtra,
-    Reader,
-    Sampling,
-    Shortening,
-    Unopened,
-    Versioned,
-)
+from jupyter_memory.ingest.readers.base import Document, Reader, Shortening
 from jupyter_memory.ingest.readers.data_files import COMPRESSED, DATA_FILES
 from jupyter_memory.ingest.readers.documents import DOCUMENTS
 from jupyter_memory.ingest.readers.notebook import NotebookReader
 from jupyter_memory.ingest.readers.scripts import ScriptReader
 from jupyter_memory.ingest.readers.text import HtmlReader, LiterateReader, MarkdownReader, TextReader
-from jupyter_memory.text.display import count_of
 from jupyter_memory.text.unicode import clean
 from jupyter_memory.types import KINDS
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 # The entry points of packages that read further kinds of files: a name, and a class or function that is called without
 # arguments and returns the reader.
@@ -77,22 +64,18 @@ BUILT_IN: tuple[Reader, ...] = (
 class Traits(NamedTuple):
     """What a reader declares: its version, how many bytes at both ends it reads (0: all), whether files stay closed."""
 
-    version: int = 0
-    sampled: int = 0
-    unopened: bool = False
+    version: int
+    sampled: int
+    unopened: bool
 
 
-def _traits(reader: Reader) -> Traits:
-    return Traits(
-        reader.version if isinstance(reader, Versioned) else 0,
-        reader.sampled if isinstance(reader, Sampling) else 0,
-        isinstance(reader, Unopened) and reader.unopened,
-    )
+def _traits(reader: Reader | None) -> Traits:
+    return Traits(getattr(reader, "version", 0), getattr(reader, "sampled", 0), getattr(reader, "unopened", False))
 
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """All readers, by suffix; ``problems`` are readers that cannot be used, each with the reason.
+    """All readers, by suffix, our own first; ``problems`` are readers that cannot be used, each with the reason.
 
     ``extras`` names the extra of this package that has to be installed before files of a suffix can be read.
     """
@@ -100,27 +83,18 @@ class Readers:
     by_suffix: Mapping[str, Reader]
     problems: tuple[tuple[str, str], ...] = ()
     extras: Mapping[str, str] = field(default_factory=dict)
-    _traits: Mapping[str, Traits] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        # Looked up for each file of a run, several times.
-        object.__setattr__(self, "_traits", {suffix: _traits(one) for suffix, one in self.by_suffix.items()})
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """Return the endings of all files that are read, in lower case, our own first."""
+        """Return the endings of all files that are read, in lower case."""
         return tuple(self.by_suffix)
 
     def traits_of(self, path: Path | str) -> Traits:
         """Return what the reader of a file declares; nothing where there is none."""
-        return self._traits.get(suffix_of(path), Traits())
+        return _traits(self.by_suffix.get(suffix_of(path)))
 
     def reader_of(self, path: Path) -> Reader:
-        """Return the reader of a file.
-
-        Raises:
-            InputError: there is none.
-        """
+        """Return the reader of a file; raises InputError if there is none."""
         try:
             return self.by_suffix[suffix_of(path)]
         except KeyError:
@@ -140,24 +114,19 @@ def suffix_of(path: Path | str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class PluginReader:
+class PluginReader(Shortening):
     """The reader of an installed package. Whatever goes wrong in it concerns one file, and the report names it."""
 
     name: str
     suffixes: tuple[str, ...]
     reader: Reader
-    hide: Callable[[str], str] | None = None
     version: int = 0
     sampled: int = 0
 
-    def hiding(self, hide: Callable[[str], str], /) -> PluginReader:
-        return replace(self, hide=hide)
-
     def read(self, path: Path, /) -> Document:
         try:
-            reader = self.reader
-            if self.hide is not None and isinstance(reader, Shortening):
-                reader = reader.hiding(self.hide)
+            hiding = getattr(self.reader, "hiding", None)
+            reader: Reader = self.reader if self.hide is None or hiding is None else hiding(self.hide)
             found = reader.read(path)
             parts = [
                 replace(
@@ -197,55 +166,42 @@ def _found(path: tuple[str, ...]) -> Readers:
     # Imported late: it reads the metadata of every installed package.
     from importlib.metadata import entry_points
 
-    extras = {
-        suffix: reader.missing
-        for reader in BUILT_IN
-        if isinstance(reader, NeedsExtra) and reader.missing
-        for suffix in reader.suffixes
-    }
+    extras = {suffix: extra for one in BUILT_IN if (extra := getattr(one, "missing", "")) for suffix in one.suffixes}
     by_suffix = {suffix: reader for reader in BUILT_IN for suffix in reader.suffixes if suffix not in extras}
     problems = []
     for point in sorted(entry_points(group=GROUP), key=lambda one: one.name):
+        name = f"reader {point.name}" + (f" of {point.dist.name}" if point.dist is not None else "")
         try:
-            added = _opened(point)
+            reader: Reader = point.load()()
+            suffixes = reader.suffixes
+            if isinstance(suffixes, str) or not suffixes or not callable(reader.read):
+                raise TypeError("a reader has a tuple of suffixes and a method read(path)")
+            for one in suffixes:
+                if not one.startswith(".") or one.count(".") > 1 or len(one) < 2 or one != one.lower():
+                    raise ValueError(f"{one!r} is no suffix; one is a dot and an ending in lower case, such as '.log'")
+            version, sampled, _ = _traits(reader)
         except Exception as error:  # noqa: BLE001  another package's code raises what it likes
-            problems.append((_named(point), f"it cannot be used: {str(error) or type(error).__name__}"))
+            problems.append((name, f"it cannot be used: {str(error) or type(error).__name__}"))
             continue
-        free = [suffix for suffix in added.suffixes if suffix not in by_suffix]
+        free = [suffix for suffix in suffixes if suffix not in by_suffix]
+        added = PluginReader(name, tuple(suffixes), reader, version, sampled)
         by_suffix.update(dict.fromkeys(free, added))
         if not free:
-            problems.append((_named(point), f"another reader reads {', '.join(added.suffixes)} already"))
-    return Readers(
-        by_suffix, tuple(problems), {suffix: extra for suffix, extra in extras.items() if suffix not in by_suffix}
-    )
-
-
-def _opened(point: EntryPoint) -> PluginReader:
-    reader: Reader = point.load()()
-    suffixes = reader.suffixes
-    if isinstance(suffixes, str) or not suffixes or not callable(reader.read):
-        raise TypeError("a reader has a tuple of suffixes and a method read(path)")
-    for suffix in suffixes:
-        if not suffix.startswith(".") or suffix.count(".") > 1 or len(suffix) < 2 or suffix != suffix.lower():
-            raise ValueError(f"{suffix!r} is no suffix; one is a dot and an ending in lower case, such as '.log'")
-    traits = _traits(reader)
-    return PluginReader(_named(point), tuple(suffixes), reader, version=traits.version, sampled=traits.sampled)
-
-
-def _named(point: EntryPoint) -> str:
-    return f"reader {point.name}" + (f" of {point.dist.name}" if point.dist is not None else "")
+            problems.append((name, f"another reader reads {', '.join(suffixes)} already"))
+    left = {suffix: extra for suffix, extra in extras.items() if suffix not in by_suffix}
+    return Readers(by_suffix, tuple(problems), left)
 
 
 def digest(path: Path) -> str:
-    """Return the fingerprint of a file as its reader reads it; raises OSError if it cannot be read.
+    """Return the fingerprint of a file: that of its content, or of what its reader declares to stand for it.
 
-    It is that of the content, or of what stands for it, with the version of the reader where that has one.
+    It ends with the version of the reader if that has one. Raises OSError if the file cannot be read.
     """
-    readers = known_readers()
-    if readers.traits_of(path).unopened:
+    _, sampled, unopened = known_readers().traits_of(path)
+    if unopened:
         status = path.stat()
         content = b"%d\0%d" % (status.st_size, status.st_mtime_ns)
-    elif sampled := readers.traits_of(path).sampled:
+    elif sampled:
         with path.open("rb") as opened:
             size = opened.seek(0, os.SEEK_END)
             opened.seek(0)
@@ -266,18 +222,3 @@ def version_mark(path: Path | str) -> str:
 def install(extra: str) -> str:
     """Return what to type to install an extra."""
     return f"pip install 'jupyter-memory[{extra}]'"
-
-
-def unread(counts: Mapping[str, int], extras: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield which files were left out and what would read them, by the number of files of each suffix.
-
-    >>> list(unread({".pdf": 12, ".docx": 1}, {".pdf": "documents", ".docx": "documents"}))
-    [('13 files (.pdf 12, .docx)', "to read them: pip install 'jupyter-memory[documents]'")]
-    """
-    by_extra: dict[str, dict[str, int]] = defaultdict(dict)
-    for suffix, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])):
-        by_extra[extras[suffix]][suffix] = count
-    for extra, of_it in sorted(by_extra.items()):
-        kinds = ", ".join(f"{suffix} {count:,}" if count > 1 else suffix for suffix, count in of_it.items())
-        total = sum(of_it.values())
-        yield f"{count_of(total, 'file')} ({kinds})", f"to read {'it' if total == 1 else 'them'}: {install(extra)}"

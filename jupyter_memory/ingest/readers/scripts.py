@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.base import Document, Part
+from jupyter_memory.ingest.readers.base import Document, Part, Shortening
 from jupyter_memory.ingest.readers.notebook import Cell, document
 from jupyter_memory.ingest.readers.text import read_text
 
@@ -17,29 +16,17 @@ from jupyter_memory.ingest.readers.text import read_text
 _KIND = re.compile(r"\[(?:markdown|md|raw)\]|\bactive=\"\"")
 # Options of Jupytext after the title: a mapping, or `tags=["a"]`.
 _OPTIONS = re.compile(r"[ \t]\w+=|\{")
-# The header that Jupytext writes, and the interpreter's line before it.
 _HEADER_LINES = 200
 # Where a header says that paragraphs are cells.
 _LIGHT = re.compile(r"format_name:[ \t]*['\"]?(?:light|nomarker|bare)\b")
 
 
-def cells_of(text: str, comment: str) -> Iterator[Cell] | None:
-    """Return the cells of a script in a language with this mark of comment, None if nothing divides it."""
-    if "%%" in text and _mark(comment).search(text):
-        return _percent_cells(text, comment)
-    lines = text.split("\n") if "format_name:" in text else []
-    if any(_LIGHT.search(lines[number]) for number in _header(lines, comment)):
-        return _light_cells(text, comment)
-    return None
-
-
 def _percent_cells(text: str, comment: str) -> Iterator[Cell]:
     marks = list(_mark(comment).finditer(text))
-    index, line, counted = 0, 1, 0
-    before = _without_header(text[: marks[0].start()] if marks else text, comment)
+    line, counted = 1, 0
+    before = _without_header(text[: marks[0].start()], comment)
     if before.strip():
-        yield Cell(0, True, before, line=1)
-        index = 1
+        yield Cell(True, before, line=1)
     ends = [*(mark.start() for mark in marks[1:]), len(text)]
     for mark, end in zip(marks, ends, strict=True):
         rest = mark["rest"]
@@ -47,16 +34,16 @@ def _percent_cells(text: str, comment: str) -> Iterator[Cell]:
         begin = min(mark.end() + 1, end)
         line, counted = line + text.count("\n", counted, begin), begin
         source = _uncommented(text[begin:end], comment) if prose else text[begin:end]
-        yield Cell(index, prose is None, source, line=line, title=_title(rest))
-        index += 1
+        yield Cell(prose is None, source, line=line, title=_title(rest))
 
 
 def _light_cells(text: str, comment: str) -> Iterator[Cell]:
     # A paragraph of comments is prose, any other one code, with the indented lines that follow it. A line such as
     # ``# + Title`` begins a cell that goes on to ``# -``, blank lines included.
     lines = _without_header(text, comment).split("\n")
-    begins, ends = _light_marks(comment)
-    index, at = 0, 0
+    begins = re.compile(rf"^{re.escape(comment)} ?(?:\+|region\b)(?P<rest>|[ \t\[{{][^\n]*+)$")
+    ends = re.compile(rf"^{re.escape(comment)} ?(?:-|endregion)[ \t]*+$")
+    at = 0
     while at < len(lines):
         mark = begins.match(lines[at])
         if not mark and (not lines[at].strip() or ends.match(lines[at])):
@@ -74,9 +61,7 @@ def _light_cells(text: str, comment: str) -> Iterator[Cell]:
             is_prose = is_prose and not lines[begin].startswith((f"{comment} %", f"{comment} !"))
             title = ""
         source = "\n".join(lines[begin:at])
-        source = _uncommented(source, comment) if is_prose else source
-        yield Cell(index, not is_prose, source, line=begin + 1, title=title)
-        index += 1
+        yield Cell(not is_prose, _uncommented(source, comment) if is_prose else source, line=begin + 1, title=title)
 
 
 def _end_of_paragraph(lines: Sequence[str], at: int, begins: re.Pattern[str], comment: str) -> int:
@@ -94,18 +79,10 @@ def _end_of_paragraph(lines: Sequence[str], at: int, begins: re.Pattern[str], co
     return at
 
 
-@lru_cache
-def _light_marks(comment: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    mark = rf"^{re.escape(comment)} ?"
-    begins = re.compile(rf"{mark}(?:\+|region\b)(?P<rest>|[ \t\[{{][^\n]*+)$")
-    return begins, re.compile(rf"{mark}(?:-|endregion)[ \t]*+$")
-
-
 def _title(rest: str) -> str:
     return _OPTIONS.split(_KIND.sub("", rest), maxsplit=1)[0].strip(" \t#*-")
 
 
-@lru_cache
 def _mark(comment: str) -> re.Pattern[str]:
     begin = "" if comment == "%" else re.escape(comment) + "[ \\t]?"
     return re.compile(rf"^{begin}%%(?P<rest>(?:[ \t][^\n]*)?)$", re.MULTILINE)
@@ -141,20 +118,13 @@ _LONG_LINES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class ScriptReader:
-    """Reads files of one language of code, in which ``comment`` begins a line of comment.
-
-    ``hide`` replaces secrets in texts that are going to be shortened.
-    """
+class ScriptReader(Shortening):
+    """Reads files of one language of code, in which ``comment`` begins a line of comment."""
 
     language: str
     suffixes: tuple[str, ...]
     comment: str = "#"
     version: int = 0
-    hide: Callable[[str], str] | None = field(default=None, repr=False)
-
-    def hiding(self, hide: Callable[[str], str], /) -> ScriptReader:
-        return replace(self, hide=hide)
 
     def read(self, path: Path, /) -> Document:
         text = read_text(path)
@@ -164,8 +134,12 @@ class ScriptReader:
                 f"The code is minified ({len(text):,} characters on {text.count(chr(10)) + 1:,} lines). "
                 "Index its source; leave this file out with a line in .jupytermemoryignore."
             )
-        if (cells := cells_of(text, self.comment)) is not None:
-            found = document(cells, self.language, path.name, self.hide)
-            if found is not None:
-                return found
+        lines = text.split("\n") if "format_name:" in text else []
+        divided = None
+        if "%%" in text and _mark(self.comment).search(text):
+            divided = _percent_cells(text, self.comment)
+        elif any(_LIGHT.search(lines[number]) for number in _header(lines, self.comment)):
+            divided = _light_cells(text, self.comment)
+        if divided and (found := document(divided, self.language, path.name, self.hide)) is not None:
+            return found
         return Document((Part(text, line=1),) if text.strip() else (), self.language)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from pathlib import Path
 
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.redaction.values import looks_random
@@ -18,22 +19,7 @@ _LAST = re.compile(r"_([A-Za-z]{1,5})$")
 # What is in brackets and no unit.
 _UNIT = re.compile(r"[^\W\d_]|[%°€$£¥Ωµ‰]")
 _PLAIN = re.compile(r"[\w%°€$£¥Ωµ‰/*^.·²³⁻¹ -]{1,20}")
-# Endings after an underscore that hardly mean anything else.
-_ENDINGS = {
-    "degc": "°C", "celsius": "°C", "degf": "°F", "kelvin": "K",
-    "eur": "EUR", "usd": "USD", "gbp": "GBP", "chf": "CHF", "jpy": "JPY", "sek": "SEK", "dkk": "DKK", "nok": "NOK",
-    "pct": "%", "percent": "%",
-    "mm": "mm", "cm": "cm", "km": "km", "nm": "nm", "m2": "m²", "m3": "m³", "km2": "km²",
-    "mg": "mg", "kg": "kg", "lbs": "lb",
-    "ms": "ms", "ns": "ns", "sec": "s", "secs": "s", "mins": "min", "hrs": "h",
-    "kw": "kW", "mw": "MW", "gw": "GW", "kwh": "kWh", "mwh": "MWh", "gwh": "GWh",
-    "hz": "Hz", "khz": "kHz", "mhz": "MHz", "ghz": "GHz",
-    "kb": "kB", "mb": "MB", "gb": "GB", "tb": "TB",
-    "hpa": "hPa", "kpa": "kPa", "mbar": "mbar", "psi": "psi",
-    "kmh": "km/h", "kph": "km/h", "mph": "mph", "rpm": "rpm", "ppm": "ppm", "ppb": "ppb",
-}  # fmt: skip
-# Endings that mean a temperature where the name says so.
-_DEGREES = {"c": "°C", "f": "°F", "k": "K"}
+_NAMES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def _unit_in(name: str) -> str:
@@ -42,8 +28,9 @@ def _unit_in(name: str) -> str:
     found = _LAST.search(name)
     if found is None:
         return ""
-    of_temperature = _DEGREES if "temp" in name.lower() else {}
-    return (_ENDINGS | of_temperature).get(found[1].lower(), "")
+    of_temperature = _NAMES["temperatures"] if "temp" in name.lower() else {}
+    unit: str = (_NAMES["units"] | of_temperature).get(found[1].lower(), "")
+    return unit
 
 
 def stated_unit(value: str) -> str:
@@ -140,8 +127,6 @@ def is_value(name: str) -> bool:
     return digits >= letters and not _NUMBERED.fullmatch(name)
 
 
-# Names of columns that look like values, as those of a pivoted table do, are counted and not told.
-
 # What `lang:` filters data files of all formats by.
 LANGUAGE = "data"
 # Columns of a table that are named, tables of a file that become memories.
@@ -175,11 +160,10 @@ class Table:
     at_least: bool = False
 
 
-def document(tables: Iterable[Table], format_: str, left_out: int = 0) -> Document:
+def document(tables: Sequence[Table], format_: str, left_out: int = 0) -> Document:
     """Return a part for each table of a file; ``left_out`` counts further tables, whose names nobody has read."""
-    all_ = iter(tables)
-    some = list(islice(all_, _MOST_TABLES))
-    left_out += sum(1 for _ in all_)
+    some = tables[:_MOST_TABLES]
+    left_out += len(tables) - len(some)
     last = f"\n\nThe file has {count_of(left_out, 'more table')}." if left_out else ""
     parts = []
     for table in some:
@@ -197,12 +181,22 @@ def document(tables: Iterable[Table], format_: str, left_out: int = 0) -> Docume
 
 
 def _lines(table: Table, width: int) -> Iterable[str]:
+    # Imported late: it loads NumPy, which those who only look for files do without.
+    from jupyter_memory.text.identifiers import parts as parts_of
+
     if table.types and not table.columns:
         yield f"The columns have no names. Types: {', '.join(table.types[:_MOST_COLUMNS])}"
         return
     named = [column for column in table.columns if column.name.strip()]
+    # Names that look like values, as those of a pivoted table do, are counted and not told.
     told = [column for column in named if not is_value(column.name)]
-    yield from map(_line, told[:_MOST_COLUMNS])
+    for column in told[:_MOST_COLUMNS]:
+        name = " ".join(column.name.split())
+        unit = column.unit or _unit_in(name)
+        parts: Sequence[str] = parts_of(name) if " " not in name else ()
+        words = f" ({' '.join(parts)})" if len(parts) > 1 and " ".join(parts) != name.lower() else ""
+        about = ", ".join(part for part in (column.type, unit and f"unit {unit}") if part)
+        yield name + words + (f": {about}" if about else "")
     if unnamed := len(table.columns) - len(named):
         yield f"and {count_of(unnamed, 'column')} without a name"
     if hidden := len(named) - len(told):
@@ -211,23 +205,12 @@ def _lines(table: Table, width: int) -> Iterable[str]:
         yield f"and {count_of(more, 'more column')}"
 
 
-def _line(column: Column) -> str:
-    # Imported late: it loads NumPy, which those who only look for files do without.
-    from jupyter_memory.text.identifiers import parts as parts_of
-
-    name = " ".join(column.name.split())
-    unit = column.unit or _unit_in(name)
-    told = ", ".join(part for part in (column.type, unit and f"unit {unit}") if part)
-    parts: Sequence[str] = parts_of(name) if " " not in name else ()
-    words = " ".join(parts)
-    words = f" ({words})" if len(parts) > 1 and words != name.lower() else ""
-    return name + words + (f": {told}" if told else "")
-
-
 # Whether the first row of a table names its columns. When in doubt it is a row like the others, and is not told.
 
 Row = Sequence[str]
 
+# Rows by which columns are judged.
+_JUDGED = 200
 # Rows below the first that settle it where one column is of numbers or dates.
 _ENOUGH = 3
 # Rows above a table that may be its title and notes, and rows by which its width is judged.
@@ -235,35 +218,19 @@ _LONGEST_PREAMBLE, _LOOKED_AT = 10, 50
 # Names of columns that are written as identifiers: snake_case, camelCase, a.b.
 _IDENTIFIER = re.compile(r"[^\W\d_]+(?:[_.][^\W_]+)+|[a-z]+(?:[A-Z][a-z0-9]*)+")
 _BRACKETS = re.compile(r"\s*[\[(][^\[\]()]{0,20}[\])]\s*$")
-# What columns are called all over the world. A row of data hardly consists of such words.
-_WORDS = """
-    id ids key code index number no nr num name names title label description text comment comments note notes type kind
-    class category group status state flag date time datetime timestamp day week month year hour minute second start end
-    begin from to value values amount quantity qty count total sum mean price cost rate ratio score rank weight height
-    width length size area volume age sex gender first last firstname lastname surname email mail phone address street
-    city town zip postcode country region state province latitude longitude lat lon lng x y z user customer client
-    product item order invoice account company department employee manager vendor supplier shop store station sensor
-    device model version source target url link path file filename temperature temp humidity pressure speed distance
-    currency unit units language lang parent child level tag tags owner author created updated modified deleted active
-    revenue sales profit income salary budget balance discount tax method result results variable parameter response
-    question answer sample species population birth birthday birthdate
-    nummer bezeichnung beschreibung datum uhrzeit zeit jahr monat tag stunde wert betrag menge anzahl summe preis kosten
-    kunde kundennummer produkt artikel bestellung rechnung konto firma ort stadt plz land straße vorname nachname
-    geschlecht alter gewicht höhe breite länge größe einheit währung umsatz
-    nom prénom prenom titre libellé date heure année annee mois jour valeur montant quantité prix coût client produit
-    commande facture compte ville pays adresse région unité
-    nombre apellido fecha hora año mes día valor importe cantidad precio coste cliente producto pedido factura cuenta
-    ciudad país dirección provincia unidad
-"""
-_COMMON = frozenset(_WORDS.split())
+_COMMON = frozenset(_NAMES["words"]["common"].split())
 
 
-def header_of(rows: Sequence[Row]) -> Row | None:
-    """Return the first row if it surely names the columns of the others, else None.
+def columns_of(rows: Sequence[Row], width: int) -> tuple[tuple[Column, ...], tuple[str, ...]]:
+    """Return the columns, if the first row surely names them, and the types of all columns by some rows."""
+    header = _header_of(rows[: _JUDGED + 1])
+    types = _types_of(rows[1 : _JUDGED + 1] if header else rows[:_JUDGED], width)
+    return tuple(map(Column, map(str.strip, header), types)) if header else (), tuple(types)
 
-    It does if all its cells could be names, each another, and if it is of another kind than the rows below it: text
-    above numbers or dates, or the words and spellings of names above plain text.
-    """
+
+def _header_of(rows: Sequence[Row]) -> Row | None:
+    # The first row if all its cells could be names, each another, and if it is of another kind than the rows below it:
+    # text above numbers or dates, or the words and spellings of names above plain text.
     if not rows:
         return None
     first, below = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
@@ -278,10 +245,13 @@ def header_of(rows: Sequence[Row]) -> Row | None:
     like_names = sum(map(_is_like_name, written)) / len(written)
     if like_names == 1:
         return first
-    types = types_of(below, len(names))
-    if any(type_ not in (TEXT, EMPTY) for name, type_ in zip(names, types, strict=True) if name):
-        return first if like_names >= 0.25 or (len(below) >= _ENOUGH and not _reads_as_data(names, below)) else None
-    return first if like_names >= 0.5 else None
+    types = _types_of(below, len(names))
+    if not any(type_ not in (TEXT, EMPTY) for name, type_ in zip(names, types, strict=True) if name):
+        return first if like_names >= 0.5 else None
+    texts = [place for place, type_ in enumerate(types) if type_ == TEXT and names[place]]
+    alike = [place for place in texts if any(_shape(row[place]) == _shape(names[place]) for row in below)]
+    reads_as_data = bool(texts) and 2 * len(alike) >= len(texts)
+    return first if like_names >= 0.25 or (len(below) >= _ENOUGH and not reads_as_data) else None
 
 
 def without_preamble(rows: Sequence[Row]) -> Sequence[Row]:
@@ -292,8 +262,7 @@ def without_preamble(rows: Sequence[Row]) -> Sequence[Row]:
     return rows[begin:] if begin <= _LONGEST_PREAMBLE else rows
 
 
-def types_of(rows: Sequence[Row], width: int) -> list[str]:
-    """Return the type of each column by some of its rows."""
+def _types_of(rows: Sequence[Row], width: int) -> list[str]:
     return [type_of_all(type_of(row[place]) for row in rows if place < len(row)) for place in range(width)]
 
 
@@ -303,13 +272,6 @@ def _is_like_name(name: str) -> bool:
         return True
     words = re.findall(r"[^\W\d_]+", bare.lower())
     return bool(words) and len(words) <= 5 and any(word in _COMMON for word in words)
-
-
-def _reads_as_data(names: Row, below: Sequence[Row]) -> bool:
-    types = types_of(below, len(names))
-    texts = [place for place, type_ in enumerate(types) if type_ == TEXT and names[place]]
-    alike = [place for place in texts if any(_shape(row[place]) == _shape(names[place]) for row in below)]
-    return bool(texts) and 2 * len(alike) >= len(texts)
 
 
 def _shape(cell: str) -> str:

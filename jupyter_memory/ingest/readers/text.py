@@ -13,7 +13,7 @@ from pathlib import Path
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_front_matter
-from jupyter_memory.ingest.readers.base import Document, Part
+from jupyter_memory.ingest.readers.base import Document, Part, Shortening
 from jupyter_memory.ingest.readers.notebook import Cell, document
 from jupyter_memory.text.code import PYTHON, known_language
 from jupyter_memory.text.markdown import Heading, descend, front_matter, headings
@@ -44,14 +44,7 @@ class TextReader:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file: UTF-8, UTF-16 and UTF-32 with their mark, and anything else as Latin-1.
-
-    Colours of a terminal and embedded pictures are left out.
-
-    Raises:
-        InputError: the file is binary.
-        OSError: the file cannot be read.
-    """
+    """Return the text of a file without colours of a terminal and embedded pictures; raises what ``decoded`` raises."""
     return _tidied(decoded(path.read_bytes()))
 
 
@@ -60,11 +53,7 @@ def _tidied(text: str) -> str:
 
 
 def decoded(data: bytes, charset: str = "") -> str:
-    """Return bytes as text; ``charset`` is what the file itself says, if there is such an encoding.
-
-    Raises:
-        InputError: the file is binary.
-    """
+    """Return bytes as text; ``charset`` is what the file itself names. Raises InputError if the file is binary."""
     for mark, encoding in MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")
@@ -120,14 +109,10 @@ _TOLD = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class LiterateReader:
-    """Reads Quarto and R Markdown. ``hide`` replaces secrets in texts that are going to be shortened."""
+class LiterateReader(Shortening):
+    """Reads Quarto and R Markdown."""
 
     suffixes: tuple[str, ...] = (".qmd", ".rmd")
-    hide: Callable[[str], str] | None = field(default=None, repr=False)
-
-    def hiding(self, hide: Callable[[str], str], /) -> LiterateReader:
-        return replace(self, hide=hide)
 
     def read(self, path: Path, /) -> Document:
         usual = "r" if path.suffix.lower() == ".rmd" else PYTHON
@@ -154,33 +139,27 @@ def _literate_document(
 def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
     lines = text.split("\n")
     begin = number = front.count("\n")
-    index = 0
     if told := "\n".join(_TOLD.findall(front)):
-        yield Cell(0, False, told, line=1)
-        index = 1
+        yield Cell(False, told, line=1)
     while number < len(lines):
-        found = _chunk_at(lines[number], bare)
-        if found is None:
-            opened = _OPEN.fullmatch(lines[number].strip()) if lines[number][:1] in _FENCES else None
-            number = number + 1 if opened is None else _closing(lines, number, opened["fence"]) + 1
+        opened = _OPEN.fullmatch(lines[number].strip()) if lines[number][:1] in _FENCES else None
+        if opened is None:
+            number += 1
             continue
-        for prose in _prose(lines, begin, number):
-            yield replace(prose, index=index)
-            index += 1
-        fence, language, label, options = found
-        end = _closing(lines, number, fence)
-        first = number + 1
-        while first < end and (inner := _INNER.fullmatch(lines[first].strip())):
-            options[inner[1]] = inner[2].strip().strip("\"'")[:_LONGEST_OPTION]
-            first += 1
-        label = label or options.get("label", "")
-        metadata = {"options": options} if options else {}
-        yield Cell(index, True, "\n".join(lines[first:end]), language, label, line=first + 1, metadata=metadata)
-        index += 1
-        begin = number = end + 1
-    for prose in _prose(lines, begin, len(lines)):
-        yield replace(prose, index=index)
-        index += 1
+        end = _closing(lines, number, opened["fence"])
+        if (chunk := _chunk(opened["info"].strip(), bare)) is not None:
+            yield from _prose(lines, begin, number)
+            language, label, options = chunk
+            first = number + 1
+            while first < end and (inner := _INNER.fullmatch(lines[first].strip())):
+                options[inner[1]] = inner[2].strip().strip("\"'")[:_LONGEST_OPTION]
+                first += 1
+            label = label or options.get("label", "")
+            metadata = {"options": options} if options else {}
+            yield Cell(True, "\n".join(lines[first:end]), language, label, line=first + 1, metadata=metadata)
+            begin = end + 1
+        number = end + 1
+    yield from _prose(lines, begin, len(lines))
 
 
 def _prose(lines: list[str], begin: int, end: int) -> Iterator[Cell]:
@@ -190,32 +169,28 @@ def _prose(lines: list[str], begin: int, end: int) -> Iterator[Cell]:
     for start, stop in pairwise(cuts):
         line, counted = line + text.count("\n", counted, start), start
         if text[start:stop].strip():
-            yield Cell(0, False, text[start:stop], line=line)
+            yield Cell(False, text[start:stop], line=line)
 
 
-def _chunk_at(line: str, bare: bool) -> tuple[str, str, str, dict[str, str]] | None:
-    opened = _OPEN.fullmatch(line.strip()) if line[:1] in _FENCES else None
-    if opened is None:
-        return None
-    info = opened["info"].strip()
+def _chunk(info: str, bare: bool) -> tuple[str, str, dict[str, str]] | None:
+    # Language, label and options of a fence, None if it is prose.
     braced = _BRACED.match(info)
     if braced is None:
         name = _NAME.match(info)
         language = name[0].lower() if name else ""
-        return (opened["fence"], known_language(language), "", {}) if bare and language not in _SHOWN else None
+        return (known_language(language), "", {}) if bare and language not in _SHOWN else None
     inside = braced["inside"].strip()
     name = _NAME.match(inside)
     if name is None or inside.startswith((".", "=", "#")):
         return None
     if name[0] in ("code-cell", "code-block", "code"):
         # The language of a code-cell is the kernel's: what follows it is the name of a lexer.
-        return (opened["fence"], "", "", {}) if name[0] == "code-cell" else None
-    if not bare or name[0].lower() in ("python", "r", "julia", "sql", "bash"):
-        head, _, _ = inside[name.end() :].partition(",")
-        label = "" if "=" in head else head.strip()
-        options = {key: value.strip("\"'")[:_LONGEST_OPTION] for key, value in _OPTION.findall(inside)}
-        return opened["fence"], known_language(name[0]), label, options
-    return None  # a directive of MyST, such as {note}, is prose
+        return ("", "", {}) if name[0] == "code-cell" else None
+    if bare and name[0].lower() not in ("python", "r", "julia", "sql", "bash"):
+        return None  # a directive of MyST, such as {note}, is prose
+    head, _, _ = inside[name.end() :].partition(",")
+    options = {key: value.strip("\"'")[:_LONGEST_OPTION] for key, value in _OPTION.findall(inside)}
+    return known_language(name[0]), "" if "=" in head else head.strip(), options
 
 
 def _closing(lines: list[str], opening: int, fence: str) -> int:
@@ -237,45 +212,28 @@ _BACKTICKS = re.compile(r"`+")
 _TAG = re.compile(r"(?<!\S)#(?=[\w/-]*[^\W\d_])([\w][\w/-]*)(?=[\s.,;:!?)]|$)")
 
 
-def _read_as_text(markdown: str) -> str:
-    # Wiki links and callouts as their reader sees them. The target of a link stays beside its alias, so that both are
-    # found; code stays as it is.
-    if "[[" not in markdown and "[!" not in markdown:
-        return markdown
-    shown = []
-    for is_prose, line in _lines(markdown):
-        if is_prose and (callout := _CALLOUT.fullmatch(line)):
-            line = callout[1] + (callout[3] or callout[2])
-        if is_prose and "[[" in line:
-            line = "".join(piece if is_code else _LINK.sub(_said, piece) for is_code, piece in _pieces(line))
-        shown.append(line)
-    return "\n".join(shown)
-
-
-def _inline_tags(markdown: str) -> tuple[str, ...]:
-    if "#" not in markdown:
-        return ()
-    found: dict[str, None] = {}
-    for is_prose, line in _lines(markdown):
-        if is_prose and "#" in line:
-            prose = "".join(piece for is_code, piece in _pieces(line) if not is_code)
-            found.update(dict.fromkeys(tag.rstrip("/") for tag in _TAG.findall(prose)))
-    return tuple(found)
-
-
-def _lines(markdown: str) -> Iterator[tuple[bool, str]]:
-    fence = ""
+def _read_as_text(markdown: str) -> tuple[str, dict[str, None]]:
+    # Wiki links and callouts as their reader sees them, and the tags among the words. The target of a link stays beside
+    # its alias, so that both are found; code stays as it is.
+    if "[[" not in markdown and "[!" not in markdown and "#" not in markdown:
+        return markdown, {}
+    shown, tags, fence = list[str](), dict[str, None](), ""
     for line in markdown.split("\n"):
-        found = _FENCE.match(line)
-        if found and not fence:
-            fence = found[1]
-            yield False, line
-        elif fence:
-            if found and found[1].startswith(fence):
-                fence = ""
-            yield False, line
-        else:
-            yield True, line
+        mark = _FENCE.match(line)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence):
+            fence = ""
+        elif not fence:
+            if "#" in line:
+                prose = "".join(piece for is_code, piece in _pieces(line) if not is_code)
+                tags |= dict.fromkeys(tag.rstrip("/") for tag in _TAG.findall(prose))
+            if callout := _CALLOUT.fullmatch(line):
+                line = callout[1] + (callout[3] or callout[2])
+            if "[[" in line:
+                line = "".join(piece if is_code else _LINK.sub(_said, piece) for is_code, piece in _pieces(line))
+        shown.append(line)
+    return "\n".join(shown), tags
 
 
 def _pieces(line: str) -> Iterator[tuple[bool, str]]:
@@ -307,29 +265,25 @@ def _said(link: re.Match[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkdownReader:
-    """Reads Markdown; chunking gives each chunk the headings above it.
-
-    ``hide`` replaces secrets in texts that are going to be shortened.
-    """
+class MarkdownReader(Shortening):
+    """Reads Markdown; chunking gives each chunk the headings above it."""
 
     suffixes: tuple[str, ...] = (".md", ".markdown")
     version: int = 1
-    hide: Callable[[str], str] | None = field(default=None, repr=False)
-
-    def hiding(self, hide: Callable[[str], str], /) -> MarkdownReader:
-        return replace(self, hide=hide)
 
     def read(self, path: Path, /) -> Document:
         text = read_text(path)
         if not text.strip():
             return Document((), "markdown")
+        front = front_matter(text)
         # Its front matter says that a kernel runs its code.
-        if _KERNEL.search(front_matter(text)):
+        if _KERNEL.search(front):
             return _described(_literate_document(text, path.name, PYTHON, self.hide), text)
-        found = _described(Document((Part(_read_as_text(text)),), "markdown"), text)
-        body = text[len(front_matter(text)) :]
-        return replace(found, tags=tuple(dict.fromkeys((*found.tags, *_inline_tags(body)))))
+        shown, tags = _read_as_text(text)
+        if front:
+            _, tags = _read_as_text(text[len(front) :])
+        found = _described(Document((Part(shown),), "markdown"), text)
+        return replace(found, tags=tuple(dict.fromkeys((*found.tags, *tags))))
 
 
 # What is not read: programs, styles, drawings, and what only guides through a site.

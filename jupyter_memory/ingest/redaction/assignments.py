@@ -75,43 +75,35 @@ _STOPS = ".:!?"
 
 
 def assigned(text: str, low: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the values assigned to names of secrets."""
-    for name in _names(low):
-        found = _QUOTED.match(text, name.end()) or (
-            None if "\n" in text[name.start("sign") : name.end()] else _BARE.match(text, name.end())
+    """Yield the values assigned to names of secrets; ``low`` is the text in lower case."""
+    done = 0
+    for hint in _HINT.finditer(low):
+        # A name begins at most so far before its last word, and an annotation ends at most so far after it.
+        name = _NAME.search(low, max(done, hint.start() - 14), hint.end() + 80)
+        if name is None:
+            continue
+        done = name.end()
+        found = _QUOTED.match(text, done) or (
+            None if "\n" in text[name.start("sign") : done] else _BARE.match(text, done)
         )
-        if found is None or (name["sign"] == "," and not name["quote"]):
+        sign = name["sign"]
+        if found is None or (sign == "," and not name["quote"]):
             continue
         form = str(found.lastgroup)
         # The closing quote of JSON within a string is escaped.
         value = found[form].removesuffix("\\")
         what = next(what for group, what in enumerate(_NAMES, start=1) if name.group(group))
-        sign = name["sign"]
-        if (
-            form == "bare"
-            and text[name.end() - 1 : name.end()].isspace()
-            and "(" in text[name.end("sign") : name.end()]
-        ):
+        if form == "bare" and text[done - 1 : done].isspace() and "(" in text[name.end("sign") : done]:
             continue
-        if sign != "," and (form != "bare" or _is_env_line(text, name, found) or _is_own_line(text, name, found)):
-            sign = "quoted"
-        elif sign == "=" and _is_said(text, name, found):
-            sign = "said"
+        if form != "bare":
+            sign = "quoted" if sign != "," else sign
+        elif text[name.start("quote") : done] == "=":
+            sign = "quoted" if _is_line(text, name, found) else "said" if _is_said(text, name, found) else sign
         if what == "other key" and _OTHER_KEY.search(low[max(0, name.start() - 20) : name.start()]):
             continue
         if not refers(value) and _is_secret(value, what, sign):
             start = found.start(form)
             yield start, start + len(value), _CALLED.get(what, what)
-
-
-def _names(low: str) -> Iterator[re.Match[str]]:
-    done = 0
-    for hint in _HINT.finditer(low):
-        # A name begins at most so far before its last word, and an annotation ends at most so far after it.
-        name = _NAME.search(low, max(done, hint.start() - 14), hint.end() + 80)
-        if name:
-            done = name.end()
-            yield name
 
 
 def _is_secret(value: str, what: str, sign: str) -> bool:
@@ -140,38 +132,24 @@ def _is_word(value: str, what: str, sign: str) -> bool:
     return not has_own_digit(value) or (sign != ":" and value.rstrip(_STOPS).replace(".", "_").isidentifier())
 
 
-def _is_env_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
+def _is_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
     end = name.start("quote")
     begin = max(text.rfind("\n", max(0, end - 100), end) + 1, end - 100, 0)
-    if text[end : name.end()] != "=":
-        return False
     if _ENV_NAME.fullmatch(text, begin, end):
         return True
     behind, value = text[found.end() : found.end() + 1], found["bare"]
-    return (
-        (not behind or behind.isspace() or behind in "\"'")
-        and _COMMAND_NAME.fullmatch(text, begin, end) is not None
-        and (_HANDED_ON.search(value) is None or any(map(str.isdigit, value)))
-    )
-
-
-def _is_own_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
-    end = name.start("quote")
-    begin = max(text.rfind("\n", max(0, end - 100), end) + 1, end - 100, 0)
-    value = found["bare"]
-    return (
-        text[end : name.end()] == "="
-        and text[found.end() : found.end() + 1] in ("", "\n", "\r")
-        and _LINE_NAME.fullmatch(text, begin, end) is not None
-        and any(map(str.isdigit, value))
-        and _HANDED_ON.search(value) is None
-    )
+    has_digit, is_handed_on = any(map(str.isdigit, value)), _HANDED_ON.search(value) is not None
+    ends = not behind or behind.isspace() or behind in "\"'"
+    if ends and (has_digit or not is_handed_on) and _COMMAND_NAME.fullmatch(text, begin, end):
+        return True
+    is_own = behind in ("", "\n", "\r") and _LINE_NAME.fullmatch(text, begin, end) is not None
+    return is_own and has_digit and not is_handed_on
 
 
 def _is_said(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
     end = name.start("quote")
     behind = text[found.end() : found.end() + 1]
-    if text[end : name.end()] != "=" or not (not behind or behind.isspace() or behind in "\"'\\"):
+    if behind and not behind.isspace() and behind not in "\"'\\":
         return False
     since = max(0, end - 200)
     begin = max(text.rfind(mark, since, end) + len(mark) for mark in ("\n", '"', "'", "\\n"))

@@ -57,11 +57,11 @@ def _by_slot() -> tuple[NDArray[np.uint8], list[list[list[tuple[str, bytes]]]]]:
     numbers = np.zeros(1 << 16, np.uint8)
     behind: list[list[list[tuple[str, bytes]]]] = [[]]
     for hint in _ALL:
-        slot = _slots(hint.encode())[0]
+        written = hint.encode()
+        slot = _slots(written)[0]
         if not numbers[slot]:
             numbers[slot] = len(behind)
             behind.append([[] for _ in range(256)])
-        written = hint.encode()
         for fourth in written[3:4] or range(256):
             behind[numbers[slot]][fourth].append((hint, written))
     return numbers, behind
@@ -89,10 +89,23 @@ def redact(text: str, found: Collection[str] | None = None) -> tuple[str, int]:
     """
     total = 0
     for _ in range(_ROUNDS):
-        text, count = _once(text, found)
+        low, before = _lower(text), total
+        in_text = set(_hints([low])[0] if found is None else found)
         found = None
+        for shape in SHAPES if in_text else ():
+            if not in_text.isdisjoint(shape.hints):
+                group = shape.pattern.groupindex.get("secret", 0)
+                found_here = (match for match in shape.pattern.finditer(text) if shape.check(match.group(group)))
+                text, count = _without(text, ((*match.span(group), shape.what) for match in found_here))
+                total += count
+        if total == before and in_text.isdisjoint(_OF_NAMES):
+            break
+        text, count = _without(text, assigned(text, low if total == before else _lower(text)))
         total += count
-        if not count:
+        if not in_text.isdisjoint(_OF_COLUMNS):
+            text, count = _without(text, columns(text, low if total == before else _lower(text)))
+            total += count
+        if total == before:
             break
     return text, total
 
@@ -127,26 +140,6 @@ def _each(value: Any) -> Any:
     if isinstance(value, list):
         return [_each(item) for item in value]
     return {_each(name): _each(item) for name, item in value.items()} if isinstance(value, dict) else value
-
-
-def _once(text: str, found: Collection[str] | None) -> tuple[str, int]:
-    low = _lower(text)
-    total = 0
-    in_text = set(_hints([low])[0] if found is None else found)
-    for shape in SHAPES if in_text else ():
-        if not in_text.isdisjoint(shape.hints):
-            group = shape.pattern.groupindex.get("secret", 0)
-            found_here = (match for match in shape.pattern.finditer(text) if shape.check(match.group(group)))
-            text, count = _without(text, ((*match.span(group), shape.what) for match in found_here))
-            total += count
-    if not total and in_text.isdisjoint(_OF_NAMES):
-        return text, 0
-    text, count = _without(text, assigned(text, low if total == 0 else _lower(text)))
-    total += count
-    if not in_text.isdisjoint(_OF_COLUMNS):
-        text, count = _without(text, columns(text, low if total == 0 else _lower(text)))
-        total += count
-    return text, total
 
 
 def _lower(text: str) -> str:
