@@ -7,14 +7,14 @@ import { addIcon, refreshIcon } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
 
 import type { MemoryApi } from '../api/memoryApi';
-import { errorText } from '../components/shared/errorMessage';
+import { errorText } from '../components/shared/elements';
 import { relatedIcon } from '../components/shared/icons';
 import type { IndexModel } from '../models/indexModel';
 import type { SearchModel } from '../models/searchModel';
 import { notifyErrors } from './actions';
 import { args, CommandIDs, text } from './commands';
-import { notifyJob } from './notifications';
-import { noteFrom, displayTitle, type IPointed, findMemory, type Pointer, toQuery, queryFromPath } from './pointer';
+import { notifyJob } from './indexing';
+import { displayTitle, findMemory, type IPointed, noteFrom, type Pointer, queryFromPath, toQuery } from './pointer';
 
 export interface IContextOptions {
   commands: CommandRegistry;

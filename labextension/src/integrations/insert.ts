@@ -1,12 +1,15 @@
-/** Inserts memories into the notebook in front, below its active cell. */
+/** Puts memories into notebooks: below the active cell, or where they are dragged. */
 
 import { Dialog, Notification, showDialog } from '@jupyterlab/apputils';
 import type { ICell } from '@jupyterlab/nbformat';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { MimeData } from '@lumino/coreutils';
+import { Drag } from '@lumino/dragdrop';
 
 import type { IItem } from '../api/types';
-import { codeCell, fenced, isProse, magicLine, markdownCell, supportsLanguage, sourceOf } from '../models/cells';
+import { withMarks } from '../components/shared/text';
+import { codeCell, fenced, isProse, magicLine, markdownCell, sourceOf, supportsLanguage } from '../models/cells';
 
 /**
  * Insert a memory as a cell. Asks first if it is code in a language that the notebook's kernel does not run.
@@ -82,4 +85,49 @@ async function askFor(language: string, kernel: string, trans: TranslationBundle
     ]
   });
   return answer.button.accept ? (answer.button.actions.includes('code') ? 'code' : 'markdown') : null;
+}
+
+/** The MIME type that Lab's notebooks accept. */
+export const CELLS = 'application/vnd.jupyter.cells';
+
+/** The data of a dragged memory. */
+export function dragged(item: IItem): MimeData {
+  const source = sourceOf(item);
+  const cell: ICell = isProse(item.lang) ? markdownCell(source) : codeCell(source);
+  const data = new MimeData();
+  data.setData(CELLS, [cell]);
+  data.setData('text/plain', source);
+  return data;
+}
+
+/** Fetch a memory and drag it, unless the mouse button was released in the meantime; resolves to whether it was dropped. */
+export async function drag(fetch: () => Promise<IItem>, event: MouseEvent): Promise<boolean> {
+  const mouse = { x: event.clientX, y: event.clientY, isDown: true };
+  const move = (one: MouseEvent): void => void Object.assign(mouse, { x: one.clientX, y: one.clientY });
+  const up = (): void => void (mouse.isDown = false);
+  document.addEventListener('mousemove', move, true);
+  document.addEventListener('mouseup', up, true);
+  try {
+    const item = await fetch();
+    return mouse.isDown && (await start(item, mouse.x, mouse.y));
+  } finally {
+    document.removeEventListener('mousemove', move, true);
+    document.removeEventListener('mouseup', up, true);
+  }
+}
+
+async function start(item: IItem, x: number, y: number): Promise<boolean> {
+  const image = document.createElement('div');
+  image.className = 'jp-Memory-drag';
+  image.textContent = withMarks(item.title || sourceOf(item).trimStart().split('\n', 1)[0]);
+  const action = new Drag({
+    mimeData: dragged(item),
+    dragImage: image,
+    supportedActions: 'copy',
+    proposedAction: 'copy',
+    source: null
+  });
+  const done = await action.start(x, y);
+  action.dispose();
+  return done !== 'none';
 }

@@ -2,6 +2,7 @@
 
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { Notification } from '@jupyterlab/apputils';
+import { URLExt } from '@jupyterlab/coreutils';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { IDocumentWidget } from '@jupyterlab/docregistry';
 import type { FileEditor, IEditorTracker } from '@jupyterlab/fileeditor';
@@ -10,10 +11,8 @@ import { ServerConnection } from '@jupyterlab/services';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { MemoryApi } from '../api/memoryApi';
-import type { IPlace } from '../api/types';
-import { withMarks } from '../components/shared/withMarks';
-import { findCell, findLine, type SnippetOf } from './locate';
-import { namedMemory, openPage } from './notebook7';
+import type { IHit, IPlace } from '../api/types';
+import { withMarks } from '../components/shared/text';
 
 /** Milliseconds for which the place is highlighted; as long as the animation in CSS. */
 const FLASH = 1600;
@@ -186,4 +185,103 @@ function goToLine({ content }: IDocumentWidget<FileEditor>, hit: Openable, place
 function flash(node: HTMLElement): void {
   node.classList.add('jp-Memory-flash');
   setTimeout(() => node.classList.remove('jp-Memory-flash'), FLASH);
+}
+
+/** Comes before the id of the memory in the address. */
+const FRAGMENT = '#jupyter-memory=';
+
+/** Open a document in a page of its own. If the browser blocks it, a notification offers a second click. */
+export function openPage(baseUrl: string, path: string, memory_id: string, trans: TranslationBundle): void {
+  const page = path.endsWith('.ipynb') ? 'notebooks' : 'edit';
+  const url = `${URLExt.join(baseUrl, page, URLExt.encodeParts(path))}${FRAGMENT}${encodeURIComponent(memory_id)}`;
+  if (!window.open(url)) {
+    Notification.warning(trans.__('The browser blocked “%1”.', withMarks(path)), {
+      actions: [{ label: trans.__('Open'), callback: () => void window.open(url) }],
+      autoClose: 20000
+    });
+  }
+}
+
+/** Id of the memory that the address of this page names, or null. */
+export function namedMemory(): string | null {
+  const { hash } = window.location;
+  return hash.startsWith(FRAGMENT) ? decodeURIComponent(hash.slice(FRAGMENT.length)) : null;
+}
+
+/** The fields of a hit that are needed to locate it. */
+export type SnippetOf = Pick<IHit, 'snippet' | 'highlights'>;
+
+/** The fields of a cell that are needed to recognise it. */
+export interface ICellText {
+  id: string;
+  source: string;
+}
+
+/** A cell or line, and whether it is certainly the right one. */
+export interface ILocation {
+  /** 0-based. */
+  at: number;
+  sure: boolean;
+}
+
+/** The cell of a memory: by its id, or else the nearest one with the same first line or with the snippet. */
+export function findCell(cells: readonly ICellText[], place: IPlace, hit: SnippetOf): ILocation | null {
+  if (!cells.length) {
+    return null;
+  }
+  const byId = place.cell === null ? -1 : cells.findIndex(cell => cell.id === place.cell);
+  if (byId >= 0) {
+    return { at: byId, sure: true };
+  }
+  const near = Math.min(place.index ?? 0, cells.length - 1);
+  const begins = place.begins.trim();
+  const same = begins ? nearest(cells, near, cell => firstLine(cell.source) === begins) : null;
+  const words = same ?? nearest(cells, near, cell => offsetOf(cell.source, 0, hit) !== null);
+  return words === null ? { at: near, sure: false } : { at: words, sure: true };
+}
+
+/** The line of a hit's first highlight, searched from the indexed line on; the indexed line if it is not found. */
+export function findLine(source: string, place: IPlace, hit: SnippetOf): ILocation {
+  const lines = source.split('\n');
+  const near = Math.min(Math.max((place.line ?? 1) - 1, 0), lines.length - 1);
+  const from = place.changed ? 0 : lines.slice(0, near).reduce((sum, line) => sum + line.length + 1, 0);
+  const offset = offsetOf(source, from, hit);
+  if (offset === null) {
+    return { at: near, sure: !place.changed };
+  }
+  return { at: source.slice(0, offset).split('\n').length - 1, sure: true };
+}
+
+/** The offset of a snippet's first highlight in a text, or of the snippet, or null. White space may differ. */
+function offsetOf(source: string, from: number, { snippet, highlights }: SnippetOf): number | null {
+  const ahead = /^[…\s]*/.exec(snippet)![0].length;
+  const words = snippet.slice(ahead).replace(/[…\s]+$/, '');
+  if (!words) {
+    return null;
+  }
+  const first = Math.min(...highlights.map(([start]) => start));
+  // The server counts code points.
+  const mark = highlights.length ? Math.max([...snippet].slice(0, first).join('').length - ahead, 0) : 0;
+  // One group before the highlight and one from there on: the text is searched once.
+  const found = new RegExp(`(${loosely(words.slice(0, mark))})${loosely(words.slice(mark))}`).exec(source.slice(from));
+  return found ? from + found.index + found[1].length : null;
+}
+
+/** A pattern for a text that matches any white space in place of a space. */
+function loosely(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\s+/g, '\\s+');
+}
+
+function nearest<T>(things: readonly T[], near: number, fits: (thing: T) => boolean): number | null {
+  let best: number | null = null;
+  things.forEach((thing, at) => {
+    if (fits(thing) && (best === null || Math.abs(at - near) < Math.abs(best - near))) {
+      best = at;
+    }
+  });
+  return best;
+}
+
+function firstLine(source: string): string {
+  return source.trimStart().split('\n', 1)[0].trim();
 }

@@ -5,6 +5,7 @@ import type { INotebookTracker, Notebook, NotebookPanel } from '@jupyterlab/note
 
 import type { IAdd, MemoryApi } from '../api/memoryApi';
 import type { IItem, IPlace } from '../api/types';
+import type { RelatedCells } from '../models/relatedCells';
 import { languageOf } from './insert';
 
 /** Characters of a query: more would not change its answer. */
@@ -162,4 +163,27 @@ function joined(text: unknown): string {
 function languageOfFile(path: string): string {
   const known: Record<string, string> = { py: 'python', md: 'markdown', r: 'r', jl: 'julia', sql: 'sql', sh: 'bash' };
   return known[path.split('.').pop()?.toLowerCase() ?? ''] ?? '';
+}
+
+/** Let a model follow the active cell of the notebook in front. */
+export function followActiveCell(notebooks: INotebookTracker | null, related: RelatedCells): void {
+  let model: Cell['model'] | undefined;
+  const tell = (): void => {
+    const panel = notebooks?.currentWidget;
+    const cell = panel?.content.activeCell;
+    const isThere = panel && cell && !cell.isDisposed;
+    related.follow(
+      isThere ? { text: cell.model.sharedModel.getSource(), path: panel.context.localPath, id: cell.model.id } : null
+    );
+  };
+  const change = (): void => {
+    model?.contentChanged.disconnect(tell);
+    model = notebooks?.currentWidget?.content.activeCell?.model;
+    model?.contentChanged.connect(tell);
+    tell();
+  };
+  notebooks?.activeCellChanged.connect(change);
+  notebooks?.currentChanged.connect(change);
+  // The cell may have been there before.
+  change();
 }

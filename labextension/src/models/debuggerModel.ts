@@ -2,8 +2,8 @@
 
 import { VDomModel } from '@jupyterlab/ui-components';
 
-import { LatestRequest } from '../api/latestRequest';
-import { ApiError, MISSING, type MemoryApi, NO_STORE } from '../api/memoryApi';
+import { ApiError, type MemoryApi, MISSING, NO_STORE } from '../api/memoryApi';
+import { LatestRequest } from '../api/requests';
 import type { IAnswer, IExplanation, IHit, IProfile, IRecent } from '../api/types';
 import type { SearchModel } from './searchModel';
 

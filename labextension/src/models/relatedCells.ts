@@ -2,10 +2,10 @@
 
 import { VDomModel } from '@jupyterlab/ui-components';
 
-import { LatestRequest } from '../api/latestRequest';
 import { API, ApiError, type MemoryApi } from '../api/memoryApi';
+import { LatestRequest } from '../api/requests';
 import type { IAnswer, IRelatedTo } from '../api/types';
-import { within } from './question';
+import { within } from './answers';
 import type { SearchModel } from './searchModel';
 
 /** Milliseconds without a change of the cell before anything is asked. */

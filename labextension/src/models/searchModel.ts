@@ -4,14 +4,10 @@ import { VDomModel } from '@jupyterlab/ui-components';
 
 import { API, ApiError, type MemoryApi, NO_MEMORY, NO_STORE, UNREACHABLE } from '../api/memoryApi';
 import type { Facets, IAnswer, IFilters, IStatus } from '../api/types';
-import { Answers, type IAnswersOptions, type IRequest } from './answers';
-import { FacetCounts } from './facetCounts';
-import { HitEdits } from './hitEdits';
-import { type IPlacedHit, neighbour, visibleHits } from './hits';
-import { isActive } from './jobList';
-import { type Showing, subject } from './question';
-import { Selection } from './selection';
-import { UndoDelete } from './undoDelete';
+import { Answers, type IAnswersOptions, type IRequest, type Showing, subject } from './answers';
+import { FacetCounts } from './filters';
+import { HitEdits, type IPlacedHit, neighbour, Selection, UndoDelete, visibleHits } from './hits';
+import { isActive } from './indexModel';
 import { WholeTexts } from './wholeTexts';
 
 /** What is kept over a reload. */

@@ -2,8 +2,8 @@
 
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import { LatestRequest } from '../api/latestRequest';
 import { ApiError, type MemoryApi, NO_MEMORY } from '../api/memoryApi';
+import { LatestRequest } from '../api/requests';
 import type { IItem } from '../api/types';
 
 /** The content of an unfolded card: the memory once it is loaded, or a problem. */

@@ -3,9 +3,11 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
-import type { DebuggerModel } from '../../models/debuggerModel';
-import { Contributions } from './contributions';
-import { withMarks } from '../shared/withMarks';
+import type { IEvidence } from '../../api/types';
+import type { DebuggerModel, IScoredHit } from '../../models/debuggerModel';
+import { decimals, figure, rough, signed } from '../shared/format';
+import { splitTitle, termMeaning, termName } from '../shared/labels';
+import { withMarks } from '../shared/text';
 
 interface IExplanationProps {
   model: DebuggerModel;
@@ -117,4 +119,134 @@ function AskById({ model, trans }: IExplanationProps): React.JSX.Element {
       </button>
     </form>
   );
+}
+
+interface IContributionsProps {
+  scored: IScoredHit;
+  /** Names of the profile's terms, in its order. */
+  terms: string[];
+  trans: TranslationBundle;
+}
+
+/** A table with a row for each term of the profile, and the score below. */
+export function Contributions({ scored, terms, trans }: IContributionsProps): React.JSX.Element {
+  const { hit, without } = scored;
+  const rows = inOrder(hit.signals, terms);
+  const points = rows.map(([, seen]) => seen.contribution);
+  const digits = decimals([...points, hit.score]);
+  const widest = Math.max(...points.map(Math.abs), Number.MIN_VALUE);
+  return (
+    <table className="jp-Memory-contributions">
+      <caption title={withMarks(hit.title)}>
+        <span className="jp-Memory-called">
+          {trans.__('Why rank %1: %2', hit.rank, withMarks(splitTitle(hit.title || hit.source || hit.memory_id).name))}
+        </span>
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">{trans.__('Signal')}</th>
+          <th scope="col">{trans.__('Value')}</th>
+          <th scope="col">{trans.__('Rank')}</th>
+          <th scope="col">{trans.__('Contribution')}</th>
+          <th scope="col">{trans.__('Rank without it')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([term, seen]) => (
+          <tr key={term} className={seen.contribution ? '' : 'jp-mod-silent'}>
+            <th scope="row" title={termMeaning(term, trans) || undefined}>
+              {termName(term, trans)}
+            </th>
+            <td>{seen.value === null ? <NoValue trans={trans} /> : rough(seen.value)}</td>
+            <td>{seen.rank ?? <NoValue trans={trans} />}</td>
+            <td>
+              <span className="jp-Memory-contribution">
+                <Bar term={term} share={seen.contribution / widest} />
+                <span dir="ltr">{signed(seen.contribution, digits)}</span>
+              </span>
+            </td>
+            <td>
+              <RankWithout rank={hit.rank} without={without[term]} trans={trans} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+      <tfoot>
+        <Sum score={hit.score} sum={points.reduce((sum, one) => sum + one, 0)} digits={digits} trans={trans} />
+      </tfoot>
+    </table>
+  );
+}
+
+function Bar({ term, share }: { term: string; share: number }): React.JSX.Element {
+  const width = `${Math.abs(share) * 100}%`;
+  return (
+    <span className="jp-Memory-termBar" data-term={term} aria-hidden="true">
+      {!!share && <span className={share < 0 ? 'jp-mod-against' : ''} style={{ width }} />}
+    </span>
+  );
+}
+
+/** The rank that the memory would have without a term, and how much worse or better that is. */
+function RankWithout(props: { rank: number; without?: number; trans: TranslationBundle }): React.JSX.Element {
+  const { rank, without, trans } = props;
+  if (without === undefined) {
+    return <NoValue trans={trans} />;
+  }
+  const worse = without - rank;
+  if (!worse) {
+    return <>{without}</>;
+  }
+  const difference =
+    worse > 0
+      ? trans._n('%1 place worse', '%1 places worse', worse)
+      : trans._n('%1 place better', '%1 places better', -worse);
+  return (
+    <span title={difference}>
+      {without}{' '}
+      <span className={worse > 0 ? 'jp-Memory-worse' : 'jp-Memory-better'} aria-hidden="true">
+        {worse > 0 ? '▼' : '▲'}
+        {Math.abs(worse)}
+      </span>
+      <span className="jp-Memory-sr">{`, ${difference}`}</span>
+    </span>
+  );
+}
+
+interface ISumProps {
+  score: number | null;
+  sum: number;
+  digits: number;
+  trans: TranslationBundle;
+}
+
+/** The score, and whether the contributions add up to it. */
+function Sum({ score, sum, digits, trans }: ISumProps): React.JSX.Element {
+  const adds = score !== null && Math.abs(sum - score) <= 1e-6 * Math.max(1, Math.abs(score));
+  return (
+    <tr>
+      <th scope="row" colSpan={3}>
+        {trans.__('Score')}
+      </th>
+      <td>{score === null ? <NoValue trans={trans} /> : figure(score, digits)}</td>
+      <td className={adds ? 'jp-Memory-adds' : 'jp-Memory-off'}>
+        {adds ? `✓ ${trans.__('the sum')}` : trans.__('not the sum, %1', figure(sum, digits))}
+      </td>
+    </tr>
+  );
+}
+
+function NoValue({ trans }: { trans: TranslationBundle }): React.JSX.Element {
+  return (
+    <>
+      <span aria-hidden="true">–</span>
+      <span className="jp-Memory-sr">{trans.__('none')}</span>
+    </>
+  );
+}
+
+function inOrder(signals: Record<string, IEvidence>, terms: string[]): [string, IEvidence][] {
+  const known = terms.filter(term => Object.hasOwn(signals, term));
+  const others = Object.keys(signals).filter(name => !terms.includes(name));
+  return [...known, ...others].map(name => [name, signals[name]]);
 }

@@ -5,8 +5,8 @@ import React from 'react';
 
 import type { IListed, ILists } from '../../api/types';
 import { compact, count, decimals } from '../shared/format';
-import { splitTitle } from '../shared/names';
-import { withMarks } from '../shared/withMarks';
+import { splitTitle } from '../shared/labels';
+import { withMarks } from '../shared/text';
 
 /** Rows of a list before `Show all` is pressed. */
 const FIRST_ROWS = 10;

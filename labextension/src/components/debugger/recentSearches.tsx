@@ -6,7 +6,7 @@ import React, { useState } from 'react';
 
 import type { IRecent } from '../../api/types';
 import type { DebuggerModel } from '../../models/debuggerModel';
-import { withMarks } from '../shared/withMarks';
+import { withMarks } from '../shared/text';
 
 /** The setting that makes the server and the kernels log searches. */
 const LOG_SETTING = 'c.JupyterMemory.log_searches = True';

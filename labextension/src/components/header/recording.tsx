@@ -8,7 +8,7 @@ import type { IHistory } from '../../api/types';
 import { withValues } from '../../models/filters';
 import type { SearchModel } from '../../models/searchModel';
 import { count, day } from '../shared/format';
-import { useMenu } from './chipMenus';
+import { useMenu } from './chips';
 
 const OFF = '%memory history off';
 

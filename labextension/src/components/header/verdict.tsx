@@ -6,8 +6,7 @@ import { closeIcon } from '@jupyterlab/ui-components';
 import type { Verdict } from '../../api/types';
 import type { SearchModel } from '../../models/searchModel';
 import { count, milliseconds } from '../shared/format';
-import { classMeaning, classTitle } from '../shared/labels';
-import { splitTitle } from '../shared/names';
+import { classMeaning, classTitle, splitTitle } from '../shared/labels';
 
 export function VerdictLine({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
   const { answer, showing } = model;

@@ -4,10 +4,9 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
 import type { IJob } from '../../api/types';
-import type { IndexModel } from '../../models/indexModel';
-import { isActive } from '../../models/jobList';
+import { type IndexModel, isActive } from '../../models/indexModel';
 import { count } from '../shared/format';
-import { withMarks } from '../shared/withMarks';
+import { withMarks } from '../shared/text';
 import { shortName } from './folders';
 
 interface IJobsProps {

@@ -6,9 +6,9 @@ import type { ReactNode } from 'react';
 import { API, MISSING, UNREACHABLE } from '../../api/memoryApi';
 import type { IJob } from '../../api/types';
 import { isFiltered, typedFilters } from '../../models/filters';
-import { isActive } from '../../models/jobList';
+import { isActive } from '../../models/indexModel';
 import type { SearchModel } from '../../models/searchModel';
-import { errorText } from '../shared/errorMessage';
+import { errorText } from '../shared/elements';
 import { count } from '../shared/format';
 
 /** Commands to type, so never translated. */

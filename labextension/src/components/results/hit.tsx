@@ -7,14 +7,10 @@ import { memo, useRef } from 'react';
 import type { IHit, IRun } from '../../api/types';
 import type { IPlacedHit } from '../../models/hits';
 import { count, day, moment, percent } from '../shared/format';
-import { opening, pieces } from '../shared/highlights';
 import { pinIcon } from '../shared/icons';
-import { kindTitle, outcomeName, runTitle } from '../shared/labels';
-import { basename, isCode, isMarkdown, hitNames } from '../shared/names';
-import { withMarks } from '../shared/withMarks';
-import { ContributionBar } from './scoreBar';
-import { Picture, pictureLabel } from './pictures';
-import { marked, Snippet } from './snippet';
+import { basename, hitNames, isCode, isMarkdown, kindTitle, outcomeName, runTitle, termName } from '../shared/labels';
+import { opening, pieces, withMarks } from '../shared/text';
+import { marked, Picture, pictureLabel, Snippet } from './snippet';
 
 /** Pixels a pressed mouse must move to drag. */
 const DRAG_DISTANCE = 5;
@@ -277,4 +273,44 @@ function useDrag(
       }
     }
   };
+}
+
+export interface ISegment {
+  term: string;
+  /** Share of the best hit's bar, 0..1. */
+  width: number;
+  /** Share of this hit's positive contributions, 0..1. */
+  share: number;
+}
+
+/** The sum of the positive contributions of a hit. */
+export function support(hit: IHit): number {
+  return Object.values(hit.signals).reduce((sum, one) => sum + Math.max(0, one.contribution), 0);
+}
+
+/** The segments of a hit's bar in the order of `terms`, without those below half a percent. */
+export function segments(hit: IHit, terms: readonly string[], longest: number): ISegment[] {
+  const whole = support(hit);
+  return terms
+    .map(term => ({ term, value: Math.max(0, hit.signals[term]?.contribution ?? 0) }))
+    .filter(({ value }) => value > 0.005 * longest)
+    .map(({ term, value }) => ({ term, width: value / longest, share: value / whole }));
+}
+
+/** The bar is hidden from screen readers: the debugger has the same numbers in a table. */
+export function ContributionBar(props: {
+  hit: IHit;
+  terms: readonly string[];
+  longest: number;
+  trans: TranslationBundle;
+}): JSX.Element {
+  const parts = segments(props.hit, props.terms, props.longest);
+  const tooltip = parts.map(part => `${termName(part.term, props.trans)} ${percent(part.share)}`).join(', ');
+  return (
+    <div className="jp-Memory-bar" title={tooltip} aria-hidden="true">
+      {parts.map(part => (
+        <i key={part.term} data-term={part.term} style={{ width: `${100 * part.width}%` }} />
+      ))}
+    </div>
+  );
 }

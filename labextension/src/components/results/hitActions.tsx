@@ -1,14 +1,13 @@
 /** The actions for a hit: a row below the selected one, icons over the one under the mouse. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { addBelowIcon, copyIcon, deleteIcon, launchIcon, LabIcon, refreshIcon } from '@jupyterlab/ui-components';
-import { useState } from 'react';
+import { addBelowIcon, copyIcon, deleteIcon, LabIcon, launchIcon, refreshIcon } from '@jupyterlab/ui-components';
+import { useEffect, useRef, useState } from 'react';
 
 import type { IPlacedHit } from '../../models/hits';
 import type { SearchModel } from '../../models/searchModel';
 import type { IActions } from '../../tokens';
 import { pinIcon, relatedIcon, tagsIcon, usefulIcon, uselessIcon } from '../shared/icons';
-import { TagEditor } from './tagEditor';
 
 export interface IHitActionsProps {
   found: IPlacedHit;
@@ -163,5 +162,53 @@ function Action(props: IAction & { iconOnly?: boolean; skipsTab?: boolean }): JS
     >
       {props.iconOnly ? <Icon tag="span" /> : props.label}
     </button>
+  );
+}
+
+/** The tags of a line: without `#`, without duplicates. */
+export function parseTags(line: string): string[] {
+  const tags = line.split(/[,;\n]/).map(tag => tag.trim().replace(/^#+\s*/, ''));
+  return [...new Set(tags.filter(tag => tag))];
+}
+
+/** Enter saves the tags, Escape leaves them as they were. */
+export function TagEditor(props: {
+  tags: string[];
+  trans: TranslationBundle;
+  onDone(tags: string[] | null): void;
+}): JSX.Element {
+  const { trans } = props;
+  const [line, setLine] = useState(props.tags.join(', '));
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    input.current?.select();
+  }, []);
+  return (
+    <form
+      className="jp-Memory-tagEditor"
+      onSubmit={event => {
+        event.preventDefault();
+        props.onDone(parseTags(line));
+      }}
+    >
+      <input
+        ref={input}
+        className="jp-mod-styled"
+        dir="auto"
+        value={line}
+        aria-label={trans.__('Tags, with commas')}
+        placeholder={trans.__('Tags, with commas')}
+        onChange={event => setLine(event.target.value)}
+        onKeyDown={event => {
+          if (event.key === 'Escape') {
+            event.stopPropagation();
+            props.onDone(null);
+          }
+        }}
+      />
+      <button type="submit" className="jp-Memory-action">
+        {trans.__('Keep')}
+      </button>
+    </form>
   );
 }

@@ -7,15 +7,11 @@ import type { IHit } from '../../api/types';
 import type { IPlacedHit } from '../../models/hits';
 import type { SearchModel } from '../../models/searchModel';
 import type { IActions } from '../../tokens';
-import { basename, hitNames } from '../shared/names';
-import { withMarks } from '../shared/withMarks';
-import { matchedWords } from './excerpt';
-import { HitCard } from './hit';
+import { basename, hitNames } from '../shared/labels';
+import { withMarks } from '../shared/text';
+import { HitCard, support } from './hit';
 import { HitActions, HoverActions } from './hitActions';
-import { intent, type Move } from './listKeys';
-import { type IRowGroup, type IRowHit, type IRows, rows } from './rows';
-import { support } from './scoreBar';
-import { WholeText, wholeTextId, WholeTextToggle, WholeTextStatus } from './wholeText';
+import { matchedWords, WholeText, wholeTextId, WholeTextStatus, WholeTextToggle } from './wholeText';
 
 export interface IHitListProps {
   model: SearchModel;
@@ -279,3 +275,110 @@ function useInView(
     box.current?.querySelector('[aria-selected="true"]')?.scrollIntoView?.({ block: 'nearest' });
   }, [box, selected]);
 }
+
+export interface IRowHit {
+  found: IPlacedHit;
+  /** 1-based row of the grid. */
+  row: number;
+  /** Row of its whole text, or null. */
+  whole: number | null;
+}
+
+export interface IRowGroup {
+  source: string;
+  /** Row of its heading, null where hits are not grouped. */
+  heading: number | null;
+  /** How many hits it has, folded or not. */
+  count: number;
+  folded: boolean;
+  hits: IRowHit[];
+}
+
+export interface IRows {
+  groups: IRowGroup[];
+  /** The visible hits, in the order of the screen. */
+  seen: IRowHit[];
+  /** Row of the selected hit's actions, or null. */
+  actions: number | null;
+  /** The number of rows. */
+  length: number;
+}
+
+export function rows(
+  hits: readonly IPlacedHit[],
+  grouped: boolean,
+  folded: ReadonlySet<string>,
+  selected: string | null,
+  unfolded: Pick<ReadonlyMap<string, unknown>, 'has'> = new Map()
+): IRows {
+  let row = 0;
+  let actions: number | null = null;
+  const laidOut = (grouped ? groups(hits) : [{ source: '', hits: [...hits] }]).map(group => {
+    const isFolded = grouped && folded.has(group.source);
+    const heading = grouped ? ++row : null;
+    const seen = (isFolded ? [] : group.hits).map(found => {
+      const at = ++row;
+      const whole = unfolded.has(found.hit.memory_id) ? ++row : null;
+      actions = found.hit.memory_id === selected ? ++row : actions;
+      return { found, row: at, whole };
+    });
+    return { source: group.source, heading, count: group.hits.length, folded: isFolded, hits: seen };
+  });
+  return { groups: laidOut, seen: laidOut.flatMap(group => group.hits), actions, length: row };
+}
+
+interface IGroup {
+  /** The source, '' for hits without a file. */
+  source: string;
+  hits: IPlacedHit[];
+}
+
+/** The hits by file, the file with the best hit first. */
+function groups(hits: readonly IPlacedHit[]): IGroup[] {
+  const found = new Map<string, IGroup>();
+  for (const one of hits) {
+    const { source } = one.hit;
+    const group = found.get(source) ?? { source, hits: [] };
+    group.hits.push(one);
+    found.set(source, group);
+  }
+  return [...found.values()];
+}
+
+export type Move = 'next' | 'previous' | 'first' | 'last';
+
+export type Intent =
+  | { do: 'move'; to: Move }
+  | { do: 'fold'; open: boolean }
+  | { do: 'turn' }
+  | { do: 'open'; toSide: boolean }
+  | { do: 'insert' | 'copy' | 'forget' | 'leave' };
+
+type Key = Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'altKey'>;
+
+/** The intent of a key, or null if the list does not use it. Right-to-left layouts swap the keys that fold. */
+export function intent(event: Key, isMirrored = false): Intent | null {
+  const accel = event.ctrlKey || event.metaKey;
+  if (event.altKey) {
+    return null;
+  }
+  if (event.key === 'Enter') {
+    return accel ? { do: 'insert' } : { do: 'open', toSide: event.shiftKey };
+  }
+  const intended = accel ? null : (PLAIN[event.key] ?? null);
+  return intended?.do === 'fold' && isMirrored ? { do: 'fold', open: !intended.open } : intended;
+}
+
+const PLAIN: Record<string, Intent> = {
+  ArrowDown: { do: 'move', to: 'next' },
+  ArrowUp: { do: 'move', to: 'previous' },
+  Home: { do: 'move', to: 'first' },
+  End: { do: 'move', to: 'last' },
+  ArrowRight: { do: 'fold', open: true },
+  ArrowLeft: { do: 'fold', open: false },
+  c: { do: 'copy' },
+  C: { do: 'copy' },
+  ' ': { do: 'turn' },
+  Delete: { do: 'forget' },
+  Escape: { do: 'leave' }
+};

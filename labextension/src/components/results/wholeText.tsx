@@ -2,19 +2,17 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretRightIcon } from '@jupyterlab/ui-components';
-import { type KeyboardEvent, memo, useLayoutEffect, useMemo, useRef } from 'react';
+import { type KeyboardEvent, memo, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 
+import type { IHit } from '../../api/types';
 import type { IPlacedHit } from '../../models/hits';
 import type { WholeTexts } from '../../models/wholeTexts';
-import type { IActions } from '../../tokens';
-import { errorText } from '../shared/errorMessage';
+import type { IActions, IRendered } from '../../tokens';
+import { errorText } from '../shared/elements';
 import { count } from '../shared/format';
-import { isCode, hitNames, isMarkdown } from '../shared/names';
-import { withMarks } from '../shared/withMarks';
-import { markWords, type IExcerpt, excerpt } from './excerpt';
-import { Pictures } from './pictures';
-import { RenderedMarkdown } from './rendered';
-import { marked } from './snippet';
+import { hitNames, isCode, isMarkdown } from '../shared/labels';
+import { type IPiece, pieces, withMarks } from '../shared/text';
+import { marked, Pictures } from './snippet';
 
 export interface IWholeTextProps {
   found: IPlacedHit;
@@ -200,4 +198,164 @@ function selectAll(event: KeyboardEvent<HTMLDivElement>): void {
     event.stopPropagation();
     window.getSelection()?.selectAllChildren(event.currentTarget);
   }
+}
+
+interface IMarkdownProps {
+  text: string;
+  /** A pattern for the query's words, or null. */
+  words: RegExp | null;
+  render(text: string): Promise<IRendered>;
+}
+
+export function RenderedMarkdown({ text, words, render }: IMarkdownProps): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    let rendered: IRendered | null = null;
+    let isGone = false;
+    void render(text).then(made => {
+      if (isGone || !box.current) {
+        made.dispose();
+        return;
+      }
+      rendered = made;
+      markIn(made.node, words);
+      box.current.replaceChildren(made.node);
+      made.typeset();
+      scrollToMark(box.current);
+    });
+    return () => {
+      isGone = true;
+      rendered?.dispose();
+    };
+  }, [text, words, render]);
+  return <div className="jp-Memory-rendered" ref={box} />;
+}
+
+/** A formula; it also matches text between two dollar signs, such as two prices. */
+const FORMULA = /(\$\$[^$]*\$\$|\$[^$]*\$|\\\([^]*?\\\)|\\\[[^]*?\\\])/;
+
+/** Mark the words in the texts of a node; formulas are left to the typesetter as they are. */
+export function markIn(node: HTMLElement, words: RegExp | null): void {
+  if (!words) {
+    return;
+  }
+  const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  const texts: Text[] = [];
+  while (walker.nextNode()) {
+    texts.push(walker.currentNode as Text);
+  }
+  for (const text of texts) {
+    const parts = text.data
+      .split(FORMULA)
+      .flatMap((part, i) => (i % 2 ? [{ text: part, marked: false }] : markWords(part, words)));
+    if (parts.some(part => part.marked)) {
+      text.replaceWith(...parts.map(part => (part.marked ? mark(part.text) : part.text)));
+    }
+  }
+}
+
+function mark(text: string): HTMLElement {
+  const element = document.createElement('mark');
+  element.textContent = text;
+  return element;
+}
+
+/** Show the first marked word, unless it is in the upper part of the block anyway. */
+function scrollToMark(box: HTMLElement): void {
+  const [block, first] = [box.parentElement, box.querySelector('mark')];
+  if (block && first) {
+    const below = first.getBoundingClientRect().top - block.getBoundingClientRect().top;
+    block.scrollTop = below > block.clientHeight * 0.7 ? below - block.clientHeight * 0.2 : 0;
+  }
+}
+
+/** Characters of a text that a card shows. */
+export const MAX_SHOWN = 20_000;
+
+/** Characters before the snippet, if the text's beginning is too far away; so few more are never omitted. */
+const MARGIN = 2_000;
+
+/** Scripts that do not separate words by spaces. */
+const UNSPACED_SCRIPTS =
+  '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}';
+
+/** A part of a text, and how many characters are omitted before and behind it. */
+export interface IExcerpt {
+  text: string;
+  /** The offset of the snippet in `text`, or null. */
+  at: number | null;
+  before: number;
+  behind: number;
+}
+
+/** The part of a text that a card shows. */
+export function excerpt(whole: string, snippet: string): IExcerpt {
+  const at = findSnippet(whole, snippet);
+  const start =
+    whole.length > MAX_SHOWN + MARGIN && at !== null && at > MAX_SHOWN - MARGIN ? lineStart(whole, at - MARGIN) : 0;
+  const end = whole.length - start > MAX_SHOWN + MARGIN ? characterStart(whole, start + MAX_SHOWN) : whole.length;
+  return {
+    text: whole.slice(start, end),
+    at: at !== null && at < end ? at - start : null,
+    before: start,
+    behind: whole.length - end
+  };
+}
+
+/** A pattern for the words that hits matched, or null if there are none. */
+export function matchedWords(hits: readonly IHit[]): RegExp | null {
+  const marked = hits.flatMap(hit => pieces(hit.snippet, hit.highlights).filter(piece => piece.marked));
+  const words = [...new Set(marked.map(piece => piece.text.trim().toLowerCase()))].filter(word => word);
+  // Of two words with the same beginning, the longer one is tried first.
+  const parts = words.sort((a, b) => b.length - a.length).map(wordAlone);
+  return parts.length ? new RegExp(parts.join('|'), 'giu') : null;
+}
+
+/** A text split at the words that are found in it. */
+export function markWords(text: string, words: RegExp | null): IPiece[] {
+  const found: IPiece[] = [];
+  let at = 0;
+  for (const { index, 0: word } of words ? text.matchAll(words) : []) {
+    found.push({ text: text.slice(at, index), marked: false }, { text: word, marked: true });
+    at = index + word.length;
+  }
+  found.push({ text: text.slice(at), marked: false });
+  return found.filter(piece => piece.text);
+}
+
+/** The offset of a snippet in its text, or null; its white space may have been folded. */
+function findSnippet(whole: string, snippet: string): number | null {
+  const words = snippet
+    .replace(/^…/, '')
+    .split('…', 1)[0]
+    .split(/\s+/)
+    .filter(word => word)
+    .slice(0, 12);
+  if (!words.length) {
+    return null;
+  }
+  return new RegExp(words.map(literal).join('\\s+'), 'u').exec(whole)?.index ?? null;
+}
+
+/** The start of the line at a place, or the place itself if that is too far away. */
+function lineStart(text: string, place: number): number {
+  const start = text.lastIndexOf('\n', place) + 1;
+  return place - start < MARGIN ? start : characterStart(text, place);
+}
+
+/** The start of the character at a place: not the middle of a surrogate pair. */
+function characterStart(text: string, place: number): number {
+  return /^[\uDC00-\uDFFF]/.test(text.slice(place, place + 1)) ? place - 1 : place;
+}
+
+/** A pattern for a whole word. */
+function wordAlone(word: string): string {
+  const letter = '[\\p{L}\\p{M}\\p{N}]';
+  const parted = new RegExp(`^(?=${letter})[^${UNSPACED_SCRIPTS}]`, 'u');
+  const [first, last] = [word, [...word].reverse().join('')].map(one => parted.test(one));
+  return `${first ? `(?<!${letter})` : ''}${word.split(/\s+/).map(literal).join('\\s+')}${last ? `(?!${letter})` : ''}`;
+}
+
+function literal(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }

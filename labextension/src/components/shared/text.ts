@@ -1,4 +1,4 @@
-/** Splits a snippet at its highlights: the server counts code points, JavaScript UTF-16 units. */
+/** Texts of memories as a person reads them: highlighted, without Markdown, and with what nobody sees made visible. */
 
 export interface IPiece {
   text: string;
@@ -78,4 +78,63 @@ function merged(ranges: readonly (readonly [number, number])[], length: number):
     }
   }
   return apart;
+}
+
+/** What goes, as the groups of a pattern; what lies between two groups stays. */
+const MARKS: readonly RegExp[] = [
+  String.raw`(?:^|\s)(#{1,6}\s+)`,
+  String.raw`(\*\*)`,
+  String.raw`(?<![\w*])(\*)(?=[^\s*])[^*\n]{0,200}[^\s*](\*)(?![\w*])`,
+  String.raw`(?<![\w_])(_)(?=[^\s_])[^_\n]{0,200}[^\s_](_)(?![\w_])`,
+  '(?<!`)(`{1,2})(?=[^`\\s])[^`\\n]{1,200}(`{1,2})(?!`)',
+  String.raw`(!?\[)[^\][\n]{1,200}(\]\([^()\s]{0,500}(?:\)|…?$))`,
+  // A link that the end of a snippet cuts.
+  String.raw`(\[)[^\][\n]{0,200}…$`
+].map(source => new RegExp(source, 'dgu'));
+
+/** Prose without Markdown's marks; what is highlighted stays so. */
+export function withoutMarkdown(pieces: readonly IPiece[]): IPiece[] {
+  const gone = marksIn(pieces.map(({ text }) => text).join(''));
+  let at = 0;
+  return pieces
+    .map(({ text, marked }) => {
+      const start = at;
+      at += text.length;
+      return { text: text.replace(/[^]/g, (unit, i: number) => (gone.has(start + i) ? '' : unit)), marked };
+    })
+    .filter(({ text }) => text);
+}
+
+/** The places of the characters that are Markdown's own. */
+function marksIn(text: string): Set<number> {
+  const places = new Set<number>();
+  for (const pattern of MARKS) {
+    for (const { indices } of text.matchAll(pattern)) {
+      for (const [start, end] of indices!.slice(1)) {
+        for (let at = start; at < end; at++) {
+          places.add(at);
+        }
+      }
+    }
+  }
+  return places;
+}
+
+/** C0 controls except for tabs and line breaks, DEL, C1 controls, and what changes the direction of writing. */
+const UNSEEN = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Where Unicode's pictures of the C0 controls begin, such as ␛ for ESC. */
+const PICTURES = 0x2400;
+
+/** A text of a memory as a person may see it: the same marks as in a notebook and a terminal. Do not store or insert it. */
+export function withMarks(text: string): string {
+  return text.replace(UNSEEN, character => {
+    const code = character.charCodeAt(0);
+    if (code === 0x7f) {
+      return '␡';
+    }
+    return code < 0x20
+      ? String.fromCharCode(PICTURES + code)
+      : `[U+${code.toString(16).toUpperCase().padStart(4, '0')}]`;
+  });
 }

@@ -1,6 +1,7 @@
-/** Error messages for a person, in the server's words where it has some. */
+/** Elements that several sections share. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { Component, createRef, type ReactNode } from 'react';
 
 import {
   type ApiError,
@@ -11,7 +12,7 @@ import {
   UNREACHABLE,
   UNREADABLE
 } from '../../api/memoryApi';
-import { withMarks } from './withMarks';
+import { withMarks } from './text';
 
 export function errorText({ reason, message }: ApiError, trans: TranslationBundle): string {
   switch (reason) {
@@ -66,4 +67,35 @@ export function ErrorMessage({ problem, trans, act }: IErrorMessageProps): JSX.E
       )}
     </p>
   );
+}
+
+interface IKeepFocusProps {
+  /** Move the focus to where a person goes on. */
+  fallback(): void;
+  children: ReactNode;
+}
+
+/** A class, because only `getSnapshotBeforeUpdate` sees the document before the change. */
+export class KeepFocus extends Component<IKeepFocusProps> {
+  override getSnapshotBeforeUpdate(): Element | null {
+    const had = document.activeElement;
+    return this._frame.current?.contains(had) ? had : null;
+  }
+
+  override componentDidUpdate(_props: IKeepFocusProps, _state: object, had: Element | null): void {
+    // An inner one may have moved the focus already.
+    if (had && !had.isConnected && document.activeElement === document.body) {
+      this.props.fallback();
+    }
+  }
+
+  override render(): ReactNode {
+    return (
+      <div ref={this._frame} className="jp-Memory-kept">
+        {this.props.children}
+      </div>
+    );
+  }
+
+  private readonly _frame = createRef<HTMLDivElement>();
 }
